@@ -1,0 +1,55 @@
+"""Labels, annotations, finalizers and fixed names, exactly as KubeFleet spells them.
+
+contract: update-runs 4 and 5, placement 1, 4 to 6 and 8
+"""
+
+from typing import Final
+
+PREFIX: Final = "kubernetes-fleet.io/"
+
+# Labels.
+PARENT_PLACEMENT: Final = PREFIX + "parent-CRP"
+"""Name of the placement; the same key for both scopes."""
+PARENT_PLACEMENT_NAMESPACE: Final = PREFIX + "parent-placement-namespace"
+IS_LATEST_SNAPSHOT: Final = PREFIX + "is-latest-snapshot"
+POLICY_INDEX: Final = PREFIX + "policy-index"
+RESOURCE_INDEX: Final = PREFIX + "resource-index"
+PARENT_BINDING: Final = PREFIX + "parent-resource-binding"
+PARENT_RESOURCE_SNAPSHOT_INDEX: Final = PREFIX + "parent-resource-snapshot-index"
+TARGET_UPDATE_RUN: Final = PREFIX + "targetUpdateRun"
+TARGET_UPDATING_STAGE: Final = PREFIX + "targetUpdatingStage"
+TASK_TYPE: Final = PREFIX + "taskType"
+IS_LATEST_APPROVAL: Final = PREFIX + "isLatestUpdateRunApproval"
+MEMBER_NAME: Final = PREFIX + "member-name"
+
+# Annotations.
+CRP_GENERATION: Final = PREFIX + "CRP-generation"
+NUMBER_OF_CLUSTERS: Final = PREFIX + "number-of-clusters"
+RESOURCE_HASH: Final = PREFIX + "resource-hash"
+NUMBER_OF_RESOURCE_SNAPSHOTS: Final = PREFIX + "number-of-resource-snapshots"
+NUMBER_OF_ENVELOPED_OBJECTS: Final = PREFIX + "number-of-enveloped-object"
+SUBINDEX: Final = PREFIX + "subindex-of-resource-snapshot"
+PREVIOUS_BINDING_STATE: Final = PREFIX + "previous-binding-state"
+PARENT_RESOURCE_SNAPSHOT_NAME: Final = PREFIX + "parent-resource-snapshot-name"
+RESOURCE_OVERRIDE_HASH: Final = PREFIX + "parent-resource-override-snapshot-hash"
+CLUSTER_RESOURCE_OVERRIDE_HASH: Final = PREFIX + "parent-cluster-resource-override-snapshot-hash"
+SPEC_HASH: Final = PREFIX + "spec-hash"
+
+# Finalizers.
+RUN_FINALIZER: Final = PREFIX + "stagedupdaterun-finalizer"
+PLACEMENT_FINALIZER: Final = PREFIX + "crp-cleanup"
+SCHEDULER_FINALIZER: Final = PREFIX + "scheduler-cleanup"
+BINDING_SCHEDULER_FINALIZER: Final = PREFIX + "scheduler-crb-cleanup"
+BINDING_WORK_FINALIZER: Final = PREFIX + "work-cleanup"
+WORK_FINALIZER: Final = PREFIX + "work-cleanup"
+MEMBER_FINALIZER: Final = PREFIX + "membercluster-finalizer"
+
+DELETION_STAGE: Final = PREFIX + "deleteStage"
+"""Name of the stage, after all others, that removes clusters no longer picked."""
+
+MEMBER_NAMESPACE_PREFIX: Final = "fleet-member-"
+
+
+def member_namespace(cluster: str) -> str:
+    """Namespace on the hub that holds the Works of one member."""
+    return MEMBER_NAMESPACE_PREFIX + cluster

@@ -1,0 +1,4 @@
+"""From kubectl to Temporal: watches objects, starts workflows, sends them signals.
+
+Never writes a run's status: the run's workflow is the only writer of it.
+"""
