@@ -1,0 +1,49 @@
+# Everything a newcomer needs: `make demo` shows it, `make test` proves it, `make check` is what CI
+# runs besides. Nothing has to be installed first but Python 3.11 or newer (and, for the embedded
+# fleet, either Go or the binaries: see `fleetgate local up --help`).
+
+UV_VERSION := 0.13.8
+UV := .uv/bin/uv
+BIN := .venv/bin
+# The first interpreter that runs and is new enough; `make PYTHON=...` picks another.
+PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo "$$python"; break; }; done)
+# uv takes the interpreter above and never downloads one of its own.
+export UV_PYTHON_DOWNLOADS := never
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: .venv/.in-step ## Make .venv with exactly what uv.lock names
+
+demo: setup ## Roll a change through a local fleet, step by step
+	$(BIN)/fleetgate demo
+
+test: setup ## Run all tests
+	$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+
+check: setup ## Run what CI checks besides the tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m api.crds --check deploy/crds
+
+clean: ## End the local fleet and remove everything that make and the tools made
+	@if [ -x $(BIN)/fleetgate ] && [ -d .fleetgate ]; then $(BIN)/fleetgate local down --purge; fi
+	rm -rf .venv .uv .fleetgate dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(UV): Makefile
+	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or newer found; install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	$(PYTHON) -m venv --clear .uv
+	.uv/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@touch $@
+
+.venv/.in-step: $(UV) uv.lock pyproject.toml
+	$(UV) sync --frozen --quiet --python "$(PYTHON)"
+	@touch $@
