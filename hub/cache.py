@@ -1,0 +1,126 @@
+"""A mirror of one kind's objects that keeps itself in step with the API server."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import aclosing
+from time import monotonic
+
+from api.kinds import Kind
+from hub import backoff
+from hub.client import Hub
+from hub.errors import Gone, HubError
+from hub.objects import Json, Key
+from hub.store import Change, Store
+
+logger = logging.getLogger(__name__)
+
+Subscriber = Callable[[Change], None]
+
+
+class Cache:
+    """Lists a kind, then follows its changes, for as long as `run` runs.
+
+    Three loops inside each other: one stream of changes (`_follow`), list then stream after
+    stream (`_mirror`), and that without end (`run`). Any number of lost or doubled events leads
+    to the same objects, because the next list is compared with what is there.
+
+    The objects handed out are the cache's own: read them, copy before changing.
+    """
+
+    def __init__(
+        self, hub: Hub, kind: Kind, *, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> None:
+        self._hub = hub
+        self._kind = kind
+        self._selection = {"namespace": namespace, "labels": labels, "fields": fields}
+        self._store = Store()
+        self._ready = asyncio.Event()
+        self._subscribers: list[Subscriber] = []
+        self._failures = 0
+
+    async def run(self) -> None:
+        """Mirror until cancelled, whatever happens to the API server in between."""
+        while True:
+            try:
+                await self._mirror()
+            except Gone:
+                logger.debug("%s: the watch fell behind, listing again", self._kind)
+            except HubError as error:
+                logger.warning("%s: lost the API server: %s", self._kind, error)
+            except Exception:
+                logger.exception("%s: the cache failed, listing again", self._kind)
+            self._failures += 1
+            await asyncio.sleep(self._pause())
+
+    def _pause(self) -> float:
+        limits = self._hub.limits
+        pause = backoff.delay(
+            self._failures, first=limits.reconnect_first, most=limits.reconnect_most
+        )
+        return backoff.jittered(pause).total_seconds()
+
+    async def _mirror(self) -> None:
+        """List, then stream after stream, until a list is due again."""
+        listing = await self._hub.list(self._kind, **self._selection)
+        relist_at = monotonic() + self._hub.limits.relist_after.total_seconds()
+        for change in self._store.replace(listing.items, listing.resource_version):
+            self._publish(change)
+        self._ready.set()
+        while monotonic() < relist_at:
+            await self._follow()
+
+    async def _follow(self) -> None:
+        """One stream, until the server ends it."""
+        stream = self._hub.watch(
+            self._kind, resource_version=self._store.version, **self._selection
+        )
+        async with aclosing(stream) as events:
+            async for event in events:
+                self._failures = 0
+                change = self._store.apply(event)
+                if change:
+                    self._publish(change)
+
+    async def ready(self) -> None:
+        """Wait until the first list is in."""
+        await self._ready.wait()
+
+    def get(self, name: str, namespace: str = "") -> Json | None:
+        """One object, as of the last event."""
+        return self._store.objects.get((namespace, name))
+
+    def items(self) -> list[Json]:
+        """All objects, sorted by namespace and name."""
+        return [self._store.objects[key] for key in self.keys()]
+
+    def keys(self) -> list[Key]:
+        """Keys of all objects, sorted."""
+        return sorted(self._store.objects)
+
+    def subscribe(self, callback: Subscriber) -> Callable[[], None]:
+        """Call back on each change, at once for what is there; returns how to stop it.
+
+        The callback runs between two events: it should only note what to do. What it raises is
+        logged and does not stop the cache.
+        """
+        self._subscribers.append(callback)
+        for key in self.keys():
+            _notify(callback, Change(key, None, self._store.objects[key]))
+
+        def unsubscribe() -> None:
+            if callback in self._subscribers:
+                self._subscribers.remove(callback)
+
+        return unsubscribe
+
+    def _publish(self, change: Change) -> None:
+        for callback in tuple(self._subscribers):
+            _notify(callback, change)
+
+
+def _notify(callback: Subscriber, change: Change) -> None:
+    try:
+        callback(change)
+    except Exception:
+        logger.exception("a subscriber failed on %s", "/".join(change.key))

@@ -1,0 +1,284 @@
+"""A client for any kind of object that an API server serves."""
+
+from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from api.kinds import Kind
+from hub import errors, kubeconfig, paths, watching
+from hub.discovery import Discovery, Kinds
+from hub.limits import Limits
+from hub.objects import Json, JsonPatch, key_of, version_of
+from hub.transport import Request, Transport
+from hub.watching import WatchEvent
+
+APPLY = "application/apply-patch+yaml"
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+
+LIST_ATTEMPTS = 3
+"""A list whose pages expired while it was read starts again this often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All objects of a list, and the version from which a watch goes on."""
+
+    items: list[Json]
+    resource_version: str
+
+
+class Hub:
+    """Talks to one API server, over one pool of connections.
+
+    Every method raises what `hub.errors` draws. Nothing is retried in here: whether a request
+    that failed can be sent again is for the caller to know. (One exception, below HTTP: a read
+    that finds its kept-alive connection closed goes out once more on a new one.)
+    """
+
+    def __init__(self, transport: Transport, *, manager: str, limits: Limits) -> None:
+        self._transport = transport
+        self._manager = manager
+        self._discovery = Discovery(transport, max_age=limits.discovery_age)
+        self.limits = limits
+
+    @classmethod
+    async def connect(
+        cls,
+        kubeconfig_path: Path | None = None,
+        *,
+        context: str | None = None,
+        manager: str = "fleetgate",
+        limits: Limits | None = None,
+    ) -> Self:
+        """Read the kubeconfig and make a client; the first request opens a connection.
+
+        `manager` owns the fields that this client writes. Without a path: KUBECONFIG, then the
+        pod's service account, then `~/.kube/config`. Raises BadConfiguration.
+        """
+        limits = limits or Limits()
+        configuration = await kubeconfig.load(kubeconfig_path, context=context)
+        transport = Transport(configuration, limits=limits, user_agent=manager)
+        return cls(transport, manager=manager, limits=limits)
+
+    async def close(self) -> None:
+        """Close all connections; watches under way end."""
+        await self._transport.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    @property
+    def url(self) -> str:
+        """Address of the API server."""
+        return self._transport.url
+
+    @property
+    def requests(self) -> Counter[tuple[str, str]]:
+        """Requests sent so far, by verb and resource: `("apply", "configmaps/status")`."""
+        return self._transport.requests
+
+    async def get(self, kind: Kind, name: str, *, namespace: str = "") -> Json:
+        """One object. Raises NotFound."""
+        path = paths.item(kind, name, namespace=namespace)
+        return await self._transport.send(Request("get", paths.resource(kind), "GET", path))
+
+    async def find(self, kind: Kind, name: str, *, namespace: str = "") -> Json | None:
+        """One object, or None when there is none."""
+        try:
+            return await self.get(kind, name, namespace=namespace)
+        except errors.NotFound:
+            return None
+
+    async def list(
+        self, kind: Kind, *, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> Listing:
+        """All objects that match the selectors; of all namespaces when none is named."""
+        query = _selection(labels, fields)
+        for _ in range(LIST_ATTEMPTS - 1):
+            try:
+                return await self._list(kind, namespace, query)
+            except errors.Gone:
+                continue
+        return await self._list(kind, namespace, query)
+
+    async def _list(self, kind: Kind, namespace: str, selection: dict[str, str]) -> Listing:
+        path = paths.collection(kind, namespace=namespace)
+        query = selection | {"limit": str(self.limits.page_size)}
+        items: list[Json] = []
+        while True:
+            page = await self._transport.send(
+                Request("list", paths.resource(kind), "GET", path, query)
+            )
+            items.extend(_typed(kind, item) for item in page.get("items") or [])
+            token = page["metadata"].get("continue")
+            if not token:
+                return Listing(items, version_of(page))
+            query["continue"] = token
+
+    async def create(
+        self, kind: Kind, body: Json, *, namespace: str = "", dry_run: bool = False
+    ) -> Json:
+        """Create an object and return it as stored. Raises AlreadyExists, Invalid."""
+        namespace = namespace or body["metadata"].get("namespace", "")
+        if kind.namespaced and not namespace:
+            raise ValueError(f"a new {kind} needs a namespace")
+        path = paths.collection(kind, namespace=namespace)
+        query = self._writing(dry_run=dry_run)
+        return await self._transport.send(
+            Request("create", paths.resource(kind), "POST", path, query, _typed(kind, body))
+        )
+
+    async def replace(
+        self, kind: Kind, body: Json, *, subresource: str = "", dry_run: bool = False
+    ) -> Json:
+        """Put an object in the place of the version that it names. Raises Conflict, NotFound."""
+        namespace, name = key_of(body)
+        path = paths.item(kind, name, namespace=namespace, subresource=subresource)
+        query = self._writing(dry_run=dry_run)
+        return await self._transport.send(
+            Request("update", paths.resource(kind, subresource), "PUT", path, query, body)
+        )
+
+    async def apply(
+        self,
+        kind: Kind,
+        body: Json,
+        *,
+        subresource: str = "",
+        manager: str | None = None,
+        force: bool = True,
+        dry_run: bool = False,
+    ) -> Json:
+        """Server-side apply: own exactly the fields in `body`, creating the object if need be.
+
+        Without `force`, raises Conflict when another manager owns one of the fields.
+        """
+        namespace, name = key_of(body)
+        path = paths.item(kind, name, namespace=namespace, subresource=subresource)
+        query = self._writing(manager, dry_run=dry_run) | {"force": str(force).lower()}
+        resource = paths.resource(kind, subresource)
+        return await self._transport.send(
+            Request("apply", resource, "PATCH", path, query, _typed(kind, body), APPLY)
+        )
+
+    async def patch(
+        self,
+        kind: Kind,
+        name: str,
+        patch: Json | JsonPatch,
+        *,
+        namespace: str = "",
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> Json:
+        """Change an object: a list is a JSON patch, a dict a merge patch.
+
+        Raises Conflict when a `test` of a JSON patch does not hold.
+        """
+        path = paths.item(kind, name, namespace=namespace, subresource=subresource)
+        query = self._writing(dry_run=dry_run)
+        content_type = JSON_PATCH if isinstance(patch, list) else MERGE_PATCH
+        resource = paths.resource(kind, subresource)
+        return await self._transport.send(
+            Request("patch", resource, "PATCH", path, query, patch, content_type)
+        )
+
+    async def delete(
+        self,
+        kind: Kind,
+        name: str,
+        *,
+        namespace: str = "",
+        uid: str = "",
+        propagation: str = "",
+    ) -> None:
+        """Delete one object; with `uid`, only that one of the name (else Conflict).
+
+        `propagation` is Foreground, Background or Orphan; the kind's default when empty.
+        """
+        body: Json = {"apiVersion": "v1", "kind": "DeleteOptions"}
+        if uid:
+            body["preconditions"] = {"uid": uid}
+        if propagation:
+            body["propagationPolicy"] = propagation
+        path = paths.item(kind, name, namespace=namespace)
+        await self._transport.send(
+            Request("delete", paths.resource(kind), "DELETE", path, body=body)
+        )
+
+    async def delete_all(self, kind: Kind, *, namespace: str = "", labels: str) -> None:
+        """Delete all objects with these labels, in one namespace or of a cluster-scoped kind."""
+        if kind.namespaced and not namespace:
+            raise ValueError(f"to delete every {kind} with labels {labels!r} needs a namespace")
+        path = paths.collection(kind, namespace=namespace)
+        resource = paths.resource(kind)
+        await self._transport.send(
+            Request("deletecollection", resource, "DELETE", path, _selection(labels, ""))
+        )
+
+    async def watch(
+        self,
+        kind: Kind,
+        *,
+        resource_version: str,
+        namespace: str = "",
+        labels: str = "",
+        fields: str = "",
+    ) -> AsyncGenerator[WatchEvent, None]:
+        """Changes after a version, until the API server ends the stream (`limits.watch_duration`).
+
+        Raises Gone when the version is too old, TimedOut after `limits.silence`. Close it
+        (`contextlib.aclosing`) when leaving early, or its connection stays in use.
+        """
+        query = _selection(labels, fields) | {
+            "watch": "true",
+            "resourceVersion": resource_version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(round(self.limits.watch_duration.total_seconds())),
+        }
+        path = paths.collection(kind, namespace=namespace)
+        request = Request("watch", paths.resource(kind), "GET", path, query)
+        async with aclosing(self._transport.lines(request)) as lines:
+            async for line in lines:
+                yield watching.decode(line)
+
+    async def kinds(self) -> Kinds:
+        """Every kind that can be listed, each in the version that the server prefers."""
+        return await self._discovery.kinds()
+
+    async def kind_for(self, api_version: str, kind: str) -> Kind | None:
+        """The kind of this name and version, or None when the server does not serve it."""
+        return await self._discovery.kind_for(api_version, kind)
+
+    async def version(self) -> str:
+        """The API server's version, such as `v1.34.4`."""
+        answer = await self._transport.send(Request("get", "version", "GET", "/version"))
+        version: str = answer["gitVersion"]
+        return version
+
+    def _writing(self, manager: str | None = None, *, dry_run: bool) -> dict[str, str]:
+        query = {"fieldManager": manager or self._manager}
+        return query | {"dryRun": "All"} if dry_run else query
+
+
+def _selection(labels: str, fields: str) -> dict[str, str]:
+    query: dict[str, Any] = {"labelSelector": labels, "fieldSelector": fields}
+    return {name: value for name, value in query.items() if value}
+
+
+def _typed(kind: Kind, body: Json) -> Json:
+    # Items of a list come without apiVersion and kind, and callers may leave them out.
+    return {"apiVersion": kind.api_version, "kind": kind.kind} | body

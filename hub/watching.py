@@ -1,0 +1,27 @@
+"""The events of a watch."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from hub import errors
+from hub.objects import Json
+
+EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """One change of one object; a bookmark's object has nothing but a version."""
+
+    type: EventType
+    object: Json
+
+
+def decode(line: bytes) -> WatchEvent:
+    """Read one line of a watch. Raises Gone when the version is no longer kept."""
+    event = json.loads(line)
+    if event["type"] == "ERROR":
+        status = event["object"]
+        raise errors.from_status(status, code=status.get("code", 0))
+    return WatchEvent(type=cast("EventType", event["type"]), object=event["object"])
