@@ -1,0 +1,207 @@
+"""Placement policies: which clusters a placement picks.
+
+contract: placement 2.2
+"""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from api.base import ApiModel, Int32, Open
+from api.markers import CelRule, Default, max_items, maximum, minimum
+from api.selectors import LabelSelector
+
+
+class PlacementType(StrEnum):
+    """How clusters are picked."""
+
+    PICK_ALL = "PickAll"
+    PICK_N = "PickN"
+    PICK_FIXED = "PickFixed"
+
+
+class PropertyOperator(StrEnum):
+    """How an observed property relates to a wanted value."""
+
+    GREATER_THAN = "Gt"
+    GREATER_THAN_OR_EQUAL = "Ge"
+    EQUAL = "Eq"
+    NOT_EQUAL = "Ne"
+    LESS_THAN = "Lt"
+    LESS_THAN_OR_EQUAL = "Le"
+
+
+class PropertySelectorRequirement(ApiModel):
+    """One requirement on a property of a cluster."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    """Name of the property."""
+    operator: Open[PropertyOperator]
+    """How the observed value relates to the wanted one: Gt, Ge, Eq, Ne, Lt or Le."""
+    values: Annotated[list[str], max_items(1)]
+    """The wanted value, a Kubernetes quantity."""
+
+
+class PropertySelector(ApiModel):
+    """Selects clusters by their properties; all requirements must hold."""
+
+    model_config = ConfigDict(frozen=True)
+
+    match_expressions: list[PropertySelectorRequirement]
+    """Requirements on properties."""
+
+
+class PropertySortOrder(StrEnum):
+    """Which end of the observed values is preferred."""
+
+    ASCENDING = "Ascending"
+    DESCENDING = "Descending"
+
+
+class PropertySorter(ApiModel):
+    """Prefers clusters by the value of a property."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    """Name of the property."""
+    sort_order: PropertySortOrder
+    """Descending prefers high values, Ascending low ones."""
+
+
+class ClusterSelectorTerm(ApiModel):
+    """Describes clusters; all parts must match."""
+
+    model_config = ConfigDict(frozen=True)
+
+    label_selector: LabelSelector | None = None
+    """By their labels."""
+    property_selector: PropertySelector | None = None
+    """By their properties; only in required terms."""
+    property_sorter: PropertySorter | None = None
+    """Scale the weight by a property; only in preferred terms."""
+
+
+class ClusterSelector(ApiModel):
+    """Selects clusters that match at least one term."""
+
+    model_config = ConfigDict(frozen=True)
+
+    cluster_selector_terms: Annotated[list[ClusterSelectorTerm], max_items(10)]
+    """Terms, of which one must match."""
+
+
+class PreferredClusterSelector(ApiModel):
+    """Adds to the score of clusters that match."""
+
+    model_config = ConfigDict(frozen=True)
+
+    weight: Annotated[Int32, minimum(-100), maximum(100)]
+    """What a match adds, from -100 to 100."""
+    preference: ClusterSelectorTerm
+    """Which clusters match."""
+
+
+class ClusterAffinity(ApiModel):
+    """Which clusters may and which should be picked."""
+
+    model_config = ConfigDict(frozen=True)
+
+    required_during_scheduling_ignored_during_execution: ClusterSelector | None = None
+    """Only these clusters may be picked."""
+    preferred_during_scheduling_ignored_during_execution: list[PreferredClusterSelector] = Field(
+        default_factory=list
+    )
+    """PickN picks these clusters first."""
+
+
+class Affinity(ApiModel):
+    """Rules on which clusters may and should be picked."""
+
+    model_config = ConfigDict(frozen=True)
+
+    cluster_affinity: ClusterAffinity | None = None
+    """Rules on the clusters' labels and properties."""
+
+
+class UnsatisfiableConstraintAction(StrEnum):
+    """What to do with a cluster that would break a spread constraint."""
+
+    DO_NOT_SCHEDULE = "DoNotSchedule"
+    SCHEDULE_ANYWAY = "ScheduleAnyway"
+
+
+class TopologySpreadConstraint(ApiModel):
+    """Spreads the picked clusters over the values of a label."""
+
+    model_config = ConfigDict(frozen=True)
+
+    max_skew: Annotated[Int32, minimum(1), Default(1)] = 1
+    """How much the number of clusters may differ between two values."""
+    topology_key: str
+    """Label key whose values are spread over."""
+    when_unsatisfiable: Annotated[UnsatisfiableConstraintAction, Default("DoNotSchedule")] = (
+        UnsatisfiableConstraintAction.DO_NOT_SCHEDULE
+    )
+    """Leave out a cluster that breaks the constraint, or only prefer others."""
+
+
+class TaintEffect(StrEnum):
+    """What a taint does."""
+
+    NO_SCHEDULE = "NoSchedule"
+
+
+class TolerationOperator(StrEnum):
+    """How a toleration's value relates to a taint's."""
+
+    EQUAL = "Equal"
+    EXISTS = "Exists"
+
+
+class Toleration(ApiModel):
+    """Lets a placement pick clusters with a taint."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key: str = ""
+    """Taint key; empty, with operator Exists, for all."""
+    operator: Annotated[TolerationOperator, Default("Equal")] = TolerationOperator.EQUAL
+    """Whether the value must be equal too."""
+    value: str = ""
+    """Taint value; empty with operator Exists."""
+    effect: TaintEffect | None = None
+    """Taint effect; without it any."""
+
+
+class PlacementPolicy(ApiModel):
+    """Which clusters a placement picks."""
+
+    model_config = ConfigDict(frozen=True)
+
+    placement_type: Annotated[PlacementType, Default("PickAll")] = PlacementType.PICK_ALL
+    """Pick all clusters, a number of them, or those named."""
+    cluster_names: Annotated[list[str], max_items(100)] = Field(default_factory=list)
+    """Names of the clusters; only for PickFixed."""
+    number_of_clusters: Annotated[Int32, minimum(0)] | None = None
+    """How many clusters; only for PickN, where it is required."""
+    affinity: Affinity | None = None
+    """Which clusters may and should be picked; not for PickFixed."""
+    topology_spread_constraints: list[TopologySpreadConstraint] = Field(default_factory=list)
+    """How to spread the clusters; only for PickN."""
+    tolerations: Annotated[
+        list[Toleration],
+        max_items(100),
+        CelRule(
+            "!self.exists(t, t.operator == 'Exists' && has(t.value) && t.value != '')",
+            "value must be empty when operator is Exists",
+        ),
+        CelRule(
+            "!self.exists(t, (!has(t.key) || t.key == '') && t.operator != 'Exists')",
+            "operator must be Exists when key is empty",
+        ),
+    ] = Field(default_factory=list)
+    """Taints that the placement puts up with; not for PickFixed."""
