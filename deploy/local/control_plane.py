@@ -1,0 +1,134 @@
+"""A cluster of the fleet: a kube-apiserver and a kube-controller-manager."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from deploy.local.files import private_folder, write_private
+from deploy.local.kubeconfigs import USER, write_kubeconfig
+from deploy.local.ports import LOOPBACK
+from deploy.local.processes import Processes
+from deploy.local.secrets import new_signing_key
+from deploy.local.services import Service, answers, ensure
+
+# Just those that people see the work of: namespaces really go away, owned objects are collected,
+# and workloads make pods. The rest would only cost memory.
+_CONTROLLERS: Final = (
+    "namespace-controller",
+    "garbage-collector-controller",
+    "deployment-controller",
+    "replicaset-controller",
+    "daemonset-controller",
+    "statefulset-controller",
+    "job-controller",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPlane:
+    """One cluster without nodes."""
+
+    name: str
+    folder: Path
+    """Holds its certificates, keys and token file."""
+    kubeconfig: Path
+    port: int
+    token: str
+    etcd_address: str
+    etcd_prefix: str = ""
+    """Defaults to the name."""
+
+    @property
+    def url(self) -> str:
+        """Address of the API server."""
+        return f"https://{LOOPBACK}:{self.port}"
+
+    @property
+    def authority(self) -> Path:
+        """Certificates that a client has to trust: the server's own, signed by itself."""
+        return self.folder / "apiserver.crt"
+
+    def prepare(self) -> None:
+        """Write the files that the API server reads when it starts."""
+        private_folder(self.folder)
+        write_private(self._tokens, f'{self.token},{USER},{USER},"system:masters"\n')
+        if not self._signing_key.exists():
+            write_private(self._signing_key, new_signing_key())
+
+    def write_kubeconfig(self) -> None:
+        """Write the kubeconfig; the API server has made its certificate by then."""
+        write_kubeconfig(
+            self.kubeconfig,
+            cluster=self.name,
+            url=self.url,
+            authority=self.authority,
+            token=self.token,
+        )
+
+    def api_server(self, binary: Path) -> Service:
+        """Return the kube-apiserver."""
+        return Service(
+            name=f"{self.name}-apiserver",
+            argv=(
+                str(binary),
+                f"--etcd-servers={self.etcd_address}",
+                f"--etcd-prefix=/{self.etcd_prefix or self.name}",
+                f"--bind-address={LOOPBACK}",
+                f"--advertise-address={LOOPBACK}",
+                f"--secure-port={self.port}",
+                f"--cert-dir={self.folder}",
+                f"--token-auth-file={self._tokens}",
+                "--anonymous-auth=false",
+                "--authorization-mode=RBAC",
+                "--service-account-issuer=https://kubernetes.default.svc",
+                f"--service-account-key-file={self._signing_key}",
+                f"--service-account-signing-key-file={self._signing_key}",
+                "--service-cluster-ip-range=10.0.0.0/24",
+                "--endpoint-reconciler-type=none",
+                # Pods need no service account here, and no controller makes one.
+                "--disable-admission-plugins=ServiceAccount",
+                "--profiling=false",
+            ),
+            address=self.url,
+            ready=self._is_ready,
+        )
+
+    def controllers(self, binary: Path) -> Service:
+        """Return the kube-controller-manager."""
+        return Service(
+            name=f"{self.name}-controllers",
+            argv=(
+                str(binary),
+                f"--kubeconfig={self.kubeconfig}",
+                f"--controllers={','.join(_CONTROLLERS)}",
+                "--leader-elect=false",
+                "--secure-port=0",
+                "--profiling=false",
+            ),
+            uses=(self.url,),
+        )
+
+    @property
+    def _tokens(self) -> Path:
+        return self.folder / "tokens.csv"
+
+    @property
+    def _signing_key(self) -> Path:
+        return self.folder / "service-accounts.key"
+
+    def _is_ready(self) -> bool:
+        # The default namespace is made a little after the server calls itself ready.
+        paths = ("/readyz", "/api/v1/namespaces/default")
+        return self.authority.exists() and all(
+            answers(self.url + path, token=self.token, authority=self.authority) for path in paths
+        )
+
+
+async def ensure_control_plane(
+    plane: ControlPlane, *, api_server: Path, controllers: Path, processes: Processes
+) -> None:
+    """Start what does not run of the cluster, and write its kubeconfig."""
+    plane.prepare()
+    await ensure(plane.api_server(api_server), processes=processes)
+    plane.write_kubeconfig()
+    await ensure(plane.controllers(controllers), processes=processes)

@@ -1,0 +1,37 @@
+"""The store of all API servers of a fleet: one etcd, with a prefix for each cluster."""
+
+from pathlib import Path
+
+from deploy.local.ports import LOOPBACK
+from deploy.local.services import Service, answers
+
+NAME = "etcd"
+
+
+def etcd(binary: Path, *, data: Path, port: int, peer_port: int) -> Service:
+    """Return the etcd that keeps its files in `data`."""
+    url = f"http://{LOOPBACK}:{port}"
+    peer_url = f"http://{LOOPBACK}:{peer_port}"
+    return Service(
+        name=NAME,
+        argv=(
+            str(binary),
+            f"--name={NAME}",
+            f"--data-dir={data}",
+            f"--listen-client-urls={url}",
+            f"--advertise-client-urls={url}",
+            f"--listen-peer-urls={peer_url}",
+            f"--initial-advertise-peer-urls={peer_url}",
+            f"--initial-cluster={NAME}={peer_url}",
+            # What is written survives the end of the process, even a kill: the kernel holds it.
+            # Only a crash of the machine may lose it, which is fine for a fleet made to be tried
+            # out, and it takes the disk's speed out of every measurement.
+            "--unsafe-no-fsync",
+            "--auto-compaction-mode=periodic",
+            "--auto-compaction-retention=1h",
+            "--logger=zap",
+            "--log-level=warn",
+        ),
+        address=url,
+        ready=lambda: answers(f"{url}/readyz"),
+    )

@@ -1,0 +1,32 @@
+"""Kubeconfig files for the clusters of the fleet."""
+
+import base64
+from pathlib import Path
+
+import yaml
+
+from deploy.local.files import write_private
+
+USER = "admin"
+"""User of every cluster's only token; member of system:masters."""
+
+
+def write_kubeconfig(path: Path, *, cluster: str, url: str, authority: Path, token: str) -> None:
+    """Write a kubeconfig with one context, unless the file says just that already."""
+    certificates = base64.b64encode(authority.read_bytes()).decode()
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [
+            {
+                "name": cluster,
+                "cluster": {"server": url, "certificate-authority-data": certificates},
+            }
+        ],
+        "users": [{"name": USER, "user": {"token": token}}],
+        "contexts": [{"name": cluster, "context": {"cluster": cluster, "user": USER}}],
+        "current-context": cluster,
+    }
+    text = yaml.safe_dump(content, sort_keys=False)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        write_private(path, text)

@@ -1,0 +1,189 @@
+"""Starting, finding again and ending the programs of one fleet.
+
+A pid file remembers when its process started, so that a stale one never leads to a stranger that
+was given the same pid later.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import psutil
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from deploy.local.files import disk_full_explained, private_folder, write_private
+
+GRACE: Final = timedelta(seconds=10)
+"""How long a program may take to end after TERM before it is killed."""
+
+_START_TOLERANCE: Final = timedelta(seconds=0.5)
+"""Rounding of start times; a pid is not given to another process that quickly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program to run in the background, under a name that is unique in its fleet."""
+
+    name: str
+    argv: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The whole environment of the program."""
+    fingerprint: str = ""
+    """Differs when a running process has to be replaced to take up new settings."""
+
+
+class ProcessRecord(BaseModel):
+    """What the pid file of a process says."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    pid: int
+    started_after_boot: float
+    """Seconds; unlike a time of day it does not move when the clock is set."""
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A process of the fleet that is alive."""
+
+    record: ProcessRecord
+    process: psutil.Process
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self.record.pid
+
+    @property
+    def since(self) -> datetime:
+        """When it started."""
+        return datetime.fromtimestamp(self.process.create_time(), UTC)
+
+    def is_alive(self) -> bool:
+        """Whether it runs; a process that ended but was not reaped yet does not."""
+        try:
+            return bool(self.process.is_running()) and self.process.status() != psutil.STATUS_ZOMBIE
+        except psutil.Error:
+            return False
+
+    @property
+    def memory(self) -> int:
+        """Resident memory in bytes."""
+        return int(self.process.memory_info().rss)
+
+
+class Processes:
+    """The processes of one fleet, with a pid file and a log file each."""
+
+    def __init__(self, *, pids: Path, logs: Path) -> None:
+        self._pids = private_folder(pids)
+        self._logs = private_folder(logs)
+
+    def log(self, name: str) -> Path:
+        """File that holds what the process wrote to its standard output and error."""
+        return self._logs / f"{name}.log"
+
+    def names(self) -> list[str]:
+        """Names of all processes that were started and not ended since, sorted."""
+        return sorted(path.stem for path in self._pids.glob("*.json"))
+
+    def find(self, name: str) -> Running | None:
+        """Return the process if it is alive and still the one that was started."""
+        record = self._read(name)
+        if record is None:
+            return None
+        try:
+            running = Running(record, psutil.Process(record.pid))
+            return running if _is_same(running) and running.is_alive() else None
+        except psutil.Error:
+            return None
+
+    def start(self, command: Command) -> Running:
+        """Start the program in a session of its own, so that Ctrl-C does not reach it."""
+        log = self.log(command.name)
+        with disk_full_explained(log):
+            pid = _spawn(command, log)
+        process = psutil.Process(pid)
+        record = ProcessRecord(
+            name=command.name,
+            pid=pid,
+            started_after_boot=_started_after_boot(process),
+            fingerprint=command.fingerprint,
+        )
+        try:
+            write_private(self._pid_file(command.name), record.model_dump_json())
+        except BaseException:
+            # Nothing would find this process again.
+            process.kill()
+            process.wait()
+            raise
+        return Running(record, process)
+
+    def stop(self, names: Iterable[str], *, grace: timedelta = GRACE) -> list[str]:
+        """End the processes, all at once, and return the names of those that were alive."""
+        wanted = list(names)
+        alive = [running for name in wanted if (running := self.find(name)) is not None]
+        end([running.process for running in alive], grace=grace)
+        for name in wanted:
+            self._pid_file(name).unlink(missing_ok=True)
+        return [running.record.name for running in alive]
+
+    def _pid_file(self, name: str) -> Path:
+        return self._pids / f"{name}.json"
+
+    def _read(self, name: str) -> ProcessRecord | None:
+        try:
+            return ProcessRecord.model_validate_json(self._pid_file(name).read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return None
+
+
+def end(processes: list[psutil.Process], *, grace: timedelta) -> None:
+    """Ask the processes to end, and kill those that have not within the grace period."""
+    for process in processes:
+        _signal(process, kill=False)
+    _, alive = psutil.wait_procs(processes, timeout=grace.total_seconds())
+    for process in alive:
+        _signal(process, kill=True)
+    psutil.wait_procs(alive)
+
+
+def _signal(process: psutil.Process, *, kill: bool) -> None:
+    try:
+        process.kill() if kill else process.terminate()
+    except psutil.NoSuchProcess:
+        return
+
+
+def _is_same(running: Running) -> bool:
+    difference = abs(_started_after_boot(running.process) - running.record.started_after_boot)
+    return difference <= _START_TOLERANCE.total_seconds()
+
+
+def _started_after_boot(process: psutil.Process) -> float:
+    return process.create_time() - psutil.boot_time()
+
+
+def _spawn(command: Command, log: Path) -> int:
+    """Run the program without a handle that would have to outlive this command."""
+    append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    before = os.umask(0o077)
+    try:
+        return os.posix_spawn(
+            command.argv[0],
+            command.argv,
+            dict(command.environment),
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, str(log), append, 0o600),
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+            ],
+            setsid=True,
+        )
+    finally:
+        os.umask(before)

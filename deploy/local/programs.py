@@ -1,0 +1,109 @@
+"""The programs of the fleet: versions, where their projects publish them, how Go builds them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_RECIPES: Final = Path(__file__).parent / "build"
+
+KUBERNETES: Final = "v1.34.4"
+ETCD: Final = "v3.6.7"
+TEMPORAL: Final = "v1.5.1"
+
+_SMALL: Final = "-s -w"
+"""Linker flags: no symbol table, which halves the size."""
+
+_KUBERNETES_FLAGS: Final = " ".join(
+    [
+        _SMALL,
+        # Without them the server says v0.0.0, which clients take for a very old one.
+        f"-X k8s.io/component-base/version.gitVersion={KUBERNETES}",
+        f"-X k8s.io/component-base/version.gitMajor={KUBERNETES.removeprefix('v').split('.')[0]}",
+        f"-X k8s.io/component-base/version.gitMinor={KUBERNETES.split('.')[1]}",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file of a project's release; `{system}` and `{machine}` are filled in Go's spelling."""
+
+    url: str
+    checksums: str
+    """URL of the SHA-256 digests published with it."""
+    member: str = ""
+    """Path of the program in the archive; empty when the file is the program."""
+    systems: tuple[str, ...] = ("linux",)
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """How Go builds the program."""
+
+    package: str
+    flags: str
+    """For the linker."""
+    recipe: Path | None = None
+    """Folder of a go.mod that pins all sources; without it `go install` takes `version`."""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One program that the fleet runs."""
+
+    name: str
+    version: str
+    variable: str
+    """Environment variable with an explicit path."""
+    download: Download
+    build: Build
+
+
+def _kubernetes(name: str, variable: str) -> Program:
+    url = f"https://dl.k8s.io/release/{KUBERNETES}/bin/{{system}}/{{machine}}/{name}"
+    return Program(
+        name=name,
+        version=KUBERNETES,
+        variable=variable,
+        download=Download(url=url, checksums=f"{url}.sha256"),
+        build=Build(
+            package=f"k8s.io/kubernetes/cmd/{name}",
+            flags=_KUBERNETES_FLAGS,
+            recipe=_RECIPES / "kubernetes",
+        ),
+    )
+
+
+_ETCD_RELEASE: Final = f"https://github.com/etcd-io/etcd/releases/download/{ETCD}"
+_ETCD_ARCHIVE: Final = f"etcd-{ETCD}-{{system}}-{{machine}}"
+_TEMPORAL_RELEASE: Final = f"https://github.com/temporalio/cli/releases/download/{TEMPORAL}"
+_TEMPORAL_ARCHIVE: Final = f"temporal_cli_{TEMPORAL.removeprefix('v')}_{{system}}_{{machine}}"
+
+ETCD_PROGRAM: Final = Program(
+    name="etcd",
+    version=ETCD,
+    variable="FLEETGATE_ETCD",
+    download=Download(
+        url=f"{_ETCD_RELEASE}/{_ETCD_ARCHIVE}.tar.gz",
+        checksums=f"{_ETCD_RELEASE}/SHA256SUMS",
+        member=f"{_ETCD_ARCHIVE}/etcd",
+    ),
+    build=Build(package="go.etcd.io/etcd/server/v3", flags=_SMALL, recipe=_RECIPES / "etcd"),
+)
+API_SERVER_PROGRAM: Final = _kubernetes("kube-apiserver", "FLEETGATE_KUBE_APISERVER")
+CONTROLLERS_PROGRAM: Final = _kubernetes(
+    "kube-controller-manager", "FLEETGATE_KUBE_CONTROLLER_MANAGER"
+)
+TEMPORAL_PROGRAM: Final = Program(
+    name="temporal",
+    version=TEMPORAL,
+    variable="FLEETGATE_TEMPORAL",
+    download=Download(
+        url=f"{_TEMPORAL_RELEASE}/{_TEMPORAL_ARCHIVE}.tar.gz",
+        checksums=f"{_TEMPORAL_RELEASE}/checksums.txt",
+        member="temporal",
+        systems=("linux", "darwin"),
+    ),
+    build=Build(package="github.com/temporalio/cli/cmd/temporal", flags=_SMALL, version=TEMPORAL),
+)

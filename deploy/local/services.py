@@ -1,0 +1,106 @@
+"""A program of the fleet together with how to tell that it works."""
+
+import asyncio
+import hashlib
+import http.client
+import json
+import os
+import ssl
+import time
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from deploy.local.errors import ProcessFailed
+from deploy.local.processes import Command, Processes, Running
+
+_LOOK_AGAIN: Final = timedelta(milliseconds=50)
+"""How often a starting program is asked whether it is ready."""
+
+_ANSWER: Final = timedelta(seconds=5)
+"""How long one such question may take."""
+
+_SHOWN_LOG_LINES: Final = 5
+
+Probe = Callable[[], bool]
+"""Says whether a program is ready; may block for some seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One program of the fleet: how to run it and how to tell that it works."""
+
+    name: str
+    argv: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Added to the environment of the caller."""
+    address: str = ""
+    """Where it is reached, for people; empty for a program that nobody calls."""
+    uses: tuple[str, ...] = ()
+    """Addresses that it depends on: when one of them moves, the program is restarted."""
+    ready: Probe | None = None
+    patience: timedelta = timedelta(seconds=90)
+    """How long it may take to become ready; generous, for slow machines."""
+
+    def command(self) -> Command:
+        """Return the command that starts the program."""
+        settings = [self.argv, sorted(self.environment.items()), self.uses]
+        digest = hashlib.sha256(json.dumps(settings).encode()).hexdigest()
+        environment = {**_inherited(), **self.environment}
+        return Command(self.name, self.argv, environment=environment, fingerprint=digest[:16])
+
+
+async def ensure(service: Service, *, processes: Processes) -> bool:
+    """Start the program unless it runs already with the same settings, and wait for it.
+
+    Returns whether it had to be started. Raises ProcessFailed with the end of its log.
+    """
+    command = service.command()
+    running = processes.find(service.name)
+    started = running is None or running.record.fingerprint != command.fingerprint
+    if started:
+        await asyncio.to_thread(processes.stop, [service.name])
+        running = processes.start(command)
+    assert running is not None
+    await _wait_until_ready(service, running, log=processes.log(service.name))
+    return started
+
+
+async def _wait_until_ready(service: Service, running: Running, *, log: Path) -> None:
+    deadline = time.monotonic() + service.patience.total_seconds()
+    while service.ready is not None and not await asyncio.to_thread(service.ready):
+        if not running.is_alive():
+            raise ProcessFailed(f"{service.name} ended while it was starting; {_log_end(log)}")
+        if time.monotonic() > deadline:
+            limit = f"{service.patience.total_seconds():g} s"
+            raise ProcessFailed(f"{service.name} was not ready within {limit}; {_log_end(log)}")
+        await asyncio.sleep(_LOOK_AGAIN.total_seconds())
+
+
+def answers(url: str, *, token: str = "", authority: Path | None = None) -> bool:
+    """Whether a GET of the URL succeeds, verified with the certificates in `authority`."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    request = urllib.request.Request(url, headers=headers)  # noqa: S310 - built from own addresses
+    try:
+        context = ssl.create_default_context(cafile=authority)
+        no_proxy = urllib.request.ProxyHandler({})
+        secure = urllib.request.HTTPSHandler(context=context)
+        opener = urllib.request.build_opener(no_proxy, secure)
+        with opener.open(request, timeout=_ANSWER.total_seconds()):
+            return True
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+def _inherited() -> dict[str, str]:
+    """Return the caller's environment without what would point a program somewhere else."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
+
+
+def _log_end(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+    shown = "\n".join(f"  {line[:300]}" for line in lines[-_SHOWN_LOG_LINES:])
+    return f"its log {log} ends with:\n{shown}" if shown else f"its log {log} is empty"

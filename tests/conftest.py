@@ -1,0 +1,68 @@
+"""Fixtures that start real servers when a test asks for them; see `tests.support.servers`."""
+
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from hub import Hub
+from tests.support.servers import HUB, PrivateApiServer, Servers
+
+_FOLDER = pytest.StashKey[Path]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.stash[_FOLDER] = Servers.make_folder()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _FOLDER in config.stash:
+        Servers(config.stash[_FOLDER]).end()
+
+
+@pytest.fixture(scope="session")
+def servers() -> Servers:
+    """The real servers of this test session."""
+    return Servers.of_session()
+
+
+@pytest.fixture(scope="session")
+async def hub_kubeconfig(servers: Servers) -> Path:
+    """Kubeconfig of an API server with controller manager and CRDs, shared by all tests."""
+    return await servers.cluster(HUB)
+
+
+@pytest.fixture(scope="session")
+async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
+    """A client of the shared API server."""
+    async with await Hub.connect(hub_kubeconfig) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def member_kubeconfig(servers: Servers) -> Callable[[str], Awaitable[Path]]:
+    """Start a shared member cluster by name: `await member_kubeconfig("member1")`."""
+    return servers.cluster
+
+
+@pytest.fixture
+async def private_api_server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
+    """A started API server of the test's own, without controllers and CRDs."""
+    server = await servers.private_api_server()
+    await server.start()
+    yield server
+    await server.kill()
+
+
+@pytest.fixture(scope="session")
+async def temporal_address(servers: Servers) -> str:
+    """Address of a Temporal dev server, shared by all tests."""
+    return await servers.temporal_address()
+
+
+@pytest.fixture
+def unique() -> str:
+    """A short name that no other test uses."""
+    return f"t{secrets.token_hex(4)}"

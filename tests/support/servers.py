@@ -1,0 +1,193 @@
+"""Real servers, shared by all worker processes of one test session.
+
+The first test that needs a server starts it, under a file lock; others join. The session's main
+process ends them all, also after Ctrl-C.
+"""
+
+import asyncio
+import os
+import secrets
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+
+from filelock import FileLock
+
+from deploy.local import crds, ports
+from deploy.local.binaries import Binaries, find_all
+from deploy.local.control_plane import ControlPlane, ensure_control_plane
+from deploy.local.etcd import etcd
+from deploy.local.processes import Processes
+from deploy.local.services import ensure
+from deploy.local.temporal import temporal
+from hub import Hub
+
+FOLDER_VARIABLE = "FLEETGATE_TEST_SERVERS"
+"""Hands the session's folder from the main process to its workers."""
+
+HUB = "hub"
+_GRACE = timedelta(seconds=3)
+
+
+class Servers:
+    """The servers of one test session, in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.processes = Processes(pids=folder / "pids", logs=folder / "logs")
+
+    @classmethod
+    def make_folder(cls) -> Path:
+        """Make the session's folder and tell the workers about it."""
+        folder = Path(tempfile.mkdtemp(prefix="fleetgate-tests-"))
+        os.environ[FOLDER_VARIABLE] = str(folder)
+        return folder
+
+    @classmethod
+    def of_session(cls) -> "Servers":
+        """Return the servers of the session that this process belongs to."""
+        return cls(Path(os.environ[FOLDER_VARIABLE]))
+
+    @cached_property
+    def binaries(self) -> Binaries:
+        with FileLock(self.folder / "binaries.lock"):
+            return find_all()
+
+    async def etcd_address(self) -> str:
+        """Start the store of all API servers, once, and return where it is."""
+        with self._once("etcd") as address:
+            if not address.exists():
+                service = etcd(
+                    self.binaries.etcd,
+                    data=self.folder / "etcd",
+                    port=ports.choose(),
+                    peer_port=ports.choose(),
+                )
+                await ensure(service, processes=self.processes)
+                address.write_text(service.address)
+            return address.read_text()
+
+    async def cluster(self, name: str) -> Path:
+        """Start a cluster with controllers and the CRDs, once, and return its kubeconfig."""
+        etcd_address = await self.etcd_address()
+        with self._once(name) as marker:
+            kubeconfig = self.folder / f"{name}.kubeconfig"
+            if not marker.exists():
+                plane = self._plane(name, etcd_address=etcd_address)
+                await ensure_control_plane(
+                    plane,
+                    api_server=self.binaries.api_server,
+                    controllers=self.binaries.controllers,
+                    processes=self.processes,
+                )
+                async with await Hub.connect(kubeconfig) as hub:
+                    await crds.install(hub)
+                marker.touch()
+            return kubeconfig
+
+    async def temporal_address(self) -> str:
+        """Start a Temporal dev server, once, and return its address."""
+        with self._once("temporal") as address:
+            if not address.exists():
+                service = temporal(
+                    self.binaries.temporal,
+                    database=self.folder / "temporal.sqlite",
+                    port=ports.choose(),
+                    ui_port=ports.choose(),
+                )
+                await ensure(service, processes=self.processes)
+                address.write_text(service.address)
+            return address.read_text()
+
+    async def private_api_server(self) -> "PrivateApiServer":
+        """Return an API server of one test's own, not started yet, without controllers."""
+        name = f"private-{secrets.token_hex(4)}"
+        plane = self._plane(name, etcd_address=await self.etcd_address())
+        return PrivateApiServer(plane, servers=self)
+
+    def end(self) -> None:
+        """End everything that the session started, and remove its folder."""
+        names = self.processes.names()
+        stores = [name for name in names if name == "etcd"]
+        # API servers cannot end in peace without their store.
+        self.processes.stop([name for name in names if name not in stores], grace=_GRACE)
+        self.processes.stop(stores, grace=_GRACE)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _plane(self, name: str, *, etcd_address: str) -> ControlPlane:
+        return ControlPlane(
+            name=name,
+            folder=self.folder / name,
+            kubeconfig=self.folder / f"{name}.kubeconfig",
+            port=ports.choose(),
+            token=secrets.token_urlsafe(),
+            etcd_address=etcd_address,
+        )
+
+    @contextmanager
+    def _once(self, name: str) -> Iterator[Path]:
+        """Hold the lock of one server; the file yielded exists once the server is there."""
+        with FileLock(self.folder / f"{name}.lock"):
+            yield self.folder / f"{name}.started"
+
+
+class PrivateApiServer:
+    """An API server that a test may stop, kill and start again."""
+
+    def __init__(self, plane: ControlPlane, *, servers: Servers) -> None:
+        self._plane = plane
+        self._servers = servers
+        self._service = plane.api_server(servers.binaries.api_server)
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self._plane.kubeconfig
+
+    @property
+    def url(self) -> str:
+        return self._plane.url
+
+    @property
+    def token(self) -> str:
+        return self._plane.token
+
+    @property
+    def authority(self) -> Path:
+        """Certificates to verify the server with."""
+        return self._plane.authority
+
+    async def start(self) -> None:
+        """Start it, or start it again at the same address with the same content."""
+        self._plane.prepare()
+        await ensure(self._service, processes=self._servers.processes)
+        self._plane.write_kubeconfig()
+
+    async def stop(self) -> None:
+        """End it in peace."""
+        names = [self._service.name]
+        await asyncio.to_thread(self._servers.processes.stop, names, grace=_GRACE)
+
+    async def kill(self) -> None:
+        """End it at once."""
+        running = self._servers.processes.find(self._service.name)
+        if running is not None:
+            running.process.kill()
+        await self.stop()
+
+    def pause(self) -> None:
+        """Make it fall silent without closing a connection."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """End the silence."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        running = self._servers.processes.find(self._service.name)
+        assert running is not None
+        running.process.send_signal(number)
