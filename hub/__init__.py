@@ -25,6 +25,7 @@ from hub.errors import (
 from hub.limits import Limits
 from hub.objects import Json, Key, key_of
 from hub.queue import WorkQueue
+from hub.shared import SharedCaches
 from hub.store import Change
 from hub.watching import WatchEvent
 
@@ -45,6 +46,7 @@ __all__ = [
     "Limits",
     "Listing",
     "NotFound",
+    "SharedCaches",
     "TimedOut",
     "TooManyRequests",
     "Unauthorized",

@@ -4,16 +4,22 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import aclosing
+from datetime import timedelta
 from time import monotonic
 
 from api.kinds import Kind
 from hub import backoff
 from hub.client import Hub
-from hub.errors import Gone, HubError
+from hub.errors import Gone, HubError, Unavailable
 from hub.objects import Json, Key
 from hub.store import Change, Store
+from hub.watching import WatchEvent
 
 logger = logging.getLogger(__name__)
+
+SHORTEST_STREAM = timedelta(seconds=1)
+"""A watch that is over sooner than this is a server or a proxy on its way down: pause first,
+or the cache would spin."""
 
 Subscriber = Callable[[Change], None]
 
@@ -75,12 +81,19 @@ class Cache:
         stream = self._hub.watch(
             self._kind, resource_version=self._store.version, **self._selection
         )
+        started = monotonic()
         async with aclosing(stream) as events:
             async for event in events:
                 self._failures = 0
-                change = self._store.apply(event)
-                if change:
-                    self._publish(change)
+                self._apply(event)
+        if monotonic() - started < SHORTEST_STREAM.total_seconds():
+            raise Unavailable("the watch ended as soon as it began")
+        self._failures = 0
+
+    def _apply(self, event: WatchEvent) -> None:
+        change = self._store.apply(event)
+        if change:
+            self._publish(change)
 
     async def ready(self) -> None:
         """Wait until the first list is in."""

@@ -9,8 +9,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from api.kinds import Kind
-from hub import errors, kubeconfig, paths, watching
+from hub import errors, paths, watching
 from hub.discovery import Discovery, Kinds
+from hub.kubeconfig import load as load_configuration
 from hub.limits import Limits
 from hub.objects import Json, JsonPatch, key_of, version_of
 from hub.transport import Request, Transport
@@ -49,7 +50,7 @@ class Hub:
     @classmethod
     async def connect(
         cls,
-        kubeconfig_path: Path | None = None,
+        kubeconfig: Path | None = None,
         *,
         context: str | None = None,
         manager: str = "fleetgate",
@@ -61,7 +62,7 @@ class Hub:
         pod's service account, then `~/.kube/config`. Raises BadConfiguration.
         """
         limits = limits or Limits()
-        configuration = await kubeconfig.load(kubeconfig_path, context=context)
+        configuration = await load_configuration(kubeconfig, context=context)
         transport = Transport(configuration, limits=limits, user_agent=manager)
         return cls(transport, manager=manager, limits=limits)
 
@@ -186,15 +187,22 @@ class Hub:
     ) -> Json:
         """Change an object: a list is a JSON patch, a dict a merge patch.
 
-        Raises Conflict when a `test` of a JSON patch does not hold.
+        Raises Conflict when a JSON patch does not fit the object, as when its `test` fails.
         """
         path = paths.item(kind, name, namespace=namespace, subresource=subresource)
         query = self._writing(dry_run=dry_run)
         content_type = JSON_PATCH if isinstance(patch, list) else MERGE_PATCH
         resource = paths.resource(kind, subresource)
-        return await self._transport.send(
-            Request("patch", resource, "PATCH", path, query, patch, content_type)
-        )
+        request = Request("patch", resource, "PATCH", path, query, patch, content_type)
+        try:
+            return await self._transport.send(request)
+        except errors.Invalid as error:
+            if isinstance(patch, list) and not error.details.kind and not error.details.causes:
+                # The API server keeps to itself which operation failed.
+                raise errors.Conflict(
+                    f"{kind} {name!r} is not as the patch expects it", code=error.code
+                ) from error
+            raise
 
     async def delete(
         self,

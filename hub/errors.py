@@ -147,18 +147,21 @@ def bounded(text: str, limit: int = MAX_TEXT) -> str:
 def from_status(status: Json, *, code: int) -> HubError:
     """Turn the API server's Status object into the error of its meaning."""
     reason = status.get("reason") or ""
-    details = Details.parse(status.get("details"))
     message = status.get("message") or reason or f"HTTP status {code}"
-    error = _meaning(code, reason, details)(message, code=code, reason=reason, details=details)
+    details = Details.parse(status.get("details"))
+    error = _meaning(code, reason, message)(message, code=code, reason=reason, details=details)
     if isinstance(error, TooManyRequests):
         seconds = (status.get("details") or {}).get("retryAfterSeconds") or 1
         error.retry_after = timedelta(seconds=seconds)
     return error
 
 
-def _meaning(code: int, reason: str, details: Details) -> type[HubError]:
+def _meaning(code: int, reason: str, message: str) -> type[HubError]:
     if reason == "AlreadyExists":
         return AlreadyExists
+    if "typed patch object" in message:
+        # An apply with a field of the wrong type comes as a 500, but no retry will mend it.
+        return Invalid
     if code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return Unavailable
     return _BY_CODE.get(code, HubError)

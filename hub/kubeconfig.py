@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,65 @@ import yaml
 from kubernetes.aio import config
 from kubernetes.aio.client import Configuration
 
+from hub import credentials
 from hub.errors import BadConfiguration
 
-HOME_KUBECONFIG = Path("~/.kube/config")
+HOME_KUBECONFIG = "~/.kube/config"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A named cluster, user or context, and the folder that its relative paths start from."""
+
+    content: dict[str, Any]
+    folder: Path
+
+
+class Files:
+    """The kubeconfig files of a path list, merged as kubectl does: the first entry counts."""
+
+    def __init__(self, paths: str) -> None:
+        self.paths = paths
+        files = [Path(part).expanduser() for part in paths.split(os.pathsep) if part]
+        self._documents = [(_read(file), file.parent) for file in files if file.exists()]
+        if not self._documents:
+            raise BadConfiguration(
+                f"no kubeconfig at {paths}: name one with --kubeconfig or KUBECONFIG, "
+                "or start a local fleet with `fleetgate local up`"
+            )
+
+    def entries(self, section: str) -> dict[str, Entry]:
+        """Entries of `contexts`, `users` or `clusters` by name; of `users` the `user` part."""
+        found: dict[str, Entry] = {}
+        for document, folder in self._documents:
+            for entry in document.get(section) or []:
+                content = entry.get(section.removesuffix("s")) or {}
+                found.setdefault(str(entry.get("name")), Entry(content, folder))
+        return found
+
+    def context(self, name: str | None) -> str:
+        """The context to use: the one asked for or the current one. It exists."""
+        contexts = self.entries("contexts")
+        have = f"it has: {', '.join(sorted(contexts)) or 'none'}"
+        name = name or self._current_context()
+        if not name:
+            raise BadConfiguration(
+                f"kubeconfig {self.paths} has no current-context: "
+                f"choose one with --context ({have})"
+            )
+        if name not in contexts:
+            raise BadConfiguration(f"kubeconfig {self.paths} has no context {name!r} ({have})")
+        return name
+
+    def user(self, context: str) -> Entry:
+        """The user of a context; empty when it names none."""
+        name = self.entries("contexts")[context].content.get("user", "")
+        return self.entries("users").get(name) or Entry({}, Path())
+
+    def _current_context(self) -> str:
+        # The library takes the last one where kubectl takes the first; name it to the library.
+        named = (document.get("current-context") for document, _ in self._documents)
+        return next((str(name) for name in named if name), "")
 
 
 async def load(
@@ -20,12 +77,12 @@ async def load(
     """Read the way to an API server.
 
     The first of: `path`; the environment's KUBECONFIG (several paths joined as for kubectl);
-    the service account when running in a pod; `~/.kube/config`.
+    the service account when running in a pod; `~/.kube/config`. Raises BadConfiguration.
     """
     paths = str(path) if path else environment.get("KUBECONFIG", "")
-    if not paths and "KUBERNETES_SERVICE_HOST" in environment:
+    if not paths and not context and "KUBERNETES_SERVICE_HOST" in environment:
         return _in_cluster()
-    return await _from_files(paths or str(HOME_KUBECONFIG), context)
+    return await _from_files(Files(paths or HOME_KUBECONFIG), context)
 
 
 def _in_cluster() -> Configuration:
@@ -40,30 +97,40 @@ def _in_cluster() -> Configuration:
     return configuration
 
 
-async def _from_files(paths: str, context: str | None) -> Configuration:
-    documents = _documents(paths)
-    if not documents:
-        raise BadConfiguration(
-            f"no kubeconfig at {paths}: name one with --kubeconfig or KUBECONFIG, "
-            "or start a local fleet with `fleetgate local up`"
-        )
-    _check_context(paths, documents, context)
+async def _from_files(files: Files, context: str | None) -> Configuration:
     configuration = Configuration()
+    context = files.context(context)
     try:
-        await config.load_kube_config(  # type: ignore[no-untyped-call]
-            config_file=paths,
+        loader = await config.load_kube_config(  # type: ignore[no-untyped-call]
+            config_file=files.paths,
             context=context,
             client_configuration=configuration,
             persist_config=False,
         )
     except (config.ConfigException, OSError, ValueError, TypeError, AttributeError) as error:
-        raise BadConfiguration(f"kubeconfig {paths} cannot be used: {error}") from error
+        raise BadConfiguration(f"kubeconfig {files.paths} cannot be used: {error}") from error
+    _keep_fresh(configuration, loader, files.user(context))
     return configuration
 
 
-def _documents(paths: str) -> list[dict[str, Any]]:
-    files = [Path(part).expanduser() for part in paths.split(os.pathsep) if part]
-    return [_read(file) for file in files if file.exists()]
+def _keep_fresh(configuration: Configuration, loader: credentials.ExecLoader, user: Entry) -> None:
+    """See to tokens that expire, and to plugins that gave none."""
+    plugin = (user.content.get("exec") or {}).get("command")
+    if plugin and not (configuration.api_key or configuration.cert_file):
+        # The library has logged the plugin's own words, and would go on without credentials.
+        raise BadConfiguration(
+            f"the kubeconfig's credential plugin {plugin!r} gave no credentials: "
+            "run it by hand to see why"
+        )
+    if plugin and hasattr(loader, "exec_plugin_expiry"):
+        renewal = credentials.from_plugin(loader)
+    elif user.content.get("tokenFile") and not user.content.get("token"):
+        file = user.folder / user.content["tokenFile"]
+        configuration.api_key["BearerToken"] = f"Bearer {credentials.read_token(file)}"
+        renewal = credentials.from_file(file)
+    else:
+        return
+    configuration.refresh_api_key_hook = renewal  # type: ignore[assignment] # declared as None
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -76,21 +143,3 @@ def _read(file: Path) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise BadConfiguration(f"kubeconfig {file} is empty or no kubeconfig")
     return document
-
-
-def _check_context(paths: str, documents: list[dict[str, Any]], context: str | None) -> None:
-    named = [
-        entry.get("name") for document in documents for entry in document.get("contexts") or []
-    ]
-    wanted = context or next(
-        (document["current-context"] for document in documents if document.get("current-context")),
-        None,
-    )
-    have = ", ".join(sorted(str(name) for name in named)) or "none"
-    if wanted is None:
-        raise BadConfiguration(
-            f"kubeconfig {paths} has no current-context: name one of its contexts with "
-            f"--context (it has: {have})"
-        )
-    if wanted not in named:
-        raise BadConfiguration(f"kubeconfig {paths} has no context {wanted!r} (it has: {have})")

@@ -40,5 +40,9 @@ class Limits:
     relist_after: timedelta = timedelta(minutes=10)
     """A cache lists and compares at least this often, in case a watch lost an event silently."""
 
+    linger: timedelta = timedelta(seconds=30)
+    """A shared cache outlives its last user by this, so that whoever comes next
+    finds it filled."""
+
     discovery_age: timedelta = timedelta(seconds=30)
     """How long the list of served kinds is believed; a new CRD is seen after this at most."""

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 from hub import errors
 from hub.objects import Json
@@ -20,8 +20,11 @@ class WatchEvent:
 
 def decode(line: bytes) -> WatchEvent:
     """Read one line of a watch. Raises Gone when the version is no longer kept."""
-    event = json.loads(line)
+    try:
+        event = json.loads(line)
+    except ValueError as error:
+        raise errors.Unavailable("the watch broke off in the middle of an event") from error
     if event["type"] == "ERROR":
         status = event["object"]
         raise errors.from_status(status, code=status.get("code", 0))
-    return WatchEvent(type=cast("EventType", event["type"]), object=event["object"])
+    return WatchEvent(type=event["type"], object=event["object"])

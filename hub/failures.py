@@ -1,0 +1,78 @@
+"""From what goes wrong below Kubernetes (HTTP, TLS, sockets) to the tree in `hub.errors`."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import aiohttp
+
+from hub import errors
+from hub.objects import Json
+
+
+@contextmanager
+def translated(*, asked: str, url: str) -> Iterator[None]:
+    """Raise the errors of the HTTP library as those of the hub."""
+    try:
+        yield
+    except aiohttp.ConnectionTimeoutError as error:
+        raise errors.TimedOut(f"{url} took too long to connect ({asked})") from error
+    except TimeoutError as error:
+        raise errors.TimedOut(f"{url} did not answer in time ({asked})") from error
+    except aiohttp.ClientConnectorCertificateError as error:
+        raise errors.BadConfiguration(
+            f"the certificate of {url} cannot be verified ({error.certificate_error}): "
+            "check certificate-authority in the kubeconfig"
+        ) from error
+    except aiohttp.ClientConnectorError as error:
+        reason = error.os_error.strerror or error.os_error
+        raise errors.Unavailable(f"no API server answers at {url} ({reason})") from error
+    except (aiohttp.ClientError, OSError) as error:
+        raise errors.Unavailable(f"{url} broke off the connection ({asked}): {error}") from error
+
+
+def parse(body: bytes, *, asked: str, url: str) -> Json:
+    """Read an answer. Raises Unavailable when it is none of an API server."""
+    try:
+        answer = json.loads(body)
+    except ValueError as error:
+        raise errors.Unavailable(f"{url} did not answer in JSON ({asked})") from error
+    if not isinstance(answer, dict):
+        raise errors.Unavailable(f"{url} did not answer with an object ({asked})")
+    return answer
+
+
+async def read(response: aiohttp.ClientResponse, *, secret: bool) -> errors.HubError:
+    """Error that a refusal stands for.
+
+    `secret` leaves out the API server's words, because they may quote the refused values.
+    """
+    text = await response.text(errors="replace")
+    try:
+        status = json.loads(text)
+    except ValueError:
+        status = {"message": text}
+    if secret:
+        status = _without_values(status)
+    error = errors.from_status(status, code=response.status)
+    if isinstance(error, errors.TooManyRequests):
+        error.retry_after = _retry_after(response) or error.retry_after
+    return error
+
+
+def _retry_after(response: aiohttp.ClientResponse) -> timedelta | None:
+    seconds = response.headers.get("Retry-After", "")
+    return timedelta(seconds=int(seconds)) if seconds.isdecimal() else None
+
+
+def _without_values(status: Json) -> Json:
+    details = status.get("details") or {}
+    causes = [{**cause, "message": ""} for cause in details.get("causes") or []]
+    fields = ", ".join(cause.get("field", "") for cause in causes)
+    about = " ".join(word for word in ("Secret", details.get("name"), fields) if word)
+    return {
+        **status,
+        "message": f"{about}: {status.get('reason') or 'refused'}",
+        "details": {**details, "causes": causes},
+    }
