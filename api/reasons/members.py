@@ -1,0 +1,31 @@
+"""What member clusters say of themselves.
+
+contract: placement 11
+"""
+
+from enum import StrEnum
+
+
+class MemberReason(StrEnum):
+    """Reasons of a member cluster's conditions."""
+
+    READY = "MemberClusterReadyToJoin"
+    JOINED = "MemberClusterJoined"
+    LEFT = "MemberClusterLeft"
+    UNKNOWN = "MemberClusterJoinStateUnknown"
+
+
+class MemberMessage(StrEnum):
+    """Messages of a member cluster's conditions."""
+
+    READY = "Member cluster is ready to join the fleet"
+    JOINED = "Member cluster has successfully joined the fleet"
+    LEFT = "Member cluster has left the fleet"
+
+
+def agents_missing(cluster: str, *, expected: int, got: int) -> str:
+    """Joined Unknown, because not all agents have reported."""
+    return (
+        f"Member cluster {cluster} has not reported all the expected agents,"
+        f" expected {expected}, got {got}"
+    )

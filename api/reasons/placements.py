@@ -1,0 +1,235 @@
+"""What placements say of themselves, cluster by cluster and over all clusters.
+
+contract: placement 7.1 to 7.4
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from api.kinds import Kind
+from api.reasons.types import ConditionType
+
+
+def placement_condition(placement: Kind, condition: ConditionType) -> str:
+    """Type of a condition over all clusters: the kind's name stands in front."""
+    return f"{placement.kind}{condition}"
+
+
+class PlacementReason(StrEnum):
+    """Reasons of a placement's conditions, over all clusters and of one."""
+
+    INVALID_SELECTORS = "InvalidResourceSelectors"
+    SCHEDULE_PENDING = "SchedulePending"
+    SCHEDULED = "Scheduled"
+    """One cluster was picked."""
+    SCHEDULE_FAILED = "ScheduleFailed"
+    """One cluster could not be picked."""
+    EXTERNAL = "RolloutControlledByExternalController"
+    START_UNKNOWN = "RolloutStartedUnknown"
+    NOT_STARTED = "RolloutNotStartedYet"
+    STARTED = "RolloutStarted"
+    OVERRIDE_PENDING = "OverriddenPending"
+    OVERRIDE_FAILED = "OverriddenFailed"
+    OVERRIDDEN = "OverriddenSucceeded"
+    NO_OVERRIDE = "NoOverrideSpecified"
+    SYNC_UNKNOWN = "WorkSynchronizedUnknown"
+    NOT_SYNCED = "WorkNotSynchronizedYet"
+    SYNCED = "WorkSynchronized"
+    APPLY_PENDING = "ApplyPending"
+    APPLY_FAILED = "ApplyFailed"
+    APPLIED = "ApplySucceeded"
+    AVAILABLE_UNKNOWN = "ResourceAvailableUnknown"
+    NOT_AVAILABLE = "ResourceNotAvailableYet"
+    AVAILABLE = "ResourceAvailable"
+    DIFF_PENDING = "DiffReportingPending"
+    DIFF_FAILED = "DiffReportingIncompleteOrFailed"
+    DIFFED = "DiffReportingCompleted"
+
+
+class PlacementMessage(StrEnum):
+    """Messages of a placement's conditions that have nothing filled in."""
+
+    SCHEDULE_PENDING = "Scheduling has not completed"
+    VERSIONS_DIFFER = (
+        "Rollout is controlled by an external controller and different resource snapshot"
+        " versions are observed across clusters"
+    )
+    NO_OVERRIDE = "No override rules are configured for the selected resources"
+
+
+def invalid_selectors(error: str) -> str:
+    """Scheduled False, because a selector is wrong."""
+    return f"The resource selectors are invalid: {error}"
+
+
+def no_version_yet(run: Kind) -> str:
+    """RolloutStarted Unknown, because no run has updated any cluster; `run` is the run's kind."""
+    return (
+        "Rollout is controlled by an external controller and no resource snapshot name is"
+        f" observed across clusters. To determine rollout status, check the {run.kind} resources"
+        " with spec.placementName matching this placement"
+    )
+
+
+def start_unknown(cluster: str) -> str:
+    """RolloutStarted Unknown, because it is so for a cluster."""
+    return (
+        "Rollout is controlled by an external controller and cluster"
+        f" {cluster} is in RolloutStarted Unknown state"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A reason and its message; `{count}` in it stands for a number of clusters."""
+
+    reason: PlacementReason
+    message: str
+
+    def count(self, clusters: int) -> str:
+        """Write the message for so many clusters."""
+        return self.message.format(count=clusters)
+
+
+PENDING: Final[Mapping[ConditionType, Wording]] = MappingProxyType(
+    {
+        ConditionType.ROLLOUT_STARTED: Wording(
+            PlacementReason.START_UNKNOWN,
+            "In the process of deciding whether to roll out some version of the resources or not",
+        ),
+        ConditionType.OVERRIDDEN: Wording(
+            PlacementReason.OVERRIDE_PENDING,
+            "In the process of overriding the selected resources if there is any override defined",
+        ),
+        ConditionType.WORK_SYNCHRONIZED: Wording(
+            PlacementReason.SYNC_UNKNOWN,
+            "In the process of creating or updating the work object(s) in the hub cluster",
+        ),
+        ConditionType.APPLIED: Wording(
+            PlacementReason.APPLY_PENDING,
+            "In the process of applying the resources on the member cluster",
+        ),
+        ConditionType.AVAILABLE: Wording(
+            PlacementReason.AVAILABLE_UNKNOWN,
+            # KubeFleet's message ends with a blank.
+            "The availability of the selected resources is unknown yet ",
+        ),
+        ConditionType.DIFF_REPORTED: Wording(
+            PlacementReason.DIFF_PENDING,
+            "Diff reporting has just started; its status is not yet to be known",
+        ),
+    }
+)
+"""One cluster, while its binding says nothing yet (contract: placement 7.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """What a placement says over all clusters, by the status that counts."""
+
+    unknown: Wording
+    failed: Wording
+    done: Wording
+
+
+AGGREGATES: Final[Mapping[ConditionType, Aggregate]] = MappingProxyType(
+    {
+        ConditionType.ROLLOUT_STARTED: Aggregate(
+            unknown=Wording(
+                PlacementReason.START_UNKNOWN,
+                "There are still {count} cluster(s) in the process of deciding whether to roll"
+                " out the latest resources or not",
+            ),
+            failed=Wording(
+                PlacementReason.NOT_STARTED,
+                "The rollout is being blocked by the rollout strategy in {count} cluster(s)",
+            ),
+            done=Wording(
+                PlacementReason.STARTED,
+                "All {count} cluster(s) start rolling out the latest resource",
+            ),
+        ),
+        ConditionType.OVERRIDDEN: Aggregate(
+            unknown=Wording(
+                PlacementReason.OVERRIDE_PENDING,
+                "There are still {count} cluster(s) in the process of overriding the selected"
+                " resources if there is any override defined",
+            ),
+            failed=Wording(
+                PlacementReason.OVERRIDE_FAILED,
+                "Failed to override resources in {count} cluster(s)",
+            ),
+            done=Wording(
+                PlacementReason.OVERRIDDEN,
+                "The selected resources are successfully overridden in {count} cluster(s)",
+            ),
+        ),
+        ConditionType.WORK_SYNCHRONIZED: Aggregate(
+            unknown=Wording(
+                PlacementReason.SYNC_UNKNOWN,
+                "There are still {count} cluster(s) in the process of creating or updating the"
+                " work object(s) in the hub cluster",
+            ),
+            failed=Wording(
+                PlacementReason.NOT_SYNCED,
+                "There are {count} cluster(s) which have not finished creating or updating"
+                " work(s) yet",
+            ),
+            done=Wording(
+                PlacementReason.SYNCED,
+                "Work(s) are successfully created or updated in {count} target cluster(s)'"
+                " namespaces",
+            ),
+        ),
+        ConditionType.APPLIED: Aggregate(
+            unknown=Wording(
+                PlacementReason.APPLY_PENDING,
+                "There are still {count} cluster(s) in the process of applying the resources on"
+                " the member cluster",
+            ),
+            failed=Wording(
+                PlacementReason.APPLY_FAILED,
+                "Failed to apply resources to {count} cluster(s), please check the"
+                " `failedPlacements` status",
+            ),
+            done=Wording(
+                PlacementReason.APPLIED,
+                "The selected resources are successfully applied to {count} cluster(s)",
+            ),
+        ),
+        ConditionType.AVAILABLE: Aggregate(
+            unknown=Wording(
+                PlacementReason.AVAILABLE_UNKNOWN,
+                "There are still {count} cluster(s) in the process of checking the availability"
+                " of the selected resources",
+            ),
+            failed=Wording(
+                PlacementReason.NOT_AVAILABLE,
+                "The selected resources in {count} cluster(s) are still not available yet",
+            ),
+            done=Wording(
+                PlacementReason.AVAILABLE,
+                "The selected resources in {count} cluster(s) are available now",
+            ),
+        ),
+        ConditionType.DIFF_REPORTED: Aggregate(
+            unknown=Wording(
+                PlacementReason.DIFF_PENDING,
+                "There are still {count} cluster(s) in the process of checking for configuration"
+                " differences",
+            ),
+            failed=Wording(
+                PlacementReason.DIFF_FAILED,
+                "Diff reporting in {count} clusters is still in progress or has failed",
+            ),
+            done=Wording(
+                PlacementReason.DIFFED,
+                "Diff reporting in {count} cluster(s) has been completed",
+            ),
+        ),
+    }
+)
+"""All clusters (contract: placement 7.4). Overridden True without overrides is NO_OVERRIDE."""

@@ -1,0 +1,127 @@
+"""What Works say of themselves and of each of their manifests.
+
+contract: placement 8
+"""
+
+from enum import StrEnum
+
+
+class WorkReason(StrEnum):
+    """Reasons of a Work's conditions."""
+
+    APPLIED = "AllManifestsApplied"
+    NOT_ALL_APPLIED = "SomeManifestsAreNotApplied"
+    AVAILABLE = "AllManifestsAvailable"
+    NOT_TRACKABLE = "WorkNotTrackable"
+    NOT_ALL_AVAILABLE = "SomeManifestsAreNotAvailable"
+    DIFFED = "AllManifestsDiffReported"
+    NOT_ALL_DIFFED = "SomeManifestsHaveNotReportedDiff"
+
+
+class WorkMessage(StrEnum):
+    """Messages of a Work's conditions that have nothing filled in."""
+
+    APPLIED = "All the specified manifests have been applied"
+    AVAILABLE = "All of the applied manifests are available"
+    NOT_TRACKABLE = "Some of the applied manifests cannot be tracked for availability"
+    DIFFED = "All the specified manifests have reported diff"
+
+
+def some_not_applied(*, done: int, total: int) -> str:
+    """Applied False of a Work."""
+    return f"Failed to apply all manifests ({done} of {total} manifests are applied)"
+
+
+def some_not_available(*, done: int, total: int) -> str:
+    """Available False of a Work."""
+    return f"Some manifests are not available ({done} of {total} manifests are available)"
+
+
+def some_not_diffed(*, done: int, total: int) -> str:
+    """DiffReported False of a Work."""
+    return (
+        f"Failed to report diff on all manifests ({done} of {total} manifests have reported diff)"
+    )
+
+
+class ManifestReason(StrEnum):
+    """Reasons of a manifest's conditions."""
+
+    APPLIED = "Applied"
+    APPLIED_WITHOUT_DRIFT_DETECTION = "AppliedWithFailedDriftDetection"
+    DECODING_ERROR = "DecodingErred"
+    GENERATE_NAME = "FoundGenerateName"
+    DUPLICATED = "Duplicated"
+    NOT_FOUND_ON_MEMBER = "FailedToFindObjInMemberCluster"
+    TAKE_OVER_FAILED = "FailedToTakeOver"
+    NOT_TAKEN_OVER = "NotTakenOver"
+    DRIFT_DETECTION_FAILED = "FailedToRunDriftDetection"
+    DRIFTED = "FoundDrifts"
+    DRIFTED_DEGRADED = "FoundDriftsInDegradedMode"
+    APPLY_FAILED = "ManifestApplyFailed"
+    AVAILABLE = "Available"
+    NOT_TRACKABLE = "NotTrackable"
+    NOT_AVAILABLE = "ManifestNotAvailableYet"
+    AVAILABILITY_FAILED = "Failed"
+    NO_DIFF = "NoDiffFound"
+    DIFF = "FoundDiff"
+    DIFF_DEGRADED = "FoundDiffInDegradedMode"
+    DIFF_FAILED = "FailedToReportDiff"
+
+
+class ManifestMessage(StrEnum):
+    """Messages of a manifest's conditions that have nothing filled in."""
+
+    APPLIED = "Manifest has been applied successfully"
+    AVAILABLE = "Manifest is available"
+    NOT_TRACKABLE = (
+        "Manifest's availability is not trackable; Fleet assumes that the applied manifest is"
+        " available"
+    )
+    NOT_AVAILABLE = "Manifest is not yet available; Fleet will check again later"
+    NO_DIFF = "No diff has been found between the hub cluster and the member cluster"
+    DIFF = "Diff has been found between the hub cluster and the member cluster"
+    DIFF_DEGRADED = (
+        "Diff has been found in degraded mode: cannot perform partial comparison as the member"
+        " cluster API server rejected the manifest object (object is invalid)"
+    )
+
+
+class ApplyError(StrEnum):
+    """Errors that keep a manifest from being applied."""
+
+    DIFFERENT = (
+        "cannot take over object: configuration differences are found between the manifest"
+        " object and the corresponding object in the member cluster"
+    )
+    NOT_OWNED = "no ownership of the object in the member cluster; takeover is needed"
+    DRIFTED = (
+        "cannot apply manifest: drifts are found between the manifest and the object from the"
+        " member cluster"
+    )
+    DUPLICATED = "a duplicate manifest has been found"
+    GENERATE_NAME = "objects with only generate name are not supported"
+    CO_OWNED = "object is co-owned by multiple objects but co-ownership has been disallowed"
+    OWNED_BY_OTHER_WORK = "object is already owned by another AppliedWork object"
+    CLAIMED_BY_OTHER_WORK = (
+        "failed to take over a pre-existing object: the object is already owned by another Fleet"
+        " AppliedWork object"
+    )
+
+
+def manifest_apply_failed(error: str) -> str:
+    """Applied False of a manifest."""
+    return f"Failed to apply the manifest (error: {error})"
+
+
+def manifest_availability_failed(error: str) -> str:
+    """Available False of a manifest, because its availability could not be found out."""
+    return f"Failed to track the availability of the applied manifest (error = {error})"
+
+
+def manifest_diff_failed(error: str) -> str:
+    """DiffReported False of a manifest."""
+    return (
+        "Failed to report the diff between the hub cluster and the member cluster"
+        f" (error = {error})"
+    )
