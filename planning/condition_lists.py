@@ -1,0 +1,18 @@
+"""Whole lists of conditions that one writer renews together."""
+
+from collections.abc import Iterable, Sequence
+
+from api.base import Condition
+from planning import conditions
+
+
+def renewed(before: Iterable[Condition], fresh: Sequence[Condition]) -> list[Condition]:
+    """The fresh conditions, each with the time at which its status last changed.
+
+    Conditions of other types are not taken over: what is not fresh no longer holds.
+    """
+    types = {each.type for each in fresh}
+    result = [each for each in before if each.type in types]
+    for condition in fresh:
+        conditions.put(result, condition)
+    return result

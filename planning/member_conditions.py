@@ -1,0 +1,109 @@
+"""What a member's agent says about itself and its cluster in the MemberCluster.
+
+contract: placement 11
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from api.base import Condition
+from api.members import AgentStatus, AgentType, MemberCluster, MemberClusterStatus
+from planning import conditions
+from planning.condition_lists import renewed
+
+READY_TO_JOIN: Final = "ReadyToJoin"
+JOINED: Final = "Joined"
+HEALTHY: Final = "Healthy"
+
+
+def is_member(member: MemberCluster | None) -> bool:
+    """Whether the cluster belongs to the fleet: it is registered and not being removed."""
+    return member is not None and member.metadata.deletion_timestamp is None
+
+
+def alive(member: MemberCluster, *, problem: str = "", now: datetime) -> MemberClusterStatus:
+    """Status of a member whose agent is there.
+
+    Args:
+        member: the member as registered, with its present status.
+        problem: why the cluster's API server is not well; empty when it is.
+        now: moment of the heartbeat.
+    """
+    healthy = "False" if problem else "True"
+    state = "Unhealthy" if problem else "Healthy"
+    agent = [
+        _make(JOINED, "True", "InternalMemberClusterJoined", "", member, now),
+        _make(HEALTHY, healthy, f"InternalMemberCluster{state}", problem, member, now),
+    ]
+    whole = [
+        _make(
+            READY_TO_JOIN,
+            "True",
+            "MemberClusterReadyToJoin",
+            "Member cluster is ready to join the fleet",
+            member,
+            now,
+        ),
+        _make(
+            JOINED,
+            "True",
+            "MemberClusterJoined",
+            "Member cluster has successfully joined the fleet",
+            member,
+            now,
+        ),
+        _make(HEALTHY, healthy, f"MemberCluster{state}", problem, member, now),
+    ]
+    return _status(member, whole=whole, agent=agent, heartbeat=now)
+
+
+def left(member: MemberCluster, *, now: datetime) -> MemberClusterStatus:
+    """Status of a member that leaves: its agent touches no object any more."""
+    before = _own_agent(member)
+    message = "Member cluster has left the fleet"
+    whole = [_make(JOINED, "False", "MemberClusterLeft", message, member, now)]
+    agent = [_make(JOINED, "False", "InternalMemberClusterLeft", "", member, now)]
+    heartbeat = before.last_received_heartbeat if before else None
+    return _status(member, whole=whole, agent=agent, heartbeat=heartbeat)
+
+
+def has_left(member: MemberCluster) -> bool:
+    """Whether the member's status says already that it left."""
+    agent = _own_agent(member)
+    return conditions.has(member.status.conditions, JOINED, "False") and conditions.has(
+        agent.conditions if agent else (), JOINED, "False"
+    )
+
+
+def _make(
+    kind: str, status: str, reason: str, message: str, member: MemberCluster, now: datetime
+) -> Condition:
+    generation = member.metadata.generation
+    return conditions.make(kind, status, reason, message, generation=generation, now=now)
+
+
+def _status(
+    member: MemberCluster,
+    *,
+    whole: Sequence[Condition],
+    agent: Sequence[Condition],
+    heartbeat: datetime | None,
+) -> MemberClusterStatus:
+    before = _own_agent(member)
+    status = AgentStatus(
+        type=AgentType.MEMBER_AGENT,
+        conditions=renewed(before.conditions if before else (), agent),
+    )
+    if heartbeat is not None:
+        status.last_received_heartbeat = heartbeat
+    # The list of agents is written as a whole, so the entries of other agents go with it.
+    others = [each for each in member.status.agent_status if each.type != status.type]
+    return MemberClusterStatus(
+        conditions=renewed(member.status.conditions, whole), agent_status=[status, *others]
+    )
+
+
+def _own_agent(member: MemberCluster) -> AgentStatus | None:
+    wanted = AgentType.MEMBER_AGENT
+    return next((each for each in member.status.agent_status if each.type == wanted), None)
