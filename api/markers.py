@@ -6,7 +6,7 @@ from the API server may rely on the server's checks. Only the generator of the C
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from api.kinds import Kind
 
@@ -14,6 +14,7 @@ Schema = dict[str, Any]
 """A structural OpenAPI v3 schema, or a part of one."""
 
 
+@runtime_checkable
 class Marker(Protocol):
     """Adds its constraint to the schema of the field it stands at."""
 

@@ -12,6 +12,7 @@ from api.base import ApiModel, Condition, Conditions, Int32, KubernetesObject, N
 from api.kinds import CLUSTER_RESOURCE_PLACEMENT, RESOURCE_PLACEMENT
 from api.markers import (
     AGE,
+    Atomic,
     CelRule,
     CelRules,
     Column,
@@ -72,7 +73,7 @@ class ResourceSelector(ApiModel):
     """Kind of the objects."""
     name: str = ""
     """Select the object of this name."""
-    label_selector: LabelSelector | None = None
+    label_selector: Annotated[LabelSelector, Atomic()] | None = None
     """Select objects with these labels."""
     selection_scope: Annotated[SelectionScope, Default("NamespaceWithResources")] = (
         SelectionScope.NAMESPACE_WITH_RESOURCES

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from api.base import ApiModel, Int32, Open
-from api.markers import CelRule, Default, max_items, maximum, minimum
+from api.markers import Atomic, CelRule, Default, max_items, maximum, minimum
 from api.selectors import LabelSelector
 
 
@@ -77,7 +77,7 @@ class ClusterSelectorTerm(ApiModel):
 
     model_config = ConfigDict(frozen=True)
 
-    label_selector: LabelSelector | None = None
+    label_selector: Annotated[LabelSelector, Atomic()] | None = None
     """By their labels."""
     property_selector: PropertySelector | None = None
     """By their properties; only in required terms."""

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from api.base import ApiModel, KubernetesObject
 from api.kinds import CLUSTER_STAGED_UPDATE_STRATEGY, STAGED_UPDATE_STRATEGY
-from api.markers import CelRule, Default, Resource, max_items, max_length, pattern
+from api.markers import Atomic, CelRule, Default, Resource, max_items, max_length, pattern
 from api.selectors import LabelSelector
 
 
@@ -61,7 +61,7 @@ class Stage(ApiModel):
     # A DNS label, where KubeFleet allows no hyphen (decision 2).
     name: Annotated[str, max_length(63), pattern("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
     """Name of the stage, unique in the strategy: lower case letters, digits and hyphens."""
-    label_selector: LabelSelector | None = None
+    label_selector: Annotated[LabelSelector, Atomic()] | None = None
     """Which of the placement's clusters belong to the stage: without it none, {} means all."""
     sorting_label_key: str | None = None
     """Update clusters in the order of this label's integer value; without it by name."""

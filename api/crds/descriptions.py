@@ -1,0 +1,39 @@
+"""What `kubectl explain` shows: the docstrings of classes and of their fields.
+
+They are read from the source, because Python forgets docstrings of fields, and only when
+definitions are generated, so that importing the models stays cheap.
+"""
+
+import ast
+import inspect
+from itertools import pairwise
+
+from api.base import ApiModel
+
+
+def describe_class(model: type[ApiModel]) -> str:
+    """Join the docstring of a class to one line."""
+    return " ".join((inspect.getdoc(model) or "").split())
+
+
+def describe_fields(model: type[ApiModel]) -> dict[str, str]:
+    """Map each documented field, inherited ones too, to its docstring in one line."""
+    texts: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if issubclass(base, ApiModel):
+            texts |= _own_texts(base)
+    return texts
+
+
+def _own_texts(model: type[ApiModel]) -> dict[str, str]:
+    tree = ast.parse(inspect.getsource(model)).body[0]
+    assert isinstance(tree, ast.ClassDef)
+    return {
+        field.target.id: " ".join(text.value.value.split())
+        for field, text in pairwise(tree.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+        and isinstance(text.value.value, str)
+    }
