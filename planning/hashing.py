@@ -1,0 +1,56 @@
+"""Fingerprints of what was selected, asked for or overridden, as KubeFleet computes them.
+
+The same hash as KubeFleet's means that a hub can change hands without a new snapshot.
+
+contract: placement 4 (policyHash), 5 (resource-hash), 8 (override hashes)
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from api.scheduling import PlacementPolicy
+
+# Go's encoder escapes these so that JSON is safe inside HTML.
+_ESCAPES = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
+
+
+def resources_hash(resources: Sequence[dict[str, Any]]) -> str:
+    """Hash of the content of a resource snapshot: hexadecimal SHA-256 of its spec."""
+    return _sha256(_go_json({"selectedResources": list(resources)}, sort_keys=True))
+
+
+def policy_hash(policy: PlacementPolicy | None) -> str:
+    """Hash of a policy: base 64 of a hexadecimal SHA-256, without numberOfClusters.
+
+    The number is left out because changing it keeps the policy snapshot.
+    """
+    wire = None
+    if policy is not None:
+        wire = policy.to_wire()
+        wire.pop("numberOfClusters", None)
+    # In the order of the model's fields, which is that of KubeFleet's.
+    return base64.b64encode(_sha256(_go_json(wire)).encode()).decode()
+
+
+def names_hash(names: Sequence[Any]) -> str:
+    """Hash of a list of override snapshots, an empty one counting as `null`."""
+    return _sha256(_go_json(list(names) or None, sort_keys=True))
+
+
+def raw_size(resource: dict[str, Any]) -> int:
+    """Bytes of one object as raw JSON."""
+    return len(_go_json(resource, sort_keys=True).encode())
+
+
+def _go_json(value: object, *, sort_keys: bool = False) -> str:
+    text = json.dumps(value, separators=(",", ":"), sort_keys=sort_keys, ensure_ascii=False)
+    return text.translate(_ESCAPES)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
