@@ -1,0 +1,176 @@
+"""Whatever happens to a watch, the store ends where the API server is."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.objects import Json, Key
+from hub.store import Change, Store
+from hub.watching import EventType, WatchEvent
+
+NAMES = st.sampled_from(["a", "b", "c"])
+
+
+def thing(name: str, version: int, uid: str) -> Json:
+    metadata = {"name": name, "namespace": "ns", "resourceVersion": str(version), "uid": uid}
+    return {"metadata": metadata}
+
+
+def event(kind: EventType, name: str, version: int, uid: str = "u") -> WatchEvent:
+    return WatchEvent(kind, thing(name, version, uid))
+
+
+def bookmark(version: int) -> WatchEvent:
+    return WatchEvent("BOOKMARK", {"metadata": {"resourceVersion": str(version)}})
+
+
+@dataclass
+class World:
+    """What an API server would have, and the events that it would send."""
+
+    objects: dict[Key, Json] = field(default_factory=dict)
+    events: list[WatchEvent] = field(default_factory=list)
+    version: int = 10
+
+    def touch(self, name: str, *, delete: bool) -> None:
+        self.version += 1
+        key = ("ns", name)
+        old = self.objects.get(key)
+        if delete and old:
+            del self.objects[key]
+            uid = old["metadata"]["uid"]
+            self.events.append(event("DELETED", name, self.version, uid))
+        elif not delete:
+            uid = old["metadata"]["uid"] if old else f"uid-{self.version}"
+            self.objects[key] = thing(name, self.version, uid)
+            self.events.append(event("MODIFIED" if old else "ADDED", name, self.version, uid))
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    world = World()
+    for name, delete in draw(st.lists(st.tuples(NAMES, st.booleans()), max_size=12)):
+        world.touch(name, delete=delete)
+    return world
+
+
+@st.composite
+def disturbed(draw: st.DrawFn) -> tuple[World, list[WatchEvent]]:
+    """Return a world and its events with any of them lost, doubled and out of order."""
+    world = draw(worlds())
+    events = draw(st.lists(st.sampled_from(world.events), max_size=20)) if world.events else []
+    return world, events
+
+
+def told(changes: list[Change]) -> dict[Key, Json]:
+    """What a subscriber believes who goes by the changes alone."""
+    known: dict[Key, Json] = {}
+    for change in changes:
+        assert known.get(change.key) == change.old
+        if change.new is None:
+            del known[change.key]
+        else:
+            known[change.key] = change.new
+    return known
+
+
+def apply_all(store: Store, events: list[WatchEvent]) -> list[Change]:
+    return [change for event in events if (change := store.apply(event))]
+
+
+@given(disturbed())
+def test_a_list_repairs_whatever_the_watch_got_wrong(
+    given_world: tuple[World, list[WatchEvent]],
+) -> None:
+    world, events = given_world
+    store = Store()
+    changes = store.replace([], "10")
+    changes += apply_all(store, events)
+    changes += store.replace(world.objects.values(), str(world.version))
+
+    assert store.objects == world.objects
+    assert told(changes) == world.objects
+
+
+@given(worlds(), st.data())
+def test_doubled_and_late_events_change_nothing(world: World, data: st.DataObject) -> None:
+    store = Store()
+    changes = store.replace([], "10")
+    for number, one in enumerate(world.events):
+        changes += apply_all(store, [one])
+        again = data.draw(st.lists(st.sampled_from(world.events[: number + 1]), max_size=3))
+        assert apply_all(store, again) == []
+
+    assert store.objects == world.objects
+    assert told(changes) == world.objects
+
+
+@given(worlds(), st.data())
+def test_a_watch_may_start_from_a_list_taken_at_any_moment(
+    world: World, data: st.DataObject
+) -> None:
+    seen = data.draw(st.integers(0, len(world.events)))
+    listed = Store()
+    listed.replace([], "10")
+    apply_all(listed, world.events[:seen])
+    store = Store()
+    store.replace(listed.objects.values(), listed.version)
+    # Events from before the list come again, as after a reconnect with an older version.
+    apply_all(store, world.events[data.draw(st.integers(0, seen)) :])
+
+    assert store.objects == world.objects
+
+
+def test_a_bookmark_moves_the_version_and_nothing_else() -> None:
+    store = Store()
+    store.replace([thing("a", 3, "u")], "5")
+
+    assert store.apply(bookmark(9)) is None
+    assert store.version == "9"
+    assert list(store.objects) == [("ns", "a")]
+
+
+def test_a_list_tells_only_what_is_different() -> None:
+    store = Store()
+    store.replace([thing("a", 3, "u"), thing("b", 4, "u"), thing("c", 5, "u")], "5")
+
+    changes = store.replace([thing("a", 3, "u"), thing("b", 7, "u"), thing("d", 8, "u")], "8")
+
+    assert {change.key[1]: (bool(change.old), bool(change.new)) for change in changes} == {
+        "b": (True, True),
+        "c": (True, False),
+        "d": (False, True),
+    }
+
+
+def test_an_object_deleted_and_made_again_between_two_lists_is_a_change() -> None:
+    store = Store()
+    store.replace([thing("a", 3, "first")], "3")
+
+    (change,) = store.replace([thing("a", 9, "second")], "9")
+
+    assert change.old is not None
+    assert change.new is not None
+    assert change.new["metadata"]["uid"] == "second"
+
+
+def test_a_store_restored_from_an_older_backup_is_believed() -> None:
+    store = Store()
+    store.replace([thing("a", 30, "u")], "30")
+    store.replace([thing("a", 10, "u")], "10")
+
+    change = store.apply(event("MODIFIED", "a", 11))
+
+    assert change is not None
+    assert store.version == "11"
+
+
+def test_versions_that_are_no_numbers_count_when_they_differ() -> None:
+    store = Store()
+    body: dict[str, Any] = {"metadata": {"name": "a", "resourceVersion": "x-1"}}
+    store.replace([], "x-0")
+
+    assert store.apply(WatchEvent("ADDED", body)) is not None
+    assert store.apply(WatchEvent("ADDED", body)) is None
