@@ -7,12 +7,15 @@ input does not decode is dropped by Temporal without a word, so nothing here is 
 
 from datetime import timedelta
 from enum import StrEnum
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from api.kinds import SCOPES, Scope, ScopeName
+from api.runs import RunState, UpdateRunStatus
+from planning.identity import RunRef
+from planning.initialization import Targets
 
-WORKFLOW: str = "UpdateRun"
+WORKFLOW: Final = "UpdateRun"
 """Workflow type, as the Temporal UI shows it."""
 
 
@@ -22,29 +25,28 @@ class Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class RunRef(Message):
-    """Which update run a workflow drives; the uid tells a re-created namesake apart."""
+DEFAULT_STUCK_AFTER: Final = timedelta(minutes=5)
+"""How long a cluster may take before the run counts as stuck (contract: update-runs 5)."""
 
-    scope_name: ScopeName
-    namespace: str = ""
-    name: str
-    uid: str
 
-    @property
-    def scope(self) -> Scope:
-        """The kinds that belong to the run."""
-        return SCOPES[self.scope_name]
+class Carried(Message):
+    """All that a workflow knows and that must survive continuing as new."""
 
-    @property
-    def key(self) -> str:
-        """`<namespace>/<name>` as the contract prints it: `/<name>` for a cluster-scoped run."""
-        return f"{self.namespace}/{self.name}"
+    status: UpdateRunStatus
+    generation: int
+    desired: RunState
+    targets: Targets
+    placement: str
+    resource_version: str = ""
 
-    @property
-    def workflow_id(self) -> str:
-        """`csur/<name>/<uid>` or `sur/<namespace>/<name>/<uid>`."""
-        parts = [self.scope_name.value, self.namespace, self.name, self.uid]
-        return "/".join(part for part in parts if part)
+
+class UpdateRunInput(Message):
+    """Input of the workflow."""
+
+    run: RunRef
+    stuck_after: timedelta = DEFAULT_STUCK_AFTER
+    carried: Carried | None = None
+    """What an earlier execution of the same workflow handed on."""
 
 
 class GateSide(StrEnum):
@@ -111,7 +113,3 @@ class Outcome(Message):
     reason: str
     """Reason of the run's deciding condition, for example `UpdateRunSucceeded`."""
     message: str
-
-
-DEFAULT_STUCK_AFTER = timedelta(minutes=5)
-"""How long a cluster may take before the run counts as stuck (contract: update-runs 5)."""

@@ -1,0 +1,110 @@
+"""Approval requests: made, looked at, approved on a person's word, accepted.
+
+contract: update-runs 4 and 8.5
+"""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from temporalio import activity
+
+from activities.errors import told_to_temporal
+from activities.requests import AcceptApproval, ApprovalState, OpenApproval, RecordApproval
+from api import names
+from api.approvals import BaseApprovalRequest
+from api.base import Condition
+from hub import AlreadyExists, Hub, Json
+from planning import approvals
+from planning.identity import RunRef
+
+MANAGER: Final = "fleetgate-engine"
+
+
+class ApprovalActivities:
+    """Effects on one approval request; every call may be repeated."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    @activity.defn(name="open_approval")
+    async def open_approval(self, request: OpenApproval) -> ApprovalState:
+        """Create the approval request unless it is there, and say whether it is approved.
+
+        Raises (final): an object of the name is about another run or stage.
+        """
+        with told_to_temporal():
+            try:
+                await self._hub.create(request.run.scope.approval, _body(request))
+            except AlreadyExists:
+                return await self._existing(request)
+            return ApprovalState()
+
+    async def _existing(self, request: OpenApproval) -> ApprovalState:
+        found = await self._find(request.run, request.name)
+        if found is None:
+            return ApprovalState(exists=False)
+        approvals.check_target(found, run=request.run, name=request.name, stage=request.stage)
+        return ApprovalState(approved=approvals.approved(found))
+
+    @activity.defn(name="record_approval")
+    async def record_approval(self, request: RecordApproval) -> ApprovalState:
+        """Write a person's approval into the request, unless it is approved already."""
+        with told_to_temporal():
+            found = await self._find(request.run, request.name)
+            if found is None:
+                return ApprovalState(exists=False)
+            if not approvals.approved(found):
+                condition = approvals.approval(
+                    found, by=request.by, comment=request.comment, now=datetime.now(UTC)
+                )
+                await self._put(request.run, found, condition)
+            return ApprovalState(approved=True)
+
+    @activity.defn(name="accept_approval")
+    async def accept_approval(self, request: AcceptApproval) -> ApprovalState:
+        """Mark the request as accepted if it is approved; once accepted it stays so."""
+        with told_to_temporal():
+            found = await self._find(request.run, request.name)
+            if found is None:
+                return ApprovalState(exists=False)
+            if not approvals.approved(found):
+                return ApprovalState()
+            if not approvals.accepted(found):
+                condition = approvals.acceptance(found, now=datetime.now(UTC))
+                await self._put(request.run, found, condition)
+            return ApprovalState(approved=True)
+
+    async def _find(self, run: RunRef, name: str) -> BaseApprovalRequest | None:
+        found = await self._hub.find(run.scope.approval, name, namespace=run.namespace)
+        return BaseApprovalRequest.from_wire(found) if found else None
+
+    async def _put(self, run: RunRef, request: BaseApprovalRequest, condition: Condition) -> None:
+        # Applied, so that the person's condition and ours have an owner each. The uid keeps the
+        # apply from creating the object anew when it was deleted meanwhile.
+        await self._hub.apply(
+            run.scope.approval,
+            {
+                "metadata": _metadata(run, request.metadata.name, uid=request.metadata.uid),
+                "status": {"conditions": [condition.to_wire()]},
+            },
+            subresource="status",
+            manager=f"{MANAGER}-{condition.type.lower()}",
+        )
+
+
+def _metadata(run: RunRef, name: str, **fields: str) -> Json:
+    placed = {"namespace": run.namespace} if run.namespace else {}
+    return {"name": name} | placed | fields
+
+
+def _body(request: OpenApproval) -> Json:
+    labels = {
+        names.TARGET_UPDATING_STAGE: request.stage,
+        names.TARGET_UPDATE_RUN: request.run.name,
+        names.TASK_TYPE: request.task_type,
+        names.IS_LATEST_APPROVAL: "true",
+    }
+    return {
+        "metadata": _metadata(request.run, request.name) | {"labels": labels},
+        "spec": {"parentStageRollout": request.run.name, "targetStage": request.stage},
+    }

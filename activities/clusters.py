@@ -1,0 +1,122 @@
+"""Rolling content out to one cluster: the two writes to its binding, and its removal.
+
+Neither activity waits. When the cluster is not done at once, the activity is left open, and the
+one that follows the placement's bindings (`activities.following`) completes it.
+
+contract: update-runs 8.4, 8.6 and 8.8, decision 17 (status is written before spec)
+"""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from temporalio import activity
+
+from activities.errors import told_to_temporal
+from activities.requests import ClusterUpdated, RemoveCluster, UpdateCluster
+from api.bindings import Binding
+from api.kinds import Kind
+from hub import Hub, NotFound
+from planning import bindings
+from planning.errors import abort, unexpected
+
+MANAGER: Final = "fleetgate-engine"
+"""Field manager of RolloutStarted; the work generator owns the other conditions."""
+
+
+class ClusterActivities:
+    """Effects on one binding of one run; every call may be repeated."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    @activity.defn(name="update_cluster")
+    async def update_cluster(self, request: UpdateCluster) -> ClusterUpdated:
+        """Write the binding, unless it is as wanted already; then wait for its conditions.
+
+        Raises (final): the binding is missing. Raises (retried): the hub is away.
+        """
+        with told_to_temporal():
+            binding = await self._binding(request)
+            if self._taken(request, binding):
+                return ClusterUpdated(preempted=preemption(request, binding))
+            binding = await self._write(request, binding)
+        if bindings.progress(binding) is bindings.Progress.FINISHED:
+            return ClusterUpdated()
+        activity.raise_complete_async()  # noqa: RET503 - never returns
+
+    @activity.defn(name="remove_cluster")
+    async def remove_cluster(self, request: RemoveCluster) -> ClusterUpdated:
+        """Delete the binding; the activity is done when it is gone."""
+        kind = request.run.scope.binding
+        with told_to_temporal():
+            try:
+                await self._hub.delete(kind, request.binding, namespace=request.run.namespace)
+                await self._hub.get(kind, request.binding, namespace=request.run.namespace)
+            except NotFound:
+                return ClusterUpdated()
+        activity.raise_complete_async()  # noqa: RET503 - never returns
+
+    async def _binding(self, request: UpdateCluster) -> Binding:
+        run = request.run
+        found = await self._hub.find(run.scope.binding, request.binding, namespace=run.namespace)
+        if found is None:
+            raise abort(
+                unexpected(
+                    f"the binding for cluster `{request.cluster}` in stage `{request.stage}` "
+                    "is not found in the toBeUpdatedBindings map"
+                )
+            )
+        return Binding.from_wire(found)
+
+    def _taken(self, request: UpdateCluster, binding: Binding) -> bool:
+        """Whether another run took the binding between two attempts of this activity."""
+        info = activity.info()
+        return info.attempt > 1 and bindings.announced_by_other(
+            binding, request.run.name, since=info.scheduled_time
+        )
+
+    async def _write(self, request: UpdateCluster, binding: Binding) -> Binding:
+        """Bring the binding to the wanted content: nothing, one write or two."""
+        patch = request.desired.patch(binding)
+        if not patch and bindings.announced(binding):
+            return binding
+        generation = binding.metadata.generation + bool(patch)
+        announced = await self._announce(request, generation)
+        if not patch:
+            return announced
+        run = request.run
+        written = Binding.from_wire(
+            await self._hub.patch(
+                run.scope.binding, request.binding, patch, namespace=run.namespace
+            )
+        )
+        if bindings.announced(written):
+            return written
+        # Somebody else changed the spec between the two writes.
+        return await self._announce(request, written.metadata.generation)
+
+    async def _announce(self, request: UpdateCluster, generation: int) -> Binding:
+        run = request.run
+        condition = bindings.rollout_started(
+            index=request.index, run=run.name, generation=generation, now=datetime.now(UTC)
+        )
+        metadata = {"name": request.binding}
+        if run.namespace:
+            metadata["namespace"] = run.namespace
+        kind: Kind = run.scope.binding
+        written = await self._hub.apply(
+            kind,
+            {"metadata": metadata, "status": {"conditions": [condition.to_wire()]}},
+            subresource="status",
+            manager=MANAGER,
+        )
+        return Binding.from_wire(written)
+
+
+def preemption(request: UpdateCluster, binding: Binding) -> str:
+    """The text of a cluster that another run took."""
+    return bindings.preempted(
+        cluster=request.cluster,
+        stage=request.stage,
+        binding=request.run.reference(binding.metadata.name),
+    )

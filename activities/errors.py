@@ -1,0 +1,46 @@
+"""From errors of hub and planning to errors that Temporal understands.
+
+Who can mend it decides (design D10): what a user has to mend is never retried, what passes is
+retried by Temporal without end, and anything else is a bug that fails with its stack.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from temporalio.exceptions import ApplicationError
+
+from hub import Conflict, HubError, TooManyRequests, Unavailable
+from planning.errors import RunError, TransientState
+
+API_ERROR: Final = "error returned by the API server"
+MAX_TEXT: Final = 8000
+"""Characters of an error in history; the whole may be a megabyte."""
+
+
+@contextmanager
+def told_to_temporal() -> Iterator[None]:
+    """Translate what an activity raises; cancellation and bugs pass through."""
+    try:
+        yield
+    except TransientState as error:
+        raise ApplicationError(_bounded(error), type="TransientState") from error
+    except RunError as error:
+        raise ApplicationError(
+            _bounded(error), type=type(error).__name__, non_retryable=True
+        ) from error
+    except TooManyRequests as error:
+        raise ApplicationError(
+            _bounded(error), type="TooManyRequests", next_retry_delay=error.retry_after
+        ) from error
+    except (Unavailable, Conflict) as error:
+        raise ApplicationError(_bounded(error), type=type(error).__name__) from error
+    except HubError as error:
+        raise ApplicationError(
+            f"{API_ERROR}: {_bounded(error)}", type=type(error).__name__
+        ) from error
+
+
+def _bounded(error: Exception) -> str:
+    text = str(error)
+    return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "…"

@@ -1,0 +1,153 @@
+"""What a workflow asks of its activities, and what they answer.
+
+Each is one JSON object in workflow history: facts only, never a manifest (design D3).
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from api.runs import RunState
+from planning.bindings import Desired
+from planning.facts import HubFacts
+from planning.identity import RunRef
+
+
+class Request(BaseModel):
+    """Base of all requests and answers: immutable, unknown keys ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Survey(Request):
+    """Look at everything that decides about a run."""
+
+    run: RunRef
+    label_keys: list[str] | None = None
+    """Which labels of the clusters decide; None reads the strategy to find out."""
+
+
+class Surveyed(Request):
+    """What the hub holds; nothing when the run itself is gone."""
+
+    facts: HubFacts | None = None
+
+
+class FindSnapshot(Request):
+    """Find the resource snapshot of an index, or take one of the hub's content as it is."""
+
+    run: RunRef
+    placement: str
+    index: str = ""
+    """As the user typed it; empty takes a snapshot."""
+    clusters: list[str] = []
+
+
+class WriteStatus(Request):
+    """Bring a run's status on the hub up to date."""
+
+    run: RunRef
+    patch: list[dict[str, Any]]
+    """JSON patch of the object."""
+    resource_version: str = ""
+    """Version that the patch is made for; empty when the patch holds the whole status."""
+
+
+class StatusWritten(Request):
+    """How writing a status ended."""
+
+    resource_version: str = ""
+    """Version of the object afterwards; empty when somebody else changed it meanwhile."""
+    gone: bool = False
+    """The run does not exist any more."""
+
+
+class SetState(Request):
+    """Write what a person asked of the workflow into the run's spec."""
+
+    run: RunRef
+    state: RunState
+
+
+class StateSet(Request):
+    """What the run's spec says now."""
+
+    state: RunState
+    generation: int
+    refused: str = ""
+    """Why the API server did not take it; empty when it did."""
+
+
+class OpenApproval(Request):
+    """Make sure that an approval request exists."""
+
+    run: RunRef
+    name: str
+    stage: str
+    task_type: str
+    """`beforeStage` or `afterStage`."""
+
+
+class ApprovalState(Request):
+    """What an approval request says."""
+
+    approved: bool = False
+    exists: bool = True
+
+
+class RecordApproval(Request):
+    """Write an approval that was given to the workflow into its request."""
+
+    run: RunRef
+    name: str
+    by: str = ""
+    comment: str = ""
+
+
+class AcceptApproval(Request):
+    """Mark an approved request as accepted, which cannot be taken back."""
+
+    run: RunRef
+    name: str
+
+
+class UpdateCluster(Request):
+    """Roll the run's content out to one cluster."""
+
+    run: RunRef
+    placement: str
+    stage: str
+    cluster: str
+    binding: str
+    index: str
+    """Index of the resource snapshot, for the binding's condition."""
+    desired: Desired
+
+
+class RemoveCluster(Request):
+    """Delete the binding of a cluster that is no longer picked."""
+
+    run: RunRef
+    cluster: str
+    binding: str
+
+
+class ClusterUpdated(Request):
+    """How a cluster's update ended."""
+
+    preempted: str = ""
+    """Text of the contract when somebody else changed the binding; empty on success."""
+
+
+class FollowBindings(Request):
+    """Watch the bindings of a placement and complete the clusters' activities."""
+
+    run: RunRef
+    placement: str
+    stage: str
+    clusters: dict[str, str]
+    """Cluster to binding, of the clusters that the stage updates or removes."""
+    desired: Desired | None = None
+    """Content of every binding of the stage; None while the deletion stage removes them."""
+    overrides: dict[str, Desired] = {}
+    """Content for those clusters that differ from the others."""

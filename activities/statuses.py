@@ -1,0 +1,84 @@
+"""Writing what the workflow decided into the run object: its status, and its spec.state.
+
+contract: update-runs 2
+"""
+
+from temporalio import activity
+
+from activities.errors import told_to_temporal
+from activities.requests import SetState, StateSet, StatusWritten, WriteStatus
+from api.runs import RunState, UpdateRun
+from hub import Conflict, Hub, Invalid, Json, NotFound
+from planning.identity import RunRef
+
+
+class StatusActivities:
+    """Writes to one object of one run; every call may be repeated."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    @activity.defn(name="write_status")
+    async def write_status(self, request: WriteStatus) -> StatusWritten:
+        """Apply a patch to the run's status, if the object still is what the patch assumes.
+
+        Raises (retried): the hub is away.
+        """
+        tests: list[Json] = [_test("/metadata/uid", request.run.uid)]
+        if request.resource_version:
+            tests.append(_test("/metadata/resourceVersion", request.resource_version))
+        with told_to_temporal():
+            try:
+                return await self._patch_status(request.run, tests + request.patch)
+            except NotFound:
+                return StatusWritten(gone=True)
+            except (Conflict, Invalid):
+                return await self._stale(request.run)
+
+    async def _patch_status(self, run: RunRef, patch: list[Json]) -> StatusWritten:
+        written = await self._hub.patch(
+            run.scope.run, run.name, patch, namespace=run.namespace, subresource="status"
+        )
+        return StatusWritten(resource_version=written["metadata"]["resourceVersion"])
+
+    async def _stale(self, run: RunRef) -> StatusWritten:
+        found = await self._find(run)
+        return StatusWritten(gone=found is None)
+
+    @activity.defn(name="set_state")
+    async def set_state(self, request: SetState) -> StateSet:
+        """Write the desired state into the run's spec, unless it says so already.
+
+        Raises (retried): the hub is away. A refusal by the API server is an answer.
+        """
+        run = request.run
+        with told_to_temporal():
+            found = await self._find(run)
+            if found is None or found.spec.state == request.state:
+                return _state_of(found, request.state)
+            try:
+                written = await self._hub.patch(
+                    run.scope.run,
+                    run.name,
+                    {"spec": {"state": request.state.value}},
+                    namespace=run.namespace,
+                )
+            except Invalid as error:
+                return _state_of(found, request.state, refused=str(error))
+            return _state_of(UpdateRun.from_wire(written), request.state)
+
+    async def _find(self, run: RunRef) -> UpdateRun | None:
+        found = await self._hub.find(run.scope.run, run.name, namespace=run.namespace)
+        if found is None or found["metadata"]["uid"] != run.uid:
+            return None
+        return UpdateRun.from_wire(found)
+
+
+def _test(path: str, value: str) -> Json:
+    return {"op": "test", "path": path, "value": value}
+
+
+def _state_of(run: UpdateRun | None, wanted: RunState, *, refused: str = "") -> StateSet:
+    if run is None:
+        return StateSet(state=wanted, generation=0, refused="the run does not exist any more")
+    return StateSet(state=run.spec.state, generation=run.metadata.generation, refused=refused)

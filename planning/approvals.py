@@ -1,0 +1,76 @@
+"""What an approval request says, and the conditions that answer it.
+
+contract: update-runs 4 and 8.5
+"""
+
+from datetime import datetime
+from typing import Final
+
+from api.approvals import BaseApprovalRequest
+from api.base import Condition
+from api.reasons import ApprovalMessage, ApprovalReason, ConditionType
+from planning import conditions
+from planning.errors import abort, unexpected
+from planning.identity import RunRef
+
+APPROVED: Final = ConditionType.APPROVED
+ACCEPTED: Final = ConditionType.APPROVAL_ACCEPTED
+
+
+def approved(request: BaseApprovalRequest) -> bool:
+    """Whether somebody approved this generation of the request, or it was accepted earlier."""
+    generation = request.metadata.generation
+    return accepted(request) or conditions.has(
+        request.status.conditions, APPROVED, generation=generation
+    )
+
+
+def accepted(request: BaseApprovalRequest) -> bool:
+    """Whether the approval was accepted, which cannot be reverted."""
+    return conditions.has(
+        request.status.conditions, ACCEPTED, generation=request.metadata.generation
+    )
+
+
+def acceptance(request: BaseApprovalRequest, *, now: datetime) -> Condition:
+    """The condition that accepts an approval."""
+    return conditions.make(
+        ACCEPTED,
+        "True",
+        ApprovalReason.ACCEPTED,
+        ApprovalMessage.ACCEPTED,
+        generation=request.metadata.generation,
+        now=now,
+    )
+
+
+def approval(request: BaseApprovalRequest, *, by: str, comment: str, now: datetime) -> Condition:
+    """The condition that approves, as if the person had written it with kubectl."""
+    text = comment or f"{request.kind} has been approved"
+    return conditions.make(
+        APPROVED,
+        "True",
+        f"{request.kind}Approved",
+        f"{text} (by {by})" if by else text,
+        generation=request.metadata.generation,
+        now=now,
+    )
+
+
+def check_target(request: BaseApprovalRequest, *, run: RunRef, name: str, stage: str) -> None:
+    """Refuse an object of the right name that is about something else.
+
+    Raises:
+        RunAborted: it targets another run or stage.
+    """
+    spec = request.spec
+    if (spec.parent_stage_rollout, spec.target_stage) == (run.name, stage):
+        return
+    # The backtick that is missing after the wanted run is missing in the contract too.
+    raise abort(
+        unexpected(
+            f"the approval request task `{run.key(name)}` is targeting update run "
+            f"`{run.key(spec.parent_stage_rollout)}` and stage `{spec.target_stage}`, "
+            f"want target update run `{run.key(run.name)} and stage `{stage}`"
+        )
+    )

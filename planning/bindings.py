@@ -1,0 +1,149 @@
+"""What a run wants of a binding, what to write to get it, and what came of it.
+
+contract: update-runs 8.4 to 8.6
+"""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from api import reasons
+from api.applying import ApplyStrategy
+from api.base import Condition, NamespacedName
+from api.bindings import Binding, BindingState
+from api.reasons import BindingReason, ConditionType
+from planning import conditions
+from planning.errors import user
+
+TOLERATED: Final = frozenset(
+    {"OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending", "ResourceNotAvailableYet"}
+)
+"""Reasons of a False condition that only mean: not yet."""
+
+_STEPS: Final = ("Overridden", "WorkSynchronized", "Applied", "Available")
+ROLLOUT_STARTED: Final = ConditionType.ROLLOUT_STARTED
+
+
+class Desired(BaseModel):
+    """The content that a run wants a cluster's binding to have."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    snapshot: str
+    """Name of the master resource snapshot."""
+    apply_strategy: ApplyStrategy
+    cluster_resource_overrides: list[str] = []
+    resource_overrides: list[NamespacedName] = []
+
+    def synced(self, binding: Binding) -> bool:
+        """Whether the binding has the content already, whatever its state."""
+        spec = binding.spec
+        return (
+            spec.resource_snapshot_name == self.snapshot
+            and spec.apply_strategy == self.apply_strategy
+            and spec.cluster_resource_override_snapshots == self.cluster_resource_overrides
+            and spec.resource_override_snapshots == self.resource_overrides
+        )
+
+    def patch(self, binding: Binding) -> list[dict[str, Any]]:
+        """JSON patch that brings the binding's spec to the content, empty when it is there."""
+        wire = {
+            "state": BindingState.BOUND.value,
+            "resourceSnapshotName": self.snapshot,
+            "applyStrategy": self.apply_strategy.to_wire(),
+            "clusterResourceOverrideSnapshots": self.cluster_resource_overrides,
+            "resourceOverrideSnapshots": [each.to_wire() for each in self.resource_overrides],
+        }
+        current = binding.spec.to_wire()
+        return [
+            {"op": "add", "path": f"/spec/{field}", "value": value}
+            for field, value in wire.items()
+            if (current.get(field) or None) != (value or None)
+        ]
+
+
+def rollout_started(*, index: str, run: str, generation: int, now: datetime) -> Condition:
+    """The condition by which a run announces a binding's new content.
+
+    contract: update-runs 5 (message), decisions 9 (the index used) and 17 (written first)
+    """
+    return conditions.make(
+        ROLLOUT_STARTED,
+        "True",
+        BindingReason.ROLLOUT_STARTED,
+        reasons.rollout_started(index=index, run=run),
+        generation=generation,
+        now=now,
+    )
+
+
+def announced(binding: Binding) -> bool:
+    """Whether RolloutStarted is True for the binding's current generation."""
+    return conditions.has(
+        binding.status.conditions, ROLLOUT_STARTED, generation=binding.metadata.generation
+    )
+
+
+def announced_by_other(binding: Binding, run: str, *, since: datetime) -> bool:
+    """Whether a run of another name announced content of its own after a moment."""
+    found = conditions.find(binding.status.conditions, ROLLOUT_STARTED)
+    return (
+        found is not None
+        and not found.message.endswith(f", updateRun: {run}")
+        and found.last_transition_time > since
+    )
+
+
+def held(binding: Binding, desired: Desired) -> bool:
+    """Whether the binding still is what a run made of it; if not, somebody else took it."""
+    return (
+        desired.synced(binding) and binding.spec.state == BindingState.BOUND and announced(binding)
+    )
+
+
+class Progress(StrEnum):
+    """What the binding says of the rollout of its current content."""
+
+    FINISHED = "finished"
+    FAILING = "failing"
+    UNDER_WAY = "under way"
+
+
+def progress(binding: Binding) -> Progress:
+    """Judge a binding by its conditions for its current generation (contract: 8.6b)."""
+    fresh = {
+        each.type: each
+        for each in binding.status.conditions
+        if each.observed_generation == binding.metadata.generation
+    }
+    if any(
+        kind in fresh and fresh[kind].status == "True" for kind in ("Available", "DiffReported")
+    ):
+        return Progress.FINISHED
+    return Progress.FAILING if failure(binding) else Progress.UNDER_WAY
+
+
+def failure(binding: Binding) -> str | None:
+    """The first step that failed, as `<type> <reason>: <message>`, or None."""
+    for kind in (*_STEPS, "DiffReported"):
+        found = conditions.find(binding.status.conditions, kind)
+        if (
+            found is not None
+            and found.status == "False"
+            and found.observed_generation == binding.metadata.generation
+            and (found.reason not in TOLERATED or kind == "DiffReported")
+        ):
+            return f"{kind} {found.reason}: {found.message}"
+    return None
+
+
+def preempted(*, cluster: str, stage: str, binding: str) -> str:
+    """The text of a cluster whose binding somebody else changed (contract: 8.6a)."""
+    return user(
+        f"the binding of the updating cluster `{cluster}` in the stage `{stage}` is not "
+        f"up-to-date with the desired status, please check the status of binding `{binding}` "
+        "and see if there is a concurrent updateRun referencing the same placement "
+        "and updating the same cluster"
+    )

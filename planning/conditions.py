@@ -1,0 +1,62 @@
+"""Reading and setting conditions in the way of metav1: the time moves only with the status.
+
+contract: update-runs 2.2
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from api.base import Condition
+
+
+def find(conditions: Iterable[Condition], kind: str) -> Condition | None:
+    """The condition of that type, or None."""
+    return next((each for each in conditions if each.type == kind), None)
+
+
+def has(
+    conditions: Iterable[Condition],
+    kind: str,
+    status: str = "True",
+    *,
+    generation: int | None = None,
+) -> bool:
+    """Whether the condition has the status and, if a generation is given, speaks of it."""
+    found = find(conditions, kind)
+    return (
+        found is not None
+        and found.status == status
+        and (generation is None or found.observed_generation == generation)
+    )
+
+
+def put(conditions: list[Condition], condition: Condition) -> bool:
+    """Set a condition in place; says whether anything changed.
+
+    The last transition time of an existing condition is kept unless its status changes.
+    """
+    for position, old in enumerate(conditions):
+        if old.type == condition.type:
+            kept = condition.model_copy(
+                update={"last_transition_time": old.last_transition_time}
+                if old.status == condition.status
+                else {}
+            )
+            conditions[position] = kept
+            return kept != old
+    conditions.append(condition)
+    return True
+
+
+def make(
+    kind: str, status: str, reason: str, message: str, *, generation: int, now: datetime
+) -> Condition:
+    """A condition as of `now`, in whole seconds as the API keeps them."""
+    return Condition(
+        type=kind,
+        status=status,
+        reason=reason,
+        message=message,
+        observed_generation=generation,
+        last_transition_time=now.replace(microsecond=0),
+    )

@@ -1,0 +1,54 @@
+"""What goes wrong with a run, and the prefixes that say who can mend it.
+
+    RunError                    what is wrong, in the words of the contract
+    ├── InitializationError     the run cannot begin: Initialized=False, final
+    ├── RunAborted              the run cannot go on: Succeeded=False, final
+    └── TransientState          others are half way through a change: look again soon
+
+contract: update-runs 5 (error prefixes), 7, 11
+"""
+
+# ruff: noqa: N818 - named after what they mean to a run, without "Error"
+
+from typing import Final
+
+_ABORT: Final = "cannot continue the updateRun"
+_VALIDATION: Final = _ABORT + ": failed to validate the updateRun"
+USER_ERROR: Final = "failed to process the request due to a client error"
+UNEXPECTED: Final = "unexpected behavior which cannot be handled by the controller"
+
+
+class RunError(Exception):
+    """Base of what a run can end with; its text is shown in the run's status."""
+
+
+class InitializationError(RunError):
+    """The run cannot begin. The text becomes the message of Initialized=False."""
+
+
+class RunAborted(RunError):
+    """The run cannot go on. The text becomes the message of Succeeded=False."""
+
+
+class TransientState(RunError):
+    """Other controllers are half way through a change; the same look later may succeed."""
+
+
+def user(text: str) -> str:
+    """Prefix a text that the user can mend."""
+    return f"{USER_ERROR}: {text}"
+
+
+def unexpected(text: str) -> str:
+    """Prefix a text that nobody should ever read."""
+    return f"{UNEXPECTED}: {text}"
+
+
+def invalid(text: str, *, separator: str = ": ") -> InitializationError:
+    """Make the error that ends an initialization; one text is joined with a comma instead."""
+    return InitializationError(f"{_VALIDATION}{separator}{text}")
+
+
+def abort(text: str) -> RunAborted:
+    """Make the error that ends a run under way."""
+    return RunAborted(f"{_ABORT}: {text}")

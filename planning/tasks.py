@@ -1,0 +1,80 @@
+"""The tasks before and after a stage: which are allowed, and what approvals are called.
+
+contract: update-runs 4, 7.5 a, b and g
+"""
+
+from datetime import timedelta
+from typing import Final, Literal
+
+from api.runs import StageTaskStatus
+from api.strategies import Stage, StageTask, StageTaskType
+from planning import durations
+
+Side = Literal["before", "after"]
+
+MAX_NAME: Final = 253
+"""Longest object name that Kubernetes takes."""
+
+
+def before_problem(tasks: list[StageTask]) -> str | None:
+    """What is wrong with the tasks before a stage, or None."""
+    if len(tasks) > 1:
+        return "beforeStageTasks can have at most one task"
+    for position, task in enumerate(tasks):
+        if task.type != StageTaskType.APPROVAL:
+            return (
+                f"task {position} of type {task.type} is not allowed in beforeStageTasks, "
+                "allowed type: Approval"
+            )
+        if task.wait_time is not None:
+            return f"task {position} of type Approval cannot have wait duration set"
+    return None
+
+
+def after_problem(tasks: list[StageTask]) -> str | None:
+    """What is wrong with the tasks after a stage, or None."""
+    types = [task.type for task in tasks]
+    if len(types) == 2 and types[0] == types[1]:
+        return f"afterStageTasks cannot have two tasks of the same type: {types[0]}"
+    for position, task in enumerate(tasks):
+        if task.type != StageTaskType.TIMED_WAIT:
+            continue
+        if task.wait_time is None:
+            return f"task {position} of type TimedWait has wait duration set to nil"
+        if durations.parse(task.wait_time) <= timedelta(0):
+            return f"task {position} of type TimedWait has wait duration <= 0"
+    return None
+
+
+def approval_name(run: str, side: Side, stage: str) -> str:
+    """Name of the approval request of one side of a stage."""
+    return f"{run}-{side}-{stage}"
+
+
+def entries(tasks: list[StageTask], *, run: str, side: Side, stage: str) -> list[StageTaskStatus]:
+    """Status entries of tasks that have not begun."""
+    return [
+        StageTaskStatus(type=task.type, approval_request_name=approval_name(run, side, stage))
+        if task.type == StageTaskType.APPROVAL
+        else StageTaskStatus(type=task.type)
+        for task in tasks
+    ]
+
+
+def normalized(stage: Stage) -> Stage:
+    """The stage as a run's status records it: waits as Go prints them, none on approvals."""
+    sides = {
+        "before_stage_tasks": _normalized(stage.before_stage_tasks),
+        "after_stage_tasks": _normalized(stage.after_stage_tasks),
+    }
+    return stage.model_copy(update={side: tasks for side, tasks in sides.items() if tasks})
+
+
+def _normalized(tasks: list[StageTask]) -> list[StageTask]:
+    return [task.model_copy(update={"wait_time": _go_form(task)}) for task in tasks]
+
+
+def _go_form(task: StageTask) -> str | None:
+    if task.type == StageTaskType.APPROVAL or task.wait_time is None:
+        return None
+    return durations.format_duration(durations.parse(task.wait_time))

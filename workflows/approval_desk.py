@@ -1,0 +1,76 @@
+"""Where approvals given to the workflow meet the gates that wait for them."""
+
+from dataclasses import dataclass
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from workflows.messages import Approve, GateSide, PendingApproval
+
+
+@dataclass
+class Ticket:
+    """One approval that a gate waits for."""
+
+    stage: str
+    side: GateSide
+    request: str
+    """Name of the (Cluster)ApprovalRequest."""
+    approved: bool = False
+    """Somebody approved; the gate has yet to look whether the hub agrees."""
+    lost: bool = False
+    """The approval request was deleted."""
+
+    @property
+    def pending(self) -> PendingApproval:
+        """What people are told about it."""
+        return PendingApproval(stage=self.stage, side=self.side, request=self.request)
+
+
+class ApprovalDesk:
+    """The open approvals of a run, in the order in which they were opened."""
+
+    def __init__(self) -> None:
+        self._open: list[Ticket] = []
+
+    def open(self, ticket: Ticket) -> None:
+        """Take approvals for a gate from now on."""
+        self._open.append(ticket)
+
+    def close(self, ticket: Ticket) -> None:
+        """The gate is passed."""
+        self._open.remove(ticket)
+
+    @property
+    def pending(self) -> list[PendingApproval]:
+        """What the run waits for people to approve."""
+        return [ticket.pending for ticket in self._open if not ticket.approved]
+
+    def find(self, stage: str, side: GateSide | None) -> list[Ticket]:
+        """The open approvals that a message may mean; without a stage, all of them."""
+        return [
+            ticket
+            for ticket in self._open
+            if stage in ("", ticket.stage) and side in (None, ticket.side)
+        ]
+
+    def the_one(self, message: Approve) -> Ticket:
+        """The open approval that a message means.
+
+        Raises:
+            ValueError: none or several; the text says which are open.
+        """
+        found = self.find(message.stage, message.side)
+        if len(found) == 1:
+            return found[0]
+        side = f"{message.side}-stage " if message.side else ""
+        where = f"stage {message.stage}" if message.stage else "the run"
+        if not found:
+            raise ValueError(f"{where} has no {side}approval open; {self._listing()}")
+        raise ValueError(f"{where} has several approvals open: name one; {self._listing()}")
+
+    def _listing(self) -> str:
+        if not self._open:
+            return "the run waits for no approval at the moment"
+        each = (f"stage {ticket.stage} ({ticket.side})" for ticket in self._open)
+        return "open are: " + ", ".join(each)

@@ -1,0 +1,73 @@
+"""How activities are called: their time-outs and retries, each said once, with its reason."""
+
+from datetime import timedelta
+from typing import Any, Final, TypeVar
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.workflow import ActivityCancellationType, ActivityHandle
+
+with workflow.unsafe.imports_passed_through():
+    from activities.requests import Request
+
+AnswerT = TypeVar("AnswerT")
+
+SHORT: Final = timedelta(seconds=30)
+"""An effect is one or a few requests to the hub; longer means that its worker was lost."""
+UNBOUNDED: Final = timedelta(days=3650)
+"""A cluster takes as long as it takes: being stuck is reported, never an error."""
+PATIENT: Final = RetryPolicy(
+    initial_interval=timedelta(milliseconds=200),
+    backoff_coefficient=2,
+    maximum_interval=timedelta(seconds=5),
+)
+"""The hub comes back; soon is better than rarely, since a person may be waiting."""
+FOLLOWER_LOST_AFTER: Final = timedelta(seconds=3)
+"""Without a heartbeat for this long, a follower's worker is dead: the run stands still until it
+is started elsewhere, so short. Costs a request each 2.4 s for a run with clusters in flight."""
+
+
+async def effect(
+    name: str, request: Request, answer: type[AnswerT], *, summary: str = ""
+) -> AnswerT:
+    """Ask for an effect that is over in moments, repeated until the hub takes it.
+
+    Raises ActivityError when the activity says that repeating is of no use.
+    """
+    return await workflow.execute_activity(
+        name,
+        request,
+        result_type=answer,
+        start_to_close_timeout=SHORT,
+        retry_policy=PATIENT,
+        summary=summary or None,
+    )
+
+
+async def cluster(name: str, request: Request, answer: type[AnswerT], *, cluster: str) -> AnswerT:
+    """Work on one cluster until the follower of its bindings says that it is done.
+
+    The activity has the cluster's name as its id, by which the follower finds it.
+    """
+    return await workflow.execute_activity(
+        name,
+        request,
+        result_type=answer,
+        activity_id=cluster,
+        start_to_close_timeout=UNBOUNDED,
+        retry_policy=PATIENT,
+        summary=cluster,
+    )
+
+
+def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
+    """Start following the bindings of clusters in flight; cancel the handle to end it."""
+    return workflow.start_activity(
+        "follow_bindings",
+        request,
+        start_to_close_timeout=UNBOUNDED,
+        heartbeat_timeout=FOLLOWER_LOST_AFTER,
+        retry_policy=PATIENT,
+        cancellation_type=ActivityCancellationType.TRY_CANCEL,
+        summary=summary,
+    )

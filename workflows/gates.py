@@ -1,0 +1,129 @@
+"""The gates before and after a stage. They open side by side; a stage passes when all have.
+
+A further kind of gate is one class here and its entry in `open_gates` (design D14).
+
+contract: update-runs 8.2, 8.5 and 8.7
+"""
+
+import asyncio
+from typing import Protocol
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.requests import AcceptApproval, ApprovalState, OpenApproval
+    from api.strategies import StageTask, StageTaskType
+    from planning import durations, marks
+    from planning.tasks import Side
+    from workflows import calls
+    from workflows.approval_desk import Ticket
+    from workflows.messages import GateSide
+    from workflows.rollout import Rollout
+
+
+class Gate(Protocol):
+    """Something that has to happen before a run may go on."""
+
+    async def passed(self) -> None:
+        """Return once it has happened and the run is not stopped."""
+
+
+async def pass_gates(rollout: Rollout, side: Side, declared: list[StageTask]) -> None:
+    """Open all gates on one side of the stage at work and wait until all are passed."""
+    await rollout.until_running()
+    now = workflow.now()
+    rollout.waiting, rollout.waiting_since = side, now
+    marks.waiting(rollout.ledger, rollout.stage, side, now)
+    gates = open_gates(rollout, side, declared)
+    await asyncio.gather(*(gate.passed() for gate in gates))
+    rollout.waiting = None
+
+
+def open_gates(rollout: Rollout, side: Side, declared: list[StageTask]) -> list[Gate]:
+    """One gate for each task that the strategy declares, in its order."""
+    kinds: dict[StageTaskType, type[ApprovalGate | TimedWaitGate]] = {
+        StageTaskType.APPROVAL: ApprovalGate,
+        StageTaskType.TIMED_WAIT: TimedWaitGate,
+    }
+    return [
+        kinds[task.type](rollout, side, position, task) for position, task in enumerate(declared)
+    ]
+
+
+class TimedWaitGate:
+    """Lets the run pass some time after the stage's last cluster was updated."""
+
+    def __init__(self, rollout: Rollout, side: Side, position: int, task: StageTask) -> None:
+        self._rollout = rollout
+        self._position = position
+        self._time = task.wait_time or "0s"
+
+    async def passed(self) -> None:
+        """Sleep on a durable timer. A stop does not restart it (decision 5)."""
+        rollout, index = self._rollout, self._rollout.stage
+        stage = rollout.ledger.stage(index).stage_name
+        opened_at = rollout.waiting_since
+        remaining = opened_at + durations.parse(self._time) - workflow.now()
+        await workflow.sleep(remaining, summary=f"{stage}: wait {self._time} after the stage")
+        await rollout.until_running()
+        marks.wait_elapsed(rollout.ledger, index, self._position, workflow.now())
+
+
+class ApprovalGate:
+    """Lets the run pass when a person approved, on the hub or through Temporal."""
+
+    def __init__(self, rollout: Rollout, side: Side, position: int, _: StageTask) -> None:
+        self._rollout = rollout
+        self._index = rollout.stage
+        self._side = side
+        self._position = position
+        self._ticket = Ticket(
+            stage=rollout.ledger.stage(rollout.stage).stage_name,
+            side=GateSide(side),
+            request=rollout.ledger.task(rollout.stage, side, position).approval_request_name,
+        )
+
+    async def passed(self) -> None:
+        """Ask for approval, again if the request is deleted, until it is given and accepted."""
+        rollout = self._rollout
+        # Before the request exists: the answer to it may be there before we hear of it.
+        rollout.approvals.open(self._ticket)
+        while not await self._approved():
+            pass
+        rollout.approvals.close(self._ticket)
+        marks.approval_given(
+            rollout.ledger, self._index, self._side, self._position, workflow.now()
+        )
+
+    async def _approved(self) -> bool:
+        ticket = self._ticket
+        await self._rollout.until_running()
+        ticket.lost = False
+        opened = await calls.effect(
+            "open_approval", self._opening(), ApprovalState, summary=f"{ticket.request}: ask"
+        )
+        marks.approval_created(
+            self._rollout.ledger, self._index, self._side, self._position, workflow.now()
+        )
+        if not opened.approved:
+            await workflow.wait_condition(lambda: ticket.approved or ticket.lost)
+        await self._rollout.until_running()
+        return await self._accepted()
+
+    async def _accepted(self) -> bool:
+        ticket = self._ticket
+        request = AcceptApproval(run=self._rollout.run, name=ticket.request)
+        accepted = await calls.effect(
+            "accept_approval", request, ApprovalState, summary=f"{ticket.request}: accept"
+        )
+        # Taken back or deleted before it was accepted: it has to be given again.
+        ticket.approved = accepted.approved
+        return accepted.approved
+
+    def _opening(self) -> OpenApproval:
+        return OpenApproval(
+            run=self._rollout.run,
+            name=self._ticket.request,
+            stage=self._ticket.stage,
+            task_type=f"{self._side}Stage",
+        )

@@ -1,0 +1,73 @@
+"""Keeping the run object on the hub in step with the workflow's ledger.
+
+One write at a time; what changes meanwhile goes out together in the next (design D2).
+"""
+
+from datetime import timedelta
+from typing import Final
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import FailureError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.requests import StatusWritten, WriteStatus
+    from planning.ledger import Patch
+    from workflows import calls
+    from workflows.rollout import Rollout
+
+QUICK: Final = timedelta(seconds=2)
+"""A local activity holds up signals while it runs, so it may only be short."""
+
+
+class Mirror:
+    """The only writer of the run's status."""
+
+    def __init__(self, rollout: Rollout) -> None:
+        self._rollout = rollout
+        self._writing = False
+        self._gone = False
+
+    async def run(self) -> None:
+        """Write whatever is dirty, until cancelled or until the run does not exist any more."""
+        ledger = self._rollout.ledger
+        while not self._gone:
+            await workflow.wait_condition(lambda: ledger.dirty)
+            self._writing = True
+            await self._write(ledger.take_patch())
+            self._writing = False
+
+    async def flushed(self) -> None:
+        """Wait until the hub has everything."""
+        await workflow.wait_condition(
+            lambda: self._gone or not (self._writing or self._rollout.ledger.dirty)
+        )
+
+    async def _write(self, patch: Patch) -> None:
+        whole = patch[0]["path"] == "/status"
+        request = WriteStatus(
+            run=self._rollout.run,
+            patch=patch,
+            resource_version="" if whole else self._rollout.resource_version,
+        )
+        written = await self._send(request)
+        self._gone = written.gone
+        self._rollout.resource_version = written.resource_version
+        if not written.resource_version:
+            # Somebody else changed the object: a person's new state, or a meddled status.
+            self._rollout.ledger.touch("")
+
+    async def _send(self, request: WriteStatus) -> StatusWritten:
+        try:
+            return await workflow.execute_local_activity(
+                "write_status",
+                request,
+                result_type=StatusWritten,
+                start_to_close_timeout=QUICK,
+                retry_policy=RetryPolicy(maximum_attempts=2),
+            )
+        except FailureError as error:
+            if is_cancelled_exception(error):
+                raise
+        # The hub is away or slow: a normal activity is repeated without holding up signals.
+        return await calls.effect("write_status", request, StatusWritten)

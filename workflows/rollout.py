@@ -1,0 +1,68 @@
+"""What all parts of one update run's workflow share, and the small questions they ask of it."""
+
+from datetime import datetime, timedelta
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from api.runs import RunState, UpdateRunStatus
+    from planning.identity import RunRef
+    from planning.initialization import Targets
+    from planning.ledger import Ledger
+    from planning.tasks import Side
+    from workflows.approval_desk import ApprovalDesk
+    from workflows.messages import Carried, UpdateRunInput
+
+
+class Rollout:
+    """The state of a run in memory. Only what `carried` returns outlives one execution."""
+
+    def __init__(self, start: UpdateRunInput) -> None:
+        carried = start.carried
+        self.run: RunRef = start.run
+        self.stuck_after: timedelta = start.stuck_after
+        self.ledger = Ledger(
+            carried.status if carried else UpdateRunStatus(),
+            generation=carried.generation if carried else 0,
+        )
+        self.desired: RunState = carried.desired if carried else RunState.INITIALIZE
+        self.targets = carried.targets if carried else Targets()
+        self.placement: str = carried.placement if carried else ""
+        self.resource_version: str = carried.resource_version if carried else ""
+        self.planned = carried is not None
+        """Whether the plan is made."""
+        self.finished = False
+        """Whether nothing can change any more."""
+        self.halted = False
+        """Whether a stop was noticed; set and cleared by the stop keeper alone."""
+        self.stage: int = 0
+        """Index of the stage at work."""
+        self.waiting: Side | None = None
+        """Side of the stage at work whose gates are open."""
+        self.waiting_since: datetime = workflow.now()
+        """When the gates after the stage at work opened; kept across a stop (decision 5)."""
+        self.in_flight: dict[str, datetime] = {}
+        """Clusters being updated or removed, with when they were started."""
+        self.approvals = ApprovalDesk()
+
+    def carried(self) -> Carried:
+        """What the next execution of the same workflow goes on from."""
+        return Carried(
+            status=self.ledger.status,
+            generation=self.ledger.generation,
+            desired=self.desired,
+            targets=self.targets,
+            placement=self.placement,
+            resource_version=self.resource_version,
+        )
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether new work may begin now."""
+        return self.desired is RunState.RUN and not self.halted
+
+    async def until_running(self) -> None:
+        """Wait until new work may begin; the state may be any when the wait is over."""
+        # Between the condition becoming true and this resuming, a stop may arrive: ask again.
+        while not self.may_go_on:
+            await workflow.wait_condition(lambda: self.may_go_on)

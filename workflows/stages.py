@@ -1,0 +1,159 @@
+"""One stage: the gates before it, its clusters a few at a time, the gates after it.
+
+contract: update-runs 8.1 to 8.7
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from temporalio import workflow
+from temporalio.workflow import ActivityHandle
+
+with workflow.unsafe.imports_passed_through():
+    from activities.requests import ClusterUpdated, FollowBindings, UpdateCluster
+    from api.strategies import Stage
+    from planning import concurrency, marks
+    from planning.bindings import Desired
+    from planning.errors import abort
+    from workflows import calls
+    from workflows.gates import pass_gates
+    from workflows.rollout import Rollout
+    from workflows.stuck import StuckWatch
+
+
+class StageRun:
+    """Takes one stage from its gates before to its gates after."""
+
+    def __init__(self, rollout: Rollout, index: int, stage: Stage) -> None:
+        self._rollout = rollout
+        self._index = index
+        self._stage = stage
+        self._clusters = rollout.ledger.stage(index).clusters
+        self._stuck = StuckWatch(rollout, index)
+        at_once = concurrency.limit(stage.max_concurrency, clusters=len(self._clusters))
+        self._slots = asyncio.Semaphore(at_once)
+
+    async def run(self) -> None:
+        """Work through the stage.
+
+        Raises:
+            RunAborted: a cluster cannot be updated; the stage and the run have failed.
+        """
+        rollout, ledger = self._rollout, self._rollout.ledger
+        if not self._clusters:
+            await rollout.until_running()
+            marks.stage_skipped(ledger, self._index, workflow.now())
+            return
+        if self._stage.before_stage_tasks:
+            await pass_gates(rollout, "before", self._stage.before_stage_tasks)
+        await self._update_clusters()
+        await pass_gates(rollout, "after", self._stage.after_stage_tasks)
+        marks.run_progressing(ledger, workflow.now())
+        marks.stage_succeeded(ledger, self._index, workflow.now())
+
+    # -- clusters --------------------------------------------------------------------------
+
+    async def _update_clusters(self) -> None:
+        with self._followed():
+            watch = asyncio.create_task(self._stuck.run())
+            positions = range(len(self._clusters))
+            await _all_or_first_error([self._update(position) for position in positions])
+            watch.cancel()
+
+    async def _update(self, position: int) -> None:
+        async with self._slots:
+            await self._rollout.until_running()
+            self._begin(position, workflow.now())
+            request = self._request(position)
+            # While this waits, others of the stage begin and end, and a stop may arrive.
+            updated = await calls.cluster(
+                "update_cluster", request, ClusterUpdated, cluster=request.cluster
+            )
+            self._end(position, updated, workflow.now())
+
+    def _begin(self, position: int, now: datetime) -> None:
+        ledger = self._rollout.ledger
+        self._rollout.in_flight[self._name(position)] = now
+        marks.cluster_started(ledger, self._index, position, now)
+        marks.stage_started(ledger, self._index, now)
+        if not self._stuck.clusters:
+            marks.run_progressing(ledger, now)
+
+    def _end(self, position: int, updated: ClusterUpdated, now: datetime) -> None:
+        ledger = self._rollout.ledger
+        del self._rollout.in_flight[self._name(position)]
+        if updated.preempted:
+            marks.cluster_failed(ledger, self._index, position, updated.preempted, now)
+            raise abort(updated.preempted)
+        marks.cluster_succeeded(ledger, self._index, position, now)
+        self._stuck.look()
+
+    def _name(self, position: int) -> str:
+        return self._clusters[position].cluster_name
+
+    # -- what is asked of activities -------------------------------------------------------
+
+    def _request(self, position: int) -> UpdateCluster:
+        rollout = self._rollout
+        cluster = self._name(position)
+        return UpdateCluster(
+            run=rollout.run,
+            placement=rollout.placement,
+            stage=self._stage.name,
+            cluster=cluster,
+            binding=rollout.targets.selected[cluster],
+            index=rollout.ledger.status.resource_snapshot_index_used,
+            desired=self._desired(position),
+        )
+
+    def _desired(self, position: int) -> Desired:
+        status, cluster = self._rollout.ledger.status, self._clusters[position]
+        assert status.applied_strategy is not None, "an initialized run has an apply strategy"
+        return Desired(
+            snapshot=f"{self._rollout.placement}-{status.resource_snapshot_index_used}-snapshot",
+            apply_strategy=status.applied_strategy,
+            cluster_resource_overrides=cluster.cluster_resource_override_snapshots,
+            resource_overrides=cluster.resource_override_snapshots,
+        )
+
+    @contextmanager
+    def _followed(self) -> Iterator[ActivityHandle[None]]:
+        """Have the bindings followed as long as clusters may be in flight."""
+        rollout = self._rollout
+        wanted = [self._desired(position) for position in range(len(self._clusters))]
+        names = [cluster.cluster_name for cluster in self._clusters]
+        plain = wanted[0].model_copy(
+            update={"cluster_resource_overrides": [], "resource_overrides": []}
+        )
+        handle = calls.follower(
+            FollowBindings(
+                run=rollout.run,
+                placement=rollout.placement,
+                stage=self._stage.name,
+                clusters={name: rollout.targets.selected[name] for name in names},
+                desired=plain,
+                overrides={
+                    name: each for name, each in zip(names, wanted, strict=True) if each != plain
+                },
+            ),
+            summary=f"{self._stage.name}: bindings of {rollout.placement}",
+        )
+        try:
+            yield handle
+        finally:
+            handle.cancel()
+
+
+async def _all_or_first_error(coroutines: list[object]) -> None:
+    """Gather, but stop at the first error, in an order that a replay repeats."""
+    tasks = [asyncio.create_task(each) for each in coroutines]  # type: ignore[arg-type,var-annotated]
+    try:
+        done, _ = await workflow.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in tasks:
+            if task.done():
+                task.result()
+    finally:
+        for task in tasks:
+            task.cancel()

@@ -1,0 +1,62 @@
+"""Noticing clusters that take too long, with one timer for all of a stage (design D8).
+
+contract: update-runs 8.4 (after the loop), 8.6b and 10.1
+"""
+
+from datetime import timedelta
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from planning import marks
+    from workflows.rollout import Rollout
+
+
+class StuckWatch:
+    """Says in the run's status which clusters are stuck, and takes it back when they are not."""
+
+    def __init__(self, rollout: Rollout, index: int) -> None:
+        self._rollout = rollout
+        self._index = index
+        self.clusters: list[str] = []
+        """Clusters that are stuck, in the stage's order."""
+
+    async def run(self) -> None:
+        """Look whenever a cluster in flight becomes overdue, until cancelled."""
+        while True:
+            await workflow.wait_condition(lambda: self._next_deadline() is not None)
+            remaining = self._next_deadline()
+            assert remaining is not None, "waited for above, and nothing ran in between"
+            stage = self._rollout.ledger.stage(self._index).stage_name
+            # Not ended early when clusters finish: a new timer for each would fill the history.
+            await workflow.sleep(remaining, summary=f"{stage}: stuck check")
+            self.look()
+
+    def look(self) -> None:
+        """Compare the clusters in flight with the time now."""
+        overdue = self._overdue()
+        if overdue == self.clusters:
+            return
+        self.clusters = overdue
+        now = workflow.now()
+        if overdue:
+            marks.run_stuck(self._rollout.ledger, self._index, overdue, now)
+        elif self._rollout.may_go_on:
+            marks.run_progressing(self._rollout.ledger, now)
+
+    def _overdue(self) -> list[str]:
+        order = [each.cluster_name for each in self._rollout.ledger.stage(self._index).clusters]
+        limit = workflow.now() - self._rollout.stuck_after
+        in_flight = self._rollout.in_flight
+        return [name for name in order if name in in_flight and in_flight[name] <= limit]
+
+    def _next_deadline(self) -> timedelta | None:
+        """Time until the next cluster that is not stuck yet becomes so; None without one."""
+        stuck_after = self._rollout.stuck_after
+        now = workflow.now()
+        ahead = [
+            started + stuck_after - now
+            for name, started in self._rollout.in_flight.items()
+            if name not in self.clusters
+        ]
+        return min(ahead, default=None)
