@@ -18,7 +18,7 @@ The text of an error is bounded and never holds what was sent.
 
 # ruff: noqa: N818 - the names are the words of the Kubernetes API, without "Error"
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Self
@@ -59,6 +59,15 @@ class Details:
             for cause in details.get("causes") or []
         ]
         return cls(details.get("kind", ""), details.get("name", ""), tuple(causes))
+
+    @property
+    def fields(self) -> str:
+        """Names of the fields that are to blame, for a text."""
+        return ", ".join(cause.field for cause in self.causes if cause.field)
+
+    def without_texts(self) -> Self:
+        """Leave out the words of the causes."""
+        return replace(self, causes=tuple(replace(cause, message="") for cause in self.causes))
 
 
 class HubError(Exception):
@@ -144,12 +153,20 @@ def bounded(text: str, limit: int = MAX_TEXT) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def from_status(status: Json, *, code: int) -> HubError:
-    """Turn the API server's Status object into the error of its meaning."""
+def from_status(status: Json, *, code: int, instead: str = "") -> HubError:
+    """Turn the API server's Status object into the error of its meaning.
+
+    Its words may quote what was refused; with `instead`, the error says this, the reason and
+    the names of the fields.
+    """
     reason = status.get("reason") or ""
     message = status.get("message") or reason or f"HTTP status {code}"
     details = Details.parse(status.get("details"))
-    error = _meaning(code, reason, message)(message, code=code, reason=reason, details=details)
+    meaning = _meaning(code, reason, message)
+    if instead:
+        details = details.without_texts()
+        message = f"{instead}: {reason or meaning.__name__} {details.fields}".rstrip()
+    error = meaning(message, code=code, reason=reason, details=details)
     if isinstance(error, TooManyRequests):
         seconds = (status.get("details") or {}).get("retryAfterSeconds") or 1
         error.retry_after = timedelta(seconds=seconds)

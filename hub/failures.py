@@ -43,19 +43,17 @@ def parse(body: bytes, *, asked: str, url: str) -> Json:
     return answer
 
 
-async def read(response: aiohttp.ClientResponse, *, secret: bool) -> errors.HubError:
-    """Error that a refusal stands for.
-
-    `secret` leaves out the API server's words, because they may quote the refused values.
-    """
+async def read(response: aiohttp.ClientResponse, *, instead: str = "") -> errors.HubError:
+    """Error that a refusal stands for; `instead` as in `errors.from_status`."""
     text = await response.text(errors="replace")
     try:
         status = json.loads(text)
     except ValueError:
+        status = None
+    if not isinstance(status, dict):
+        # Some refusals, and those of proxies, are plain text.
         status = {"message": text}
-    if secret:
-        status = _without_values(status)
-    error = errors.from_status(status, code=response.status)
+    error = errors.from_status(status, code=response.status, instead=instead)
     if isinstance(error, errors.TooManyRequests):
         error.retry_after = _retry_after(response) or error.retry_after
     return error
@@ -64,15 +62,3 @@ async def read(response: aiohttp.ClientResponse, *, secret: bool) -> errors.HubE
 def _retry_after(response: aiohttp.ClientResponse) -> timedelta | None:
     seconds = response.headers.get("Retry-After", "")
     return timedelta(seconds=int(seconds)) if seconds.isdecimal() else None
-
-
-def _without_values(status: Json) -> Json:
-    details = status.get("details") or {}
-    causes = [{**cause, "message": ""} for cause in details.get("causes") or []]
-    fields = ", ".join(cause.get("field", "") for cause in causes)
-    about = " ".join(word for word in ("Secret", details.get("name"), fields) if word)
-    return {
-        **status,
-        "message": f"{about}: {status.get('reason') or 'refused'}",
-        "details": {**details, "causes": causes},
-    }

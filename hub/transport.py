@@ -82,7 +82,7 @@ class Transport:
             response = await self._open(request, limit)
             try:
                 if not response.ok:
-                    raise await failures.read(response, secret=_is_secret(request))
+                    raise await failures.read(response, instead=_spoken_of(request))
                 yield response
             finally:
                 # Gives the connection back, or drops it when the answer was not read to its end.
@@ -130,5 +130,6 @@ def _is_local(url: str) -> bool:
     return urlsplit(url).hostname in LOOPBACK
 
 
-def _is_secret(request: Request) -> bool:
-    return request.resource.partition("/")[0] == "secrets"
+def _spoken_of(request: Request) -> str:
+    """Words to use for a request on secrets, whose refusal may quote the values refused."""
+    return str(request) if request.resource.partition("/")[0] == "secrets" else ""

@@ -1,0 +1,75 @@
+"""Tokens that change are taken up without a restart."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from kubernetes.aio.client import Configuration
+
+from hub import credentials, kubeconfig
+from hub.credentials import Renewal
+from tests.hub.test_kubeconfig import named, written
+
+RFC3339 = "%Y-%m-%dT%H:%M:%SZ"
+
+
+async def token(configuration: Configuration) -> str | None:
+    return await configuration.get_api_key_with_prefix("BearerToken")
+
+
+def make_old(configuration: Configuration) -> None:
+    """Let the time pass after which a token is looked for again."""
+    renewal: object = configuration.refresh_api_key_hook
+    assert isinstance(renewal, Renewal)
+    renewal._renewed_at -= credentials.RENEW_AFTER.total_seconds()
+
+
+async def test_a_token_file_is_read_again_when_it_is_time(tmp_path: Path) -> None:
+    file = written(tmp_path, "first\n", name="token")
+    configuration = await kubeconfig.load(written(tmp_path, named("x", tokenFile="token")))
+    assert await token(configuration) == "Bearer first"
+
+    file.write_text("second\n")
+    assert await token(configuration) == "Bearer first"
+    make_old(configuration)
+    assert await token(configuration) == "Bearer second"
+
+
+async def test_a_token_that_cannot_be_renewed_stays_in_use(tmp_path: Path) -> None:
+    file = written(tmp_path, "first", name="token")
+    configuration = await kubeconfig.load(written(tmp_path, named("x", tokenFile=str(file))))
+    file.unlink()
+    make_old(configuration)
+
+    assert await token(configuration) == "Bearer first"
+
+
+def plugin(folder: Path, *, lifetime: timedelta) -> dict[str, object]:
+    """Return a credential plugin that gives another token each time, counting up."""
+    expiry = (datetime.now(UTC) + lifetime).strftime(RFC3339)
+    answer = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "kind": "ExecCredential",
+        "status": {"token": "token-NUMBER", "expirationTimestamp": expiry},
+    }
+    script = (
+        f"echo >> {folder}/calls; n=$(wc -l < {folder}/calls); "
+        f"echo '{json.dumps(answer)}' | sed s/NUMBER/$n/"
+    )
+    return {"apiVersion": answer["apiVersion"], "command": "sh", "args": ["-c", script]}
+
+
+@pytest.mark.parametrize(
+    ("lifetime", "expected"),
+    [(timedelta(minutes=1), "Bearer token-2"), (timedelta(hours=1), "Bearer token-1")],
+)
+async def test_a_plugin_is_asked_again_when_its_token_is_about_to_expire(
+    tmp_path: Path, lifetime: timedelta, expected: str
+) -> None:
+    file = written(tmp_path, named("x", exec=plugin(tmp_path, lifetime=lifetime)))
+    configuration = await kubeconfig.load(file)
+    assert await token(configuration) == "Bearer token-1"
+
+    make_old(configuration)
+    assert await token(configuration) == expected

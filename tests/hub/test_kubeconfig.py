@@ -1,0 +1,119 @@
+"""A kubeconfig that cannot be used says what to do about it."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hub import BadConfiguration, Hub, kubeconfig
+
+
+def named(name: str, *, server: str = "http://127.0.0.1:1", **user: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": name,
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        "clusters": [{"name": name, "cluster": {"server": server}}],
+        "users": [{"name": name, "user": user}],
+    }
+
+
+def written(folder: Path, content: Any, name: str = "config") -> Path:
+    file = folder / name
+    file.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+    return file
+
+
+async def refusal(path: Path | None, *, context: str | None = None, **environment: str) -> str:
+    with pytest.raises(BadConfiguration) as refused:
+        await kubeconfig.load(path, context=context, environment=environment)
+    return str(refused.value)
+
+
+async def test_a_missing_file_is_named_with_the_ways_out(tmp_path: Path) -> None:
+    text = await refusal(tmp_path / "none")
+
+    assert str(tmp_path / "none") in text
+    assert "--kubeconfig" in text
+    assert "fleetgate local up" in text
+
+
+async def test_the_missing_file_of_the_environment_is_named(tmp_path: Path) -> None:
+    assert str(tmp_path / "none") in await refusal(None, KUBECONFIG=str(tmp_path / "none"))
+
+
+async def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:
+    assert "cannot be read" in await refusal(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("", "is empty or no kubeconfig"),
+        ("just words", "is empty or no kubeconfig"),
+        ("a: [", "is not YAML"),
+        (named("x") | {"clusters": []}, "cannot be used"),
+        (named("x") | {"contexts": None}, "has no context 'x' (it has: none)"),
+        (named("x") | {"current-context": ""}, "choose one with --context (it has: x)"),
+        (named("x") | {"contexts": [{"name": "x"}]}, "cannot be used"),
+    ],
+)
+async def test_a_broken_file_says_what_is_wrong(tmp_path: Path, content: Any, text: str) -> None:
+    file = written(tmp_path, content)
+    message = await refusal(file)
+
+    assert text in message
+    assert str(file) in message
+
+
+async def test_an_unknown_context_is_refused_with_those_that_exist(tmp_path: Path) -> None:
+    message = await refusal(written(tmp_path, named("x")), context="prod")
+
+    assert "no context 'prod' (it has: x)" in message
+
+
+async def test_a_certificate_that_is_none_is_refused(tmp_path: Path) -> None:
+    content = named("x", server="https://127.0.0.1:1")
+    content["clusters"][0]["cluster"]["certificate-authority"] = "ca.crt"
+    written(tmp_path, "no certificate", name="ca.crt")
+
+    with pytest.raises(BadConfiguration, match="certificate-authority"):
+        await Hub.connect(written(tmp_path, content))
+
+
+async def test_the_path_given_comes_before_the_environment(tmp_path: Path) -> None:
+    given = written(tmp_path, named("x", server="http://given"))
+    other = written(tmp_path, named("x", server="http://other"), name="other")
+
+    configuration = await kubeconfig.load(given, environment={"KUBECONFIG": str(other)})
+
+    assert configuration.host == "http://given"
+
+
+async def test_several_files_count_as_one_and_the_first_current_context_wins(
+    tmp_path: Path,
+) -> None:
+    first = written(tmp_path, named("x", server="http://first"), name="first")
+    second = written(tmp_path, named("y", server="http://second"), name="second")
+    environment = {"KUBECONFIG": os.pathsep.join([str(first), str(second)])}
+
+    assert (await kubeconfig.load(None, environment=environment)).host == "http://first"
+    chosen = await kubeconfig.load(None, context="y", environment=environment)
+    assert chosen.host == "http://second"
+
+
+async def test_a_pod_without_its_service_account_is_told_so() -> None:
+    message = await refusal(None, KUBERNETES_SERVICE_HOST="10.0.0.1")
+
+    assert "service account" in message
+
+
+async def test_a_plugin_without_credentials_is_named(tmp_path: Path) -> None:
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "false"}
+
+    message = await refusal(written(tmp_path, named("x", exec=plugin)))
+
+    assert "credential plugin 'false' gave no credentials" in message
