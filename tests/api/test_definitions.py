@@ -1,0 +1,112 @@
+"""The definitions say what the contract's table of fields says, but for the decisions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from api.base import KubernetesObject
+from api.crds import MODELS, definition, file_name, render
+from tests.api.flatten import flatten
+
+ROOT = Path(__file__).parents[2]
+CONTRACT: dict[str, dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "data" / "fields.json").read_text()
+)
+
+STAGE_NAME = {"type": "string", "maxLength": 63, "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}
+STAGES = {
+    "type": "array",
+    "maxItems": 31,
+    "rules": ["stage names must be unique: give each stage a name of its own"],
+}
+DECISION_2 = {
+    ".spec.stages": STAGES,
+    ".spec.stages[].name": STAGE_NAME,
+    ".status.stagedUpdateStrategySnapshot.stages": STAGES,
+    ".status.stagedUpdateStrategySnapshot.stages[].name": STAGE_NAME,
+}
+"""Stage names are DNS labels, and unique."""
+DECISION_4 = {
+    "name": "ApprovalAccepted",
+    "jsonPath": '.status.conditions[?(@.type=="ApprovalAccepted")].status',
+    "type": "string",
+}
+"""Approval requests show whether the approval was accepted, after whether it was given."""
+DECISION_16 = {"v1alpha1"}
+"""Not served."""
+
+of_each_kind = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+
+
+def contract_of(model: type[KubernetesObject]) -> dict[str, Any]:
+    return CONTRACT[model.resource.kind.kind]
+
+
+def test_every_kind_of_the_contract_has_a_definition() -> None:
+    assert {model.resource.kind.kind for model in MODELS} == set(CONTRACT)
+
+
+@of_each_kind
+def test_fields_are_as_in_the_contract(model: type[KubernetesObject]) -> None:
+    wanted = dict(contract_of(model)["fields"])
+    wanted |= {path: line for path, line in DECISION_2.items() if path in wanted}
+    for version in definition(model)["spec"]["versions"]:
+        table = flatten(version["schema"]["openAPIV3Schema"])
+        assert table == wanted
+
+
+@of_each_kind
+def test_names_and_versions_are_as_in_the_contract(model: type[KubernetesObject]) -> None:
+    wanted = contract_of(model)
+    spec = definition(model)["spec"]
+    assert spec["group"] == wanted["group"]
+    assert spec["scope"] == wanted["scope"]
+    assert spec["names"]["plural"] == wanted["plural"]
+    assert spec["names"].get("shortNames", []) == wanted["shortNames"]
+    assert spec["names"]["categories"] == wanted["categories"]
+    served = {version["name"] for version in spec["versions"] if version["served"]}
+    assert served == set(wanted["versionsServed"]) - DECISION_16
+    assert [each["name"] for each in spec["versions"] if each["storage"]] == ["v1beta1"]
+
+
+@of_each_kind
+def test_columns_and_subresources_are_as_in_the_contract(model: type[KubernetesObject]) -> None:
+    columns = list(contract_of(model)["columns"])
+    if "ApprovalRequest" in model.__name__:
+        columns.insert(3, DECISION_4)
+    for version in definition(model)["spec"]["versions"]:
+        assert version.get("additionalPrinterColumns", []) == columns
+        assert list(version.get("subresources", {})) == contract_of(model)["subresources"]
+
+
+@of_each_kind
+def test_every_field_is_described(model: type[KubernetesObject]) -> None:
+    def undescribed(schema: dict[str, Any], path: str) -> list[str]:
+        own = [] if path == ".metadata" or schema.get("description") else [path]
+        for name, field in schema.get("properties", {}).items():
+            own += undescribed(field, f"{path}.{name}")
+        for field in filter(None, [schema.get("items")]):
+            own += [each for each in undescribed(field, f"{path}[]") if each != f"{path}[]"]
+        return own
+
+    version = definition(model)["spec"]["versions"][0]
+    assert undescribed(version["schema"]["openAPIV3Schema"], "") == []
+
+
+@of_each_kind
+def test_the_file_is_what_the_model_says(model: type[KubernetesObject]) -> None:
+    file = ROOT / "deploy" / "crds" / file_name(model)
+    assert file.read_text() == render(model), "run: python -m api.crds deploy/crds"
+
+
+def test_no_other_file_lies_among_the_definitions() -> None:
+    files = {file.name for file in (ROOT / "deploy" / "crds").iterdir()}
+    assert files == {file_name(model) for model in MODELS}
+
+
+@of_each_kind
+def test_the_text_reads_back_as_the_definition(model: type[KubernetesObject]) -> None:
+    assert yaml.safe_load(render(model)) == definition(model)
