@@ -1,0 +1,94 @@
+"""The command `fleetgate`: mounts all commands and turns every failure into one line."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+import click
+
+from starter.lazy import LazyGroup
+
+COMMANDS = {
+    "demo": ("starter.demo.command:demo", "Roll a change through a local fleet, step by step."),
+    "local": ("starter.local:local", "Start, end and look at the embedded fleet."),
+    "run": (
+        "starter.run.group:run",
+        "Update runs: list, show, create, start, stop, watch, delete.",
+    ),
+    "approve": ("starter.approving:approve", "Let a run through a gate."),
+    "crds": ("starter.crds:crds", "Print the kinds' definitions, or install them."),
+    "worker": ("starter.worker:worker", "Drive update runs: engine, bridge, placement, agents."),
+    "agent": ("starter.agent:agent", "Be the agent of one member cluster."),
+}
+
+
+@dataclass(slots=True)
+class Session:
+    """What the outermost command's options say to those who handle its failure."""
+
+    debug: bool = False
+
+
+def main() -> NoReturn:
+    """Run what was typed and end the process with its exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line; a failure is shown as `error: …`, never as a traceback."""
+    session = Session()
+    try:
+        code = fleetgate.main(
+            list(arguments), prog_name="fleetgate", standalone_mode=False, obj=session
+        )
+    except click.Abort:
+        _say("interrupted")
+        return 130  # as a shell counts a process that SIGINT ended
+    except click.ClickException as error:
+        return _show_usage(error)
+    except Exception as error:
+        if session.debug:
+            raise
+        return _show(error)
+    return code if isinstance(code, int) else 0
+
+
+def _show_usage(error: click.ClickException) -> int:
+    _say(f"error: {error.format_message()}")
+    if isinstance(error, click.UsageError) and error.ctx:
+        _say(f"  see `{error.ctx.command_path} --help`")
+    return error.exit_code
+
+
+def _show(error: Exception) -> int:
+    from starter import failures  # here, because it loads a Kubernetes client
+
+    failure = failures.explain(error)
+    _say(f"error: {failure}")
+    if failure.advice:
+        _say(f"  {failure.advice}")
+    return failure.exit_code
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+@click.group(
+    name="fleetgate",
+    cls=LazyGroup,
+    commands_at=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with `fleetgate demo`, or `fleetgate local up` for a fleet to try things on.",
+)
+@click.option("--debug", is_flag=True, help="Show the traceback of a failure.")
+@click.version_option(package_name="fleetgate", message="%(prog)s %(version)s")
+@click.pass_obj
+def fleetgate(session: Session, debug: bool) -> None:
+    """Roll a change through a fleet of Kubernetes clusters, stage by stage.
+
+    Each update run is one durable Temporal workflow; every object is a Kubernetes object of
+    placement.kubernetes-fleet.io, so that kubectl works as well for all of this.
+    """
+    session.debug = debug

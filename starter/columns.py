@@ -1,0 +1,81 @@
+"""Tables without lines, as kubectl prints them, that never grow wider than they may.
+
+rich's own tables take from every column alike when room is short, and so from the names.
+"""
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+GAP = "  "
+LAST_AT_LEAST = 24
+"""Cells that the last column keeps: the start of a sentence."""
+
+Row = Sequence[str | Text]
+
+
+def table(headings: Row, rows: Sequence[Row], *, width: int, wrap: bool = False) -> Text:
+    """Lay out rows under headings; the last column takes what is left.
+
+    A last cell that is too long is cut, or with `wrap` goes on in the next line. Other columns
+    are cut only when the last would have no room at all, the widest first.
+    """
+    cells = [[_text(cell) for cell in row] for row in rows]
+    first = [Text(str(heading), style="bold") for heading in headings]
+    widths = _widths([first, *cells], width)
+    lines = [line for row in [first, *cells] for line in _lines(row, widths, wrap=wrap)]
+    return Text("\n").join(lines)
+
+
+def _text(cell: str | Text) -> Text:
+    return cell if isinstance(cell, Text) else Text(cell)
+
+
+def _widths(rows: list[list[Text]], width: int) -> list[int]:
+    natural = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+    *fixed, last = natural
+    room = width - len(GAP) * len(fixed)
+    excess = sum(fixed) + min(last, LAST_AT_LEAST) - room
+    while excess > 0:
+        widest = max(range(len(fixed)), key=fixed.__getitem__)
+        fixed[widest] -= 1
+        excess -= 1
+    return [*fixed, min(last, room - sum(fixed))]
+
+
+def _lines(row: list[Text], widths: list[int], *, wrap: bool) -> list[Text]:
+    *fixed, last = row
+    start = Text(GAP).join([_cell(cell, size) for cell, size in zip(fixed, widths, strict=False)])
+    parts = _wrapped(last, widths[-1]) if wrap else [_cut(last, widths[-1])]
+    blank = Text(" " * start.cell_len)
+    lines = [
+        Text(GAP).join([start if position == 0 else blank, part])
+        for position, part in enumerate(parts)
+    ]
+    for line in lines:
+        line.rstrip()
+    return lines
+
+
+def _cell(text: Text, size: int) -> Text:
+    cell = _cut(text, size)
+    cell.pad_right(size - cell.cell_len)
+    return cell
+
+
+def _cut(text: Text, size: int) -> Text:
+    cell = text.copy()
+    cell.truncate(size, overflow="ellipsis")
+    return cell
+
+
+def _wrapped(text: Text, size: int) -> list[Text]:
+    """Lines of at most `size` cells, broken between words where possible."""
+    lines: list[Text] = []
+    rest = text.copy()
+    while rest.cell_len > size:
+        space = rest.plain.rfind(" ", 1, size + 1)
+        head, rest = rest.divide([space if space > 0 else size])
+        lines.append(head)
+        rest = rest[1:] if rest.plain.startswith(" ") else rest
+    return [*lines, rest]

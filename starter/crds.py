@@ -1,0 +1,32 @@
+"""`fleetgate crds`."""
+
+import asyncio
+
+import click
+import yaml
+
+from deploy.local import crds as definitions
+from starter.targets import Target, target_options
+
+
+@click.command
+@click.option("--apply", "install", is_flag=True, help="Install them on the hub, and wait for it.")
+@target_options
+def crds(target: Target, install: bool) -> None:
+    r"""Print the definitions of all kinds, or install them on the hub.
+
+    \b
+    Examples:
+      fleetgate crds > crds.yaml
+      fleetgate crds --apply --kubeconfig hub.kubeconfig
+    """
+    if install:
+        asyncio.run(_install(target))
+    else:
+        click.echo(yaml.safe_dump_all(definitions.definitions(), sort_keys=False), nl=False)
+
+
+async def _install(target: Target) -> None:
+    async with await target.connect() as hub:
+        count = await definitions.install(hub)
+        click.echo(f"{count} kinds are served by {hub.url}")

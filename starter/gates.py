@@ -1,0 +1,106 @@
+"""Which gates a run stands at: approvals that people give, waits that time ends.
+
+Pure: a run and nothing else in, gates out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from api.reasons import ConditionType
+from api.runs import StageStatus, StageTaskStatus, UpdateRun
+from api.strategies import StageTaskType
+from planning import conditions, durations
+from workflows.messages import GateSide
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A gate that a person opens."""
+
+    stage: str
+    side: GateSide
+    request: str
+    """Name of the (Cluster)ApprovalRequest."""
+
+    def __str__(self) -> str:
+        return f"approval {self.side} stage {self.stage}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A gate that time opens."""
+
+    stage: str
+    length: timedelta
+    since: datetime
+
+    def left(self, now: datetime) -> timedelta:
+        """Time until it opens; never negative."""
+        return max(self.since + self.length - now, timedelta(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """All gates that are closed now, in the order of the stages."""
+
+    approvals: tuple[Approval, ...] = ()
+    waits: tuple[Wait, ...] = ()
+
+
+def closed(run: UpdateRun) -> Gates:
+    """The gates that hold up the run."""
+    stages = run.status.stages_status
+    return Gates(
+        approvals=tuple(gate for stage in stages for gate in _approvals(stage)),
+        waits=tuple(gate for stage in stages for gate in _waits(run, stage)),
+    )
+
+
+def _approvals(stage: StageStatus) -> Iterator[Approval]:
+    sides = (
+        (GateSide.BEFORE, stage.before_stage_task_status),
+        (GateSide.AFTER, stage.after_stage_task_status),
+    )
+    for side, tasks in sides:
+        for task in tasks:
+            if _asked_for(task):
+                yield Approval(stage.stage_name, side, task.approval_request_name)
+
+
+def _asked_for(task: StageTaskStatus) -> bool:
+    created = conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
+    approved = conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED)
+    return created and not approved
+
+
+def _waits(run: UpdateRun, stage: StageStatus) -> Iterator[Wait]:
+    since = _all_updated_at(stage)
+    length = _wait_time(run, stage.stage_name)
+    if since is None or length is None:
+        return
+    for task in stage.after_stage_task_status:
+        over = conditions.has(task.conditions, ConditionType.WAIT_TIME_ELAPSED)
+        if task.type == StageTaskType.TIMED_WAIT and not over:
+            yield Wait(stage.stage_name, length, since)
+
+
+def _all_updated_at(stage: StageStatus) -> datetime | None:
+    # Not the stage's Progressing condition: that one moves when the run is stopped, while a wait
+    # goes on (decision 5).
+    done = [conditions.find(each.conditions, ConditionType.SUCCEEDED) for each in stage.clusters]
+    moments = [each.last_transition_time for each in done if each and each.status == "True"]
+    return max(moments) if moments and len(moments) == len(stage.clusters) else None
+
+
+def _wait_time(run: UpdateRun, stage: str) -> timedelta | None:
+    strategy = run.status.staged_update_strategy_snapshot
+    texts = (
+        task.wait_time
+        for each in (strategy.stages if strategy else [])
+        if each.name == stage
+        for task in each.after_stage_tasks
+        if task.type == StageTaskType.TIMED_WAIT
+    )
+    text = next(texts, None)
+    return durations.parse(text) if text else None

@@ -1,0 +1,199 @@
+"""`fleetgate local`: the embedded fleet, from the command line."""
+
+import json
+import shlex
+import time
+from collections import deque
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+from pathlib import Path
+from typing import Final, ParamSpec, TextIO, TypeVar
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from deploy.local.binaries import find_all
+from deploy.local.errors import LocalFleetError, UnknownProcess
+from deploy.local.fleet import FleetAddresses, LocalFleet
+from deploy.local.paths import FleetPaths
+from deploy.local.progress import Progress
+from deploy.local.status import ProcessState, ProcessStatus
+from starter import output
+from starter.failures import ExitCode, Failure
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_LOOK_AGAIN: Final = timedelta(milliseconds=200)
+"""How soon `logs -f` shows what was written."""
+
+
+def _explained(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Show what is wrong with the fleet as an error of the command."""
+
+    @wraps(command)
+    def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return command(*args, **kwargs)
+        except UnknownProcess as error:
+            raise Failure(str(error), exit_code=ExitCode.NOT_FOUND) from error
+        except LocalFleetError as error:
+            raise Failure(str(error)) from error
+
+    return wrapper
+
+
+def _progress() -> Progress:
+    return Progress(Console(stderr=True))
+
+
+def _fleet(progress: Progress | None = None) -> LocalFleet:
+    paths = FleetPaths.here()
+    return LocalFleet(paths, say=progress.say) if progress else LocalFleet(paths)
+
+
+@click.group(name="local")
+def local() -> None:
+    """Start, end and look at the embedded fleet of the current folder.
+
+    It consists of real parts: Temporal with its UI, etcd, and a kube-apiserver with a
+    kube-controller-manager for the hub and for each member. Only nodes are simulated: pods become
+    ready after a second, but for images whose tag starts with `bad`. Everything is kept in
+    `.fleetgate/` of the current folder.
+    """
+
+
+@local.command()
+@click.option(
+    "--members",
+    type=click.IntRange(1, 50),
+    help="How many member clusters: 3 at first, later as many as there are.",
+)
+@click.option(
+    "--worker/--no-worker",
+    default=True,
+    show_default=True,
+    help="Start fleetgate's worker too; without it start `fleetgate worker` yourself.",
+)
+@_explained
+def up(members: int | None, worker: bool) -> None:
+    """Start what does not run of the fleet, and wait until it works.
+
+    Doing so again repairs what died. Programs are looked for in FLEETGATE_TEMPORAL,
+    FLEETGATE_ETCD, FLEETGATE_KUBE_APISERVER and FLEETGATE_KUBE_CONTROLLER_MANAGER, on the PATH and
+    in the cache; what is missing is downloaded, or built with Go, once a machine.
+
+    \b
+    fleetgate local up
+    fleetgate local up --members 5
+    """
+    progress = _progress()
+    binaries = find_all(progress=progress)
+    addresses = _fleet(progress).up(binaries, count=members, worker=worker)
+    click.echo(_summary(addresses))
+
+
+@local.command()
+@click.option("--purge", is_flag=True, help="Remove its data as well: objects, history, tokens.")
+@_explained
+def down(purge: bool) -> None:
+    """End the fleet's processes; `up` goes on with the same objects and runs."""
+    ended = _fleet(_progress()).down(purge=purge)
+    kept = "its data is removed" if purge else "its data is kept"
+    click.echo(f"{ended} processes ended; {kept}" if ended else f"nothing was running; {kept}")
+
+
+@local.command()
+@click.option("-o", "--output", "form", type=click.Choice(["table", "json"]), default="table")
+@_explained
+def status(form: str) -> None:
+    """Show each process: whether it runs, where it is reached, its log."""
+    processes = _fleet().status()
+    if form == "json":
+        shown = [one.model_dump(mode="json", by_alias=True) for one in processes]
+        click.echo(json.dumps(shown, indent=2))
+    elif not processes:
+        click.echo(f"There is no fleet in {FleetPaths.here().root}; `fleetgate local up` makes one")
+    else:
+        output.console(wide=True).print(_table(processes))
+        click.echo(_advice(processes), nl=False)
+
+
+@local.command()
+@click.argument("name")
+@click.option("-f", "--follow", is_flag=True, help="Go on showing what is written.")
+@click.option("--tail", default=0, metavar="LINES", help="Show only the last lines; 0 shows all.")
+@_explained
+def logs(name: str, follow: bool, tail: int) -> None:
+    """Show the log of a process; NAME as `fleetgate local status` shows it.
+
+    \b
+    fleetgate local logs worker -f
+    """
+    path = _fleet().log(name)
+    with path.open(encoding="utf-8", errors="replace") as log:
+        for line in deque(log, maxlen=tail or None):
+            click.echo(line, nl=False)
+        if follow:
+            _follow(log)
+
+
+def _follow(log: TextIO) -> None:
+    """Show what is added to the log until Ctrl-C, which is how this command ends well."""
+    try:
+        while True:
+            line = log.readline()
+            if line:
+                click.echo(line, nl=False)
+            else:
+                time.sleep(_LOOK_AGAIN.total_seconds())
+    except KeyboardInterrupt:
+        return
+
+
+def _summary(addresses: FleetAddresses) -> str:
+    members = " ".join(addresses.member_kubeconfigs)
+    return f"""
+The fleet is up: a hub and {members}.
+
+  export KUBECONFIG={shlex.quote(str(addresses.hub_kubeconfig))}
+  export TEMPORAL_ADDRESS={addresses.temporal}
+
+  Temporal UI   {addresses.temporal_ui}
+  Members       {addresses.hub_kubeconfig.with_name("<member>.kubeconfig")}
+
+Next: fleetgate demo, fleetgate run list, fleetgate local status, fleetgate local down"""
+
+
+def _table(processes: list[ProcessStatus]) -> Table:
+    headings = ("PROCESS", "STATE", "PID", "ADDRESS", "UPTIME", "MEMORY", "LOG")
+    return output.table(headings, [_row(one) for one in processes])
+
+
+def _row(one: ProcessStatus) -> tuple[str | Text, ...]:
+    return (
+        one.name,
+        output.word(one.state.value),
+        str(one.pid or ""),
+        one.address,
+        "" if one.uptime_seconds is None else str(timedelta(seconds=one.uptime_seconds)),
+        "" if one.memory_bytes is None else f"{one.memory_bytes / 2**20:.0f} MiB",
+        _short(Path(one.log)),
+    )
+
+
+def _short(path: Path) -> str:
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _advice(processes: list[ProcessStatus]) -> str:
+    states = {one.state for one in processes}
+    if ProcessState.DIED in states:
+        died = next(one.name for one in processes if one.state is ProcessState.DIED)
+        return f"\n`fleetgate local up` starts again what died; `fleetgate local logs {died}` tells why\n"
+    if states == {ProcessState.STOPPED}:
+        return "\nThe fleet is down; `fleetgate local up` starts it again\n"
+    return ""

@@ -1,0 +1,71 @@
+"""Printing objects and tables: 100 columns, colour only on a terminal."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+import click
+import yaml
+from rich.console import Console
+from rich.text import Text
+
+from api.kinds import Kind
+from hub import Json
+from starter.targets import Output
+
+WIDTH = 100
+"""Columns of a table, so that it can be pasted anywhere."""
+WIDE = 240
+"""Columns of `-o wide`: as good as no limit."""
+
+STYLES = {
+    "succeeded": "green",
+    "done": "green",
+    "running": "cyan",
+    "updating": "cyan",
+    "waiting": "yellow",
+    "stuck": "bold red",
+    "failed": "bold red",
+    "stopping": "yellow",
+    "stopped": "yellow",
+    "pending": "dim",
+    "ahead": "dim",
+    "skipped": "dim",
+}
+"""Style of each word that says where something is; others are plain."""
+
+
+def console(*, wide: bool = False, file: TextIO | None = None) -> Console:
+    """Where tables go. Not a terminal: plain text, no colour."""
+    found = Console(file=file or sys.stdout, highlight=False, soft_wrap=False)
+    if wide:
+        found.width = max(WIDE, found.width)
+    else:
+        found.width = min(found.width, WIDTH) if found.is_terminal else WIDTH
+    return found
+
+
+def word(text: str) -> Text:
+    """A word in the colour of its meaning."""
+    return Text(str(text), style=STYLES.get(str(text), ""))
+
+
+def print_objects(kind: Kind, objects: Sequence[Json], output: Output, *, single: bool) -> None:
+    """Print objects as `-o json|yaml|name` do."""
+    if output is Output.NAME:
+        for each in objects:
+            click.echo(resource_name(kind, each["metadata"]["name"]))
+        return
+    body: Json = dict(objects[0]) if single else {"apiVersion": "v1", "kind": "List"}
+    if not single:
+        body["items"] = list(objects)
+    if output is Output.JSON:
+        click.echo(json.dumps(body, indent=2))
+    else:
+        click.echo(yaml.safe_dump(body, sort_keys=True), nl=False)
+
+
+def resource_name(kind: Kind, name: str) -> str:
+    """What kubectl calls an object: `clusterstagedupdaterun.<group>/<name>`."""
+    return f"{kind.kind.lower()}.{kind.group}/{name}"

@@ -1,0 +1,1 @@
+"""The commands `fleetgate run …`, one module each."""

@@ -1,0 +1,65 @@
+"""`fleetgate run create`."""
+
+import asyncio
+
+import click
+
+from api.base import ObjectMeta
+from api.kinds import Scope
+from api.runs import ClusterStagedUpdateRun, RunState, StagedUpdateRun, UpdateRun, UpdateRunSpec
+from starter import output
+from starter.targets import Output, Target, output_option, target_options
+
+
+@click.command
+@click.argument("name")
+@click.option("--placement", required=True, help="Placement to roll out.")
+@click.option("--strategy", required=True, help="Strategy: the stages and their gates.")
+@click.option(
+    "--index",
+    default="",
+    help="Index of the resource snapshot to roll out, an older one to roll back "
+    "[default: the hub's content as it is now].",
+)
+@click.option(
+    "--state",
+    type=click.Choice([str(each) for each in RunState]),
+    default=str(RunState.INITIALIZE),
+    show_default=True,
+    help="Initialize only plans, for a look before it starts; Run starts at once.",
+)
+@output_option
+@target_options
+def create(
+    target: Target, name: str, placement: str, strategy: str, index: str, state: str
+) -> None:
+    r"""Create an update run.
+
+    \b
+    Examples:
+      fleetgate run create v2 --placement example-placement --strategy example-strategy --state Run
+      fleetgate run create back --placement example-placement --strategy example-strategy --index 0
+      fleetgate run create v3 --placement web-app --strategy rollout -n my-app
+    """
+    spec = UpdateRunSpec(
+        placement_name=placement,
+        staged_rollout_strategy_name=strategy,
+        resource_snapshot_index=index,
+        state=RunState(state),
+    )
+    asyncio.run(_create(target, _body(target.scope, name, target.namespace, spec)))
+
+
+def _body(scope: Scope, name: str, namespace: str, spec: UpdateRunSpec) -> UpdateRun:
+    model = StagedUpdateRun if scope.run.namespaced else ClusterStagedUpdateRun
+    return model(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
+
+
+async def _create(target: Target, run: UpdateRun) -> None:
+    kind = target.scope.run
+    async with await target.connect() as hub:
+        made = await hub.create(kind, run.to_wire(), namespace=target.namespace)
+    if target.output in {Output.TABLE, Output.WIDE}:
+        click.echo(f"{output.resource_name(kind, run.metadata.name)} created")
+    else:
+        output.print_objects(kind, [made], target.output, single=True)

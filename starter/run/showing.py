@@ -1,0 +1,67 @@
+"""`fleetgate run show`."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from api.runs import UpdateRun
+from starter import output, tables, views, words
+from starter.targets import Output, Target, output_option, target_options
+from starter.views import RunView
+
+
+@click.command
+@click.argument("name")
+@output_option
+@target_options
+def show(target: Target, name: str) -> None:
+    r"""Show one run on one screen: what it does, its stages and clusters, what it waits for.
+
+    \b
+    Examples:
+      fleetgate run show example-run
+      fleetgate run show web-app-rollout -n my-app-namespace
+      fleetgate run show example-run -o yaml
+    """
+    asyncio.run(_show(target, name))
+
+
+async def _show(target: Target, name: str) -> None:
+    async with await target.connect() as hub:
+        found = await hub.get(target.scope.run, name, namespace=target.namespace)
+    if target.output in {Output.TABLE, Output.WIDE}:
+        console = output.console(wide=target.output is Output.WIDE)
+        print_view(console, views.of(UpdateRun.from_wire(found)), datetime.now(UTC))
+    else:
+        output.print_objects(target.scope.run, [found], target.output, single=True)
+
+
+def print_view(console: Console, view: RunView, now: datetime) -> None:
+    """Print all there is to say about a run."""
+    console.print(_head(view))
+    console.print(_sentence(view, now), tables.bar(view), sep="\n")
+    if view.stages:
+        console.print()
+        console.print(tables.clusters(view, now, width=console.width))
+    if view.conditions:
+        console.print()
+        console.print(tables.conditions(view, now, width=console.width))
+    if advice := tables.advice(view):
+        console.print("\nNext:", *(f"  {line}" for line in advice), sep="\n", markup=False)
+
+
+def _head(view: RunView) -> Text:
+    snapshot = view.snapshot or "(content as it is when the run is planned)"
+    name = f"{view.namespace}/{view.name}" if view.namespace else view.name
+    return Text.assemble(
+        (name, "bold"),
+        f"\nplacement {view.placement}, strategy {view.strategy}, snapshot {snapshot}, "
+        f"state {view.state}",
+    )
+
+
+def _sentence(view: RunView, now: datetime) -> Text:
+    return Text(words.sentence(view, now), style=output.STYLES.get(view.phase, ""))

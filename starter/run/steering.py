@@ -1,0 +1,85 @@
+"""`fleetgate run start` and `fleetgate run stop`."""
+
+import asyncio
+
+import click
+
+from api.runs import RunState, UpdateRun
+from hub import Hub
+from starter import messaging, people, views
+from starter.failures import Failure
+from starter.run.reading import read
+from starter.targets import Target, target_options
+from workflows.messages import ChangeState
+
+_UPDATES = {RunState.RUN: "resume", RunState.STOP: "pause"}
+
+by_option = click.option("--by", help="Who asks  [default: the kubeconfig's user].")
+comment_option = click.option("--comment", default="", help="Why; kept with the answer.")
+
+
+@click.command
+@click.argument("name")
+@by_option
+@comment_option
+@target_options
+def start(target: Target, name: str, by: str | None, comment: str) -> None:
+    r"""Start a planned run, or go on with a stopped one.
+
+    \b
+    Examples:
+      fleetgate run start example-run
+      fleetgate run start web-app-rollout -n my-app-namespace --comment "window is open"
+    """
+    asyncio.run(_steer(target, name, RunState.RUN, by=by, comment=comment))
+
+
+@click.command
+@click.argument("name")
+@by_option
+@comment_option
+@target_options
+def stop(target: Target, name: str, by: str | None, comment: str) -> None:
+    r"""Stop a run: clusters in flight finish, no other starts.
+
+    \b
+    Examples:
+      fleetgate run stop example-run --comment "error rate is up"
+    """
+    asyncio.run(_steer(target, name, RunState.STOP, by=by, comment=comment))
+
+
+async def _steer(
+    target: Target, name: str, state: RunState, *, by: str | None, comment: str
+) -> None:
+    async with await target.connect() as hub:
+        run = await read(hub, target, name)
+        _refuse_ended(run)
+        message = ChangeState(by=by or await people.user_of(hub), comment=comment)
+        ref = messaging.reference(run, target)
+        try:
+            answer = await messaging.ask(target, ref, _UPDATES[state], message)
+        except messaging.Unanswered as reason:
+            answer = await _write(hub, target, run, state, reason=str(reason))
+    click.echo(answer)
+
+
+def _refuse_ended(run: UpdateRun) -> None:
+    phase = views.phase(run)
+    if phase in views.ENDED:
+        raise Failure(
+            f"run {run.metadata.name} has {phase}; that is final",
+            advice="make a new one: fleetgate run create --help",
+        )
+
+
+async def _write(hub: Hub, target: Target, run: UpdateRun, state: RunState, *, reason: str) -> str:
+    if run.spec.state is state:
+        return f"{reason}; the object says {state} already"
+    await hub.patch(
+        target.scope.run,
+        run.metadata.name,
+        {"spec": {"state": str(state)}},
+        namespace=target.namespace,
+    )
+    return f"{reason}; wrote spec.state {state} to the object, a worker will follow it"

@@ -1,0 +1,78 @@
+"""`fleetgate run watch`."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import click
+
+from api.runs import UpdateRun
+from hub import Cache, Change, Hub
+from starter import output, views
+from starter.failures import ExitCode, Failure
+from starter.run.reading import read
+from starter.run.screens import screen
+from starter.targets import Target, target_options
+from starter.views import Phase, RunView
+
+
+@click.command
+@click.argument("name")
+@click.option("--exit-on-gate", is_flag=True, help="End with exit code 4 when a person must act.")
+@target_options
+def watch(target: Target, name: str, exit_on_gate: bool) -> int:
+    r"""Follow a run until it ends: stages, clusters, progress, what it waits for.
+
+    On a terminal a live table, elsewhere one line for each change. Exit code 0 when the run
+    succeeded, 1 when it failed.
+
+    \b
+    Examples:
+      fleetgate run watch example-run
+      fleetgate run watch example-run --exit-on-gate && echo done
+    """
+    return asyncio.run(_watch(target, name, exit_on_gate=exit_on_gate))
+
+
+async def _watch(target: Target, name: str, *, exit_on_gate: bool) -> int:
+    async with await target.connect() as hub, changes(hub, target, name) as seen:
+        with screen(output.console()) as shown:
+            async for view in seen:
+                shown.show(view)
+                code = exit_code(view, exit_on_gate=exit_on_gate)
+                if code is not None:
+                    return code
+    raise Failure(f"run {name} was deleted", exit_code=ExitCode.NOT_FOUND)
+
+
+def exit_code(view: RunView, *, exit_on_gate: bool) -> ExitCode | None:
+    """How the command ends, or None while there is more to see."""
+    if view.phase in views.ENDED:
+        return ExitCode.DONE if view.phase is Phase.SUCCEEDED else ExitCode.FAILED
+    needs_someone = view.gates.approvals or view.phase in {Phase.PLANNED, Phase.STOPPED}
+    return ExitCode.WAITING if exit_on_gate and needs_someone else None
+
+
+@asynccontextmanager
+async def changes(hub: Hub, target: Target, name: str) -> AsyncIterator[AsyncIterator[RunView]]:
+    """The run as it is, then after each change; ends when it is deleted. Raises hub.NotFound."""
+    run = await read(hub, target, name)
+    seen: asyncio.Queue[Change] = asyncio.Queue()
+    cache = Cache(hub, target.scope.run, namespace=target.namespace, fields=f"metadata.name={name}")
+    cache.subscribe(seen.put_nowait)
+    mirror = asyncio.create_task(cache.run())
+    try:
+        yield _views(seen, uid=run.metadata.uid)
+    finally:
+        mirror.cancel()
+        with suppress(asyncio.CancelledError):
+            await mirror
+
+
+async def _views(seen: asyncio.Queue[Change], *, uid: str) -> AsyncIterator[RunView]:
+    while True:
+        change = await seen.get()
+        # A namesake that was made after this one was deleted is another run.
+        if change.new is None or change.new["metadata"]["uid"] != uid:
+            return
+        yield views.of(UpdateRun.from_wire(change.new))

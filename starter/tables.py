@@ -1,0 +1,120 @@
+"""Views of runs as tables and lines for a terminal."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from rich.text import Text
+
+from starter import columns, output, words
+from starter.views import ClusterRow, Phase, Progress, RunView, StageRow
+
+BAR_WIDTH = 30
+"""Cells of the progress bar: leaves room for the sentence beside it."""
+
+
+def runs(views: Sequence[RunView], now: datetime, *, width: int, wide: bool) -> Text:
+    """One line a run; namespace and strategy only where they say something."""
+    namespaced = any(view.namespace for view in views)
+    headings = ["NAME", "PLACEMENT", "INDEX", "STATE", "DONE", "STAGE", "AGE", "NOW"]
+    headings[:0] = ["NAMESPACE"] if namespaced else []
+    headings[-1:-1] = ["STRATEGY"] if wide else []
+    rows = []
+    for view in views:
+        row: list[str | Text] = [view.namespace] if namespaced else []
+        row += [view.name, view.placement, view.snapshot, str(view.state), _progress(view)]
+        row += [_stage_name(view), words.age(now - view.created) if view.created else ""]
+        row += [view.strategy] if wide else []
+        rows.append([*row, Text(words.phrase(view, now), style=output.STYLES.get(view.phase, ""))])
+    return columns.table(headings, rows, width=width)
+
+
+def clusters(view: RunView, now: datetime, *, width: int) -> Text:
+    """One line a cluster, grouped by stage; a line of its own for a stage without clusters."""
+    rows: list[Sequence[str | Text]] = []
+    for stage in view.stages:
+        label = f"{stage.name} (removes)" if stage.deletes else stage.name
+        state = output.word(stage.progress)
+        if not stage.clusters:
+            rows.append([label, state, "", "", ""])
+        for cluster in stage.clusters:
+            rows.append([label, state, *_cluster(cluster, now)])
+            label, state = "", Text()
+    return columns.table(["STAGE", "", "CLUSTER", "", "TIME"], rows, width=width)
+
+
+def conditions(view: RunView, now: datetime, *, width: int) -> Text:
+    """The run's conditions; their messages are shown to the end, a failure's above all."""
+    rows = [
+        [
+            each.type,
+            str(each.status),
+            words.age(now - each.last_transition_time),
+            words.reason(each.message),
+        ]
+        for each in view.conditions
+    ]
+    return columns.table(["CONDITION", "STATUS", "FOR", "MESSAGE"], rows, width=width, wrap=True)
+
+
+def bar(view: RunView) -> Text:
+    """Progress as a bar, with the count beside it."""
+    filled = round(BAR_WIDTH * view.done / view.total) if view.total else 0
+    return Text.assemble(
+        ("━" * filled, "green"), ("─" * (BAR_WIDTH - filled), "dim"), f" {_progress(view)}"
+    )
+
+
+def advice(view: RunView) -> list[str]:
+    """What a person could type now."""
+    if view.phase in {Phase.PLANNED, Phase.STOPPED}:
+        # A stopped run takes no approval (contract: update-runs 10.3).
+        return [f"fleetgate run start {view.name}{words.namespace_flag(view)}"]
+    return [words.approve_command(view, gate) for gate in view.gates.approvals]
+
+
+def plain_changes(old: RunView | None, new: RunView, now: datetime) -> list[str]:
+    """What changed between two looks, one line each, for where nothing can be redrawn."""
+    before = {
+        (stage.name, cluster.name): cluster.progress
+        for stage in (old.stages if old else ())
+        for cluster in stage.clusters
+    }
+    lines = [
+        f"{stage.name}/{cluster.name} {_outcome(cluster, now)}"
+        for stage in new.stages
+        for cluster in stage.clusters
+        if cluster.progress is not before.get((stage.name, cluster.name), Progress.AHEAD)
+    ]
+    if old is None or _stable(old, now) != _stable(new, now):
+        lines.append(f"{_progress(new)} {words.sentence(new, now)}")
+        lines += [f"  {line}" for line in advice(new)]
+    return lines
+
+
+def _stable(view: RunView, now: datetime) -> tuple[str, object]:
+    # The sentence alone would differ with each second that a timed wait has left.
+    return view.phase, view.gates if view.gates.waits else words.sentence(view, now)
+
+
+def _outcome(cluster: ClusterRow, now: datetime) -> str:
+    took = words.age(cluster.took(now))
+    if cluster.progress is Progress.DONE:
+        return f"updated in {took}"
+    text = str(cluster.progress)
+    return f"{text}: {words.reason(cluster.message)}" if cluster.message else text
+
+
+def _cluster(cluster: ClusterRow, now: datetime) -> list[str | Text]:
+    detail = words.age(cluster.took(now))
+    if cluster.message:
+        detail = f"{detail} {words.reason(cluster.message)}"
+    return [cluster.name, output.word(cluster.progress), detail]
+
+
+def _progress(view: RunView) -> str:
+    return f"{view.done}/{view.total}"
+
+
+def _stage_name(view: RunView) -> str:
+    stage: StageRow | None = view.stage
+    return stage.name if stage else ""

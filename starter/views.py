@@ -1,0 +1,209 @@
+"""What a person wants to see of a run: phase, progress, stages, clusters, gates.
+
+Pure: a run in, rows out; whoever shows them adds the present time.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from api.base import Condition
+from api.reasons import ConditionType, RunReason, StageReason
+from api.runs import ClusterStatus, RunState, StageStatus, UpdateRun
+from planning import conditions
+from starter import gates
+from starter.gates import Gates
+
+
+class Phase(StrEnum):
+    """Where a run is, in one word."""
+
+    PENDING = "pending"
+    """Nobody has planned it yet."""
+    PLANNED = "planned"
+    RUNNING = "running"
+    WAITING = "waiting"
+    STUCK = "stuck"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    """Failed while it ran, or could not be planned."""
+
+
+ENDED = frozenset({Phase.SUCCEEDED, Phase.FAILED})
+
+
+class Progress(StrEnum):
+    """Where a stage or a cluster is, in one word."""
+
+    AHEAD = "ahead"
+    WAITING = "waiting"
+    """At a gate; of stages only."""
+    UPDATING = "updating"
+    STOPPED = "stopped"
+    DONE = "done"
+    SKIPPED = "skipped"
+    """A stage that has no clusters."""
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """One cluster of a stage."""
+
+    name: str
+    progress: Progress
+    started: datetime | None = None
+    ended: datetime | None = None
+    message: str = ""
+    """Why it failed."""
+
+    def took(self, now: datetime) -> timedelta | None:
+        """Time from its start to its end, or until now."""
+        return (self.ended or now) - self.started if self.started else None
+
+
+@dataclass(frozen=True, slots=True)
+class StageRow:
+    """One stage with its clusters."""
+
+    name: str
+    progress: Progress
+    clusters: tuple[ClusterRow, ...]
+    deletes: bool = False
+    """The stage that removes clusters which are no longer picked."""
+
+    @property
+    def done(self) -> int:
+        """How many of its clusters are done."""
+        return sum(each.progress is Progress.DONE for each in self.clusters)
+
+    def names(self, progress: Progress) -> list[str]:
+        """Its clusters that are so far."""
+        return [each.name for each in self.clusters if each.progress is progress]
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One run, ready to be shown."""
+
+    name: str
+    namespace: str
+    placement: str
+    strategy: str
+    snapshot: str
+    """Index of the resource snapshot that is used, or asked for; may be empty."""
+    state: RunState
+    phase: Phase
+    stages: tuple[StageRow, ...]
+    gates: Gates
+    conditions: tuple[Condition, ...]
+    created: datetime | None
+
+    @property
+    def done(self) -> int:
+        """How many clusters are done."""
+        return sum(stage.done for stage in self.stages)
+
+    @property
+    def total(self) -> int:
+        """How many clusters the plan has."""
+        return sum(len(stage.clusters) for stage in self.stages)
+
+    @property
+    def stage(self) -> StageRow | None:
+        """The stage that is worked on or is next; None when there is none left."""
+        open_ones = (s for s in self.stages if s.progress not in {Progress.DONE, Progress.SKIPPED})
+        return next(open_ones, None)
+
+    @property
+    def deciding(self) -> Condition | None:
+        """The condition that says most about where the run is."""
+        order = (ConditionType.SUCCEEDED, ConditionType.PROGRESSING, ConditionType.INITIALIZED)
+        found = (conditions.find(self.conditions, kind) for kind in order)
+        return next((each for each in found if each), None)
+
+
+def of(run: UpdateRun) -> RunView:
+    """Read a run as people do."""
+    status = run.status
+    deletion = status.deletion_stage_status
+    stages = [_stage(stage) for stage in status.stages_status]
+    if deletion and deletion.clusters:
+        stages.append(_stage(deletion, deletes=True))
+    current = phase(run)
+    return RunView(
+        name=run.metadata.name,
+        namespace=run.metadata.namespace,
+        placement=run.spec.placement_name,
+        strategy=run.spec.staged_rollout_strategy_name,
+        snapshot=status.resource_snapshot_index_used or run.spec.resource_snapshot_index,
+        state=run.spec.state,
+        phase=current,
+        stages=tuple(stages),
+        gates=Gates() if current in ENDED else gates.closed(run),
+        conditions=tuple(status.conditions),
+        created=run.metadata.creation_timestamp,
+    )
+
+
+_BY_REASON: dict[str, Phase] = {
+    RunReason.WAITING: Phase.WAITING,
+    RunReason.STUCK: Phase.STUCK,
+    RunReason.STOPPING: Phase.STOPPING,
+    RunReason.STOPPED: Phase.STOPPED,
+}
+
+
+def phase(run: UpdateRun) -> Phase:
+    """Where the run is, by its conditions (contract: update-runs 5)."""
+    current = {each.type: each for each in run.status.conditions}
+    initialized = current.get(ConditionType.INITIALIZED)
+    succeeded = current.get(ConditionType.SUCCEEDED)
+    progressing = current.get(ConditionType.PROGRESSING)
+    if initialized is None:
+        return Phase.PENDING
+    if initialized.status == "False":
+        return Phase.FAILED
+    if succeeded is not None:
+        return Phase.SUCCEEDED if succeeded.status == "True" else Phase.FAILED
+    if progressing is None:
+        return Phase.PLANNED
+    return _BY_REASON.get(progressing.reason, Phase.RUNNING)
+
+
+def _stage(stage: StageStatus, *, deletes: bool = False) -> StageRow:
+    return StageRow(
+        name=stage.stage_name,
+        progress=_stage_progress(stage),
+        clusters=tuple(_cluster(each) for each in stage.clusters),
+        deletes=deletes,
+    )
+
+
+def _stage_progress(stage: StageStatus) -> Progress:
+    succeeded = conditions.find(stage.conditions, ConditionType.SUCCEEDED)
+    progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
+    if succeeded is not None:
+        if succeeded.reason == StageReason.SKIPPED:
+            return Progress.SKIPPED
+        return Progress.DONE if succeeded.status == "True" else Progress.FAILED
+    if progressing is None:
+        return Progress.AHEAD
+    if progressing.reason == StageReason.WAITING:
+        return Progress.WAITING
+    return Progress.STOPPED if progressing.reason == StageReason.STOPPED else Progress.UPDATING
+
+
+def _cluster(cluster: ClusterStatus) -> ClusterRow:
+    started = conditions.find(cluster.conditions, ConditionType.STARTED)
+    succeeded = conditions.find(cluster.conditions, ConditionType.SUCCEEDED)
+    since = started.last_transition_time if started else None
+    if succeeded is None:
+        progress = Progress.UPDATING if started else Progress.AHEAD
+        return ClusterRow(cluster.cluster_name, progress, since)
+    ended = succeeded.last_transition_time
+    if succeeded.status == "True":
+        return ClusterRow(cluster.cluster_name, Progress.DONE, since or ended, ended)
+    return ClusterRow(cluster.cluster_name, Progress.FAILED, since, ended, succeeded.message)

@@ -1,0 +1,117 @@
+"""Runs, gates and times in words. Pure: views and `now` in, text out."""
+
+from datetime import datetime, timedelta
+
+from starter.gates import Approval, Wait
+from starter.views import Phase, Progress, RunView, StageRow
+
+NAMED_AT_MOST = 3
+"""Clusters that a sentence names; the table shows all."""
+
+# Texts that the contract puts before the reason of a failure; they say nothing to a reader.
+_PREFIXES = (
+    "cannot continue the updateRun: ",
+    "failed to validate the updateRun: ",
+    "failed to process the request due to a client error: ",
+)
+
+
+def age(length: timedelta | None) -> str:
+    """A length of time as kubectl prints it, such as `45s`, `3m10s`, `5h`."""
+    if length is None:
+        return ""
+    seconds = max(int(length.total_seconds()), 0)
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if minutes < 2:
+        return f"{seconds}s"
+    if minutes < 10:
+        return f"{minutes}m{seconds % 60}s" if seconds % 60 else f"{minutes}m"
+    if hours < 3:
+        return f"{minutes}m"
+    return f"{hours}h" if days < 2 else f"{days}d"
+
+
+def reason(text: str) -> str:
+    """A failure's text without the words that all failures begin with."""
+    for prefix in _PREFIXES:
+        text = text.removeprefix(prefix)
+    return text
+
+
+def sentence(view: RunView, now: datetime) -> str:
+    """What the run is doing, or what it waits for."""
+    stage = view.stage
+    where = f" in stage {stage.name}" if stage else ""
+    match view.phase:
+        case Phase.RUNNING:
+            return f"{_running(stage)}{where}" if _in_flight(stage) else _between(stage)
+        case Phase.STUCK | Phase.STOPPED:
+            return f"{phrase(view, now)}{where}"
+        case Phase.WAITING:
+            texts = [str(gate) for gate in view.gates.approvals]
+            texts += [f"{_left(gate, now)} after stage {gate.stage}" for gate in view.gates.waits]
+            return f"waiting for {' and '.join(texts)}" if texts else phrase(view, now)
+    return phrase(view, now)
+
+
+def phrase(view: RunView, now: datetime) -> str:
+    """The same in fewer words, for where the stage is named beside it."""
+    match view.phase:
+        case Phase.PENDING:
+            return "waiting to be planned by a worker"
+        case Phase.PLANNED:
+            return "planned, not started"
+        case Phase.RUNNING:
+            return _running(view.stage) if _in_flight(view.stage) else "running"
+        case Phase.WAITING:
+            texts = [f"approval {gate.side}" for gate in view.gates.approvals]
+            texts += [_left(gate, now) for gate in view.gates.waits]
+            return f"waiting: {', '.join(texts)}" if texts else "waiting"
+        case Phase.STUCK:
+            return f"stuck at {_in_flight(view.stage)}"
+        case Phase.STOPPING:
+            return f"stopping, {_in_flight(view.stage) or 'nothing'} to finish first"
+        case Phase.SUCCEEDED:
+            return _succeeded(view)
+        case Phase.FAILED:
+            deciding = view.deciding
+            return f"failed: {reason(deciding.message)}" if deciding else "failed"
+    return str(view.phase)
+
+
+def approve_command(view: RunView, gate: Approval) -> str:
+    """What to type to open a gate."""
+    return f"fleetgate approve {view.name} {gate.stage} --{gate.side}{namespace_flag(view)}"
+
+
+def namespace_flag(view: RunView) -> str:
+    """` -n NAMESPACE` for a namespaced run."""
+    return f" -n {view.namespace}" if view.namespace else ""
+
+
+def _running(stage: StageRow | None) -> str:
+    verb = "removing from" if stage and stage.deletes else "updating"
+    return f"{verb} {_in_flight(stage)}"
+
+
+def _between(stage: StageRow | None) -> str:
+    return f"at stage {stage.name}" if stage else "finishing"
+
+
+def _left(gate: Wait, now: datetime) -> str:
+    return f"{age(gate.left(now))} more"
+
+
+def _succeeded(view: RunView) -> str:
+    deciding = view.deciding
+    if deciding is None or view.created is None:
+        return "succeeded"
+    return f"succeeded after {age(deciding.last_transition_time - view.created)}"
+
+
+def _in_flight(stage: StageRow | None) -> str:
+    """Names of the clusters that are being updated, the first few of them."""
+    names = stage.names(Progress.UPDATING) if stage else []
+    more = len(names) - NAMED_AT_MOST
+    text = ", ".join(names[:NAMED_AT_MOST])
+    return f"{text} and {more} more" if more > 0 else text

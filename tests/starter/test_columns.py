@@ -1,0 +1,45 @@
+"""Tables stay within their width and keep the names readable as long as they can."""
+
+from rich.text import Text
+
+from starter import columns
+
+LONG = "waiting for the approval of a stage with a name that is really rather long"
+
+
+def lines(table: Text) -> list[str]:
+    return table.plain.splitlines()
+
+
+def test_columns_are_as_wide_as_their_widest_cell() -> None:
+    table = columns.table(["NAME", "AGE"], [["a", "1s"], ["longer", "2s"]], width=100)
+    assert lines(table) == ["NAME    AGE", "a       1s", "longer  2s"]
+
+
+def test_the_last_column_is_cut_first() -> None:
+    table = columns.table(["NAME", "NOW"], [["example-run", LONG]], width=50)
+    assert lines(table)[1] == "example-run  waiting for the approval of a stage wi…"[:49] + "…"
+    assert all(len(line) <= 50 for line in lines(table))
+
+
+def test_the_widest_other_column_is_cut_when_the_last_has_no_room() -> None:
+    table = columns.table(["NAME", "AGE", "NOW"], [["n" * 60, "1s", LONG]], width=60)
+    line = lines(table)[1]
+    assert len(line) <= 60
+    assert line.split()[0].endswith("n…")
+    assert "1s" in line
+
+
+def test_a_wrapped_cell_goes_on_below_itself() -> None:
+    text = "one two three four five six seven"
+    table = columns.table(["TYPE", "MESSAGE"], [["Ready", text]], width=31, wrap=True)
+    assert lines(table) == [
+        "TYPE   MESSAGE",
+        "Ready  one two three four five",
+        "       six seven",
+    ]
+
+
+def test_a_word_longer_than_the_column_is_broken() -> None:
+    table = columns.table(["A", "B"], [["x", "y" * 50]], width=27, wrap=True)
+    assert lines(table) == ["A  B", f"x  {'y' * 24}", f"   {'y' * 24}", "   yy"]

@@ -1,0 +1,168 @@
+"""What the command line makes of runs; the runs in `data/` were recorded on a KubeFleet hub."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+
+from api.runs import UpdateRun
+from starter import tables, views, words
+from starter.views import Phase, Progress, RunView
+from workflows.messages import GateSide
+
+DATA = Path(__file__).parent / "data"
+
+
+def recorded(moment: str) -> UpdateRun:
+    return UpdateRun.from_wire(yaml.safe_load((DATA / f"{moment}.yaml").read_text()))
+
+
+def seen(moment: str) -> tuple[RunView, datetime]:
+    """The view of a recorded run and a time some seconds later."""
+    view = views.of(recorded(moment))
+    last = max(each.last_transition_time for each in view.conditions)
+    return view, last + timedelta(seconds=7)
+
+
+def sentence(moment: str) -> str:
+    return words.sentence(*seen(moment))
+
+
+@pytest.mark.parametrize(
+    ("moment", "phase", "text"),
+    [
+        ("planned", Phase.PLANNED, "planned, not started"),
+        ("first-cluster-in-flight", Phase.RUNNING, "updating member2 in stage staging"),
+        ("timed-wait", Phase.WAITING, "waiting for 13s more after stage staging"),
+        ("approval-before-canary", Phase.WAITING, "waiting for approval before stage canary"),
+        ("approval-after-canary", Phase.WAITING, "waiting for approval after stage canary"),
+        ("stopped-at-gate", Phase.STOPPED, "stopped in stage canary"),
+        ("stuck", Phase.STUCK, "stuck at member2 in stage staging"),
+        ("succeeded", Phase.SUCCEEDED, "succeeded after 74s"),
+        (
+            "initialization-failed",
+            Phase.FAILED,
+            "failed: no resourceSnapshots with index `1` found for placement `/example-placement`",
+        ),
+    ],
+)
+def test_each_moment_of_a_run_is_one_sentence(moment: str, phase: Phase, text: str) -> None:
+    assert views.phase(recorded(moment)) is phase
+    assert sentence(moment) == text
+
+
+def test_a_run_that_no_worker_has_seen_says_so() -> None:
+    run = recorded("planned")
+    run.status.conditions = []
+    view = views.of(run)
+    assert view.phase is Phase.PENDING
+    assert words.sentence(view, datetime.now(UTC)) == "waiting to be planned by a worker"
+
+
+def test_a_stopping_run_names_what_must_finish_first() -> None:
+    run = recorded("first-cluster-in-flight")
+    progressing = next(each for each in run.status.conditions if each.type == "Progressing")
+    progressing.reason = "UpdateRunStopping"
+    view = views.of(run)
+    assert view.phase is Phase.STOPPING
+    assert words.sentence(view, datetime.now(UTC)) == "stopping, member2 to finish first"
+
+
+def test_an_unknown_reason_of_a_newer_version_counts_as_running() -> None:
+    run = recorded("first-cluster-in-flight")
+    progressing = next(each for each in run.status.conditions if each.type == "Progressing")
+    progressing.reason = "UpdateRunDancing"
+    assert views.phase(run) is Phase.RUNNING
+
+
+def test_stages_and_clusters_are_listed_in_the_order_of_their_update() -> None:
+    view, _ = seen("approval-before-canary")
+    assert [
+        (stage.name, stage.progress, [(each.name, each.progress) for each in stage.clusters])
+        for stage in view.stages
+    ] == [
+        ("staging", Progress.DONE, [("member2", Progress.DONE)]),
+        ("canary", Progress.WAITING, [("member3", Progress.AHEAD), ("member1", Progress.AHEAD)]),
+    ]
+    assert (view.done, view.total) == (1, 3)
+
+
+def test_a_pending_approval_comes_with_the_command_to_type() -> None:
+    view, _ = seen("approval-before-canary")
+    gate = view.gates.approvals[0]
+    assert (gate.stage, gate.side, gate.request) == (
+        "canary",
+        GateSide.BEFORE,
+        "example-run-before-canary",
+    )
+    assert tables.advice(view) == ["fleetgate approve example-run canary --before"]
+
+
+def test_a_stopped_run_is_to_be_started_before_it_takes_an_approval() -> None:
+    assert tables.advice(seen("stopped-at-gate")[0]) == ["fleetgate run start example-run-2"]
+
+
+def test_commands_for_a_namespaced_run_name_its_namespace() -> None:
+    run = recorded("planned")
+    run.metadata.namespace = "my-app"
+    assert tables.advice(views.of(run)) == ["fleetgate run start example-run -n my-app"]
+
+
+def test_a_failed_cluster_says_why() -> None:
+    view, _ = seen("preempted")
+    failed = next(each for stage in view.stages for each in stage.clusters if each.message)
+    assert failed.name == "member2"
+    assert failed.progress is Progress.FAILED
+    assert words.reason(failed.message).startswith("the binding of the updating cluster `member2`")
+
+
+def test_the_deletion_stage_is_shown_only_when_it_removes_something() -> None:
+    run = recorded("first-cluster-in-flight")
+    assert [stage.name for stage in views.of(run).stages] == ["staging", "canary"]
+    assert run.status.deletion_stage_status is not None
+    run.status.deletion_stage_status.clusters = run.status.stages_status[0].clusters
+    last = views.of(run).stages[-1]
+    assert last.deletes
+    assert last.names(Progress.UPDATING) == ["member2"]
+
+
+def test_a_stop_does_not_move_the_time_that_a_timed_wait_has_left() -> None:
+    run = recorded("timed-wait")
+    before = views.of(run).gates.waits[0]
+    for condition in run.status.stages_status[0].conditions:
+        condition.last_transition_time += timedelta(seconds=9)
+    assert views.of(run).gates.waits[0] == before
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0s"),
+        (119, "119s"),
+        (120, "2m"),
+        (190, "3m10s"),
+        (3600, "60m"),
+        (5 * 3600, "5h"),
+        (3 * 86400, "3d"),
+        (-5, "0s"),
+    ],
+)
+def test_ages_are_written_as_kubectl_writes_them(seconds: int, text: str) -> None:
+    assert words.age(timedelta(seconds=seconds)) == text
+
+
+def test_only_what_changed_is_told_where_nothing_can_be_redrawn() -> None:
+    first, _ = seen("first-cluster-in-flight")
+    then, now = seen("approval-before-canary")
+    assert tables.plain_changes(first, then, now) == [
+        "staging/member2 updated in 15s",
+        "1/3 waiting for approval before stage canary",
+        "  fleetgate approve example-run canary --before",
+    ]
+    assert tables.plain_changes(then, then, now) == []
+
+
+def test_a_passing_second_of_a_timed_wait_is_no_change() -> None:
+    view, now = seen("timed-wait")
+    assert tables.plain_changes(view, view, now + timedelta(seconds=1)) == []

@@ -1,0 +1,54 @@
+"""The borders of the rooms hold, and worker.py stays what it is: wiring."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ROOMS = (
+    "activities",
+    "agent",
+    "api",
+    "bridge",
+    "deploy",
+    "hub",
+    "placement",
+    "planning",
+    "starter",
+    "workflows",
+)
+
+
+def imported_by(path: Path) -> set[str]:
+    """Top-level packages that a module imports, wherever in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {each.name.partition(".")[0] for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def test_every_import_goes_to_a_room_further_down() -> None:
+    checker = Path(sys.executable).parent / "lint-imports"
+    result = subprocess.run([checker], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+
+
+def test_the_worker_imports_neither_the_command_line_nor_the_fleet() -> None:
+    assert not imported_by(ROOT / "worker.py") & {"starter", "deploy"}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_says_its_duty(room: str) -> None:
+    docstring = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text()))
+    assert docstring, f"{room}/__init__.py has no docstring"
+
+
+def test_the_contributors_map_names_every_room() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    assert [room for room in ROOMS if f"`{room}/`" not in text] == []
