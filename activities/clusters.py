@@ -42,7 +42,7 @@ class ClusterActivities:
             binding = await self._write(request, binding)
         if bindings.progress(binding) is bindings.Progress.FINISHED:
             return ClusterUpdated()
-        activity.raise_complete_async()  # noqa: RET503 - never returns
+        activity.raise_complete_async()
 
     @activity.defn(name="remove_cluster")
     async def remove_cluster(self, request: RemoveCluster) -> ClusterUpdated:
@@ -54,7 +54,7 @@ class ClusterActivities:
                 await self._hub.get(kind, request.binding, namespace=request.run.namespace)
             except NotFound:
                 return ClusterUpdated()
-        activity.raise_complete_async()  # noqa: RET503 - never returns
+        activity.raise_complete_async()
 
     async def _binding(self, request: UpdateCluster) -> Binding:
         run = request.run

@@ -34,6 +34,8 @@ class Ledger:
         self.generation = generation
         # A dict keeps the order in which things changed; a set would not replay.
         self._dirty: dict[str, None] = {}
+        self.changes = 0
+        """Grows with every change, so that others can tell that there was one."""
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -130,6 +132,7 @@ class Ledger:
     def touch(self, path: str) -> None:
         """Note that the status below a path has to be written; `""` is all of it."""
         self._dirty[path] = None
+        self.changes += 1
 
     def cluster(self, index: int, position: int) -> ClusterStatus:
         """The cluster at a position of a stage."""

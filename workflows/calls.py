@@ -1,14 +1,18 @@
 """How activities are called: their time-outs and retries, each said once, with its reason."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Final, TypeVar
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import Request
+    from planning.errors import InitializationError, RunAborted
 
 AnswerT = TypeVar("AnswerT")
 
@@ -22,6 +26,8 @@ PATIENT: Final = RetryPolicy(
     maximum_interval=timedelta(seconds=5),
 )
 """The hub comes back; soon is better than rarely, since a person may be waiting."""
+_RUN_ERRORS: Final = {each.__name__: each for each in (InitializationError, RunAborted)}
+"""What `activities.errors` calls them; they are never retried."""
 FOLLOWER_LOST_AFTER: Final = timedelta(seconds=3)
 """Without a heartbeat for this long, a follower's worker is dead: the run stands still until it
 is started elsewhere, so short. Costs a request each 2.4 s for a run with clusters in flight."""
@@ -32,16 +38,18 @@ async def effect(
 ) -> AnswerT:
     """Ask for an effect that is over in moments, repeated until the hub takes it.
 
-    Raises ActivityError when the activity says that repeating is of no use.
+    Raises RunError when the activity says that repeating is of no use.
     """
-    return await workflow.execute_activity(
-        name,
-        request,
-        result_type=answer,
-        start_to_close_timeout=SHORT,
-        retry_policy=PATIENT,
-        summary=summary or None,
-    )
+    with _run_errors():
+        answered: AnswerT = await workflow.execute_activity(
+            name,
+            request,
+            result_type=answer,
+            start_to_close_timeout=SHORT,
+            retry_policy=PATIENT,
+            summary=summary or None,
+        )
+        return answered
 
 
 async def cluster(name: str, request: Request, answer: type[AnswerT], *, cluster: str) -> AnswerT:
@@ -49,15 +57,17 @@ async def cluster(name: str, request: Request, answer: type[AnswerT], *, cluster
 
     The activity has the cluster's name as its id, by which the follower finds it.
     """
-    return await workflow.execute_activity(
-        name,
-        request,
-        result_type=answer,
-        activity_id=cluster,
-        start_to_close_timeout=UNBOUNDED,
-        retry_policy=PATIENT,
-        summary=cluster,
-    )
+    with _run_errors():
+        answered: AnswerT = await workflow.execute_activity(
+            name,
+            request,
+            result_type=answer,
+            activity_id=cluster,
+            start_to_close_timeout=UNBOUNDED,
+            retry_policy=PATIENT,
+            summary=cluster,
+        )
+        return answered
 
 
 def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
@@ -71,3 +81,15 @@ def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
         cancellation_type=ActivityCancellationType.TRY_CANCEL,
         summary=summary,
     )
+
+
+@contextmanager
+def _run_errors() -> Iterator[None]:
+    """Unwrap what an activity says of the run from what Temporal puts around it."""
+    try:
+        yield
+    except ActivityError as error:
+        cause = error.cause
+        if not isinstance(cause, ApplicationError) or cause.type not in _RUN_ERRORS:
+            raise
+        raise _RUN_ERRORS[cause.type](cause.message) from error

@@ -6,6 +6,7 @@ contract: update-runs 8.2, 8.5 and 8.7
 """
 
 import asyncio
+from datetime import timedelta
 from typing import Protocol
 
 from temporalio import workflow
@@ -62,9 +63,11 @@ class TimedWaitGate:
         """Sleep on a durable timer. A stop does not restart it (decision 5)."""
         rollout, index = self._rollout, self._rollout.stage
         stage = rollout.ledger.stage(index).stage_name
-        opened_at = rollout.waiting_since
-        remaining = opened_at + durations.parse(self._time) - workflow.now()
-        await workflow.sleep(remaining, summary=f"{stage}: wait {self._time} after the stage")
+        over_at = rollout.waiting_since + durations.parse(self._time)
+        await workflow.sleep(
+            max(over_at - workflow.now(), timedelta(0)),
+            summary=f"{stage}: wait {self._time} after the stage",
+        )
         await rollout.until_running()
         marks.wait_elapsed(rollout.ledger, index, self._position, workflow.now())
 

@@ -59,13 +59,14 @@ class Mirror:
 
     async def _send(self, request: WriteStatus) -> StatusWritten:
         try:
-            return await workflow.execute_local_activity(
+            written: StatusWritten = await workflow.execute_local_activity(
                 "write_status",
                 request,
                 result_type=StatusWritten,
                 start_to_close_timeout=QUICK,
                 retry_policy=RetryPolicy(maximum_attempts=2),
             )
+            return written
         except FailureError as error:
             if is_cancelled_exception(error):
                 raise

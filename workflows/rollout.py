@@ -6,6 +6,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from api.runs import RunState, UpdateRunStatus
+    from api.strategies import StrategySpec
     from planning.identity import RunRef
     from planning.initialization import Targets
     from planning.ledger import Ledger
@@ -55,6 +56,13 @@ class Rollout:
             placement=self.placement,
             resource_version=self.resource_version,
         )
+
+    @property
+    def strategy(self) -> StrategySpec:
+        """The stages, as copied when the plan was made."""
+        copied = self.ledger.status.staged_update_strategy_snapshot
+        assert copied is not None, "a planned run has its strategy"
+        return copied
 
     @property
     def may_go_on(self) -> bool:

@@ -4,12 +4,11 @@ contract: update-runs 8.1 to 8.7
 """
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine
 from datetime import datetime
+from typing import Any
 
 from temporalio import workflow
-from temporalio.workflow import ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import ClusterUpdated, FollowBindings, UpdateCluster
@@ -42,8 +41,9 @@ class StageRun:
             RunAborted: a cluster cannot be updated; the stage and the run have failed.
         """
         rollout, ledger = self._rollout, self._rollout.ledger
+        await rollout.until_running()
+        marks.run_progressing(ledger, workflow.now())
         if not self._clusters:
-            await rollout.until_running()
             marks.stage_skipped(ledger, self._index, workflow.now())
             return
         if self._stage.before_stage_tasks:
@@ -56,11 +56,25 @@ class StageRun:
     # -- clusters --------------------------------------------------------------------------
 
     async def _update_clusters(self) -> None:
-        with self._followed():
-            watch = asyncio.create_task(self._stuck.run())
-            positions = range(len(self._clusters))
+        helpers = [asyncio.create_task(self._stuck.run()), asyncio.create_task(self._follow())]
+        positions = range(len(self._clusters))
+        try:
             await _all_or_first_error([self._update(position) for position in positions])
-            watch.cancel()
+        finally:
+            for helper in helpers:
+                helper.cancel()
+
+    async def _follow(self) -> None:
+        """Have the bindings followed while clusters are in flight; not through a long stop."""
+        rollout = self._rollout
+        while True:
+            await workflow.wait_condition(lambda: bool(rollout.in_flight))
+            summary = f"{self._stage.name}: bindings of {rollout.placement}"
+            handle = calls.follower(self._following(), summary=summary)
+            try:
+                await workflow.wait_condition(lambda: rollout.halted and not rollout.in_flight)
+            finally:
+                handle.cancel()
 
     async def _update(self, position: int) -> None:
         async with self._slots:
@@ -118,39 +132,28 @@ class StageRun:
             resource_overrides=cluster.resource_override_snapshots,
         )
 
-    @contextmanager
-    def _followed(self) -> Iterator[ActivityHandle[None]]:
-        """Have the bindings followed as long as clusters may be in flight."""
+    def _following(self) -> FollowBindings:
+        """All clusters of the stage at once; those alike are described by one content."""
         rollout = self._rollout
-        wanted = [self._desired(position) for position in range(len(self._clusters))]
-        names = [cluster.cluster_name for cluster in self._clusters]
-        plain = wanted[0].model_copy(
+        wanted = {self._name(each): self._desired(each) for each in range(len(self._clusters))}
+        plain = self._desired(0).model_copy(
             update={"cluster_resource_overrides": [], "resource_overrides": []}
         )
-        handle = calls.follower(
-            FollowBindings(
-                run=rollout.run,
-                placement=rollout.placement,
-                stage=self._stage.name,
-                clusters={name: rollout.targets.selected[name] for name in names},
-                desired=plain,
-                overrides={
-                    name: each for name, each in zip(names, wanted, strict=True) if each != plain
-                },
-            ),
-            summary=f"{self._stage.name}: bindings of {rollout.placement}",
+        return FollowBindings(
+            run=rollout.run,
+            placement=rollout.placement,
+            stage=self._stage.name,
+            clusters={name: rollout.targets.selected[name] for name in wanted},
+            desired=plain,
+            overrides={name: each for name, each in wanted.items() if each != plain},
         )
-        try:
-            yield handle
-        finally:
-            handle.cancel()
 
 
-async def _all_or_first_error(coroutines: list[object]) -> None:
+async def _all_or_first_error(coroutines: list[Coroutine[Any, Any, None]]) -> None:
     """Gather, but stop at the first error, in an order that a replay repeats."""
-    tasks = [asyncio.create_task(each) for each in coroutines]  # type: ignore[arg-type,var-annotated]
+    tasks = [asyncio.create_task(each) for each in coroutines]
     try:
-        done, _ = await workflow.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        await workflow.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         for task in tasks:
             if task.done():
                 task.result()

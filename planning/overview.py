@@ -1,0 +1,67 @@
+"""A run in words and as a table, for people who look at it from outside."""
+
+from collections.abc import Sequence
+
+from api.reasons import ConditionType
+from api.runs import RunState, StageStatus, UpdateRunStatus
+from planning import conditions
+
+
+def markdown(status: UpdateRunStatus, *, desired: RunState, approvals: Sequence[str]) -> str:
+    """What the Temporal UI shows as a run's current details.
+
+    What has to be done comes first: the UI may cut off what stands below a table.
+    """
+    lines = [f"**{headline(status)}**"]
+    lines += [f"Waiting for a person to approve `{name}`." for name in approvals]
+    if desired is RunState.INITIALIZE and status.stages_status:
+        lines.append("Planned, not started: send the signal `resume` or set spec.state to Run.")
+    if desired is RunState.STOP:
+        lines.append("Asked to stop: send the signal `resume` or set spec.state to Run to go on.")
+    return "\n\n".join([*lines, _table(status)])
+
+
+def headline(status: UpdateRunStatus) -> str:
+    """The message of the condition that says most about where the run is."""
+    for kind in (ConditionType.SUCCEEDED, ConditionType.PROGRESSING, ConditionType.INITIALIZED):
+        if found := conditions.find(status.conditions, kind):
+            return found.message
+    return "Not initialized yet"
+
+
+def done(stage: StageStatus) -> int:
+    """How many clusters of a stage have succeeded."""
+    return sum(
+        conditions.has(cluster.conditions, ConditionType.SUCCEEDED) for cluster in stage.clusters
+    )
+
+
+def in_flight(stage: StageStatus) -> list[str]:
+    """Clusters of a stage that were started and have neither succeeded nor failed."""
+    return [
+        cluster.cluster_name
+        for cluster in stage.clusters
+        if conditions.has(cluster.conditions, ConditionType.STARTED)
+        and conditions.find(cluster.conditions, ConditionType.SUCCEEDED) is None
+    ]
+
+
+def _table(status: UpdateRunStatus) -> str:
+    stages = list(status.stages_status)
+    if status.deletion_stage_status and status.deletion_stage_status.clusters:
+        stages.append(status.deletion_stage_status)
+    if not stages:
+        return ""
+    rows = ["| stage | clusters done | in flight | state |", "| --- | --- | --- | --- |"]
+    return "\n".join(rows + [_row(stage) for stage in stages])
+
+
+_NAMED = 3
+
+
+def _row(stage: StageStatus) -> str:
+    flying = in_flight(stage)
+    names = ", ".join(flying[:_NAMED]) + ("…" if len(flying) > _NAMED else "")
+    progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
+    state = progressing.reason.removeprefix("StageUpdating") if progressing else ""
+    return f"| {stage.stage_name} | {done(stage)}/{len(stage.clusters)} | {names} | {state} |"

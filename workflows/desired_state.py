@@ -1,0 +1,103 @@
+"""Stop and resume: taking the wish from either side, and keeping both sides and the run in step.
+
+The hub's spec.state is the desired state. A wish that comes through Temporal counts at once and
+is written into the spec; one made on the hub comes here as a signal with the spec's generation
+(design D4).
+
+contract: update-runs 10
+"""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.requests import SetState, StateSet
+    from api.runs import RunState
+    from planning import lifecycle, marks
+    from workflows import calls
+    from workflows.messages import ChangeState
+    from workflows.rollout import Rollout
+
+
+class DesiredState:
+    """What people want the run to do, and what the run does about it."""
+
+    def __init__(self, rollout: Rollout) -> None:
+        self._rollout = rollout
+        self._wish: RunState | None = None
+        """A wish that the hub does not have yet."""
+        self._refused = ""
+        """Why the hub did not take the last wish."""
+
+    # -- wishes ----------------------------------------------------------------------------
+
+    def refusal(self, wanted: RunState) -> str | None:
+        """Why a wish cannot be taken; None if it can."""
+        rollout = self._rollout
+        return lifecycle.refusal(
+            rollout.desired, wanted, run=rollout.run.name, ended=rollout.finished
+        )
+
+    def take(self, wanted: RunState, message: ChangeState) -> None:
+        """Take a wish. Old news, doubled ones and impossible ones change nothing."""
+        rollout = self._rollout
+        if message.generation is not None:
+            if message.generation > rollout.ledger.generation:
+                self._observe(wanted, message.generation)
+            return
+        if wanted is not rollout.desired and self.refusal(wanted) is None:
+            rollout.desired = self._wish = wanted
+
+    async def settled(self) -> str:
+        """Wait until the hub has the last wish; says why if it did not take it."""
+        await workflow.wait_condition(lambda: self._wish is None)
+        return self._refused
+
+    def _observe(self, state: RunState, generation: int) -> None:
+        # Before the plan is made there is no status that could speak of a generation.
+        if self._rollout.planned:
+            self._rollout.ledger.observe(generation)
+        else:
+            self._rollout.ledger.generation = generation
+        self._rollout.desired = state
+
+    # -- keeping ---------------------------------------------------------------------------
+
+    async def tell_hub(self) -> None:
+        """Write wishes into the run's spec, until cancelled."""
+        while True:
+            await workflow.wait_condition(lambda: self._wish is not None)
+            wish = self._wish
+            assert wish is not None, "waited for above, and nothing ran in between"
+            request = SetState(run=self._rollout.run, state=wish)
+            # Meanwhile the person may change their mind, or another one may on the hub.
+            written = await calls.effect("set_state", request, StateSet, summary=wish.value)
+            self._refused = written.refused
+            if written.generation > self._rollout.ledger.generation:
+                self._observe(written.state, written.generation)
+            if self._wish is wish:
+                self._wish = None
+                self._rollout.desired = written.state
+
+    async def keep_stops(self) -> None:
+        """Bring the run to a stop and back, in its status and for all who wait, until cancelled."""
+        rollout = self._rollout
+        while True:
+            await workflow.wait_condition(
+                lambda: rollout.planned and rollout.desired is RunState.STOP
+            )
+            rollout.halted = True
+            marks.stopping(rollout.ledger, rollout.stage, workflow.now())
+            await workflow.wait_condition(
+                lambda: rollout.desired is RunState.RUN or not rollout.in_flight
+            )
+            if rollout.desired is RunState.STOP:
+                marks.stopped(rollout.ledger, rollout.stage, workflow.now())
+                await workflow.wait_condition(lambda: rollout.desired is RunState.RUN)
+            self._resume()
+
+    def _resume(self) -> None:
+        rollout, now = self._rollout, workflow.now()
+        marks.run_progressing(rollout.ledger, now)
+        if rollout.waiting:
+            marks.waiting(rollout.ledger, rollout.stage, rollout.waiting, now)
+        rollout.halted = False

@@ -1,0 +1,57 @@
+"""Everything Temporal needs to know about fleetgate, in one plugin.
+
+Worker, client, replayer and tests all use it, so none of them can differ (design D13).
+"""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.envconfig import ClientConfig
+from temporalio.plugin import SimplePlugin
+from temporalio.worker import WorkflowRunner
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
+
+from workflows.update_run import UpdateRun
+
+DEFAULT_ADDRESS: Final = "localhost:7233"
+_PASSED_THROUGH: Final = (
+    "pydantic",
+    "pydantic_core",
+    "annotated_types",
+    "api",
+    "planning",
+    "activities.requests",
+)
+"""Modules without side effects that the sandbox need not load anew for each workflow."""
+
+
+def fleetgate_plugin() -> SimplePlugin:
+    """Make the plugin: data converter, sandbox, workflows."""
+    return SimplePlugin(
+        "fleetgate",
+        data_converter=pydantic_data_converter,
+        workflow_runner=_passing_through,
+        workflows=[UpdateRun],
+    )
+
+
+async def connect(environ: Mapping[str, str] = os.environ) -> Client:
+    """Connect as Temporal's own settings say (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …).
+
+    Raises RuntimeError when nobody answers there.
+    """
+    config = ClientConfig.load_client_connect_config(override_env_vars=dict(environ))
+    config.setdefault("target_host", DEFAULT_ADDRESS)
+    return await Client.connect(**config, plugins=[fleetgate_plugin()])
+
+
+def _passing_through(runner: WorkflowRunner | None) -> WorkflowRunner:
+    if not isinstance(runner, SandboxedWorkflowRunner):
+        raise TypeError("workflows run in the sandbox only")
+    return dataclasses.replace(
+        runner, restrictions=runner.restrictions.with_passthrough_modules(*_PASSED_THROUGH)
+    )

@@ -1,0 +1,259 @@
+"""The workflow of one update run, from its plan to its end.
+
+Reading order: start, messages, what happens, how it ends. Stages, gates, stop and resume, the
+mirror of the status and the guard have a module each; all of them share one `Rollout`.
+"""
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.requests import ApprovalState, RecordApproval
+    from api.reasons import ConditionType
+    from api.runs import RunState
+    from planning import conditions, lifecycle, marks, overview
+    from planning.errors import RunError, abort, user
+    from workflows import calls
+    from workflows.approval_desk import Ticket
+    from workflows.deletion import remove_clusters
+    from workflows.desired_state import DesiredState
+    from workflows.guard import Guard
+    from workflows.messages import (
+        WORKFLOW,
+        Answer,
+        ApprovalLost,
+        Approve,
+        ChangeState,
+        Outcome,
+        PendingApproval,
+        Recheck,
+        UpdateRunInput,
+    )
+    from workflows.mirror import Mirror
+    from workflows.planning_phase import initialize
+    from workflows.rollout import Rollout
+    from workflows.stages import StageRun
+
+DELETED = "the run was deleted on the hub"
+"""Reason with which the bridge cancels the workflow of a deleted run."""
+
+
+@workflow.defn(name=WORKFLOW)
+class UpdateRun:
+    """Takes one snapshot through the clusters of a placement, stage by stage."""
+
+    @workflow.init
+    def __init__(self, start: UpdateRunInput) -> None:
+        self._start = start
+        self._rollout = Rollout(start)
+        self._desired = DesiredState(self._rollout)
+        self._guard = Guard(self._rollout)
+        self._mirror = Mirror(self._rollout)
+
+    # -- messages: people and the bridge ---------------------------------------------------
+
+    @workflow.signal(name="pause", description="Start no further cluster; let those in flight end")
+    def pause(self, message: ChangeState = ChangeState()) -> None:
+        """Take the wish to stop."""
+        self._desired.take(RunState.STOP, message)
+
+    @workflow.signal(name="resume", description="Start the run, or go on where it was stopped")
+    def resume(self, message: ChangeState = ChangeState()) -> None:
+        """Take the wish to run."""
+        self._desired.take(RunState.RUN, message)
+
+    @workflow.signal(name="approve", description='Approve an open gate: {"stage": "…", "by": "…"}')
+    async def approve(self, message: Approve = Approve()) -> None:
+        """Take an approval for the gate it means; one that means none or several is no approval."""
+        try:
+            ticket = self._rollout.approvals.the_one(message)
+        except ValueError as error:
+            workflow.logger.warning("approval ignored: %s", error)
+            return
+        await self._approve(ticket, message)
+
+    @workflow.signal(name="approval_lost")
+    def approval_lost(self, message: ApprovalLost) -> None:
+        """Ask again: the approval request was deleted before it was accepted."""
+        for ticket in self._rollout.approvals.find(message.stage, message.side):
+            ticket.lost = True
+
+    @workflow.signal(name="recheck")
+    def recheck(self, _: Recheck = Recheck()) -> None:
+        """Look whether the run may still go on."""
+        self._guard.look_again()
+
+    @workflow.update(name="pause", description="As the signal, with an answer")
+    async def ask_to_pause(self, message: ChangeState = ChangeState()) -> Answer:
+        """Stop, and say what is still in flight."""
+        return await self._settle(RunState.STOP, message)
+
+    @ask_to_pause.validator
+    def _check_pause(self, message: ChangeState = ChangeState()) -> None:
+        self._refuse_unless_possible(RunState.STOP)
+
+    @workflow.update(name="resume", description="As the signal, with an answer")
+    async def ask_to_resume(self, message: ChangeState = ChangeState()) -> Answer:
+        """Run, and say so."""
+        return await self._settle(RunState.RUN, message)
+
+    @ask_to_resume.validator
+    def _check_resume(self, message: ChangeState = ChangeState()) -> None:
+        self._refuse_unless_possible(RunState.RUN)
+
+    @workflow.update(name="approve", description="As the signal, with an answer")
+    async def ask_to_approve(self, message: Approve = Approve()) -> Answer:
+        """Approve, and say what that means."""
+        ticket = self._rollout.approvals.the_one(message)
+        await self._approve(ticket, message)
+        if ticket.lost:
+            raise ApplicationError(f"{ticket.request} does not exist any more; approve it again")
+        later = "" if self._rollout.may_go_on else "; it counts when the run is resumed"
+        return Answer(text=f"stage {ticket.stage} ({ticket.side}) is approved{later}")
+
+    @ask_to_approve.validator
+    def _check_approve(self, message: Approve = Approve()) -> None:
+        self._rollout.approvals.the_one(message)
+
+    @workflow.query(name="pending_approvals", description="What the run waits for people to do")
+    def pending_approvals(self) -> list[PendingApproval]:
+        """List the approvals that are open."""
+        return self._rollout.approvals.pending
+
+    # -- what happens ----------------------------------------------------------------------
+
+    @workflow.run
+    async def run(self, start: UpdateRunInput) -> Outcome:
+        """Drive the run to its end."""
+        keepers = [
+            asyncio.create_task(each)
+            for each in (
+                self._mirror.run(),
+                self._desired.tell_hub(),
+                self._desired.keep_stops(),
+                self._describe(),
+            )
+        ]
+        try:
+            again = await self._drive_guarded()
+        except asyncio.CancelledError:
+            await self._cancelled()
+            raise
+        # Answers and writes first: what is under way does not survive the end.
+        self._rollout.finished = not again
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        await self._mirror.flushed()
+        for keeper in keepers:
+            keeper.cancel()
+        if again:
+            workflow.continue_as_new(start.model_copy(update={"carried": self._rollout.carried()}))
+        return self._outcome()
+
+    async def _drive_guarded(self) -> bool:
+        """Drive until the end, or until the guard forbids it; says whether to continue as new."""
+        drive = asyncio.create_task(self._drive())
+        guard = asyncio.create_task(self._guard.run())
+        await workflow.wait([drive, guard], return_when=asyncio.FIRST_COMPLETED)
+        try:
+            if not drive.done():
+                guard.result()
+            return drive.result()
+        except RunError as error:
+            self._fail(str(error), stage_failed=drive.done())
+            return False
+        finally:
+            drive.cancel()
+            guard.cancel()
+
+    async def _drive(self) -> bool:
+        rollout = self._rollout
+        if not rollout.planned and not await initialize(rollout):
+            return False
+        for index, stage in enumerate(rollout.strategy.stages):
+            if self._done(index):
+                continue
+            rollout.stage = index
+            await StageRun(rollout, index, stage).run()
+            if workflow.info().is_continue_as_new_suggested():
+                return True
+        await remove_clusters(rollout)
+        marks.run_succeeded(rollout.ledger, workflow.now())
+        return False
+
+    def _done(self, index: int) -> bool:
+        stage = self._rollout.ledger.stage(index)
+        return conditions.has(stage.conditions, ConditionType.SUCCEEDED)
+
+    def _fail(self, text: str, *, stage_failed: bool) -> None:
+        """End the run; a fault outside of a stage leaves its stages as they are."""
+        rollout, now = self._rollout, workflow.now()
+        if stage_failed:
+            marks.stage_failed(rollout.ledger, rollout.stage, text, now)
+        marks.run_failed(rollout.ledger, text, now)
+
+    async def _describe(self) -> None:
+        """Keep the table that the Temporal UI shows current."""
+        rollout, shown = self._rollout, ""
+        while True:
+            text = overview.markdown(
+                rollout.ledger.status,
+                desired=rollout.desired,
+                approvals=[each.request for each in rollout.approvals.pending],
+            )
+            if text != shown:
+                shown = text
+                workflow.set_current_details(text)
+            await self._changed(rollout.ledger.changes)
+
+    async def _changed(self, seen: int) -> None:
+        await workflow.wait_condition(lambda: self._rollout.ledger.changes != seen)
+
+    # -- how it ends -----------------------------------------------------------------------
+
+    async def _cancelled(self) -> None:
+        """Somebody cancelled the workflow: the bridge for a deleted run, or a person."""
+        reason = workflow.cancellation_reason() or ""
+        if reason == DELETED or not self._rollout.planned:
+            return
+        self._fail(str(abort(user(_cancelled_text(reason)))), stage_failed=True)
+        await self._mirror.flushed()
+
+    def _outcome(self) -> Outcome:
+        """The run's deciding condition."""
+        found = self._rollout.ledger.status.conditions
+        for kind in (ConditionType.SUCCEEDED, ConditionType.INITIALIZED):
+            if decided := conditions.find(found, kind):
+                return Outcome(reason=decided.reason, message=decided.message)
+        return Outcome(reason="Gone", message="the run did not exist any more when it was begun")
+
+    # -- small steps of the handlers -------------------------------------------------------
+
+    async def _settle(self, wanted: RunState, message: ChangeState) -> Answer:
+        self._desired.take(wanted, message)
+        if refused := await self._desired.settled():
+            raise ApplicationError(refused)
+        rollout = self._rollout
+        return Answer(
+            text=lifecycle.answer(wanted, run=rollout.run.name, in_flight=len(rollout.in_flight))
+        )
+
+    def _refuse_unless_possible(self, wanted: RunState) -> None:
+        if refusal := self._desired.refusal(wanted):
+            raise ValueError(refusal)
+
+    async def _approve(self, ticket: Ticket, message: Approve) -> None:
+        if not message.on_object:
+            request = RecordApproval(
+                run=self._rollout.run, name=ticket.request, by=message.by, comment=message.comment
+            )
+            recorded = await calls.effect(
+                "record_approval", request, ApprovalState, summary=f"{ticket.request}: approved"
+            )
+            ticket.lost = not recorded.exists
+        ticket.approved = not ticket.lost
+
+
+def _cancelled_text(reason: str) -> str:
+    return "the workflow was cancelled in Temporal" + (f": {reason}" if reason else "")
