@@ -1,0 +1,102 @@
+"""Objects of a binding that failed, drifted or differ, collected from its Works.
+
+contract: placement 6 (lists), 7 (entries)
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from api.base import Condition
+from api.outcomes import (
+    DiffedResourcePlacement,
+    DriftedResourcePlacement,
+    FailedResourcePlacement,
+)
+from api.reasons import ConditionType
+from api.works import ManifestCondition, WorkStatus
+from planning.conditions import find
+
+MAX_LISTED: Final = 100
+"""Entries that a binding can hold in each list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """The three lists of a binding's status."""
+
+    failed: tuple[FailedResourcePlacement, ...] = ()
+    drifted: tuple[DriftedResourcePlacement, ...] = ()
+    diffed: tuple[DiffedResourcePlacement, ...] = ()
+
+    def to_wire(self) -> dict[str, Any]:
+        """Fields of the status, empty ones included."""
+        return {
+            "failedPlacements": [each.to_wire() for each in self.failed],
+            "driftedPlacements": [each.to_wire() for each in self.drifted],
+            "diffedPlacements": [each.to_wire() for each in self.diffed],
+        }
+
+
+def failed(statuses: Iterable[WorkStatus]) -> tuple[FailedResourcePlacement, ...]:
+    """Objects that could not be applied or are not available."""
+    entries = (
+        FailedResourcePlacement(**_identifier(manifest), condition=condition)
+        for manifest in _manifests(statuses)
+        for condition in _failure(manifest)
+    )
+    return tuple(islice(entries, MAX_LISTED))
+
+
+def drifted(statuses: Iterable[WorkStatus]) -> tuple[DriftedResourcePlacement, ...]:
+    """Objects that were changed on the member."""
+    entries = (
+        DriftedResourcePlacement(
+            **_identifier(manifest),
+            observation_time=details.observation_time,
+            target_cluster_observed_generation=details.observed_in_member_cluster_generation,
+            first_drifted_observed_time=details.first_drifted_observed_time,
+            observed_drifts=details.observed_drifts,
+        )
+        for manifest in _manifests(statuses)
+        if (details := manifest.drift_details)
+    )
+    return tuple(islice(entries, MAX_LISTED))
+
+
+def diffed(statuses: Iterable[WorkStatus]) -> tuple[DiffedResourcePlacement, ...]:
+    """Objects that differ between hub and member."""
+    entries = (
+        DiffedResourcePlacement(
+            **_identifier(manifest),
+            observation_time=details.observation_time,
+            target_cluster_observed_generation=details.observed_in_member_cluster_generation,
+            first_diffed_observed_time=details.first_diffed_observed_time,
+            observed_diffs=details.observed_diffs,
+        )
+        for manifest in _manifests(statuses)
+        if (details := manifest.diff_details)
+    )
+    return tuple(islice(entries, MAX_LISTED))
+
+
+def _manifests(statuses: Iterable[WorkStatus]) -> Iterator[ManifestCondition]:
+    for status in statuses:
+        yield from status.manifest_conditions
+
+
+def _failure(manifest: ManifestCondition) -> list[Condition]:
+    """The first condition that says what is wrong; one at most."""
+    found = (
+        find(manifest.conditions, kind) for kind in (ConditionType.APPLIED, ConditionType.AVAILABLE)
+    )
+    return [each for each in found if each and each.status == "False"][:1]
+
+
+def _identifier(manifest: ManifestCondition) -> dict[str, Any]:
+    """Fields that name the object; those that say nothing are left out."""
+    identifier = manifest.identifier
+    fields = ("group", "version", "kind", "name", "namespace")
+    values = {field: getattr(identifier, field) for field in fields}
+    return {field: value for field, value in values.items() if value}

@@ -1,0 +1,71 @@
+"""Whether anything can be placed on a member cluster now, and what scheduling knows of it.
+
+contract: placement 4 (eligibility), 11
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from api.members import AgentStatus, AgentType, MemberCluster, Taint
+from api.reasons import ConditionType, Ineligible, heartbeat_missing, unhealthy
+from planning.conditions import find
+
+PATIENCE: Final = timedelta(minutes=5)
+"""How long a member may be silent, or unhealthy, and still be picked (contract: placement 11)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A member cluster, as scheduling sees it."""
+
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    namespaces: frozenset[str]
+    """Namespaces on the member; empty when nobody collects them."""
+    leaving: bool
+    ineligible: str
+    """Why nothing can be placed on it now; empty if something can."""
+
+
+def candidate(member: MemberCluster, *, now: datetime) -> Candidate:
+    """Read from a MemberCluster what decides about picking it."""
+    return Candidate(
+        name=member.metadata.name,
+        labels=member.metadata.labels,
+        taints=tuple(member.spec.taints),
+        namespaces=frozenset(member.status.namespaces),
+        leaving=member.metadata.deletion_timestamp is not None,
+        ineligible=ineligible(member, now=now),
+    )
+
+
+def ineligible(member: MemberCluster, *, now: datetime) -> str:
+    """Why nothing can be placed on the member now; empty if something can."""
+    if member.metadata.deletion_timestamp is not None:
+        return Ineligible.LEFT
+    reports = (each for each in member.status.agent_status if each.type == AgentType.MEMBER_AGENT)
+    agent = next(reports, None)
+    if agent is None:
+        return Ineligible.NEVER_ONLINE
+    return _disconnected(agent, now=now)
+
+
+def _disconnected(agent: AgentStatus, *, now: datetime) -> str:
+    silence = now - agent.last_received_heartbeat if agent.last_received_heartbeat else None
+    if silence is None:
+        return Ineligible.NEVER_ONLINE
+    if silence > PATIENCE:
+        return heartbeat_missing(silence / timedelta(minutes=1))
+    joined = find(agent.conditions, ConditionType.JOINED)
+    if joined is None or joined.status != "True":
+        return Ineligible.NOT_JOINED
+    healthy = find(agent.conditions, ConditionType.HEALTHY)
+    if healthy is None:
+        return Ineligible.HEALTH_UNKNOWN
+    sick = now - healthy.last_transition_time
+    if healthy.status != "True" and sick > PATIENCE:
+        return unhealthy(sick / timedelta(minutes=1))
+    return ""
