@@ -12,7 +12,6 @@ from typing import Final, ParamSpec, TextIO, TypeVar
 
 import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from deploy.local.binaries import find_all
@@ -21,7 +20,7 @@ from deploy.local.fleet import FleetAddresses, LocalFleet
 from deploy.local.paths import FleetPaths
 from deploy.local.progress import Progress
 from deploy.local.status import ProcessState, ProcessStatus
-from starter import output
+from starter import columns, output
 from starter.failures import ExitCode, Failure
 
 _P = ParamSpec("_P")
@@ -80,7 +79,7 @@ def local() -> None:
 )
 @_explained
 def up(members: int | None, worker: bool) -> None:
-    """Start what does not run of the fleet, and wait until it works.
+    r"""Start what does not run of the fleet, and wait until it works.
 
     Doing so again repairs what died. Programs are looked for in FLEETGATE_TEMPORAL,
     FLEETGATE_ETCD, FLEETGATE_KUBE_APISERVER and FLEETGATE_KUBE_CONTROLLER_MANAGER, on the PATH and
@@ -118,8 +117,9 @@ def status(form: str) -> None:
     elif not processes:
         click.echo(f"There is no fleet in {FleetPaths.here().root}; `fleetgate local up` makes one")
     else:
-        output.console(wide=True).print(_table(processes))
-        click.echo(_advice(processes), nl=False)
+        screen = output.console()
+        screen.print(_table(processes, width=screen.width))
+        click.echo(f"\n{_advice(processes)}")
 
 
 @local.command()
@@ -128,7 +128,7 @@ def status(form: str) -> None:
 @click.option("--tail", default=0, metavar="LINES", help="Show only the last lines; 0 shows all.")
 @_explained
 def logs(name: str, follow: bool, tail: int) -> None:
-    """Show the log of a process; NAME as `fleetgate local status` shows it.
+    r"""Show the log of a process; NAME as `fleetgate local status` shows it.
 
     \b
     fleetgate local logs worker -f
@@ -168,9 +168,9 @@ The fleet is up: a hub and {members}.
 Next: fleetgate demo, fleetgate run list, fleetgate local status, fleetgate local down"""
 
 
-def _table(processes: list[ProcessStatus]) -> Table:
-    headings = ("PROCESS", "STATE", "PID", "ADDRESS", "UPTIME", "MEMORY", "LOG")
-    return output.table(headings, [_row(one) for one in processes])
+def _table(processes: list[ProcessStatus], *, width: int) -> Text:
+    headings = ("PROCESS", "STATE", "PID", "UPTIME", "MEMORY", "ADDRESS")
+    return columns.table(headings, [_row(one) for one in processes], width=width)
 
 
 def _row(one: ProcessStatus) -> tuple[str | Text, ...]:
@@ -178,22 +178,16 @@ def _row(one: ProcessStatus) -> tuple[str | Text, ...]:
         one.name,
         output.word(one.state.value),
         str(one.pid or ""),
-        one.address,
         "" if one.uptime_seconds is None else str(timedelta(seconds=one.uptime_seconds)),
         "" if one.memory_bytes is None else f"{one.memory_bytes / 2**20:.0f} MiB",
-        _short(Path(one.log)),
+        one.address,
     )
 
 
-def _short(path: Path) -> str:
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
-
-
 def _advice(processes: list[ProcessStatus]) -> str:
-    states = {one.state for one in processes}
-    if ProcessState.DIED in states:
-        died = next(one.name for one in processes if one.state is ProcessState.DIED)
-        return f"\n`fleetgate local up` starts again what died; `fleetgate local logs {died}` tells why\n"
-    if states == {ProcessState.STOPPED}:
-        return "\nThe fleet is down; `fleetgate local up` starts it again\n"
-    return ""
+    died = [one.name for one in processes if one.state is ProcessState.DIED]
+    if died:
+        return f"`fleetgate local up` repairs what died; `fleetgate local logs {died[0]}` tells why"
+    if all(one.state is ProcessState.STOPPED for one in processes):
+        return "The fleet is down; `fleetgate local up` starts it again"
+    return f"Logs: {Path(processes[0].log).with_name('<process>.log')}"

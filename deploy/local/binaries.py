@@ -3,12 +3,19 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from deploy.local.errors import BinaryMissing
+from filelock import FileLock, Timeout
+
+from deploy.local.building import build
+from deploy.local.downloading import download
+from deploy.local.errors import BinaryMissing, NotObtained
+from deploy.local.files import disk_full_explained
 from deploy.local.programs import (
     API_SERVER_PROGRAM,
     CONTROLLERS_PROGRAM,
@@ -16,6 +23,7 @@ from deploy.local.programs import (
     TEMPORAL_PROGRAM,
     Program,
 )
+from deploy.local.progress import Progress, silent
 
 _ANSWERS_WITHIN_SECONDS: Final = 30
 
@@ -30,34 +38,90 @@ class Binaries:
     temporal: Path
 
 
-def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Where programs are kept between fleets, one folder a version."""
-    base = environment.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "fleetgate" / "bin"
+class Finder:
+    """Looks for programs, and gets those that are nowhere."""
 
+    def __init__(self, environment: Mapping[str, str], *, progress: Progress) -> None:
+        self._environment = environment
+        self._progress = progress
 
-def find_all(environment: Mapping[str, str] = os.environ) -> Binaries:
-    """Find or get every program. Raises BinaryMissing with the ways out."""
-    return Binaries(
-        etcd=find(ETCD_PROGRAM, environment=environment),
-        api_server=find(API_SERVER_PROGRAM, environment=environment),
-        controllers=find(CONTROLLERS_PROGRAM, environment=environment),
-        temporal=find(TEMPORAL_PROGRAM, environment=environment),
-    )
+    def find(self, program: Program) -> Path:
+        """Return the path of a program that works. Raises BinaryMissing with the ways out."""
+        explicit = self._environment.get(program.variable)
+        if explicit:
+            return _named(program, Path(explicit))
+        on_path = shutil.which(program.name, path=self._environment.get("PATH", ""))
+        if on_path is not None and runs(Path(on_path)):
+            return Path(on_path).absolute()
+        cached = self._cached(program)
+        if cached.exists():
+            return cached
+        tried = {
+            program.variable: "not set",
+            "PATH": f"{on_path} does not run" if on_path else f"no {program.name}",
+            "cache": f"nothing at {cached}",
+        }
+        return self._obtain(program, cached, tried)
 
+    def _cached(self, program: Program) -> Path:
+        base = self._environment.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        return Path(base) / "fleetgate" / "bin" / program.version / program.name
 
-def find(program: Program, *, environment: Mapping[str, str]) -> Path:
-    """Return the path of the program."""
-    explicit = environment.get(program.variable)
-    if explicit:
-        return _checked(program, Path(explicit))
-    on_path = shutil.which(program.name, path=environment.get("PATH"))
-    if on_path is not None and runs(Path(on_path)):
-        return Path(on_path).absolute()
-    cached = cache_folder(environment) / program.version / program.name
-    if cached.exists():
+    def _obtain(self, program: Program, cached: Path, tried: dict[str, str]) -> Path:
+        """Fill the cache, one process at a time, in one step."""
+        with disk_full_explained(cached), self._only_one(program, cached):
+            if cached.exists():  # the other process that was waited for has made it
+                return cached
+            for remains in cached.parent.glob(f".{program.name}-*"):
+                shutil.rmtree(remains, ignore_errors=True)
+            with tempfile.TemporaryDirectory(
+                dir=cached.parent, prefix=f".{program.name}-", ignore_cleanup_errors=True
+            ) as folder:
+                made = self._download_or_build(program, Path(folder), tried)
+                made.replace(cached)
         return cached
-    raise BinaryMissing(f"{program.name} not found")
+
+    def _download_or_build(self, program: Program, folder: Path, tried: dict[str, str]) -> Path:
+        ways: dict[str, Callable[[], Path]] = {
+            "download": lambda: download(program, folder=folder, progress=self._progress),
+            "build": lambda: build(
+                program, folder=folder, environment=self._environment, progress=self._progress
+            ),
+        }
+        for way, get in ways.items():
+            try:
+                return _working(get())
+            except NotObtained as error:
+                tried[way] = str(error)
+                self._progress.say(f"{program.name}: {way} does not work here: {error}")
+        raise BinaryMissing(_ways_out(program, tried))
+
+    @contextmanager
+    def _only_one(self, program: Program, cached: Path) -> Iterator[None]:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(cached.parent / f"{program.name}.lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            self._progress.say(f"another process is getting {program.name}; waiting for it")
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def find_all(
+    environment: Mapping[str, str] = os.environ, *, progress: Progress | None = None
+) -> Binaries:
+    """Find or get every program. Raises BinaryMissing with the ways out."""
+    finder = Finder(environment, progress=progress or silent())
+    return Binaries(
+        etcd=finder.find(ETCD_PROGRAM),
+        api_server=finder.find(API_SERVER_PROGRAM),
+        controllers=finder.find(CONTROLLERS_PROGRAM),
+        temporal=finder.find(TEMPORAL_PROGRAM),
+    )
 
 
 def runs(path: Path) -> bool:
@@ -70,7 +134,27 @@ def runs(path: Path) -> bool:
     return True
 
 
-def _checked(program: Program, path: Path) -> Path:
+def _named(program: Program, path: Path) -> Path:
     if not runs(path):
-        raise BinaryMissing(f"{program.variable}={path}: it does not answer `{path} --version`")
+        raise BinaryMissing(
+            f"{program.variable}={path} names no program that answers `--version`; "
+            f"correct it, or unset it to have {program.name} looked for"
+        )
     return path.absolute()
+
+
+def _working(made: Path) -> Path:
+    made.chmod(0o755)
+    if not runs(made):
+        raise NotObtained(f"{made.name} does not answer `--version` on this machine")
+    return made
+
+
+def _ways_out(program: Program, tried: Mapping[str, str]) -> str:
+    lines = "\n".join(f"  {way}: {result}" for way, result in tried.items())
+    return (
+        f"{program.name} {program.version} is needed and there is no way to get it. Tried:\n"
+        f"{lines}\n"
+        f"Ways out: set {program.variable} to a program's path, put {program.name} on the PATH, "
+        "install Go, or connect this machine to the internet; then run the command again."
+    )

@@ -10,12 +10,11 @@ from deploy.local.ports import LOOPBACK
 from deploy.local.processes import Processes
 from deploy.local.secrets import new_signing_key
 from deploy.local.services import Service, answers, ensure
+from deploy.local.state import api_server, controllers
 
-# Just those that people see the work of: namespaces really go away, owned objects are collected,
-# and workloads make pods. The rest would only cost memory.
-_CONTROLLERS: Final = (
-    "namespace-controller",
-    "garbage-collector-controller",
+# Just the controllers that people see the work of; the rest would only cost memory.
+_HOUSEKEEPING: Final = ("namespace-controller", "garbage-collector-controller")
+_WORKLOADS: Final = (
     "deployment-controller",
     "replicaset-controller",
     "daemonset-controller",
@@ -35,8 +34,8 @@ class ControlPlane:
     port: int
     token: str
     etcd_address: str
-    etcd_prefix: str = ""
-    """Defaults to the name."""
+    runs_workloads: bool = True
+    """Whether its workloads make pods."""
 
     @property
     def url(self) -> str:
@@ -68,11 +67,11 @@ class ControlPlane:
     def api_server(self, binary: Path) -> Service:
         """Return the kube-apiserver."""
         return Service(
-            name=f"{self.name}-apiserver",
+            name=api_server(self.name),
             argv=(
                 str(binary),
                 f"--etcd-servers={self.etcd_address}",
-                f"--etcd-prefix=/{self.etcd_prefix or self.name}",
+                f"--etcd-prefix=/{self.name}",
                 f"--bind-address={LOOPBACK}",
                 f"--advertise-address={LOOPBACK}",
                 f"--secure-port={self.port}",
@@ -95,12 +94,13 @@ class ControlPlane:
 
     def controllers(self, binary: Path) -> Service:
         """Return the kube-controller-manager."""
+        active = _HOUSEKEEPING + (_WORKLOADS if self.runs_workloads else ())
         return Service(
-            name=f"{self.name}-controllers",
+            name=controllers(self.name),
             argv=(
                 str(binary),
                 f"--kubeconfig={self.kubeconfig}",
-                f"--controllers={','.join(_CONTROLLERS)}",
+                f"--controllers={','.join(active)}",
                 "--leader-elect=false",
                 "--secure-port=0",
                 "--profiling=false",
@@ -126,9 +126,12 @@ class ControlPlane:
 
 async def ensure_control_plane(
     plane: ControlPlane, *, api_server: Path, controllers: Path, processes: Processes
-) -> None:
-    """Start what does not run of the cluster, and write its kubeconfig."""
+) -> bool:
+    """Start what does not run of the cluster, and write its kubeconfig.
+
+    Returns whether something had to be started.
+    """
     plane.prepare()
-    await ensure(plane.api_server(api_server), processes=processes)
+    server = await ensure(plane.api_server(api_server), processes=processes)
     plane.write_kubeconfig()
-    await ensure(plane.controllers(controllers), processes=processes)
+    return await ensure(plane.controllers(controllers), processes=processes) or server

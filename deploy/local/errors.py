@@ -2,9 +2,10 @@
 
 LocalFleetError
  +-- BinaryMissing     no way to get one of the programs worked
- +-- ChecksumMismatch  a download is not what its project published
  +-- DiskFull          the file system has no room left
  +-- FleetBusy         another command is at work on the same fleet
+ +-- NotObtained       one way to get a program did not work; the next is tried
+ |    +-- ChecksumMismatch  a download is not what its project published
  +-- ProcessFailed     a program ended, or did not become ready in time
  +-- UnknownProcess    the fleet has no process of that name
  +-- WrongSize         the fleet exists with another number of members
@@ -21,7 +22,11 @@ class BinaryMissing(LocalFleetError):
     """No way to get one of the programs worked."""
 
 
-class ChecksumMismatch(LocalFleetError):
+class NotObtained(LocalFleetError):
+    """One way to get a program did not work; the next is tried."""
+
+
+class ChecksumMismatch(NotObtained):
     """A download is not what its project published."""
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from deploy.local.ports import LOOPBACK
 from deploy.local.services import Service, answers
-
-NAME = "etcd"
+from deploy.local.state import ETCD
 
 
 def etcd(binary: Path, *, data: Path, port: int, peer_port: int) -> Service:
@@ -13,16 +12,16 @@ def etcd(binary: Path, *, data: Path, port: int, peer_port: int) -> Service:
     url = f"http://{LOOPBACK}:{port}"
     peer_url = f"http://{LOOPBACK}:{peer_port}"
     return Service(
-        name=NAME,
+        name=ETCD,
         argv=(
             str(binary),
-            f"--name={NAME}",
+            f"--name={ETCD}",
             f"--data-dir={data}",
             f"--listen-client-urls={url}",
             f"--advertise-client-urls={url}",
             f"--listen-peer-urls={peer_url}",
             f"--initial-advertise-peer-urls={peer_url}",
-            f"--initial-cluster={NAME}={peer_url}",
+            f"--initial-cluster={ETCD}={peer_url}",
             # What is written survives the end of the process, even a kill: the kernel holds it.
             # Only a crash of the machine may lose it, which is fine for a fleet made to be tried
             # out, and it takes the disk's speed out of every measurement.

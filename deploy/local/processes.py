@@ -31,6 +31,8 @@ class Command:
     argv: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     """The whole environment of the program."""
+    address: str = ""
+    """Where it is reached, for people; empty for a program that nobody calls."""
     fingerprint: str = ""
     """Differs when a running process has to be replaced to take up new settings."""
 
@@ -44,6 +46,7 @@ class ProcessRecord(BaseModel):
     pid: int
     started_after_boot: float
     """Seconds; unlike a time of day it does not move when the clock is set."""
+    address: str = ""
     fingerprint: str = ""
 
 
@@ -92,9 +95,16 @@ class Processes:
         """Names of all processes that were started and not ended since, sorted."""
         return sorted(path.stem for path in self._pids.glob("*.json"))
 
+    def record(self, name: str) -> ProcessRecord | None:
+        """Return what the pid file says, whether or not the process is alive."""
+        try:
+            return ProcessRecord.model_validate_json(self._pid_file(name).read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return None
+
     def find(self, name: str) -> Running | None:
         """Return the process if it is alive and still the one that was started."""
-        record = self._read(name)
+        record = self.record(name)
         if record is None:
             return None
         try:
@@ -113,6 +123,7 @@ class Processes:
             name=command.name,
             pid=pid,
             started_after_boot=_started_after_boot(process),
+            address=command.address,
             fingerprint=command.fingerprint,
         )
         try:
@@ -135,12 +146,6 @@ class Processes:
 
     def _pid_file(self, name: str) -> Path:
         return self._pids / f"{name}.json"
-
-    def _read(self, name: str) -> ProcessRecord | None:
-        try:
-            return ProcessRecord.model_validate_json(self._pid_file(name).read_bytes())
-        except (FileNotFoundError, ValidationError):
-            return None
 
 
 def end(processes: list[psutil.Process], *, grace: timedelta) -> None:

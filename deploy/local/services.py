@@ -50,7 +50,13 @@ class Service:
         settings = [self.argv, sorted(self.environment.items()), self.uses]
         digest = hashlib.sha256(json.dumps(settings).encode()).hexdigest()
         environment = {**_inherited(), **self.environment}
-        return Command(self.name, self.argv, environment=environment, fingerprint=digest[:16])
+        return Command(
+            self.name,
+            self.argv,
+            environment=environment,
+            address=self.address,
+            fingerprint=digest[:16],
+        )
 
 
 async def ensure(service: Service, *, processes: Processes) -> bool:
@@ -78,6 +84,12 @@ async def _wait_until_ready(service: Service, running: Running, *, log: Path) ->
             limit = f"{service.patience.total_seconds():g} s"
             raise ProcessFailed(f"{service.name} was not ready within {limit}; {_log_end(log)}")
         await asyncio.sleep(_LOOK_AGAIN.total_seconds())
+
+
+def require_alive(name: str, *, processes: Processes) -> None:
+    """Raise ProcessFailed with the end of its log when the process has died."""
+    if processes.find(name) is None:
+        raise ProcessFailed(f"{name} ended soon after its start; {_log_end(processes.log(name))}")
 
 
 def answers(url: str, *, token: str = "", authority: Path | None = None) -> bool:

@@ -4,15 +4,14 @@ from pathlib import Path
 
 from deploy.local.ports import LOOPBACK
 from deploy.local.services import Service, answers
-
-NAME = "temporal"
+from deploy.local.state import TEMPORAL
 
 
 def temporal(binary: Path, *, database: Path, port: int, ui_port: int) -> Service:
     """Return the dev server; its history survives a restart in `database`."""
     ui = f"http://{LOOPBACK}:{ui_port}"
     return Service(
-        name=NAME,
+        name=TEMPORAL,
         argv=(
             str(binary),
             "server",

@@ -86,7 +86,7 @@ class Servers:
                     processes=self.processes,
                 )
                 async with await Hub.connect(kubeconfig) as hub:
-                    await crds.install(hub)
+                    await crds.install(hub, crds.definitions())
                 marker.touch()
             return kubeconfig
 

@@ -1,0 +1,116 @@
+"""Getting a program from its project's release, verified with the published checksums."""
+
+import hashlib
+import http.client
+import platform
+import shutil
+import tarfile
+import urllib.error
+import urllib.parse
+import urllib.request
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from deploy.local.errors import ChecksumMismatch, NotObtained
+from deploy.local.programs import Download, Program
+from deploy.local.progress import Advance, Progress
+
+_PATIENCE: Final = timedelta(seconds=5)
+"""How long a connection may stay silent; short, because there is another way to get a program."""
+
+_CHUNK_BYTES: Final = 1 << 18
+_CHECKSUMS_BYTES: Final = 1 << 20
+_MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
+"""Go's names of machines, where they differ from the system's."""
+
+
+def download(program: Program, *, folder: Path, progress: Progress) -> Path:
+    """Put the program of the release into the folder and return its path.
+
+    Raises NotObtained when there is none for this system, when the network is not reachable, or
+    when the file is not the one that was published (ChecksumMismatch).
+    """
+    release = program.download
+    url = _filled(release, release.url)
+    expected = _published_digest(url, _filled(release, release.checksums))
+    fetched = folder / url.rpartition("/")[2]
+    with progress.task(f"downloading {program.name} {program.version}") as advance:
+        actual = _fetch(url, fetched, advance=advance)
+    if actual != expected:
+        fetched.unlink()
+        raise ChecksumMismatch(f"{url} has SHA-256 {actual}, but {expected} was published")
+    return _unpacked(fetched, _filled(release, release.member)) if release.member else fetched
+
+
+def _filled(release: Download, template: str) -> str:
+    system = platform.system().lower()
+    machine = platform.machine().lower()
+    if system not in release.systems:
+        raise NotObtained(f"there is no release for {system}")
+    return template.format(system=system, machine=_MACHINES.get(machine, machine))
+
+
+def _published_digest(url: str, checksums: str) -> str:
+    """Find the file's digest in `digest  name` lines; a lone digest is that of the file."""
+    with _opened(checksums) as response:
+        text = response.read(_CHECKSUMS_BYTES).decode(errors="replace")
+    name = url.rpartition("/")[2]
+    for line in text.splitlines():
+        match line.split():
+            case [digest]:
+                return digest.lower()
+            case [digest, listed] if listed.removeprefix("*") == name:
+                return digest.lower()
+    raise NotObtained(f"{checksums} does not list {name}")
+
+
+def _fetch(url: str, target: Path, *, advance: Advance) -> str:
+    """Save what the URL answers and return its SHA-256."""
+    digest = hashlib.sha256()
+    done = 0
+    with _opened(url) as response, target.open("wb") as file:
+        total = int(response.headers.get("Content-Length") or 0)
+        while chunk := _read(response, url):
+            file.write(chunk)
+            digest.update(chunk)
+            done += len(chunk)
+            advance(done, total)
+    if done < total:
+        raise NotObtained(f"{url} ended after {done} of {total} bytes")
+    return digest.hexdigest()
+
+
+def _opened(url: str) -> http.client.HTTPResponse:
+    host = urllib.parse.urlsplit(url).hostname
+    try:
+        response: http.client.HTTPResponse = urllib.request.urlopen(  # noqa: S310 - own URLs
+            url, timeout=_PATIENCE.total_seconds()
+        )
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise NotObtained(f"{url} answered {error.code} {error.reason}") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise NotObtained(f"cannot reach {host}: {getattr(error, 'reason', error)}") from error
+    return response
+
+
+def _read(response: http.client.HTTPResponse, url: str) -> bytes:
+    try:
+        return response.read(_CHUNK_BYTES)
+    except (OSError, http.client.HTTPException) as error:
+        raise NotObtained(f"{url} broke off: {error}") from error
+
+
+def _unpacked(archive: Path, member: str) -> Path:
+    program = archive.parent / Path(member).name
+    try:
+        with tarfile.open(archive) as files:
+            source = files.extractfile(member)
+            if source is None:
+                raise NotObtained(f"{member} in {archive.name} is not a file")
+            with source, program.open("wb") as target:
+                shutil.copyfileobj(source, target)
+    except (KeyError, tarfile.TarError) as error:
+        raise NotObtained(f"{archive.name} does not hold {member}: {error}") from error
+    return program

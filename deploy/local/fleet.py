@@ -1,0 +1,191 @@
+"""The embedded fleet: everything up, everything down, and what is in between."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from api.kinds import APPLIED_WORK
+from deploy.local import crds, members
+from deploy.local.binaries import Binaries
+from deploy.local.blueprint import Blueprint
+from deploy.local.control_plane import ensure_control_plane
+from deploy.local.errors import FleetBusy, UnknownProcess
+from deploy.local.files import private_folder
+from deploy.local.paths import FleetPaths
+from deploy.local.processes import Processes
+from deploy.local.services import Service, ensure, require_alive
+from deploy.local.state import (
+    ETCD,
+    HUB,
+    TEMPORAL,
+    WORKER,
+    FleetState,
+    is_api_server,
+    load,
+    save,
+    sized,
+)
+from deploy.local.status import ProcessStatus, status_of
+from hub import Hub
+
+_OTHERS_MAY_TAKE: Final = timedelta(minutes=3)
+"""How long to wait for another command on the same fleet."""
+
+Say = Callable[[str], None]
+"""Tells the person at the terminal what happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetAddresses:
+    """Where the fleet is reached once it is up."""
+
+    hub_kubeconfig: Path
+    member_kubeconfigs: dict[str, Path]
+    temporal: str
+    temporal_ui: str
+
+
+class LocalFleet:
+    """The fleet in one folder. Its methods block, and end when the fleet is as they say."""
+
+    def __init__(self, paths: FleetPaths, *, say: Say = lambda _: None) -> None:
+        self.paths = paths
+        self._say = say
+
+    def up(
+        self, binaries: Binaries, *, count: int | None = None, worker: bool = True
+    ) -> FleetAddresses:
+        """Start what does not run of the fleet, and wait until all of it works.
+
+        `count` is the number of members: 3 at first, later as many as there are. Raises
+        LocalFleetError; whatever was started by then is found again by the next `up` or `down`.
+        """
+        private_folder(self.paths.root)
+        with self._exclusive():
+            state = self._next_state(count)
+            blueprint = Blueprint(self.paths, state, binaries)
+            asyncio.run(self._up(blueprint, worker=worker))
+        return FleetAddresses(
+            hub_kubeconfig=self.paths.kubeconfig(HUB),
+            member_kubeconfigs={name: self.paths.kubeconfig(name) for name in state.members},
+            temporal=blueprint.temporal().address,
+            temporal_ui=blueprint.temporal_ui(),
+        )
+
+    def down(self, *, purge: bool = False) -> int:
+        """End all processes of the fleet and return how many there were.
+
+        With `purge` its folder goes too: objects, history, tokens.
+        """
+        if not self.paths.root.is_dir():
+            return 0
+        with self._exclusive():
+            ended = self._stop_all()
+            if purge:
+                shutil.rmtree(self.paths.root)
+        return ended
+
+    def status(self) -> list[ProcessStatus]:
+        """What each process does now; empty when there is no fleet in this folder."""
+        state = load(self.paths.state)
+        if state is None:
+            return []
+        processes = self._processes()
+        names = dict.fromkeys([*state.processes, *processes.names()])
+        return [status_of(name, processes=processes) for name in names]
+
+    def log(self, name: str) -> Path:
+        """Log file of a process. Raises UnknownProcess."""
+        path = self._processes().log(name) if self.paths.logs.is_dir() else None
+        if path is None or not path.exists():
+            known = ", ".join(one.name for one in self.status()) or "none: there is no fleet here"
+            raise UnknownProcess(f"{name!r} has no log; the fleet's processes are {known}")
+        return path
+
+    async def _up(self, blueprint: Blueprint, *, worker: bool) -> None:
+        await asyncio.gather(self._start(blueprint.temporal()), self._start_clusters(blueprint))
+        own = [blueprint.simulated_nodes(), *([blueprint.worker()] if worker else [])]
+        await asyncio.gather(*(self._start(service) for service in own))
+        processes = self._processes()
+        for name in blueprint.state.processes:
+            if worker or name != WORKER:
+                require_alive(name, processes=processes)
+
+    async def _start_clusters(self, blueprint: Blueprint) -> None:
+        await self._start(blueprint.etcd())
+        clusters = blueprint.state.clusters
+        await asyncio.gather(*(self._start_cluster(blueprint, name) for name in clusters))
+
+    async def _start_cluster(self, blueprint: Blueprint, name: str) -> None:
+        plane = blueprint.control_plane(name)
+        binaries = blueprint.binaries
+        started = await ensure_control_plane(
+            plane,
+            api_server=binaries.api_server,
+            controllers=binaries.controllers,
+            processes=self._processes(),
+        )
+        async with await Hub.connect(plane.kubeconfig) as hub:
+            if name == HUB:
+                await crds.install(hub, crds.definitions())
+                await members.register(hub, blueprint.state.members)
+            else:
+                # All that an agent keeps on its member; everything else is on the hub.
+                await crds.install(hub, [crds.definition(APPLIED_WORK)])
+        self._tell(name, plane.url, started=started)
+
+    async def _start(self, service: Service) -> None:
+        started = await ensure(service, processes=self._processes())
+        self._tell(service.name, service.address, started=started)
+
+    def _tell(self, name: str, address: str, *, started: bool) -> None:
+        self._say(f"{name:<16} {'started' if started else 'was running'}  {address}".rstrip())
+
+    def _next_state(self, count: int | None) -> FleetState:
+        processes = self._processes()
+        state = sized(load(self.paths.state), members=count).with_tokens()
+        state = state.with_ports(is_running=lambda name: processes.find(name) is not None)
+        private_folder(self.paths.data)
+        save(self.paths.state, state)
+        return state
+
+    def _processes(self) -> Processes:
+        return Processes(pids=self.paths.pids, logs=self.paths.logs)
+
+    def _stop_all(self) -> int:
+        """End the processes, those that use others first, each group at once."""
+        processes = self._processes()
+        names = processes.names()
+        servers = [name for name in names if name == TEMPORAL or is_api_server(name)]
+        users = [name for name in names if name not in {*servers, ETCD}]
+        return sum(len(processes.stop(group)) for group in (users, servers, [ETCD]))
+
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        lock = FileLock(self.paths.lock)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            self._say("another `fleetgate local` command is at work on this fleet; waiting for it")
+            self._wait_for(lock)
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _wait_for(self, lock: FileLock) -> None:
+        try:
+            lock.acquire(timeout=_OTHERS_MAY_TAKE.total_seconds())
+        except Timeout as error:
+            minutes = _OTHERS_MAY_TAKE.total_seconds() / 60
+            raise FleetBusy(
+                f"another `fleetgate local` command still holds {self.paths.lock} after "
+                f"{minutes:g} minutes; end it and try again"
+            ) from error

@@ -1,0 +1,65 @@
+"""The processes of the fleet that are this package's own: the worker and the simulated nodes."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from deploy.local.ports import LOOPBACK
+from deploy.local.services import Service, answers
+from deploy.local.state import SIMULATED_NODES, WORKER
+
+# Without -P a file in the folder where the command is typed could stand in for a module.
+_PYTHON: Final = (sys.executable, "-P", "-m")
+
+_ROLES: Final = "engine,bridge,placement,agents"
+
+
+def worker(
+    *,
+    hub_kubeconfig: Path,
+    members: Mapping[str, Path],
+    temporal_address: str,
+    port: int,
+    uses: tuple[str, ...],
+) -> Service:
+    """Return fleetgate's worker with every role, told by its environment where everything is.
+
+    `members` are kubeconfigs by member. Settings of the caller (`FLEETGATE_…`) are handed on.
+    """
+    metrics = f"{LOOPBACK}:{port}"
+    own = {name: value for name, value in os.environ.items() if name.startswith("FLEETGATE_")}
+    return Service(
+        name=WORKER,
+        argv=(*_PYTHON, "worker"),
+        environment={
+            "FLEETGATE_LOG_FORMAT": "text",
+            **own,
+            "FLEETGATE_RUN": _ROLES,
+            "FLEETGATE_MEMBERS": _listed(members),
+            "FLEETGATE_METRICS_ADDRESS": metrics,
+            "KUBECONFIG": str(hub_kubeconfig),
+            "TEMPORAL_ADDRESS": temporal_address,
+            "TEMPORAL_NAMESPACE": "default",
+            # A person's own Temporal profile must not reach into the fleet.
+            "TEMPORAL_CONFIG_FILE": os.devnull,
+            "PYTHONUNBUFFERED": "1",
+        },
+        address=f"http://{metrics}",
+        uses=uses,
+        ready=lambda: answers(f"http://{metrics}/readyz"),
+    )
+
+
+def simulated_nodes(*, members: Mapping[str, Path], uses: tuple[str, ...]) -> Service:
+    """Return the stand-in for scheduler and kubelet of all members."""
+    return Service(
+        name=SIMULATED_NODES,
+        argv=(*_PYTHON, "deploy.local.simulated_nodes", _listed(members)),
+        uses=uses,
+    )
+
+
+def _listed(members: Mapping[str, Path]) -> str:
+    return ",".join(f"{member}={path}" for member, path in sorted(members.items()))
