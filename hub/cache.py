@@ -44,6 +44,7 @@ class Cache:
         self._ready = asyncio.Event()
         self._subscribers: list[Subscriber] = []
         self._failures = 0
+        self._complaint = ""
 
     async def run(self) -> None:
         """Mirror until cancelled, whatever happens to the API server in between."""
@@ -53,11 +54,23 @@ class Cache:
             except Gone:
                 logger.debug("%s: the watch fell behind, listing again", self._kind)
             except HubError as error:
-                logger.warning("%s: lost the API server: %s", self._kind, error)
+                self._complain(error)
             except Exception:
                 logger.exception("%s: the cache failed, listing again", self._kind)
             self._failures += 1
             await asyncio.sleep(self._pause())
+
+    def _complain(self, error: HubError) -> None:
+        """Warn, but not of the same thing with each try."""
+        if str(error) != self._complaint:
+            logger.warning("%s: out of step with the API server: %s", self._kind, error)
+        self._complaint = str(error)
+
+    def _in_step(self) -> None:
+        if self._complaint:
+            logger.info("%s: in step with the API server again", self._kind)
+        self._complaint = ""
+        self._ready.set()
 
     def _pause(self) -> float:
         limits = self._hub.limits
@@ -72,7 +85,7 @@ class Cache:
         relist_at = monotonic() + self._hub.limits.relist_after.total_seconds()
         for change in self._store.replace(listing.items, listing.resource_version):
             self._publish(change)
-        self._ready.set()
+        self._in_step()
         while monotonic() < relist_at:
             await self._follow()
 

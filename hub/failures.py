@@ -43,7 +43,9 @@ def parse(body: bytes, *, asked: str, url: str) -> Json:
     return answer
 
 
-async def read(response: aiohttp.ClientResponse, *, instead: str = "") -> errors.HubError:
+async def read(
+    response: aiohttp.ClientResponse, *, asked: str, instead: str = ""
+) -> errors.HubError:
     """Error that a refusal stands for; `instead` as in `errors.from_status`."""
     text = await response.text(errors="replace")
     try:
@@ -52,7 +54,7 @@ async def read(response: aiohttp.ClientResponse, *, instead: str = "") -> errors
         status = None
     if not isinstance(status, dict):
         # Some refusals, and those of proxies, are plain text.
-        status = {"message": text}
+        status = {"message": f"{asked}: {text.strip() or response.reason}"}
     error = errors.from_status(status, code=response.status, instead=instead)
     if isinstance(error, errors.TooManyRequests):
         error.retry_after = _retry_after(response) or error.retry_after

@@ -82,7 +82,9 @@ class Transport:
             response = await self._open(request, limit)
             try:
                 if not response.ok:
-                    raise await failures.read(response, instead=_spoken_of(request))
+                    raise await failures.read(
+                        response, asked=str(request), instead=_spoken_of(request)
+                    )
                 yield response
             finally:
                 # Gives the connection back, or drops it when the answer was not read to its end.

@@ -1,0 +1,67 @@
+"""Helpers of the hub's tests."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+
+from api.kinds import CONFIG_MAP, NAMESPACE
+from hub import Cache, Hub, Json, Limits
+
+QUICK = Limits(
+    request_timeout=timedelta(seconds=5),
+    watch_duration=timedelta(seconds=2),
+    silence=timedelta(seconds=3),
+    reconnect_most=timedelta(milliseconds=500),
+    linger=timedelta(milliseconds=200),
+)
+"""So short that a test sees in a second what takes a minute otherwise."""
+
+
+def config_map(name: str, namespace: str, **data: str) -> Json:
+    return {"metadata": {"name": name, "namespace": namespace}, "data": data}
+
+
+async def fill(hub: Hub, namespace: str, names: list[str]) -> None:
+    """Make a namespace with a ConfigMap of each name."""
+    await hub.apply(NAMESPACE, {"metadata": {"name": namespace}})
+    for start in range(0, len(names), 50):
+        batch = names[start : start + 50]
+        await asyncio.gather(*(hub.create(CONFIG_MAP, config_map(n, namespace)) for n in batch))
+
+
+def names(items: list[Json]) -> list[str]:
+    return [item["metadata"]["name"] for item in items]
+
+
+@asynccontextmanager
+async def mirrored(cache: Cache) -> AsyncIterator[Cache]:
+    """Run a cache, from its first list on."""
+    task = asyncio.create_task(cache.run())
+    try:
+        await asyncio.wait_for(cache.ready(), timeout=20)
+        yield cache
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def eventually(condition: Callable[[], bool], *, seconds: float = 20) -> None:
+    """Wait for something that no watch tells of."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 - nothing could set an event
+            await asyncio.sleep(0.02)
+
+
+async def until(cache: Cache, condition: Callable[[], bool], *, seconds: float = 20) -> None:
+    """Wait until a condition on a cache holds, looking again after each change."""
+    changed = asyncio.Event()
+    unsubscribe = cache.subscribe(lambda _: changed.set())
+    try:
+        async with asyncio.timeout(seconds):
+            while not condition():
+                await changed.wait()
+                changed.clear()
+    finally:
+        unsubscribe()
