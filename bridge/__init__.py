@@ -2,3 +2,7 @@
 
 Never writes a run's status: the run's workflow is the only writer of it.
 """
+
+from bridge.room import Bridge, BridgeSettings
+
+__all__ = ["Bridge", "BridgeSettings"]

@@ -66,9 +66,9 @@ class Mirror:
                 start_to_close_timeout=QUICK,
                 retry_policy=RetryPolicy(maximum_attempts=2),
             )
-            return written
         except FailureError as error:
             if is_cancelled_exception(error):
                 raise
-        # The hub is away or slow: a normal activity is repeated without holding up signals.
-        return await calls.effect("write_status", request, StatusWritten)
+            # The hub is away or slow: a normal activity is repeated without holding up signals.
+            return await calls.effect("write_status", request, StatusWritten, summary="status")
+        return written

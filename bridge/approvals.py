@@ -1,0 +1,100 @@
+"""Approval requests: what people write into them reaches the workflow; orphans are removed.
+
+contract: update-runs 4, 8.5 and 12
+"""
+
+from api.approvals import BaseApprovalRequest
+from api.names import TARGET_UPDATE_RUN, TASK_TYPE
+from api.reasons import ConditionType
+from api.runs import StageStatus, UpdateRun
+from bridge.runs import RunIndex, is_active
+from bridge.temporal import Signal, Workflows
+from hub import Cache, Hub, Key, NotFound
+from planning import approvals, conditions
+from workflows.messages import ApprovalLost, Approve, GateSide
+
+_SIDES = {"beforeStage": GateSide.BEFORE, "afterStage": GateSide.AFTER}
+
+
+class ApprovalReconciler:
+    """Tells a run's workflow what became of one approval request."""
+
+    def __init__(self, hub: Hub, cache: Cache, runs: RunIndex, workflows: Workflows) -> None:
+        self._hub = hub
+        self._cache = cache
+        self._runs = runs
+        self._workflows = workflows
+
+    async def reconcile(self, key: Key) -> None:
+        """Do what is missing; raises HubError when something does not answer."""
+        namespace, name = key
+        found = self._cache.get(name, namespace)
+        if found is None:
+            await self._lost(key)
+            return
+        request = BaseApprovalRequest.from_wire(found)
+        run = self._runs.get((namespace, request.spec.parent_stage_rollout))
+        if run is None:
+            await self._remove_orphan(request)
+        elif is_active(run) and approvals.approved(request) and not approvals.accepted(request):
+            await self._approve(run, request)
+
+    async def _approve(self, run: UpdateRun, request: BaseApprovalRequest) -> None:
+        message = Approve(
+            stage=request.spec.target_stage,
+            side=_SIDES.get(request.metadata.labels.get(TASK_TYPE, "")),
+            on_object=True,
+        )
+        await self._workflows.tell(self._runs.ref(run), Signal("approve", message))
+
+    async def _lost(self, key: Key) -> None:
+        """Tell the runs, if any, that wait for a request which is gone."""
+        namespace, name = key
+        for run in self._runs.active():
+            if run.metadata.namespace != namespace:
+                continue
+            for message in waiting_for(run, name):
+                await self._workflows.tell(self._runs.ref(run), Signal("approval_lost", message))
+
+    async def _remove_orphan(self, request: BaseApprovalRequest) -> None:
+        """Remove a request that a workflow made at the moment when its run was deleted."""
+        meta, run = request.metadata, request.spec.parent_stage_rollout
+        if meta.labels.get(TARGET_UPDATE_RUN) != run:
+            return
+        if await self._hub.find(self._runs.scope.run, run, namespace=meta.namespace):
+            return
+        try:
+            await self._hub.delete(
+                self._runs.scope.approval, meta.name, namespace=meta.namespace, uid=meta.uid
+            )
+        except NotFound:
+            return
+
+
+def open_requests(run: UpdateRun) -> list[str]:
+    """Names of the approval requests that were made for a run and are not accepted yet."""
+    return [name for stage in run.status.stages_status for name, _ in _open(stage)]
+
+
+def waiting_for(run: UpdateRun, request: str) -> list[ApprovalLost]:
+    """The gates of a run that wait for a request of this name; one or none."""
+    return [
+        ApprovalLost(stage=stage.stage_name, side=side)
+        for stage in run.status.stages_status
+        for name, side in _open(stage)
+        if name == request
+    ]
+
+
+def _open(stage: StageStatus) -> list[tuple[str, GateSide]]:
+    sides = (
+        (GateSide.BEFORE, stage.before_stage_task_status),
+        (GateSide.AFTER, stage.after_stage_task_status),
+    )
+    return [
+        (task.approval_request_name, side)
+        for side, tasks in sides
+        for task in tasks
+        if conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
+        and not conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED)
+    ]

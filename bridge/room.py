@@ -1,0 +1,101 @@
+"""The bridge as a whole: for both scopes, what is watched and who looks at it."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Protocol
+
+from temporalio.client import Client
+
+from api.kinds import SCOPES, Kind, Scope
+from bridge.approvals import ApprovalReconciler, open_requests
+from bridge.placements import PlacementReconciler
+from bridge.runs import RunIndex, RunReconciler
+from bridge.temporal import Workflows
+from hub import Cache, Change, Controller, Hub, Key
+from workflows.messages import DEFAULT_STUCK_AFTER
+
+WORKERS = 8
+"""Objects of one kind that are looked at side by side; each look is a request or two."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BridgeSettings:
+    """How the bridge starts workflows."""
+
+    task_queue: str = "fleetgate"
+    """Temporal task queue of the workers."""
+    stuck_after: timedelta = field(default=DEFAULT_STUCK_AFTER)
+    """How long a cluster may take before its run counts as stuck."""
+
+
+class Bridge:
+    """Carries what people do to objects over to the workflows, for runs of both scopes."""
+
+    def __init__(self, hub: Hub, client: Client, *, settings: BridgeSettings) -> None:
+        workflows = Workflows(
+            client, task_queue=settings.task_queue, stuck_after=settings.stuck_after
+        )
+        self._scopes = [_ScopeBridge(hub, scope, workflows) for scope in SCOPES.values()]
+
+    async def run(self) -> None:
+        """Bridge until cancelled."""
+        await asyncio.gather(*(scope.run() for scope in self._scopes))
+
+    async def ready(self) -> None:
+        """Wait until everything that is on the hub has been seen."""
+        await asyncio.gather(*(scope.ready() for scope in self._scopes))
+
+
+class _ScopeBridge:
+    """The bridge for the runs of one scope."""
+
+    def __init__(self, hub: Hub, scope: Scope, workflows: Workflows) -> None:
+        self._run_cache = Cache(hub, scope.run)
+        self._approval_cache = Cache(hub, scope.approval)
+        self._placement_cache = Cache(hub, scope.placement)
+        self._index = RunIndex(scope, self._run_cache)
+        self._runs = _controller(scope.run, RunReconciler(hub, self._index, workflows))
+        self._approvals = _controller(
+            scope.approval, ApprovalReconciler(hub, self._approval_cache, self._index, workflows)
+        )
+        self._placements = _controller(
+            scope.placement, PlacementReconciler(self._placement_cache, self._index, workflows)
+        )
+        self._caches = (self._run_cache, self._approval_cache, self._placement_cache)
+
+    async def run(self) -> None:
+        await asyncio.gather(*(cache.run() for cache in self._caches), self._control())
+
+    async def ready(self) -> None:
+        await asyncio.gather(*(cache.ready() for cache in self._caches))
+
+    async def _control(self) -> None:
+        """Look at objects once all kinds are listed: approvals and placements need the runs."""
+        await self.ready()
+        self._catch_up()
+        self._run_cache.subscribe(lambda change: _queue(self._runs, change))
+        self._approval_cache.subscribe(lambda change: _queue(self._approvals, change))
+        self._placement_cache.subscribe(lambda change: _queue(self._placements, change))
+        controllers = (self._runs, self._approvals, self._placements)
+        await asyncio.gather(*(controller.run() for controller in controllers))
+
+    def _catch_up(self) -> None:
+        """Queue what may have been deleted while no bridge was there to see it."""
+        for run in self._index.active():
+            namespace = run.metadata.namespace
+            self._placements.queue.add((namespace, run.spec.placement_name))
+            for request in open_requests(run):
+                self._approvals.queue.add((namespace, request))
+
+
+class _Reconciler(Protocol):
+    async def reconcile(self, key: Key) -> None: ...
+
+
+def _controller(kind: Kind, reconciler: _Reconciler) -> Controller:
+    return Controller(f"bridge of {kind.plural}", reconciler.reconcile, workers=WORKERS)
+
+
+def _queue(controller: Controller, change: Change) -> None:
+    controller.queue.add(change.key)

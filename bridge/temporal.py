@@ -1,0 +1,97 @@
+"""What the bridge asks of Temporal: start a run's workflow, tell it something, cancel it.
+
+Everything may be repeated: a workflow that exists already, or is over, is no error.
+"""
+
+import logging
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from temporalio.client import Client
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from api.runs import UpdateRun
+from hub import Unavailable
+from planning.identity import RunRef
+from workflows.messages import WORKFLOW, Message, UpdateRunInput
+from workflows.update_run import DELETED
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Something to tell a workflow."""
+
+    name: str
+    message: Message
+
+
+class Workflows:
+    """The workflows of update runs."""
+
+    def __init__(self, client: Client, *, task_queue: str, stuck_after: timedelta) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self._stuck_after = stuck_after
+
+    async def start(self, ref: RunRef, run: UpdateRun, *, signal: Signal | None) -> None:
+        """Start the run's workflow unless it exists, and tell it something in the same request.
+
+        Raises Unavailable when Temporal does not answer.
+        """
+        spec = run.spec
+        try:
+            await _asked(
+                self._client.start_workflow(
+                    WORKFLOW,
+                    UpdateRunInput(run=ref, stuck_after=self._stuck_after),
+                    id=ref.workflow_id,
+                    task_queue=self._task_queue,
+                    id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                    id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                    start_signal=signal.name if signal else None,
+                    start_signal_args=[signal.message] if signal else [],
+                    static_summary=f"{spec.placement_name} by {spec.staged_rollout_strategy_name}",
+                    static_details=_details(ref, run),
+                )
+            )
+        except WorkflowAlreadyStartedError:
+            logger.debug("the workflow of run %s is over", ref.reference(ref.name))
+
+    async def tell(self, ref: RunRef, signal: Signal) -> None:
+        """Signal the run's workflow; one that is over, or not there yet, need not know.
+
+        Raises Unavailable when Temporal does not answer.
+        """
+        handle = self._client.get_workflow_handle(ref.workflow_id)
+        await _asked(handle.signal(signal.name, signal.message))
+
+    async def cancel(self, ref: RunRef) -> None:
+        """End the workflow of a run that is deleted.
+
+        Raises Unavailable when Temporal does not answer.
+        """
+        handle = self._client.get_workflow_handle(ref.workflow_id)
+        await _asked(handle.cancel(reason=DELETED))
+
+
+async def _asked(request: Awaitable[object]) -> None:
+    try:
+        await request
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise Unavailable(f"Temporal: {error.message}") from error
+
+
+def _details(ref: RunRef, run: UpdateRun) -> str:
+    spec = run.spec
+    index = spec.resource_snapshot_index or "of the hub's content when the run begins"
+    return (
+        f"{run.kind} `{ref.reference(ref.name)}` takes resource snapshot {index} "
+        f"of placement `{spec.placement_name}` through the stages of strategy "
+        f"`{spec.staged_rollout_strategy_name}`."
+    )
