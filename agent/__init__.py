@@ -1,0 +1,11 @@
+"""A member's side: applies Works, judges availability, reports, sends the heartbeat.
+
+Knows nothing of runs or of the workflows that drive them, so it must not import `workflows`,
+`activities` or `placement`: to the agent a rollout is a Work that changed.
+"""
+
+from agent.errors import AgentError
+from agent.room import Agent
+from agent.settings import AgentSettings
+
+__all__ = ["Agent", "AgentError", "AgentSettings"]

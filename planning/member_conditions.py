@@ -9,17 +9,13 @@ from typing import Final
 
 from api.base import Condition
 from api.members import AgentStatus, AgentType, MemberCluster, MemberClusterStatus
+from api.reasons import ConditionType, MemberMessage, MemberReason
 from planning import conditions
 from planning.condition_lists import renewed
 
-READY_TO_JOIN: Final = "ReadyToJoin"
-JOINED: Final = "Joined"
-HEALTHY: Final = "Healthy"
-
-
-def is_member(member: MemberCluster | None) -> bool:
-    """Whether the cluster belongs to the fleet: it is registered and not being removed."""
-    return member is not None and member.metadata.deletion_timestamp is None
+READY_TO_JOIN: Final = ConditionType.READY_TO_JOIN
+JOINED: Final = ConditionType.JOINED
+HEALTHY: Final = ConditionType.HEALTHY
 
 
 def alive(member: MemberCluster, *, problem: str = "", now: datetime) -> MemberClusterStatus:
@@ -37,22 +33,8 @@ def alive(member: MemberCluster, *, problem: str = "", now: datetime) -> MemberC
         _make(HEALTHY, healthy, f"InternalMemberCluster{state}", problem, member, now),
     ]
     whole = [
-        _make(
-            READY_TO_JOIN,
-            "True",
-            "MemberClusterReadyToJoin",
-            "Member cluster is ready to join the fleet",
-            member,
-            now,
-        ),
-        _make(
-            JOINED,
-            "True",
-            "MemberClusterJoined",
-            "Member cluster has successfully joined the fleet",
-            member,
-            now,
-        ),
+        _make(READY_TO_JOIN, "True", MemberReason.READY, MemberMessage.READY, member, now),
+        _make(JOINED, "True", MemberReason.JOINED, MemberMessage.JOINED, member, now),
         _make(HEALTHY, healthy, f"MemberCluster{state}", problem, member, now),
     ]
     return _status(member, whole=whole, agent=agent, heartbeat=now)
@@ -61,8 +43,7 @@ def alive(member: MemberCluster, *, problem: str = "", now: datetime) -> MemberC
 def left(member: MemberCluster, *, now: datetime) -> MemberClusterStatus:
     """Status of a member that leaves: its agent touches no object any more."""
     before = _own_agent(member)
-    message = "Member cluster has left the fleet"
-    whole = [_make(JOINED, "False", "MemberClusterLeft", message, member, now)]
+    whole = [_make(JOINED, "False", MemberReason.LEFT, MemberMessage.LEFT, member, now)]
     agent = [_make(JOINED, "False", "InternalMemberClusterLeft", "", member, now)]
     heartbeat = before.last_received_heartbeat if before else None
     return _status(member, whole=whole, agent=agent, heartbeat=heartbeat)

@@ -1,0 +1,54 @@
+"""Making sure that the member serves AppliedWork, without which nothing can be recorded.
+
+contract: placement 8
+"""
+
+from contextlib import aclosing
+
+from agent.errors import AgentError
+from api.crds import definition, file_name
+from api.kinds import APPLIED_WORK, CUSTOM_RESOURCE_DEFINITION
+from api.works import AppliedWork
+from hub import Forbidden, Hub, Invalid, Json
+from planning.availability import Availability, judge
+
+
+async def ensure(cluster: Hub, *, member: str) -> None:
+    """Install the definition of AppliedWork on a member that does not serve it yet.
+
+    Raises:
+        AgentError: the agent may not install it; says who can do what.
+        HubError: the member cannot be reached.
+    """
+    if await cluster.kind_for(APPLIED_WORK.api_version, APPLIED_WORK.kind) is not None:
+        return
+    body = definition(AppliedWork)
+    try:
+        installed = await cluster.apply(CUSTOM_RESOURCE_DEFINITION, body)
+        await _wait_until_served(cluster, installed)
+    except (Forbidden, Invalid) as error:
+        name = body["metadata"]["name"]
+        raise AgentError(
+            f"member {member!r} does not serve AppliedWork and refuses its definition {name} "
+            f"({error}); let the agent's user create CustomResourceDefinitions there, or apply "
+            f"deploy/crds/{file_name(AppliedWork)} to the member yourself"
+        ) from error
+
+
+async def _wait_until_served(cluster: Hub, installed: Json) -> None:
+    if _is_served(installed):
+        return
+    metadata = installed["metadata"]
+    changes = cluster.watch(
+        CUSTOM_RESOURCE_DEFINITION,
+        resource_version=metadata["resourceVersion"],
+        fields=f"metadata.name={metadata['name']}",
+    )
+    async with aclosing(changes) as events:
+        async for event in events:
+            if _is_served(event.object):
+                return
+
+
+def _is_served(installed: Json) -> bool:
+    return judge(CUSTOM_RESOURCE_DEFINITION, installed) is Availability.AVAILABLE

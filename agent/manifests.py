@@ -1,0 +1,144 @@
+"""Reading the manifests of a Work: which object each one means on the member.
+
+contract: placement 8 (identifiers, DecodingErred, FoundGenerateName, Duplicated)
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from api.kinds import Kind
+from api.reasons import ApplyError, ManifestReason
+from api.works import Work, WorkResourceIdentifier
+from hub import Hub, Json
+from planning.applied_resources import Identity, identity
+from planning.work_conditions import Refusal
+
+_SERVER_OWNED: Final = (
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+)
+"""Metadata that belongs to the cluster where an object lives; an envelope may contain it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One object that a member is to have."""
+
+    identifier: WorkResourceIdentifier
+    body: Json
+    """The object without what only its own cluster can say."""
+    kind: Kind | None
+    """How the member serves it; None when the member does not."""
+    refusal: Refusal | None = None
+    """Why it cannot be applied whatever the member says; None when it may be tried."""
+
+
+async def read(work: Work, *, cluster: Hub) -> list[Manifest]:
+    """Read all manifests of a Work, asking the member how it serves their kinds."""
+    bodies = [_cleaned(each) for each in work.spec.workload.manifests]
+    kinds = await _kinds({_type_of(body) for body in bodies}, cluster=cluster)
+    manifests: list[Manifest] = []
+    seen: set[Identity] = set()
+    for ordinal, body in enumerate(bodies):
+        manifest = _read(ordinal, body, kinds.get(_type_of(body)))
+        if manifest.refusal is None and identity(manifest.identifier) in seen:
+            manifest = _refused(manifest, ManifestReason.DUPLICATED, ApplyError.DUPLICATED)
+        seen.add(identity(manifest.identifier))
+        manifests.append(manifest)
+    return manifests
+
+
+async def serve(manifest: Manifest, *, cluster: Hub) -> Manifest:
+    """Ask again for a kind that was not served: its definition may have been applied since."""
+    if manifest.kind is not None or manifest.refusal is not None:
+        return manifest
+    kind = await cluster.kind_for(*_type_of(manifest.body))
+    return _read(manifest.identifier.ordinal, manifest.body, kind, final=True)
+
+
+def spec_hash(body: Json) -> str:
+    """Fingerprint of a manifest, noted on the object: hex sha256 of its JSON with sorted keys."""
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+async def _kinds(
+    types: Iterable[tuple[str, str]], *, cluster: Hub
+) -> dict[tuple[str, str], Kind | None]:
+    # One after the other: each unknown kind makes the client ask the server again.
+    return {each: await cluster.kind_for(*each) for each in sorted(types)}
+
+
+def _type_of(body: Json) -> tuple[str, str]:
+    return str(body.get("apiVersion", "")), str(body.get("kind", ""))
+
+
+def _cleaned(body: Json) -> Json:
+    metadata = body.get("metadata") or {}
+    kept = {key: value for key, value in metadata.items() if key not in _SERVER_OWNED}
+    return {key: value for key, value in body.items() if key != "status"} | {"metadata": kept}
+
+
+def _read(ordinal: int, body: Json, kind: Kind | None, *, final: bool = False) -> Manifest:
+    identifier = _identifier(ordinal, body, kind)
+    manifest = Manifest(identifier=identifier, body=body, kind=kind)
+    if not identifier.name and body["metadata"].get("generateName"):
+        return _refused(manifest, ManifestReason.GENERATE_NAME, ApplyError.GENERATE_NAME)
+    problem = _problem(identifier, kind, final=final)
+    if problem:
+        error = f"failed to decode manifest: {problem}"
+        return _refused(manifest, ManifestReason.DECODING_ERROR, error)
+    return manifest
+
+
+def _identifier(ordinal: int, body: Json, kind: Kind | None) -> WorkResourceIdentifier:
+    group, _, version = _type_of(body)[0].rpartition("/")
+    metadata = body["metadata"]
+    said = {
+        "ordinal": ordinal,
+        "group": group,
+        "version": version,
+        "kind": body.get("kind", ""),
+        "resource": kind.plural if kind else "",
+        "namespace": metadata.get("namespace", ""),
+        "name": metadata.get("name", ""),
+    }
+    # What is empty stays unset, so that it is not written.
+    return WorkResourceIdentifier.model_validate(
+        {key: value for key, value in said.items() if value or key == "ordinal"}
+    )
+
+
+def _problem(identifier: WorkResourceIdentifier, kind: Kind | None, *, final: bool) -> str:
+    if not identifier.kind or not identifier.name:
+        return "the object has no kind or no name"
+    if kind is None:
+        served = f'no matches for kind "{identifier.kind}" in version "{_api_version(identifier)}"'
+        looked = "failed to find GVR from member cluster client REST mapping"
+        return f"{looked}: {served}" if final else ""
+    if kind.namespaced and not identifier.namespace:
+        return f"{identifier.kind} {identifier.name!r} needs a namespace"
+    return ""
+
+
+def _api_version(identifier: WorkResourceIdentifier) -> str:
+    return f"{identifier.group}/{identifier.version}" if identifier.group else identifier.version
+
+
+def _refused(manifest: Manifest, reason: ManifestReason, error: str) -> Manifest:
+    return Manifest(
+        identifier=manifest.identifier,
+        body=manifest.body,
+        kind=manifest.kind,
+        refusal=Refusal(reason, error),
+    )

@@ -1,0 +1,124 @@
+"""Being a member: joins, sends the heartbeat, leaves; all of it in the MemberCluster.
+
+contract: placement 11
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from agent.settings import STATUS_MANAGER, AgentSettings
+from api.kinds import MEMBER_CLUSTER
+from api.members import MemberCluster, MemberClusterStatus
+from hub import Cache, Change, Hub, HubError, Json
+from planning import member_conditions
+
+logger = logging.getLogger(__name__)
+
+_JITTER = 0.05
+"""Share by which heartbeats are spread, so that many members do not report in one moment."""
+
+
+class Membership:
+    """Watches the MemberCluster of one cluster and reports into it."""
+
+    def __init__(self, *, member: str, hub: Hub, cluster: Hub, settings: AgentSettings) -> None:
+        self._member = member
+        self._hub = hub
+        self._cluster = cluster
+        self._settings = settings
+        self._changed = asyncio.Event()
+        self.cache = Cache(hub, MEMBER_CLUSTER, fields=f"metadata.name={member}")
+
+    def subscribe(self, told: Callable[[], None]) -> None:
+        """Be told whenever the cluster joins or leaves the fleet."""
+        self.cache.subscribe(lambda change: told() if _moves(change) else None)
+
+    @property
+    def is_member(self) -> bool:
+        """Whether the cluster belongs to the fleet, as far as the watch knows."""
+        return _is_member(self.cache.get(self._member))
+
+    async def confirm(self) -> bool:
+        """Whether the cluster belongs to the fleet, asked afresh.
+
+        Another watch may bring the consequences of a removal before this one brings the cause.
+        """
+        return _is_member(await self._hub.find(MEMBER_CLUSTER, self._member))
+
+    async def run(self) -> None:
+        """Report until cancelled."""
+        self.cache.subscribe(self._on_change)
+        while True:
+            self._changed.clear()
+            pause = await self._report()
+            try:
+                async with asyncio.timeout(pause.total_seconds() if pause else None):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
+
+    def _on_change(self, change: Change) -> None:
+        if _moves(change) or _generation(change.old) != _generation(change.new):
+            self._changed.set()
+
+    async def _report(self) -> timedelta | None:
+        """Say how the member is; returns when to say it again, if ever."""
+        body = self.cache.get(self._member)
+        if body is None:
+            return None
+        member = MemberCluster.from_wire(body)
+        period = timedelta(seconds=member.spec.heartbeat_period_seconds)
+        try:
+            if _is_member(body):
+                await self._beat(member)
+                return period * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
+            await self._leave(member)
+        except HubError as error:
+            logger.warning("member %s: cannot report to the hub: %s", self._member, error)
+            return min(period, self._settings.hub_retry)
+        return None
+
+    async def _beat(self, member: MemberCluster) -> None:
+        problem = await self._problem()
+        now = datetime.now(UTC)
+        await self._write(member, member_conditions.alive(member, problem=problem, now=now))
+
+    async def _leave(self, member: MemberCluster) -> None:
+        if not member_conditions.has_left(member):
+            await self._write(member, member_conditions.left(member, now=datetime.now(UTC)))
+            logger.info("member %s has left the fleet", self._member)
+
+    async def _problem(self) -> str:
+        try:
+            await self._cluster.version()
+        except HubError as error:
+            return f"the member's API server does not answer: {error}"
+        return ""
+
+    async def _write(self, member: MemberCluster, status: MemberClusterStatus) -> None:
+        # With the uid, a MemberCluster that was made anew meanwhile is not written to.
+        body = {
+            "metadata": {"name": self._member, "uid": member.metadata.uid},
+            "status": status.to_wire(),
+        }
+        await self._hub.apply(MEMBER_CLUSTER, body, subresource="status", manager=STATUS_MANAGER)
+
+
+def _is_member(body: Json | None) -> bool:
+    return body is not None and "deletionTimestamp" not in body["metadata"]
+
+
+def _generation(body: Json | None) -> tuple[str, int] | None:
+    return (body["metadata"]["uid"], body["metadata"]["generation"]) if body else None
+
+
+def _moves(change: Change) -> bool:
+    return _belongs(change.old) != _belongs(change.new)
+
+
+def _belongs(body: Json | None) -> tuple[str, bool] | None:
+    """Tells a member that was removed and registered anew from one that stayed."""
+    return (body["metadata"]["uid"], _is_member(body)) if body else None

@@ -1,0 +1,100 @@
+"""Bringing one Work to the member: note it, apply it, remove what it no longer names.
+
+contract: placement 8
+"""
+
+from collections.abc import Iterable, Sequence
+from time import monotonic
+from typing import Final
+
+from agent import leftovers, manifests
+from agent.applying import Applied, Applier, refused
+from agent.manifests import Manifest
+from agent.progress import Progress, place_of
+from agent.records import Records, owner_reference
+from agent.settings import AgentSettings
+from agent.sightings import Sightings
+from api.applying import ApplyStrategy, ApplyType
+from api.reasons import ManifestReason
+from api.works import Work
+from hub import Hub
+from planning import applied_resources
+from planning.applied_resources import identity
+from planning.work_conditions import Refusal
+
+_NO_DIFFS: Final = Refusal(
+    ManifestReason.DIFF_FAILED, "this version of the agent does not compare objects yet"
+)
+
+
+class Processor:
+    """Applies whole Works to one member."""
+
+    def __init__(self, cluster: Hub, *, sightings: Sightings, settings: AgentSettings) -> None:
+        self._cluster = cluster
+        self._sightings = sightings
+        self._records = Records(cluster)
+        self._applier = Applier(cluster, at_once=settings.writes_at_once)
+
+    async def process(self, work: Work) -> Progress | None:
+        """Apply a Work; None while an earlier AppliedWork of its name is being deleted.
+
+        Raises:
+            HubError: the member cannot be reached; what was done is safe to repeat.
+        """
+        strategy = work.spec.apply_strategy or ApplyStrategy()
+        if strategy.type is ApplyType.REPORT_DIFF:
+            return await self._compare(work)
+        record = await self._records.open(work)
+        if record.metadata.deletion_timestamp is not None:
+            return None
+        wanted = await manifests.read(work, cluster=self._cluster)
+        identifiers = [each.identifier for each in wanted]
+        recorded = record.status.applied_resources
+        # Noted before anything is applied: an agent that dies in between loses track of nothing.
+        noted = applied_resources.record(recorded, wanted=identifiers, uids={})
+        await self._records.note(record, noted)
+        self._watch(work.metadata.name, wanted)
+
+        owner = owner_reference(record)
+        applied = await self._applier.apply(wanted, owner=owner, strategy=strategy)
+        superfluous = applied_resources.left_over(recorded, wanted=identifiers)
+        remaining = await leftovers.remove(superfluous, owner_uid=owner.uid, cluster=self._cluster)
+        kept = [each for each in noted if each not in superfluous or each in remaining]
+        final = applied_resources.record(kept, wanted=identifiers, uids=_uids(applied))
+        await self._records.note(record, final)
+        self._watch(work.metadata.name, (each.manifest for each in applied))
+        return Progress(
+            uid=work.metadata.uid,
+            generation=work.metadata.generation,
+            applied=applied,
+            processed_at=monotonic(),
+            remaining=remaining,
+        )
+
+    async def _compare(self, work: Work) -> Progress:
+        """Report differences and touch nothing; the seam for the strategy ReportDiff."""
+        wanted = await manifests.read(work, cluster=self._cluster)
+        return Progress(
+            uid=work.metadata.uid,
+            generation=work.metadata.generation,
+            applied=[refused(each, _NO_DIFFS) for each in wanted],
+            processed_at=monotonic(),
+            diff_only=True,
+        )
+
+    async def remove(self, name: str) -> bool:
+        """Have everything removed that a Work put on the member; True once it is all gone."""
+        record = await self._records.find(name)
+        if record is None:
+            return True
+        await self._records.remove(record)
+        return False
+
+    def _watch(self, work: str, wanted: Iterable[Manifest]) -> None:
+        places = {place_of(each) for each in wanted}
+        self._sightings.look(work, (place for place in places if place is not None))
+
+
+def _uids(applied: Sequence[Applied]) -> dict[applied_resources.Identity, str]:
+    return {identity(each.outcome.identifier): each.uid for each in applied if each.uid}

@@ -1,0 +1,109 @@
+"""What an agent remembers of a Work between two looks, to do no more than is needed."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from agent.applying import Applied, judged
+from agent.manifests import Manifest
+from agent.sightings import Place, Sighting, Sightings
+from api.works import AppliedResource, WorkStatus
+from hub import Json
+from planning import work_rechecks
+from planning.work_conditions import Outcome, is_settled
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a Work is on the member. Lost with the agent, and then found out again."""
+
+    uid: str
+    generation: int
+    applied: list[Applied]
+    processed_at: float
+    """When the Work was last applied, on the monotonic clock."""
+    diff_only: bool = False
+    """The Work's strategy is ReportDiff."""
+    remaining: list[AppliedResource] = field(default_factory=list)
+    """Objects that are still being removed."""
+    attempts: int = 1
+    """Times in a row that the Work was applied and was as settled, or unsettled, as before."""
+    repairs: int = 0
+    """Times in a row that drift was the cause to apply."""
+    drifted: bool = False
+    """An object was deleted or changed by someone else since the Work was applied."""
+    status: WorkStatus | None = None
+    """The status that was last written."""
+
+    def is_about(self, work: Json) -> bool:
+        """Whether what is remembered is about this very content."""
+        metadata = work["metadata"]
+        return (self.uid, self.generation) == (metadata["uid"], metadata["generation"])
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """What became of each manifest."""
+        return [each.outcome for each in self.applied]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is missing on the member and nothing is to be removed."""
+        return is_settled(self.outcomes) and not self.remaining
+
+    def follow(self, before: "Progress | None") -> None:
+        """Go on counting where an earlier attempt at the same content left off."""
+        if before is None or (before.uid, before.generation) != (self.uid, self.generation):
+            return
+        self.status = before.status
+        self.repairs = before.repairs + 1 if before.drifted else 0
+        if before.is_settled == self.is_settled:
+            self.attempts = before.attempts + 1
+
+    def due(self) -> float:
+        """When the Work is to be applied again, on the monotonic clock."""
+        pause = work_rechecks.pause(self.attempts, settled=self.is_settled)
+        if self.drifted:
+            pause = min(pause, work_rechecks.repair_pause(self.repairs))
+        return self.processed_at + pause / timedelta(seconds=1)
+
+    def take_in(self, sighting: Sighting) -> None:
+        """Note that an object is gone; what it says of itself is read by `look`."""
+        if not sighting.gone:
+            return
+        for each in self.applied:
+            place, name = place_of(each.manifest), each.outcome.identifier.name
+            if (place, name) == (sighting.place, sighting.name):
+                self.drifted = True
+
+    def look(self, sightings: Sightings) -> None:
+        """Take in what the watches show, where it is newer than what is known."""
+        self.applied = [self._look_at(each, sightings) for each in self.applied]
+
+    def _look_at(self, applied: Applied, sightings: Sightings) -> Applied:
+        place = place_of(applied.manifest)
+        if place is None or not applied.outcome.is_applied:
+            return applied
+        live = sightings.get(place, applied.outcome.identifier.name)
+        if live is None or not _is_newer(live["metadata"]["resourceVersion"], applied.version):
+            return applied
+        fresh = judged(applied.manifest, place.kind, live)
+        generation = applied.outcome.generation
+        if fresh.uid != applied.uid or not generation or fresh.outcome.generation != generation:
+            # Where no generation tells spec from status, any change may be drift; to apply what
+            # is there already changes nothing, so that this ends by itself.
+            self.drifted = True
+        return fresh
+
+
+def place_of(manifest: Manifest) -> Place | None:
+    """Where the object of a manifest is to be seen; None when the member does not serve it."""
+    kind = manifest.kind
+    if kind is None:
+        return None
+    return Place(kind, manifest.identifier.namespace if kind.namespaced else "")
+
+
+def _is_newer(version: str, than: str) -> bool:
+    # Numbers wherever etcd is behind the API server; else being different must do.
+    if version.isdecimal() and than.isdecimal():
+        return int(version) > int(than)
+    return version != than

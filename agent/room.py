@@ -1,0 +1,95 @@
+"""One agent: everything that a member does for the fleet."""
+
+import asyncio
+import logging
+from typing import Final
+
+from agent import definitions
+from agent.membership import Membership
+from agent.settings import AgentSettings
+from agent.works import Works
+from hub import Hub, HubError
+
+logger = logging.getLogger(__name__)
+
+_RECONNECT_FIRST: Final = 0.5
+_RECONNECT_MOST: Final = 15.0
+"""Seconds between two tries to reach a member that was away when the agent started."""
+
+
+class Agent:
+    """The agent of one member. Many may run in one process: each keeps its own state.
+
+    Waits for what others make: the MemberCluster and the namespace `fleet-member-<member>`.
+
+    contract: placement 8 and 11
+    """
+
+    def __init__(
+        self, *, member: str, hub: Hub, cluster: Hub, settings: AgentSettings | None = None
+    ) -> None:
+        """Prepare an agent.
+
+        Args:
+            member: name of the member, as its MemberCluster is called.
+            hub: client of the hub.
+            cluster: client of the member's own API server.
+            settings: how the agent works; the defaults when left out.
+        """
+        settings = settings or AgentSettings()
+        self._member = member
+        self._cluster = cluster
+        self._equipped = asyncio.Event()
+        self._membership = Membership(member=member, hub=hub, cluster=cluster, settings=settings)
+        self._works = Works(
+            member=member,
+            hub=hub,
+            cluster=cluster,
+            membership=self._membership,
+            settings=settings,
+        )
+
+    async def run(self) -> None:
+        """Work until cancelled.
+
+        Raises:
+            AgentError: the member lacks something that the agent may not put there.
+        """
+        await self._equip()
+        try:
+            # If one of these ends with an error, none of the others may go on without it.
+            async with asyncio.TaskGroup() as tasks:  # noqa: TID251 - not in a workflow
+                tasks.create_task(self._membership.cache.run())
+                tasks.create_task(self._works.cache.run())
+                tasks.create_task(self._works.records.run())
+                tasks.create_task(self._work())
+        finally:
+            await self._works.sightings.close()
+
+    async def ready(self) -> None:
+        """Wait until the agent has seen all there is to do."""
+        await self._equipped.wait()
+        await self._membership.cache.ready()
+        await self._works.cache.ready()
+        await self._works.records.ready()
+
+    async def _work(self) -> None:
+        # Only what is known whole can be judged: without the member list every Work would look
+        # like one of a cluster that left.
+        await self.ready()
+        logger.info("agent of member %s is ready", self._member)
+        await asyncio.gather(self._membership.run(), self._works.controller.run())
+
+    async def _equip(self) -> None:
+        """Have the member serve what the agent needs, as soon as it can be reached."""
+        pause = _RECONNECT_FIRST
+        while True:
+            try:
+                await definitions.ensure(self._cluster, member=self._member)
+            except HubError as error:
+                logger.warning("member %s cannot be reached: %s", self._member, error)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _RECONNECT_MOST)
+            else:
+                self._equipped.set()
+                return

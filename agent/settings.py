@@ -1,0 +1,33 @@
+"""What operators may tune about an agent, and the names under which it writes."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+OBJECT_MANAGER: Final = "work-api-agent"
+"""Field manager of applied objects on the member, the same as KubeFleet's agent uses, so that
+an agent of either kind can go on where the other left off."""
+
+STATUS_MANAGER: Final = "fleetgate-agent"
+"""Field manager of what the agent says in the MemberCluster on the hub."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """How an agent works; the defaults suit many agents in one process."""
+
+    works_at_once: int = 4
+    """Works processed side by side (default 4): one that waits for the member does not hold up
+    the next, and a burst of Works does not take every connection."""
+
+    writes_at_once: int = 8
+    """Objects applied side by side to the member (default 8), over all Works: few connections,
+    and enough to hide the time of each answer."""
+
+    removal_recheck: timedelta = timedelta(seconds=5)
+    """How soon to look again for something that is being deleted (default 5 s), in case the
+    watch that tells it is gone fell behind."""
+
+    hub_retry: timedelta = timedelta(seconds=5)
+    """Longest pause before a heartbeat that failed is tried again (default 5 s): well within
+    the five minutes after which a silent member counts as unreachable."""

@@ -1,0 +1,183 @@
+"""The Works of one member: looks at each when something about it changed, and reports.
+
+contract: placement 8
+"""
+
+import logging
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+
+from agent.membership import Membership
+from agent.processing import Processor
+from agent.progress import Progress
+from agent.settings import AgentSettings
+from agent.sightings import Sighting, Sightings
+from api import names
+from api.kinds import APPLIED_WORK, WORK
+from api.works import Work, WorkStatus
+from hub import Cache, Change, Controller, Hub, Json, Key, NotFound
+from planning import work_conditions
+
+logger = logging.getLogger(__name__)
+
+
+class Works:
+    """Brings every Work of a member's namespace to the member and says in it how that went."""
+
+    def __init__(
+        self,
+        *,
+        member: str,
+        hub: Hub,
+        cluster: Hub,
+        membership: Membership,
+        settings: AgentSettings,
+    ) -> None:
+        self._namespace = names.member_namespace(member)
+        self._hub = hub
+        self._membership = membership
+        self._settings = settings
+        self._progress: dict[str, Progress] = {}
+        self.sightings = Sightings(cluster, told=self._on_sighting)
+        self._processor = Processor(cluster, sightings=self.sightings, settings=settings)
+        self.cache = Cache(hub, WORK, namespace=self._namespace)
+        self.records = Cache(cluster, APPLIED_WORK)
+        self.controller = Controller(
+            f"works of {member}", self._reconcile, workers=settings.works_at_once
+        )
+        self.cache.subscribe(self._on_change)
+        self.records.subscribe(self._on_record)
+        membership.subscribe(self._on_membership)
+
+    def _on_change(self, change: Change) -> None:
+        # The agent's own reports come back as changes too, and ask for nothing.
+        if _asked(change.old) != _asked(change.new):
+            self.controller.queue.add(change.key)
+
+    def _on_record(self, change: Change) -> None:
+        if change.new is None:
+            self._progress.pop(change.key[1], None)
+            self._add(change.key[1])
+
+    def _on_sighting(self, sighting: Sighting) -> None:
+        progress = self._progress.get(sighting.work)
+        if progress is not None:
+            progress.take_in(sighting)
+            self._add(sighting.work)
+
+    def _on_membership(self) -> None:
+        for work in self.cache.items():
+            self._add(work["metadata"]["name"])
+
+    def _add(self, name: str) -> None:
+        self.controller.queue.add((self._namespace, name))
+
+    async def _reconcile(self, key: Key) -> timedelta | None:
+        name = key[1]
+        body = self.cache.get(name, self._namespace)
+        if body is None or not self._membership.is_member:
+            self._forget(name)
+        if body is None:
+            return None
+        if "deletionTimestamp" in body["metadata"]:
+            return await self._remove(body)
+        return await self._keep(body) if self._membership.is_member else None
+
+    async def _keep(self, body: Json) -> timedelta:
+        """Have the Work on the member as it says, and say how it is there."""
+        name = body["metadata"]["name"]
+        progress = self._progress.get(name)
+        if progress is not None:
+            progress.look(self.sightings)
+        if progress is None or not progress.is_about(body) or progress.due() <= monotonic():
+            progress = await self._process(body, progress)
+        if progress is None:
+            return self._settings.removal_recheck
+        await self._report(body, progress)
+        return timedelta(seconds=max(progress.due() - monotonic(), 0))
+
+    async def _process(self, body: Json, before: Progress | None) -> Progress | None:
+        work = Work.from_wire(body)
+        await self._hold(work)
+        progress = await self._processor.process(work)
+        if progress is not None:
+            progress.follow(before)
+            self._progress[work.metadata.name] = progress
+            # What was seen while objects were being applied came before there was a progress.
+            progress.look(self.sightings)
+        return progress
+
+    async def _hold(self, work: Work) -> None:
+        """Keep the Work from going before what it put on the member is gone."""
+        finalizers = work.metadata.finalizers
+        if names.WORK_FINALIZER not in finalizers:
+            await self._write_finalizers(work, [*finalizers, names.WORK_FINALIZER])
+
+    async def _remove(self, body: Json) -> timedelta | None:
+        """Remove from the member what a deleted Work put there, then let the Work go."""
+        work = Work.from_wire(body)
+        if names.WORK_FINALIZER not in work.metadata.finalizers:
+            return None
+        # A member that leaves keeps what it has.
+        if await self._membership.confirm() and not await self._processor.remove(
+            work.metadata.name
+        ):
+            return self._settings.removal_recheck
+        rest = [each for each in work.metadata.finalizers if each != names.WORK_FINALIZER]
+        await self._write_finalizers(work, rest)
+        self._forget(work.metadata.name)
+        return None
+
+    async def _write_finalizers(self, work: Work, finalizers: list[str]) -> None:
+        metadata = work.metadata
+        change = {"resourceVersion": metadata.resource_version, "finalizers": finalizers}
+        try:
+            await self._hub.patch(
+                WORK, metadata.name, {"metadata": change}, namespace=metadata.namespace
+            )
+        except NotFound:
+            logger.debug("Work %s is gone already", metadata.name)
+
+    async def _report(self, body: Json, progress: Progress) -> None:
+        """Write the Work's status if it says something new."""
+        before = progress.status or WorkStatus.from_wire(body.get("status") or {})
+        status = work_conditions.report(
+            progress.outcomes,
+            generation=progress.generation,
+            before=before,
+            now=datetime.now(UTC),
+            diff_only=progress.diff_only,
+        )
+        wire = status.to_wire()
+        if wire != before.to_wire():
+            await self._write_status(body, wire)
+        progress.status = status
+
+    async def _write_status(self, body: Json, status: Json) -> None:
+        metadata = body["metadata"]
+        patch: list[Json] = [
+            {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+            {"op": "add", "path": "/status", "value": status},
+        ]
+        try:
+            await self._hub.patch(
+                WORK,
+                metadata["name"],
+                patch,
+                namespace=self._namespace,
+                subresource="status",
+            )
+        except NotFound:
+            logger.debug("Work %s is gone already", metadata["name"])
+
+    def _forget(self, name: str) -> None:
+        self._progress.pop(name, None)
+        self.sightings.forget(name)
+
+
+def _asked(body: Json | None) -> tuple[str, int, bool] | None:
+    """What of a Work an agent acts upon: its content, and whether it is to go."""
+    if body is None:
+        return None
+    metadata = body["metadata"]
+    return metadata["uid"], metadata["generation"], "deletionTimestamp" in metadata

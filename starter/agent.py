@@ -1,0 +1,67 @@
+"""`fleetgate agent`: the member's side, as a process of its own."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import click
+
+from agent import Agent, AgentError
+from hub import Hub, HubError
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_EXAMPLE = """\b
+Example:
+  fleetgate agent --member member1 --hub-kubeconfig hub.kubeconfig \\
+      --member-kubeconfig member1.kubeconfig
+"""
+
+
+@click.command(epilog=_EXAMPLE)
+@click.option("--member", required=True, help="Name of the member, as its MemberCluster is called.")
+@click.option(
+    "--hub-kubeconfig", type=_FILE, required=True, help="How to reach the hub's API server."
+)
+@click.option(
+    "--member-kubeconfig", type=_FILE, required=True, help="How to reach the member's API server."
+)
+def agent(member: str, hub_kubeconfig: Path, member_kubeconfig: Path) -> None:
+    """Apply to one member cluster what the hub has for it, and report back.
+
+    Runs until it is told to stop (SIGTERM, Ctrl-C). Several members may each have their own
+    process, or `fleetgate worker --run agents` serves them all.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    try:
+        asyncio.run(serve(member, hub_kubeconfig, member_kubeconfig))
+    except (AgentError, HubError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+async def serve(member: str, hub_kubeconfig: Path, member_kubeconfig: Path) -> None:
+    """Run one agent until a signal asks it to stop."""
+    async with _clients(hub_kubeconfig, member_kubeconfig) as (hub, cluster):
+        running = asyncio.create_task(Agent(member=member, hub=hub, cluster=cluster).run())
+        _stop_on_signals(running)
+        try:
+            await running
+        except asyncio.CancelledError:
+            logging.getLogger(__name__).info("agent of member %s has stopped", member)
+
+
+@asynccontextmanager
+async def _clients(hub_kubeconfig: Path, member_kubeconfig: Path) -> AsyncIterator[tuple[Hub, Hub]]:
+    async with (
+        await Hub.connect(hub_kubeconfig, manager="fleetgate-agent") as hub,
+        await Hub.connect(member_kubeconfig, manager="fleetgate-agent") as cluster,
+    ):
+        yield hub, cluster
+
+
+def _stop_on_signals(running: asyncio.Task[None]) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, running.cancel)
