@@ -52,7 +52,7 @@ def _sequence(items: list[Any], *, indent: str) -> Iterator[str]:
 def _scalar(value: object) -> str:
     if isinstance(value, str) and _is_plain(value):
         return value
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value)
 
 
 def _is_plain(text: str) -> bool:
