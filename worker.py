@@ -1,0 +1,235 @@
+"""The worker: reads its settings, wires the rooms together, runs until it is told to stop."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from activities.registry import all_activities
+from agent import Agent, AgentError
+from bridge import Bridge, BridgeSettings
+from hub import Hub, HubError
+from placement import Placement, PlacementSettings
+from planning import durations
+from telemetry import AddressError, Health, LogFormat, configure_logging, serve_health
+from workflows.messages import DEFAULT_STUCK_AFTER
+from workflows.plugin import connect
+
+logger = logging.getLogger(__name__)
+
+MANAGER: Final = "fleetgate"
+"""Field manager of what the worker writes, where a room has no name of its own."""
+ACTIVITIES_AT_ONCE: Final = 1000
+"""Slots: one for each run with clusters in flight, and a moment's worth of short effects."""
+STICKY: Final = timedelta(seconds=3)
+"""How long a run's next step waits for a worker that was killed before another one takes it."""
+GRACE: Final = timedelta(seconds=5)
+"""How long activities under way may take to end on SIGTERM; they are repeated otherwise."""
+RECONNECT: Final = 1.0
+"""Seconds between two tries to reach Temporal when the worker starts."""
+
+
+class Role(StrEnum):
+    """A part of the work that a process may do alone or with others."""
+
+    ENGINE = "engine"
+    BRIDGE = "bridge"
+    PLACEMENT = "placement"
+    AGENTS = "agents"
+
+
+class PlacementKind(StrEnum):
+    """Who makes snapshots, bindings and Works."""
+
+    BUILTIN = "builtin"
+    EXTERNAL = "external"
+
+
+class Settings(BaseModel):
+    """Everything an operator can set; read once, from flags and `FLEETGATE_…` variables."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run: frozenset[Role] = frozenset(Role)
+    """Which parts this process does; all by default, since one process serves a small fleet."""
+    placement: PlacementKind = PlacementKind.BUILTIN
+    """`external` leaves snapshots, bindings and Works to another system such as KubeFleet."""
+    kubeconfig: Path | None = None
+    """How to reach the hub; by default KUBECONFIG, or the pod's service account."""
+    context: str | None = None
+    """Context of the kubeconfig; its current one by default."""
+    task_queue: str = Field(default="fleetgate", min_length=1)
+    """Temporal task queue that workflows and activities go through."""
+    stuck_after: timedelta = Field(default=DEFAULT_STUCK_AFTER, gt=timedelta(0))
+    """How long a cluster may take before its run counts as stuck; 5m as KubeFleet has it."""
+    metrics_address: str = "127.0.0.1:9464"
+    """host:port of /healthz and /readyz; loopback, because it has no access control."""
+    log_format: LogFormat | None = None
+    """`text` or `json`; by default text on a terminal and JSON elsewhere."""
+    members: dict[str, Path] = {}
+    """Kubeconfigs of the members that this process runs the agents of: `name=path,…`."""
+
+    @classmethod
+    def load(cls, environ: Mapping[str, str] = os.environ, /, **overrides: object) -> Self:
+        """Read the variables; an override that is not None wins.
+
+        Raises ValidationError naming the field and its value.
+        """
+        found: dict[str, object] = {
+            name: environ[variable]
+            for name in cls.model_fields
+            if (variable := f"FLEETGATE_{name.upper()}") in environ
+        }
+        chosen = {name: value for name, value in overrides.items() if value is not None}
+        return cls.model_validate(found | chosen)
+
+    @field_validator("run", mode="before")
+    @classmethod
+    def _split_roles(cls, value: object) -> object:
+        return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+
+    @field_validator("members", mode="before")
+    @classmethod
+    def _split_members(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        pairs = [part.partition("=") for part in value.split(",") if part]
+        if any(not (name and path) for name, _, path in pairs):
+            raise ValueError("write name=path,name=path")
+        return {name.strip(): path for name, _, path in pairs}
+
+    @field_validator("stuck_after", mode="before")
+    @classmethod
+    def _parse_duration(cls, value: object) -> object:
+        return durations.parse(value) if isinstance(value, str) else value
+
+
+async def serve(settings: Settings) -> None:
+    """Run every part that the settings name, until SIGTERM or SIGINT.
+
+    Raises HubError, AgentError or AddressError for what an operator can mend.
+    """
+    health = Health()
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(serve_health(settings.metrics_address, health))
+        hub = await stack.enter_async_context(
+            await Hub.connect(settings.kubeconfig, context=settings.context, manager=MANAGER)
+        )
+        parts = await _parts(settings, hub, stack)
+        running = asyncio.gather(*(part.run() for part in parts), _announce(parts, health))
+        _stop_on_signals(running)
+        try:
+            await running
+        except asyncio.CancelledError:
+            logger.info("stopping")
+
+
+class _Part:
+    """Something that runs until it is cancelled, and is ready at some point."""
+
+    def __init__(self, run: Coroutine[Any, Any, None], ready: Coroutine[Any, Any, None]) -> None:
+        self._run, self._ready = run, ready
+
+    async def run(self) -> None:
+        await self._run
+
+    async def ready(self) -> None:
+        await self._ready
+
+
+async def _parts(settings: Settings, hub: Hub, stack: AsyncExitStack) -> list[_Part]:
+    parts = []
+    if settings.run & {Role.ENGINE, Role.BRIDGE}:
+        client = await _temporal()
+        if Role.ENGINE in settings.run:
+            await stack.enter_async_context(_engine(client, hub, settings))
+        if Role.BRIDGE in settings.run:
+            bridging = BridgeSettings(
+                task_queue=settings.task_queue, stuck_after=settings.stuck_after
+            )
+            bridge = Bridge(hub, client, settings=bridging)
+            parts.append(_Part(bridge.run(), bridge.ready()))
+    if Role.PLACEMENT in settings.run and settings.placement is PlacementKind.BUILTIN:
+        placement = Placement(hub, settings=PlacementSettings())
+        parts.append(_Part(placement.run(), placement.ready()))
+    if Role.AGENTS in settings.run:
+        parts += [await _agent(name, path, hub, stack) for name, path in settings.members.items()]
+    return parts
+
+
+async def _agent(name: str, kubeconfig: Path, hub: Hub, stack: AsyncExitStack) -> _Part:
+    cluster = await stack.enter_async_context(await Hub.connect(kubeconfig, manager=MANAGER))
+    agent = Agent(member=name, hub=hub, cluster=cluster)
+    return _Part(agent.run(), agent.ready())
+
+
+@asynccontextmanager
+async def _engine(client: Client, hub: Hub, settings: Settings) -> AsyncIterator[None]:
+    """Poll Temporal for workflows and activities while the context is open."""
+    worker = Worker(
+        client,
+        task_queue=settings.task_queue,
+        activities=all_activities(hub, client),
+        max_concurrent_activities=ACTIVITIES_AT_ONCE,
+        sticky_queue_schedule_to_start_timeout=STICKY,
+        graceful_shutdown_timeout=GRACE,
+    )
+    async with worker:
+        yield
+
+
+async def _temporal() -> Client:
+    """Connect to Temporal, waiting for it as long as it takes."""
+    while True:
+        try:
+            return await connect()
+        except RuntimeError as error:
+            logger.warning("Temporal does not answer, trying again: %s", error)
+            await asyncio.sleep(RECONNECT)
+
+
+async def _announce(parts: list[_Part], health: Health) -> None:
+    await asyncio.gather(*(part.ready() for part in parts))
+    health.ready = True
+    logger.info("ready")
+
+
+def _stop_on_signals(running: asyncio.Future[Any]) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, running.cancel)
+
+
+def main(**overrides: object) -> None:
+    """Run a worker as a process; what an operator got wrong is one line on standard error."""
+    try:
+        settings = Settings.load(os.environ, **overrides)
+        log_format = settings.log_format
+        if log_format is None:
+            log_format = LogFormat.TEXT if sys.stderr.isatty() else LogFormat.JSON
+        configure_logging(log_format)
+        asyncio.run(serve(settings))
+    except ValidationError as error:
+        sys.exit("\n".join(f"error: {_problem(each)}" for each in error.errors()))
+    except (HubError, AgentError, AddressError) as error:
+        sys.exit(f"error: {error}")
+
+
+def _problem(error: Mapping[str, Any]) -> str:
+    name = str(error["loc"][0])
+    return f"FLEETGATE_{name.upper()} is {error['input']!r}: {error['msg']}"
+
+
+if __name__ == "__main__":
+    main()

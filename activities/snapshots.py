@@ -9,10 +9,11 @@ from activities.errors import told_to_temporal
 from activities.requests import FindSnapshot
 from api import names
 from hub import Hub, Json
-from placement import SelectionRefused, take_snapshot
+from placement.snapshots import take_snapshot
 from planning import initialization
 from planning.errors import invalid
 from planning.facts import SnapshotFacts
+from planning.selecting import SelectionError
 
 
 class SnapshotActivities:
@@ -40,7 +41,7 @@ class SnapshotActivities:
                 namespace=request.run.namespace,
                 placement=request.placement,
             )
-        except SelectionRefused as error:
+        except SelectionError as error:
             raise invalid(str(error)) from error
         return SnapshotFacts(index=str(taken.index), name=taken.name)
 

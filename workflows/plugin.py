@@ -24,7 +24,7 @@ _PASSED_THROUGH: Final = (
     "annotated_types",
     "api",
     "planning",
-    "activities.requests",
+    "activities",
 )
 """Modules without side effects that the sandbox need not load anew for each workflow."""
 

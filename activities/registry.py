@@ -1,0 +1,33 @@
+"""Every activity that a worker has to offer, with what it needs."""
+
+from collections.abc import Callable
+from typing import Any
+
+from temporalio.client import Client
+
+from activities.approvals import ApprovalActivities
+from activities.clusters import ClusterActivities
+from activities.following import FollowingActivities
+from activities.snapshots import SnapshotActivities
+from activities.statuses import StatusActivities
+from activities.surveying import SurveyingActivities
+from hub import Hub
+
+
+def all_activities(hub: Hub, client: Client) -> list[Callable[..., Any]]:
+    """Make the activities; all of them share one client of the hub."""
+    surveying, snapshots = SurveyingActivities(hub), SnapshotActivities(hub)
+    statuses, approvals = StatusActivities(hub), ApprovalActivities(hub)
+    clusters, following = ClusterActivities(hub), FollowingActivities(hub, client)
+    return [
+        surveying.survey,
+        snapshots.find_snapshot,
+        statuses.write_status,
+        statuses.set_state,
+        approvals.open_approval,
+        approvals.record_approval,
+        approvals.accept_approval,
+        clusters.update_cluster,
+        clusters.remove_cluster,
+        following.follow_bindings,
+    ]

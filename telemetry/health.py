@@ -1,0 +1,63 @@
+"""Whether the process lives and whether it is ready, over HTTP, for people and for probes."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+
+class AddressError(ValueError):
+    """The address to listen on is not usable; the text says which and what to do."""
+
+
+class Health:
+    """What the process says of itself."""
+
+    def __init__(self) -> None:
+        self.ready = False
+        """It polls for work, and its watches are in step."""
+
+
+@asynccontextmanager
+async def serve_health(address: str, health: Health) -> AsyncIterator[None]:
+    """Answer `/healthz` and `/readyz` on `host:port` while the context is open.
+
+    Raises AddressError.
+    """
+    host, port = _parsed(address)
+    runner = web.AppRunner(_application(health), access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield
+    except OSError as error:
+        raise AddressError(
+            f"cannot listen on {address} ({error.strerror}): another process may use it; "
+            "set FLEETGATE_METRICS_ADDRESS to a free one, such as 127.0.0.1:9465"
+        ) from error
+    finally:
+        await runner.cleanup()
+
+
+def _application(health: Health) -> web.Application:
+    async def healthz(_: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def readyz(_: web.Request) -> web.Response:
+        if health.ready:
+            return web.Response(text="ready\n")
+        return web.Response(text="not ready yet\n", status=503)
+
+    application = web.Application()
+    application.add_routes([web.get("/healthz", healthz), web.get("/readyz", readyz)])
+    return application
+
+
+def _parsed(address: str) -> tuple[str, int]:
+    host, colon, port = address.rpartition(":")
+    if not colon or not (port.isascii() and port.isdigit()) or int(port) > 65535:
+        raise AddressError(
+            f"FLEETGATE_METRICS_ADDRESS is {address!r}, which is no address: "
+            "write host:port, such as 127.0.0.1:9464"
+        )
+    return host.strip("[]"), int(port)

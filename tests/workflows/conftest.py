@@ -1,0 +1,56 @@
+"""An engine and a bridge on real servers, and a placement that the tests play by hand."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from activities.registry import all_activities
+from api.kinds import SCOPES, Scope
+from bridge import Bridge, BridgeSettings
+from hub import Hub
+from tests.support.hand_placement import HandPlacement
+from workflows.plugin import connect
+
+STUCK_AFTER = timedelta(seconds=2)
+"""Long enough for a cluster that is fine, short enough to wait for."""
+
+
+@pytest.fixture(scope="session")
+async def temporal(temporal_address: str) -> Client:
+    """A client of the shared Temporal server."""
+    return await connect({"TEMPORAL_ADDRESS": temporal_address})
+
+
+@pytest.fixture(scope="session")
+async def engine(hub: Hub, temporal: Client) -> AsyncIterator[None]:
+    """Worker and bridge; those of several test processes share the work, as in production."""
+    worker = Worker(
+        temporal,
+        task_queue="fleetgate",
+        activities=all_activities(hub, temporal),
+        max_concurrent_activities=200,
+    )
+    bridge = Bridge(hub, temporal, settings=BridgeSettings(stuck_after=STUCK_AFTER))
+    async with worker:
+        bridging = asyncio.create_task(bridge.run())
+        await bridge.ready()
+        yield
+        bridging.cancel()
+        await asyncio.gather(bridging, return_exceptions=True)
+
+
+@pytest.fixture(params=sorted(SCOPES))
+def scope(request: pytest.FixtureRequest) -> Scope:
+    """Both scopes, one after the other."""
+    found: Scope = SCOPES[request.param]
+    return found
+
+
+@pytest.fixture
+def placement(hub: Hub, scope: Scope, unique: str) -> HandPlacement:
+    """A placement that is not written yet."""
+    return HandPlacement(hub, scope, unique, namespace=unique if scope.run.namespaced else "")
