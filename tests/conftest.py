@@ -1,6 +1,7 @@
 """Fixtures that start real servers when a test asks for them; see `tests.support.servers`."""
 
 import secrets
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -14,7 +15,10 @@ _FOLDER = pytest.StashKey[Path]()
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
+        Servers.end_abandoned()
         config.stash[_FOLDER] = Servers.make_folder()
+        # As Ctrl-C, so that a time limit on the whole run leaves no server behind either.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

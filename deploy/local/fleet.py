@@ -17,7 +17,7 @@ from deploy.local.binaries import Binaries
 from deploy.local.blueprint import Blueprint
 from deploy.local.control_plane import ensure_control_plane
 from deploy.local.errors import FleetBusy, UnknownProcess
-from deploy.local.files import private_folder
+from deploy.local.files import disk_full_explained, private_folder
 from deploy.local.paths import FleetPaths
 from deploy.local.processes import Processes
 from deploy.local.services import Service, ensure, require_alive
@@ -35,7 +35,7 @@ from deploy.local.state import (
 from deploy.local.status import ProcessStatus, status_of
 from hub import Hub
 
-_OTHERS_MAY_TAKE: Final = timedelta(minutes=3)
+OTHERS_MAY_TAKE: Final = timedelta(minutes=3)
 """How long to wait for another command on the same fleet."""
 
 Say = Callable[[str], None]
@@ -55,9 +55,16 @@ class FleetAddresses:
 class LocalFleet:
     """The fleet in one folder. Its methods block, and end when the fleet is as they say."""
 
-    def __init__(self, paths: FleetPaths, *, say: Say = lambda _: None) -> None:
+    def __init__(
+        self,
+        paths: FleetPaths,
+        *,
+        say: Say = lambda _: None,
+        patience: timedelta = OTHERS_MAY_TAKE,
+    ) -> None:
         self.paths = paths
         self._say = say
+        self._patience = patience
 
     def up(
         self, binaries: Binaries, *, count: int | None = None, worker: bool = True
@@ -68,7 +75,7 @@ class LocalFleet:
         LocalFleetError; whatever was started by then is found again by the next `up` or `down`.
         """
         private_folder(self.paths.root)
-        with self._exclusive():
+        with disk_full_explained(self.paths.root), self._exclusive():
             state = self._next_state(count)
             blueprint = Blueprint(self.paths, state, binaries)
             asyncio.run(self._up(blueprint, worker=worker))
@@ -169,7 +176,7 @@ class LocalFleet:
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        lock = FileLock(self.paths.lock)
+        lock = FileLock(self.paths.lock, mode=0o600)
         try:
             lock.acquire(timeout=0)
         except Timeout:
@@ -182,10 +189,9 @@ class LocalFleet:
 
     def _wait_for(self, lock: FileLock) -> None:
         try:
-            lock.acquire(timeout=_OTHERS_MAY_TAKE.total_seconds())
+            lock.acquire(timeout=self._patience.total_seconds())
         except Timeout as error:
-            minutes = _OTHERS_MAY_TAKE.total_seconds() / 60
             raise FleetBusy(
                 f"another `fleetgate local` command still holds {self.paths.lock} after "
-                f"{minutes:g} minutes; end it and try again"
+                f"{self._patience.total_seconds():g} s; end it and try again"
             ) from error

@@ -5,7 +5,9 @@ was given the same pid later.
 """
 
 import os
+import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +20,11 @@ from deploy.local.files import disk_full_explained, private_folder, write_privat
 
 GRACE: Final = timedelta(seconds=10)
 """How long a program may take to end after TERM before it is killed."""
+
+_DEATH: Final = timedelta(seconds=5)
+"""How long the system may take to clear up a killed process."""
+
+_LOOK_AGAIN: Final = timedelta(milliseconds=20)
 
 _START_TOLERANCE: Final = timedelta(seconds=0.5)
 """Rounding of start times; a pid is not given to another process that quickly."""
@@ -104,14 +111,8 @@ class Processes:
 
     def find(self, name: str) -> Running | None:
         """Return the process if it is alive and still the one that was started."""
-        record = self.record(name)
-        if record is None:
-            return None
-        try:
-            running = Running(record, psutil.Process(record.pid))
-            return running if _is_same(running) and running.is_alive() else None
-        except psutil.Error:
-            return None
+        running = self._started(name)
+        return running if running is not None and running.is_alive() else None
 
     def start(self, command: Command) -> Running:
         """Start the program in a session of its own, so that Ctrl-C does not reach it."""
@@ -138,11 +139,24 @@ class Processes:
     def stop(self, names: Iterable[str], *, grace: timedelta = GRACE) -> list[str]:
         """End the processes, all at once, and return the names of those that were alive."""
         wanted = list(names)
-        alive = [running for name in wanted if (running := self.find(name)) is not None]
-        end([running.process for running in alive], grace=grace)
+        found = [running for name in wanted if (running := self._started(name)) is not None]
+        alive = [running.record.name for running in found if running.is_alive()]
+        # One that is just dying may still hold its port and its files.
+        end([running.process for running in found], grace=grace)
         for name in wanted:
             self._pid_file(name).unlink(missing_ok=True)
-        return [running.record.name for running in alive]
+        return alive
+
+    def _started(self, name: str) -> Running | None:
+        """Return the process that was started, alive or dying; None for a stranger."""
+        record = self.record(name)
+        if record is None:
+            return None
+        try:
+            running = Running(record, psutil.Process(record.pid))
+            return running if _is_same(running) else None
+        except psutil.Error:
+            return None
 
     def _pid_file(self, name: str) -> Path:
         return self._pids / f"{name}.json"
@@ -151,18 +165,35 @@ class Processes:
 def end(processes: list[psutil.Process], *, grace: timedelta) -> None:
     """Ask the processes to end, and kill those that have not within the grace period."""
     for process in processes:
-        _signal(process, kill=False)
-    _, alive = psutil.wait_procs(processes, timeout=grace.total_seconds())
-    for process in alive:
-        _signal(process, kill=True)
-    psutil.wait_procs(alive)
+        with suppress(psutil.NoSuchProcess):
+            process.terminate()
+    for process in _wait(processes, patience=grace):
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    _wait(processes, patience=_DEATH)
 
 
-def _signal(process: psutil.Process, *, kill: bool) -> None:
+def _wait(processes: list[psutil.Process], *, patience: timedelta) -> list[psutil.Process]:
+    """Wait for processes to end, and return those that have not."""
+    deadline = time.monotonic() + patience.total_seconds()
+    while alive := [process for process in processes if not _has_ended(process)]:
+        if time.monotonic() >= deadline:
+            break
+        time.sleep(_LOOK_AGAIN.total_seconds())
+    return alive
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    """Whether nothing of it is left but, where nobody collects it, its entry in the table.
+
+    The first thread may be gone while others still hold the ports.
+    """
+    with suppress(psutil.TimeoutExpired):
+        process.wait(timeout=0)  # collects a child of this process
     try:
-        process.kill() if kill else process.terminate()
+        return process.status() == psutil.STATUS_ZOMBIE and process.num_threads() <= 1
     except psutil.NoSuchProcess:
-        return
+        return True
 
 
 def _is_same(running: Running) -> bool:

@@ -16,6 +16,7 @@ from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 
+import psutil
 from filelock import FileLock
 
 from deploy.local import crds, ports
@@ -32,6 +33,8 @@ FOLDER_VARIABLE = "FLEETGATE_TEST_SERVERS"
 
 HUB = "hub"
 _GRACE = timedelta(seconds=3)
+_PREFIX = "fleetgate-tests-"
+_OWNER = "owner"
 
 
 class Servers:
@@ -44,7 +47,8 @@ class Servers:
     @classmethod
     def make_folder(cls) -> Path:
         """Make the session's folder and tell the workers about it."""
-        folder = Path(tempfile.mkdtemp(prefix="fleetgate-tests-"))
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        (folder / _OWNER).write_text(f"{os.getpid()} {psutil.Process().create_time()}")
         os.environ[FOLDER_VARIABLE] = str(folder)
         return folder
 
@@ -110,6 +114,13 @@ class Servers:
         plane = self._plane(name, etcd_address=await self.etcd_address())
         return PrivateApiServer(plane, servers=self)
 
+    @classmethod
+    def end_abandoned(cls) -> None:
+        """End what sessions left behind that were killed."""
+        for owner in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_OWNER}"):
+            if owner.stat().st_uid == os.getuid() and not _lives(owner.read_text()):
+                cls(owner.parent).end()
+
     def end(self) -> None:
         """End everything that the session started, and remove its folder."""
         names = self.processes.names()
@@ -134,6 +145,16 @@ class Servers:
         """Hold the lock of one server; the file yielded exists once the server is there."""
         with FileLock(self.folder / f"{name}.lock"):
             yield self.folder / f"{name}.started"
+
+
+def _lives(owner: str) -> bool:
+    pid, _, started = owner.partition(" ")
+    if not started:
+        return True  # just being written
+    try:
+        return abs(psutil.Process(int(pid)).create_time() - float(started)) < 1
+    except psutil.NoSuchProcess:
+        return False
 
 
 class PrivateApiServer:
@@ -177,6 +198,7 @@ class PrivateApiServer:
         running = self._servers.processes.find(self._service.name)
         if running is not None:
             running.process.kill()
+            await asyncio.to_thread(running.process.wait)
         await self.stop()
 
     def pause(self) -> None:

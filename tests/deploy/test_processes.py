@@ -1,0 +1,112 @@
+"""Processes are found again, and only their own ones are ended."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import psutil
+import pytest
+
+from deploy.local.processes import Command, Processes, ProcessRecord, Running
+
+SLEEPS = "import time; time.sleep(60)"
+IGNORES_TERM = (
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    "print('deaf', flush=True); time.sleep(60)"
+)
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Iterator[Processes]:
+    made = Processes(pids=tmp_path / "pids", logs=tmp_path / "logs")
+    yield made
+    made.stop(made.names(), grace=timedelta(0))
+
+
+def python(code: str, *, name: str = "one") -> Command:
+    return Command(name, (sys.executable, "-c", code), environment=dict(os.environ))
+
+
+def wait_for_log(processes: Processes, text: str) -> None:
+    deadline = time.monotonic() + 20
+    while text not in processes.log("one").read_text():
+        assert time.monotonic() < deadline, f"{text!r} was not written"
+        time.sleep(0.02)
+
+
+def started(processes: Processes, code: str) -> Running:
+    running = processes.start(python(code))
+    assert running.is_alive()
+    return running
+
+
+def test_a_process_is_found_by_a_later_command(processes: Processes, tmp_path: Path) -> None:
+    running = started(processes, SLEEPS)
+
+    later = Processes(pids=tmp_path / "pids", logs=tmp_path / "logs").find("one")
+
+    assert later is not None
+    assert later.pid == running.pid
+
+
+def test_a_stopped_process_is_gone_and_forgotten(processes: Processes) -> None:
+    running = started(processes, SLEEPS)
+
+    assert processes.stop(["one"]) == ["one"]
+    assert not psutil.pid_exists(running.pid)
+    assert processes.names() == []
+
+
+def test_a_process_that_does_not_heed_term_is_killed(processes: Processes) -> None:
+    running = started(processes, IGNORES_TERM)
+    wait_for_log(processes, "deaf")
+
+    processes.stop(["one"], grace=timedelta(milliseconds=100))
+
+    assert not psutil.pid_exists(running.pid)
+
+
+def test_a_process_that_ended_by_itself_is_not_found_but_remembered(processes: Processes) -> None:
+    running = processes.start(python("print('bye')"))
+    running.process.wait()
+
+    assert processes.find("one") is None
+    assert processes.names() == ["one"]
+    assert processes.log("one").read_text() == "bye\n"
+
+
+def test_a_stale_pid_file_never_leads_to_a_stranger(processes: Processes, tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", SLEEPS]) as stranger:
+        stale = ProcessRecord(name="one", pid=stranger.pid, started_after_boot=1.0)
+        (tmp_path / "pids/one.json").write_text(stale.model_dump_json())
+
+        found = processes.find("one")
+        ended = processes.stop(["one"])
+
+        assert found is None
+        assert ended == []
+        assert stranger.poll() is None
+        assert processes.names() == []
+        stranger.kill()
+
+
+def test_a_half_written_pid_file_counts_as_none(processes: Processes, tmp_path: Path) -> None:
+    (tmp_path / "pids/one.json").write_text('{"name": "on')
+
+    assert processes.find("one") is None
+
+
+def test_what_a_fleet_writes_is_for_its_owner_only(processes: Processes, tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    running = processes.start(python(f"open({str(written)!r}, 'w')"))
+    running.process.wait()
+
+    modes = {path: path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+
+    assert modes[tmp_path / "pids"] == 0o700
+    assert modes[tmp_path / "logs"] == 0o700
+    assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
