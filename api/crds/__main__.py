@@ -1,21 +1,41 @@
 """Writes the definition of each kind to a folder: `python -m api.crds deploy/crds`."""
 
+import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from api.crds import MODELS, file_name, render
 
 
-def main() -> int:
-    """Write the files; 2 for wrong usage."""
-    if len(sys.argv) != 2:
-        sys.stderr.write("usage: python -m api.crds FOLDER\n")
-        return 2
-    folder = Path(sys.argv[1])
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the files, or with `--check` only compare them: 1 when one is not as it should be."""
+    parser = argparse.ArgumentParser(prog="python -m api.crds", description=__doc__)
+    parser.add_argument("folder", type=Path, help="where the files are, such as deploy/crds")
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    chosen = parser.parse_args(arguments)
+    texts = {file_name(model): render(model) for model in MODELS}
+    return check(chosen.folder, texts) if chosen.check else write(chosen.folder, texts)
+
+
+def write(folder: Path, texts: dict[str, str]) -> int:
+    """Write each text to its file."""
     folder.mkdir(parents=True, exist_ok=True)
-    for model in MODELS:
-        (folder / file_name(model)).write_text(render(model), encoding="utf-8")
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
     return 0
+
+
+def check(folder: Path, texts: dict[str, str]) -> int:
+    """Say which files are missing, differ, or have no model."""
+    found = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.yaml")}
+    wrong = [name for name in sorted(found | texts) if found.get(name) != texts.get(name)]
+    for name in wrong:
+        what = "has no model: delete it" if name not in texts else "is not what the models say"
+        sys.stderr.write(f"{folder / name} {what}\n")
+    if wrong:
+        sys.stderr.write(f"to write the files anew: python -m api.crds {folder}\n")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

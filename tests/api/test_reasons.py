@@ -44,8 +44,10 @@ def test_recorded_reasons_are_known() -> None:
 def test_recorded_messages_are_known() -> None:
     fixed = words("Message") | {each.message for each in PENDING.values()}
     filled = [
-        reasons.rollout_started(index="", run="example-run"),
-        reasons.rollout_started(index="", run="app-run"),
+        *[
+            reasons.rollout_started(index="", run=run)
+            for run in ("example-run", "app-run", "stuck-run")
+        ],
         reasons.found_all(3),
         reasons.waiting_before("canary"),
         stuck(["member2"], stage="staging"),
