@@ -31,7 +31,9 @@ class Cache:
     stream (`_mirror`), and that without end (`run`). Any number of lost or doubled events leads
     to the same objects, because the next list is compared with what is there.
 
-    The objects handed out are the cache's own: read them, copy before changing.
+    The objects handed out are the cache's own: read them, copy before changing. They come
+    without `metadata.managedFields`, which is often the larger half of an object; an object that
+    is written back without it keeps its owners.
     """
 
     def __init__(
@@ -83,7 +85,8 @@ class Cache:
         """List, then stream after stream, until a list is due again."""
         listing = await self._hub.list(self._kind, **self._selection)
         relist_at = monotonic() + self._hub.limits.relist_after.total_seconds()
-        for change in self._store.replace(listing.items, listing.resource_version):
+        items = map(_lighter, listing.items)
+        for change in self._store.replace(items, listing.resource_version):
             self._publish(change)
         self._in_step()
         while monotonic() < relist_at:
@@ -104,6 +107,7 @@ class Cache:
         self._failures = 0
 
     def _apply(self, event: WatchEvent) -> None:
+        _lighter(event.object)
         change = self._store.apply(event)
         if change:
             self._publish(change)
@@ -143,6 +147,11 @@ class Cache:
     def _publish(self, change: Change) -> None:
         for callback in tuple(self._subscribers):
             _notify(callback, change)
+
+
+def _lighter(body: Json) -> Json:
+    body["metadata"].pop("managedFields", None)
+    return body
 
 
 def _notify(callback: Subscriber, change: Change) -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import aiohttp
 from kubernetes.aio.client import ApiClient, Configuration
@@ -14,8 +14,7 @@ from hub import failures
 from hub.errors import BadConfiguration
 from hub.limits import Limits
 from hub.objects import Json
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+from hub.proxies import proxy_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,9 @@ class Transport:
 
     def __init__(self, configuration: Configuration, *, limits: Limits, user_agent: str) -> None:
         configuration.connection_pool_maxsize = limits.connections
-        configuration.client_session_kwargs = {"trust_env": not _is_local(configuration.host)}
+        configuration.proxy = configuration.proxy or proxy_for(configuration.host)
+        # It would read ~/.netrc for each request, and fail when that has a default entry.
+        configuration.client_session_kwargs = {"trust_env": False}
         self._api = _api_client(configuration)
         self._user_agent = user_agent
         self._limits = limits
@@ -124,12 +125,6 @@ def _api_client(configuration: Configuration) -> Any:  # noqa: ANN401 - its meth
             f"the certificates for {configuration.host} cannot be used ({error}): check "
             "certificate-authority, client-certificate and client-key in the kubeconfig"
         ) from error
-
-
-def _is_local(url: str) -> bool:
-    # A proxy set for the internet would not find this machine's own ports; Go clients
-    # leave it out here as well.
-    return urlsplit(url).hostname in LOOPBACK
 
 
 def _spoken_of(request: Request) -> str:

@@ -37,6 +37,21 @@ async def test_objects_from_a_list_look_like_those_from_a_watch(hub: Hub, unique
         assert kinds == [("v1", "ConfigMap")] * 2
 
 
+async def test_objects_come_without_managed_fields_and_keep_them_when_written_back(
+    hub: Hub, unique: str
+) -> None:
+    await fill(hub, unique, [])
+    await hub.apply(CONFIG_MAP, config_map("listed", unique, color="red"))
+    async with mirrored(Cache(hub, CONFIG_MAP, namespace=unique)) as cache:
+        await hub.apply(CONFIG_MAP, config_map("watched", unique, color="red"))
+        await until(cache, lambda: len(cache.items()) == 2)
+        assert not [item for item in cache.items() if "managedFields" in item["metadata"]]
+
+        await hub.replace(CONFIG_MAP, cache.items()[0])
+    stored = await hub.get(CONFIG_MAP, "listed", namespace=unique)
+    assert [entry["operation"] for entry in stored["metadata"]["managedFields"]] == ["Apply"]
+
+
 async def test_a_cache_sees_only_what_its_selectors_match(hub: Hub, unique: str) -> None:
     await fill(hub, unique, ["other"])
     selection = {"labels": f"test={unique}", "fields": "metadata.name!=no"}

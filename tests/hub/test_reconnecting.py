@@ -67,8 +67,9 @@ async def test_a_version_that_the_server_forgot_is_gone_and_listed_again(
     private_api_server: PrivateApiServer, unique: str
 ) -> None:
     async with await connected(private_api_server) as hub:
-        await fill(hub, unique, ["a", "b"])
+        await fill(hub, unique, ["a"])
         old = (await hub.get(CONFIG_MAP, "a", namespace=unique))["metadata"]["resourceVersion"]
+        await hub.create(CONFIG_MAP, config_map("b", unique))
         await private_api_server.kill()
         await private_api_server.start()
 
