@@ -75,6 +75,10 @@ def _say(text: str) -> None:
     click.echo(text, err=True)
 
 
+def _remember_debug(context: click.Context, _: click.Parameter, value: bool) -> None:
+    context.ensure_object(Session).debug = value
+
+
 @click.group(
     name="fleetgate",
     cls=LazyGroup,
@@ -82,13 +86,18 @@ def _say(text: str) -> None:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Start with `fleetgate demo`, or `fleetgate local up` for a fleet to try things on.",
 )
-@click.option("--debug", is_flag=True, help="Show the traceback of a failure.")
+@click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,  # before the command is imported, which may fail as well
+    callback=_remember_debug,
+    help="Show the traceback of a failure.",
+)
 @click.version_option(package_name="fleetgate", message="%(prog)s %(version)s")
-@click.pass_obj
-def fleetgate(session: Session, debug: bool) -> None:
+def fleetgate() -> None:
     """Roll a change through a fleet of Kubernetes clusters, stage by stage.
 
     Each update run is one durable Temporal workflow; every object is a Kubernetes object of
     placement.kubernetes-fleet.io, so that kubectl works as well for all of this.
     """
-    session.debug = debug

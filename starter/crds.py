@@ -28,5 +28,6 @@ def crds(target: Target, install: bool) -> None:
 
 async def _install(target: Target) -> None:
     async with await target.connect() as hub:
-        count = await definitions.install(hub)
-        click.echo(f"{count} kinds are served by {hub.url}")
+        bodies = definitions.definitions()
+        await definitions.install(hub, bodies)
+        click.echo(f"{len(bodies)} kinds are served by {hub.url}")

@@ -67,17 +67,21 @@ async def ask(target: Target, ref: RunRef, update: str, message: ChangeState | A
 async def _connect(target: Target) -> Client:
     try:
         async with asyncio.timeout(CONNECT_WITHIN.total_seconds()):
-            return await plugin.connect(_address(target))
+            return await plugin.connect(_environment(target))
     except (TimeoutError, RuntimeError, OSError) as error:
         raise Unanswered("Temporal cannot be reached") from error
 
 
-def _address(target: Target) -> str | None:
-    """The local fleet's Temporal, unless the environment names one or the hub is another's."""
-    if target.fleet is None or any(name in os.environ for name in _NAMES_A_TEMPORAL):
-        return None
-    state = load(target.fleet.state)
-    return f"{LOOPBACK}:{state.ports[TEMPORAL]}" if state else None
+def _environment(target: Target) -> dict[str, str]:
+    """The environment, with the local fleet's Temporal in it if the hub is that fleet's.
+
+    A Temporal that the environment names wins.
+    """
+    named = any(name in os.environ for name in _NAMES_A_TEMPORAL)
+    state = load(target.fleet.state) if target.fleet and not named else None
+    if state is None:
+        return dict(os.environ)
+    return {**os.environ, "TEMPORAL_ADDRESS": f"{LOOPBACK}:{state.ports[TEMPORAL]}"}
 
 
 def _why(error: RPCError) -> str:

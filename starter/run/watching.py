@@ -1,16 +1,16 @@
 """`fleetgate run watch`."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 import click
 
 from api.runs import UpdateRun
-from hub import Cache, Change, Hub
+from hub import Hub
 from starter import output, views
 from starter.failures import ExitCode, Failure
-from starter.run.reading import read
+from starter.following import follow
 from starter.run.screens import screen
 from starter.targets import Target, target_options
 from starter.views import Phase, RunView
@@ -35,7 +35,7 @@ def watch(target: Target, name: str, exit_on_gate: bool) -> int:
 
 
 async def _watch(target: Target, name: str, *, exit_on_gate: bool) -> int:
-    async with await target.connect() as hub, changes(hub, target, name) as seen:
+    async with await target.connect() as hub, aclosing(_views(hub, target, name)) as seen:
         with screen(output.console()) as shown:
             async for view in seen:
                 shown.show(view)
@@ -45,34 +45,23 @@ async def _watch(target: Target, name: str, *, exit_on_gate: bool) -> int:
     raise Failure(f"run {name} was deleted", exit_code=ExitCode.NOT_FOUND)
 
 
+async def _views(hub: Hub, target: Target, name: str) -> AsyncGenerator[RunView, None]:
+    """The run as it is, then after each change; ends when it is deleted."""
+    kind, namespace = target.scope.run, target.namespace
+    uid = (await hub.get(kind, name, namespace=namespace))["metadata"]["uid"]
+    async with follow(hub, kind, namespace=namespace, name=name) as changes:
+        if await hub.find(kind, name, namespace=namespace) is None:
+            return  # deleted before the following began, which therefore never tells
+        async for change in changes:
+            # A namesake that was made after this one was deleted is another run.
+            if change.new is None or change.new["metadata"]["uid"] != uid:
+                return
+            yield views.of(UpdateRun.from_wire(change.new))
+
+
 def exit_code(view: RunView, *, exit_on_gate: bool) -> ExitCode | None:
     """How the command ends, or None while there is more to see."""
     if view.phase in views.ENDED:
         return ExitCode.DONE if view.phase is Phase.SUCCEEDED else ExitCode.FAILED
     needs_someone = view.gates.approvals or view.phase in {Phase.PLANNED, Phase.STOPPED}
     return ExitCode.WAITING if exit_on_gate and needs_someone else None
-
-
-@asynccontextmanager
-async def changes(hub: Hub, target: Target, name: str) -> AsyncIterator[AsyncIterator[RunView]]:
-    """The run as it is, then after each change; ends when it is deleted. Raises hub.NotFound."""
-    run = await read(hub, target, name)
-    seen: asyncio.Queue[Change] = asyncio.Queue()
-    cache = Cache(hub, target.scope.run, namespace=target.namespace, fields=f"metadata.name={name}")
-    cache.subscribe(seen.put_nowait)
-    mirror = asyncio.create_task(cache.run())
-    try:
-        yield _views(seen, uid=run.metadata.uid)
-    finally:
-        mirror.cancel()
-        with suppress(asyncio.CancelledError):
-            await mirror
-
-
-async def _views(seen: asyncio.Queue[Change], *, uid: str) -> AsyncIterator[RunView]:
-    while True:
-        change = await seen.get()
-        # A namesake that was made after this one was deleted is another run.
-        if change.new is None or change.new["metadata"]["uid"] != uid:
-            return
-        yield views.of(UpdateRun.from_wire(change.new))

@@ -1,0 +1,5 @@
+"""`python -m starter` is `fleetgate`."""
+
+from starter.cli import main
+
+main()

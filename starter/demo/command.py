@@ -1,0 +1,109 @@
+"""The command `fleetgate demo`."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from urllib.parse import quote
+
+import click
+from rich.console import Console
+
+from api.kinds import (
+    CLUSTER_RESOURCE_PLACEMENT,
+    CLUSTER_STAGED_UPDATE_RUN,
+    CLUSTER_STAGED_UPDATE_STRATEGY,
+    NAMESPACE,
+)
+from deploy.local.binaries import find_all
+from deploy.local.fleet import FleetAddresses, LocalFleet
+from deploy.local.paths import FleetPaths
+from deploy.local.progress import Progress
+from hub import Hub
+from starter import output
+from starter.demo import first_rollout, later_rollouts, manifests
+from starter.demo.looking import Eyes
+from starter.demo.tale import Tale
+from starter.demo.telling import Teller
+from starter.messaging import reference
+from starter.targets import Output, Target
+
+CHAPTERS = (
+    first_rollout.publish,
+    first_rollout.change,
+    first_rollout.plan,
+    first_rollout.start,
+    first_rollout.approve,
+    later_rollouts.stop,
+    later_rollouts.resume,
+    later_rollouts.roll_back,
+)
+
+
+@click.command
+def demo() -> None:
+    """Roll a change through a local fleet, step by step.
+
+    Starts the fleet of this folder as `fleetgate local up` does, then types the commands of the
+    tutorial and checks on hub and members that each did what it should. The fleet stays up.
+    """
+    progress = Progress(Console(stderr=True))
+    fleet = LocalFleet(FleetPaths.here(), say=progress.say)
+    addresses = fleet.up(find_all(progress=progress))
+    asyncio.run(_tell(addresses, Teller(output.console())))
+
+
+async def _tell(addresses: FleetAddresses, teller: Teller) -> None:
+    kubeconfig = addresses.hub_kubeconfig
+    async with _eyes(addresses) as eyes:
+        kubectl = shutil.which("kubectl") is not None
+        teller.say(f"The fleet is up. Commands go to its hub: export KUBECONFIG={kubeconfig}")
+        if not kubectl:
+            teller.say("There is no kubectl here: what is shown as kubectl is done by the API.")
+        await _clean_up(eyes)
+        tale = Tale(teller, eyes, kubeconfig, kubectl)
+        for chapter in CHAPTERS:
+            await chapter(tale)
+        await _say_what_next(tale, addresses)
+
+
+@asynccontextmanager
+async def _eyes(addresses: FleetAddresses) -> AsyncIterator[Eyes]:
+    async with AsyncExitStack() as stack:
+        hub = await stack.enter_async_context(await Hub.connect(addresses.hub_kubeconfig))
+        members = {
+            name: await stack.enter_async_context(await Hub.connect(path))
+            for name, path in addresses.member_kubeconfigs.items()
+        }
+        yield Eyes(hub, members)
+
+
+async def _clean_up(eyes: Eyes) -> None:
+    """Remove what an earlier demo left, and wait until it is gone from the members as well."""
+    left = [
+        *((CLUSTER_STAGED_UPDATE_RUN, name) for name in manifests.RUNS),
+        (CLUSTER_STAGED_UPDATE_STRATEGY, manifests.STRATEGY),
+        (CLUSTER_RESOURCE_PLACEMENT, manifests.PLACEMENT),
+        (NAMESPACE, manifests.NAMESPACE),
+    ]
+    for kind, name in left:
+        if await eyes.hub.find(kind, name) is not None:
+            await eyes.hub.delete(kind, name)
+            await eyes.until_gone(kind, name)
+
+
+async def _say_what_next(tale: Tale, addresses: FleetAddresses) -> None:
+    run = await tale.eyes.until_run(manifests.SECOND_RUN, "there", lambda _: True)
+    target = Target(addresses.hub_kubeconfig, None, "", Output.TABLE)
+    workflow = quote(reference(run, target).workflow_id, safe="")
+    ui = addresses.temporal_ui
+    say = tale.teller.say
+    tale.teller.step("Look around", "Every step was seen to be true. The fleet stays up.")
+    say("")
+    say(f"the stopped run in Temporal  {ui}/namespaces/default/workflows/{workflow}")
+    say(f"all runs in Temporal         {ui}")
+    say(f"kubectl on the hub           export KUBECONFIG={addresses.hub_kubeconfig}")
+    for member, path in addresses.member_kubeconfigs.items():
+        say(f"kubectl on {member:<18}export KUBECONFIG={path}")
+    say("runs                         fleetgate run list; fleetgate run show example-run")
+    say("the fleet                    fleetgate local status; fleetgate local down")

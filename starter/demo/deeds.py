@@ -1,0 +1,121 @@
+"""What a person types in the tutorial: a command, and the same through the API."""
+
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import yaml
+
+from api.base import format_time
+from api.kinds import CONFIG_MAP, NAMESPACE, Kind
+from hub import Hub, Json
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One command of the tutorial."""
+
+    argv: tuple[str, ...]
+    instead: Callable[[Hub], Awaitable[str]]
+    """Does the same through the API, where the program is missing; returns what to print."""
+    stdin: str = ""
+    live: bool = False
+    """Its output is worth seeing while it runs."""
+
+
+def apply(kind: Kind, manifest: str) -> Deed:
+    """`kubectl apply -f -` with a manifest."""
+
+    async def instead(hub: Hub) -> str:
+        made = await hub.apply(kind, yaml.safe_load(manifest))
+        return f"{_name(kind, made)} applied"
+
+    return Deed(("kubectl", "apply", "-f", "-"), instead, stdin=manifest)
+
+
+def create_namespace(name: str) -> Deed:
+    """`kubectl create namespace`."""
+
+    async def instead(hub: Hub) -> str:
+        made = await hub.create(NAMESPACE, {"metadata": {"name": name}})
+        return f"{_name(NAMESPACE, made)} created"
+
+    return Deed(("kubectl", "create", "namespace", name), instead)
+
+
+def create_config_map(name: str, namespace: str, value: str) -> Deed:
+    """`kubectl create configmap` with the one value `key`."""
+
+    async def instead(hub: Hub) -> str:
+        body = {"metadata": {"name": name, "namespace": namespace}, "data": {"key": value}}
+        return f"{_name(CONFIG_MAP, await hub.create(CONFIG_MAP, body))} created"
+
+    argv = ("kubectl", "create", "configmap", name, f"--from-literal=key={value}")
+    return Deed((*argv, "-n", namespace), instead)
+
+
+def patch(
+    kind: Kind, name: str, change: Json, *, namespace: str = "", status: bool = False
+) -> Deed:
+    """`kubectl patch --type merge`."""
+    subresource = "status" if status else ""
+
+    async def instead(hub: Hub) -> str:
+        made = await hub.patch(kind, name, change, namespace=namespace, subresource=subresource)
+        return f"{_name(kind, made)} patched"
+
+    argv = ["kubectl", "patch", kind.kind.lower(), name, "--type", "merge"]
+    argv += ["-p", json.dumps(change, separators=(",", ":"))]
+    argv += ["-n", namespace] if namespace else []
+    argv += [f"--subresource={subresource}"] if status else []
+    return Deed(tuple(argv), instead)
+
+
+def approve(kind: Kind, name: str) -> Deed:
+    """Approve a request as the tutorial does: with kubectl, by its status."""
+    condition = {
+        "type": "Approved",
+        "status": "True",
+        "reason": "testPassed",
+        "message": "lgtm",
+        "observedGeneration": 1,
+        "lastTransitionTime": format_time(datetime.now(UTC)),
+    }
+    return patch(kind, name, {"status": {"conditions": [condition]}}, status=True)
+
+
+def get(kind: Kind, *names: str, columns: tuple[str, ...] = ()) -> Deed:
+    """`kubectl get`, with labels as further columns."""
+
+    async def instead(hub: Hub) -> str:
+        items = (await hub.list(kind)).items
+        found = [each for each in items if not names or each["metadata"]["name"] in names]
+        return "\n".join(_name(kind, each) for each in found) or "No resources found"
+
+    labels = (part for label in columns for part in ("-L", label))
+    return Deed(("kubectl", "get", kind.plural, *names, *labels), instead)
+
+
+def fleetgate(*arguments: str, live: bool = False) -> Deed:
+    """A command of fleetgate itself, which is never missing."""
+
+    async def instead(hub: Hub) -> str:
+        raise AssertionError(f"fleetgate is missing at {hub.url}")
+
+    return Deed(("fleetgate", *arguments), instead, live=live)
+
+
+def program(name: str) -> tuple[str, ...]:
+    """How to start a program; fleetgate is the one that runs already."""
+    if name != "fleetgate":
+        return (name,)
+    installed = Path(sys.executable).with_name("fleetgate")
+    return (str(installed),) if installed.exists() else (sys.executable, "-m", "starter")
+
+
+def _name(kind: Kind, body: Json) -> str:
+    group = f".{kind.group}" if kind.group else ""
+    return f"{kind.kind.lower()}{group}/{body['metadata']['name']}"

@@ -1,0 +1,84 @@
+"""Looking whether it is as the tutorial says: objects on the hub, content on the members."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from api.kinds import CLUSTER_STAGED_UPDATE_RUN, CONFIG_MAP, Kind
+from api.reasons import ConditionType
+from api.runs import ClusterStatus, UpdateRun
+from hub import Hub, Json
+from planning import conditions
+from starter.failures import Failure
+from starter.following import follow
+
+PATIENCE: Final = timedelta(seconds=60)
+"""Longer than anything in the demo takes on a slow machine."""
+
+RunCheck = Callable[[UpdateRun], bool]
+"""Says whether a run is as it should be."""
+
+
+class Eyes:
+    """Reads the hub and the members; what it does not get to see fails the demo."""
+
+    def __init__(self, hub: Hub, members: Mapping[str, Hub]) -> None:
+        self.hub = hub
+        self._members = members
+
+    async def until(self, kind: Kind, name: str, what: str, holds: Callable[[Json], bool]) -> Json:
+        """Wait until the object is as it should be; `what` says how in a failure."""
+        try:
+            async with asyncio.timeout(PATIENCE.total_seconds()):
+                async with follow(self.hub, kind, name=name) as changes:
+                    async for change in changes:
+                        if change.new is not None and holds(change.new):
+                            return change.new
+        except TimeoutError as error:
+            raise not_seen(f"{kind} {name} {what}") from error
+        raise AssertionError("following never ends by itself")
+
+    async def until_run(self, name: str, what: str, holds: RunCheck) -> UpdateRun:
+        """Wait until the cluster-scoped run is as it should be."""
+        found = await self.until(
+            CLUSTER_STAGED_UPDATE_RUN, name, what, lambda body: holds(UpdateRun.from_wire(body))
+        )
+        return UpdateRun.from_wire(found)
+
+    async def until_gone(self, kind: Kind, name: str) -> None:
+        """Wait until the object does not exist any more."""
+        try:
+            async with asyncio.timeout(PATIENCE.total_seconds()):
+                async with follow(self.hub, kind, name=name) as changes:
+                    if await self.hub.find(kind, name) is None:
+                        return
+                    async for change in changes:
+                        if change.new is None:
+                            return
+        except TimeoutError as error:
+            raise not_seen(f"{kind} {name} gone") from error
+
+    async def values(self, name: str, namespace: str) -> dict[str, str]:
+        """The value `key` of a ConfigMap by member; `-` where there is none."""
+        found = await asyncio.gather(
+            *(each.find(CONFIG_MAP, name, namespace=namespace) for each in self._members.values())
+        )
+        values = [body["data"]["key"] if body else "-" for body in found]
+        return dict(zip(self._members, values, strict=True))
+
+
+def not_seen(what: str) -> Failure:
+    """The demo's failure: something that should have come true did not."""
+    return Failure(
+        f"did not get to see: {what}",
+        advice="`fleetgate local status` and `fleetgate local logs worker` may tell why",
+    )
+
+
+def moment(cluster: ClusterStatus, kind: ConditionType) -> datetime:
+    """When the cluster was started, or done."""
+    found = conditions.find(cluster.conditions, kind)
+    if found is None:
+        raise not_seen(f"cluster {cluster.cluster_name} {kind}")
+    return found.last_transition_time

@@ -1,0 +1,64 @@
+"""`fleetgate worker`: the flags of an operator, handed to the worker as settings."""
+
+from pathlib import Path
+
+import click
+
+import worker as process
+
+
+@click.command
+@click.option(
+    "--run",
+    metavar="ROLE,…",
+    help="Parts to run: engine, bridge, placement, agents  [FLEETGATE_RUN; default: all].",
+)
+@click.option(
+    "--placement",
+    type=click.Choice([str(each) for each in process.PlacementKind]),
+    help="Who makes snapshots, bindings and Works: fleetgate, or another system such as KubeFleet "
+    "[FLEETGATE_PLACEMENT; default: builtin].",
+)
+@click.option(
+    "--kubeconfig",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The hub's kubeconfig  [KUBECONFIG; default: the pod's service account].",
+)
+@click.option("--context", help="Context of the kubeconfig  [FLEETGATE_CONTEXT].")
+@click.option(
+    "--task-queue", help="Temporal task queue  [FLEETGATE_TASK_QUEUE; default: fleetgate]."
+)
+@click.option(
+    "--stuck-after",
+    metavar="DURATION",
+    help="How long a cluster may take before its run counts as stuck, such as 5m or 1h30m "
+    "[FLEETGATE_STUCK_AFTER; default: 5m].",
+)
+@click.option(
+    "--metrics-address",
+    metavar="HOST:PORT",
+    help="Where to serve /healthz and /readyz "
+    "[FLEETGATE_METRICS_ADDRESS; default: 127.0.0.1:9464].",
+)
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    help="[FLEETGATE_LOG_FORMAT; default: text on a terminal, else json].",
+)
+@click.option(
+    "--members",
+    metavar="NAME=KUBECONFIG,…",
+    help="Members to run the agents of  [FLEETGATE_MEMBERS; default: none].",
+)
+def worker(**settings: object) -> None:
+    r"""Drive update runs until told to stop (SIGTERM, Ctrl-C).
+
+    Temporal is found by the SDK's own settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
+    TEMPORAL_PROFILE and so on. A flag wins over its environment variable.
+
+    \b
+    Examples:
+      fleetgate worker --kubeconfig hub.kubeconfig
+      fleetgate worker --run engine,bridge --placement external --stuck-after 10m
+    """
+    process.main(**settings)

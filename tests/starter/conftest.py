@@ -1,0 +1,44 @@
+"""Typing `fleetgate …` in a test."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from starter import cli
+
+
+@dataclass(frozen=True)
+class Typed:
+    """How a command ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+Fleetgate = Callable[..., Awaitable[Typed]]
+
+
+@pytest.fixture
+def fleetgate(
+    hub_kubeconfig: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> Fleetgate:
+    """Type a command against the shared hub, where no Temporal can be reached."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KUBECONFIG", str(hub_kubeconfig))
+    monkeypatch.setenv("TEMPORAL_ADDRESS", "127.0.0.1:1")
+
+    async def typed(*arguments: str) -> Typed:
+        capsys.readouterr()
+        # In a thread, because a command brings its own event loop.
+        code = await asyncio.to_thread(cli.run, arguments)
+        out, err = capsys.readouterr()
+        return Typed(code, out, err)
+
+    return typed

@@ -1,0 +1,107 @@
+"""The command line as a whole: help, wrong usage, failures, where the hub is."""
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from starter import cli
+from tests.starter.conftest import Fleetgate
+
+
+@pytest.mark.parametrize("command", ["", *cli.COMMANDS])
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run([*command.split(), "--help"]) == 0
+    assert "Usage: fleetgate" in capsys.readouterr().out
+
+
+def test_help_is_quick() -> None:
+    begin = time.monotonic()
+    subprocess.run(
+        [sys.executable, "-c", "from starter.cli import main; main()", "--help"],
+        check=True,
+        capture_output=True,
+    )
+    assert time.monotonic() - begin < 2, "help must not import clients and servers"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["run", "nonsense"], ["run", "show"], ["run", "list", "-o", "xml"]]
+)
+def test_wrong_usage_is_one_line_with_a_pointer_to_the_help(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(arguments) == 2
+    error = capsys.readouterr().err
+    assert re.fullmatch(r"error: .*\n  see `fleetgate.* --help`\n", error)
+
+
+@pytest.fixture
+def hub_away(hub_kubeconfig: Path, tmp_path: Path) -> Path:
+    """Kubeconfig of an API server that does not answer."""
+    config = yaml.safe_load(hub_kubeconfig.read_text())
+    config["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
+    path = tmp_path / "away.kubeconfig"
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+@pytest.fixture
+def in_folder_of_a_fleet(
+    fleetgate: Fleetgate, hub_kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The current folder is that of a local fleet, and no other hub is named."""
+    monkeypatch.delenv("KUBECONFIG")
+    folder = tmp_path / ".fleetgate"
+    folder.mkdir()
+    (folder / "hub.kubeconfig").write_text(hub_kubeconfig.read_text())
+
+
+async def test_a_hub_that_is_not_there_is_a_failure_with_advice(
+    fleetgate: Fleetgate, hub_away: Path
+) -> None:
+    typed = await fleetgate("run", "list", "--kubeconfig", str(hub_away))
+    assert typed.code == 1
+    assert typed.err.startswith("error: ")
+    assert "fleetgate local status" in typed.err
+    assert "Traceback" not in typed.err
+
+
+async def test_a_missing_kubeconfig_is_wrong_usage(fleetgate: Fleetgate, tmp_path: Path) -> None:
+    typed = await fleetgate("run", "list", "--kubeconfig", str(tmp_path / "none"))
+    assert typed.code == 2
+    assert "none" in typed.err
+
+
+@pytest.mark.usefixtures("in_folder_of_a_fleet")
+async def test_in_the_folder_of_a_local_fleet_its_hub_is_meant(fleetgate: Fleetgate) -> None:
+    typed = await fleetgate("run", "list")
+    assert typed.code == 0, typed.err
+    assert "using the local fleet: .fleetgate/hub.kubeconfig" in typed.err
+
+
+async def test_crds_are_printed_as_kubectl_takes_them(fleetgate: Fleetgate) -> None:
+    typed = await fleetgate("crds")
+    kinds = [each["spec"]["names"]["kind"] for each in yaml.safe_load_all(typed.out)]
+    assert "ClusterStagedUpdateRun" in kinds
+    assert "MemberCluster" in kinds
+
+
+async def test_crds_can_be_installed_again(fleetgate: Fleetgate) -> None:
+    typed = await fleetgate("crds", "--apply")
+    assert typed.code == 0, typed.err
+    assert "kinds are served by https://" in typed.out
+
+
+def test_a_defect_is_reported_without_a_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(cli.COMMANDS, "run", ("starter.no_such_module:run", "gone"))
+    assert cli.run(["run", "list"]) == 1
+    assert capsys.readouterr().err.startswith("error: unexpected ModuleNotFoundError")
+    with pytest.raises(ModuleNotFoundError):
+        cli.run(["--debug", "run", "list"])
