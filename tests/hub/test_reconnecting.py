@@ -1,24 +1,12 @@
 """When an API server stops, falls silent or forgets, the hub says so and comes back."""
 
-import asyncio
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from api.kinds import CONFIG_MAP
-from hub import (
-    BadConfiguration,
-    Cache,
-    Change,
-    Gone,
-    Hub,
-    TimedOut,
-    Unauthorized,
-    Unavailable,
-)
+from hub import Cache, Change, Gone, Hub, TimedOut
 from tests.hub.support import QUICK, config_map, eventually, fill, mirrored, names, until
-from tests.hub.test_kubeconfig import named, written
 from tests.support.servers import PrivateApiServer
 
 
@@ -81,43 +69,6 @@ async def test_a_version_that_the_server_forgot_is_gone_and_listed_again(
             await eventually(lambda: hub.requests["list", "configmaps"] == 2)
             await hub.create(CONFIG_MAP, config_map("c", unique))
             await until(cache, lambda: names(cache.items()) == ["a", "b", "c"])
-
-
-async def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
-    file = written(tmp_path, named("x", server="http://127.0.0.1:1"))
-    async with await Hub.connect(file) as hub:
-        with pytest.raises(Unavailable, match=r"no API server answers at http://127\.0\.0\.1:1"):
-            await hub.version()
-
-
-async def test_what_is_no_api_server_is_unavailable(tmp_path: Path) -> None:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello")
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    async with server:
-        file = written(tmp_path, named("x", server=f"http://127.0.0.1:{port}"))
-        async with await Hub.connect(file) as hub:
-            with pytest.raises(Unavailable, match="did not answer in JSON"):
-                await hub.version()
-
-
-async def test_a_certificate_of_someone_else_is_not_trusted(hub: Hub, tmp_path: Path) -> None:
-    async with await Hub.connect(written(tmp_path, named("x", server=hub.url))) as stranger:
-        with pytest.raises(BadConfiguration, match="certificate-authority"):
-            await stranger.version()
-
-
-async def test_a_wrong_token_is_unauthorized(hub: Hub, tmp_path: Path) -> None:
-    content = named("x", server=hub.url, token="wrong")
-    content["clusters"][0]["cluster"]["insecure-skip-tls-verify"] = True
-    async with await Hub.connect(written(tmp_path, content)) as stranger:
-        with pytest.raises(Unauthorized):
-            await stranger.version()
 
 
 def test_the_default_limits_fit_together() -> None:

@@ -1,0 +1,84 @@
+"""What goes wrong below Kubernetes comes as an error of the hub that says what it is about."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from hub import BadConfiguration, Hub, TooManyRequests, Unauthorized, Unavailable, watching
+from tests.hub.test_kubeconfig import named, written
+
+
+async def connected(folder: Path, url: str) -> Hub:
+    return await Hub.connect(written(folder, named("x", server=url)))
+
+
+async def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
+    async with await connected(tmp_path, "http://127.0.0.1:1") as hub:
+        with pytest.raises(Unavailable, match=r"no API server answers at http://127\.0\.0\.1:1"):
+            await hub.version()
+
+
+@asynccontextmanager
+async def something_else(answer: bytes) -> AsyncIterator[str]:
+    """Serve one answer to every question, as what stands in front of an API server may do."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 " + answer)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (b"200 OK\r\nContent-Length: 5\r\n\r\nHello", "did not answer in JSON"),
+        (b"200 OK\r\nContent-Length: 2\r\n\r\n[]", "did not answer with an object"),
+        (b"200 OK\r\nContent-Length: 50\r\n\r\nHel", "broke off the connection"),
+        (b"502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", "get /version: Bad Gateway"),
+        (b"503 Later\r\nContent-Length: 6\r\n\r\nnot up", "get /version: not up"),
+    ],
+)
+async def test_what_is_no_api_server_is_unavailable(
+    tmp_path: Path, answer: bytes, text: str
+) -> None:
+    async with something_else(answer) as url, await connected(tmp_path, url) as hub:
+        with pytest.raises(Unavailable, match=text):
+            await hub.version()
+
+
+async def test_a_plain_refusal_says_when_to_come_back(tmp_path: Path) -> None:
+    answer = b"429 Busy\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nbusy"
+    async with something_else(answer) as url, await connected(tmp_path, url) as hub:
+        with pytest.raises(TooManyRequests) as refused:
+            await hub.version()
+
+    assert refused.value.retry_after == timedelta(seconds=7)
+
+
+def test_half_an_event_is_a_lost_connection() -> None:
+    with pytest.raises(Unavailable, match="in the middle of an event"):
+        watching.decode(b'{"type": "ADD')
+
+
+async def test_a_certificate_of_someone_else_is_not_trusted(hub: Hub, tmp_path: Path) -> None:
+    async with await connected(tmp_path, hub.url) as stranger:
+        with pytest.raises(BadConfiguration, match="certificate-authority"):
+            await stranger.version()
+
+
+async def test_a_wrong_token_is_unauthorized(hub: Hub, tmp_path: Path) -> None:
+    content = named("x", server=hub.url, token="wrong")
+    content["clusters"][0]["cluster"]["insecure-skip-tls-verify"] = True
+    async with await Hub.connect(written(tmp_path, content)) as stranger:
+        with pytest.raises(Unauthorized):
+            await stranger.version()
