@@ -184,7 +184,7 @@ class HandPlacement:
             return
 
     def body(self, content: Json, *, name: str = "", **metadata: dict[str, str]) -> Json:
-        """An object of the placement's namespace; named like the placement when no name is given."""
+        """An object of the placement's namespace, by default with its name."""
         placed = {"namespace": self.namespace} if self.namespace else {}
         return {"metadata": {"name": name or self.name} | placed | metadata} | content
 

@@ -2,32 +2,10 @@
 
 import pytest
 
-from hub import Json
-from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, condition_of, says
+from tests.support.hand_placement import HandPlacement, says
+from tests.workflows.runs import reaches, started
 
 pytestmark = pytest.mark.usefixtures("engine")
-
-
-async def reaches(
-    placement: HandPlacement, run: str, *wanted: str, kind: str = "Progressing"
-) -> Json:
-    """Wait until a condition of the run has the wanted reason."""
-    return await eventually(
-        lambda: placement.read_run(run), lambda seen: says(seen, kind)[1] in wanted
-    )
-
-
-async def started(placement: HandPlacement, cluster: str) -> Json:
-    """Wait until the run has written a cluster's binding."""
-    return await eventually(
-        lambda: placement.read_binding(cluster),
-        lambda seen: (
-            seen["spec"]["state"] == "Bound"
-            and condition_of(seen, "RolloutStarted").get("observedGeneration")
-            == seen["metadata"]["generation"]
-        ),
-    )
 
 
 async def test_a_run_updates_stage_after_stage_and_succeeds(

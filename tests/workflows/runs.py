@@ -1,0 +1,37 @@
+"""What tests of runs wait for."""
+
+from api.kinds import Scope
+from hub import Json
+from planning.identity import RunRef
+from tests.support.eventually import eventually
+from tests.support.hand_placement import HandPlacement, condition_of, says
+
+
+async def reaches(
+    placement: HandPlacement, run: str, reason: str, *, kind: str = "Progressing"
+) -> Json:
+    """Wait until a condition of the run has a reason."""
+    return await eventually(
+        lambda: placement.read_run(run), lambda seen: says(seen, kind)[1] == reason
+    )
+
+
+async def started(placement: HandPlacement, cluster: str, *, index: int = 0) -> Json:
+    """Wait until a run has written a cluster's binding for a version."""
+    return await eventually(
+        lambda: placement.read_binding(cluster),
+        lambda seen: (
+            seen["spec"]["resourceSnapshotName"] == f"{placement.name}-{index}-snapshot"
+            and seen["spec"]["state"] == "Bound"
+            and condition_of(seen, "RolloutStarted").get("observedGeneration")
+            == seen["metadata"]["generation"]
+        ),
+    )
+
+
+def workflow_id(run: Json, scope: Scope) -> str:
+    """The id under which Temporal has the run's workflow."""
+    meta = run["metadata"]
+    namespace = meta.get("namespace", "")
+    ref = RunRef(scope_name=scope.name, namespace=namespace, name=meta["name"], uid=meta["uid"])
+    return ref.workflow_id
