@@ -73,10 +73,10 @@ class BindingReport:
 
     conditions: tuple[Condition, ...]
     outcomes: Outcomes
-    finished: bool
-    """The content is where the binding wants it; nothing more is expected to change."""
+    pending: bool
+    """The member has its part still before it: the content is there, but not yet available."""
     waiting: bool
-    """A member has not reported on its content yet."""
+    """The member has said nothing yet, and that may still change what is said of it."""
 
     def to_wire(self) -> Json:
         """The status to apply, without what others own of it."""
@@ -95,15 +95,10 @@ class BindingReport:
         return own == {each.type: each for each in self.conditions} and listed == self.outcomes
 
 
-_OWN: Final = frozenset(
-    {
-        ConditionType.OVERRIDDEN,
-        ConditionType.WORK_SYNCHRONIZED,
-        ConditionType.APPLIED,
-        ConditionType.AVAILABLE,
-        ConditionType.DIFF_REPORTED,
-    }
+_BY_MEMBER: Final = frozenset(
+    {ConditionType.APPLIED, ConditionType.AVAILABLE, ConditionType.DIFF_REPORTED}
 )
+_OWN: Final = _BY_MEMBER | {ConditionType.OVERRIDDEN, ConditionType.WORK_SYNCHRONIZED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +119,7 @@ def report(binding: Binding, outcome: Outcome, *, now: datetime) -> BindingRepor
     return BindingReport(
         conditions=tuple(_condition(binding, each, now) for each in chain),
         outcomes=_outcomes(last, outcome.works),
-        finished=last.status
-        and last.kind in (ConditionType.AVAILABLE, ConditionType.DIFF_REPORTED),
+        pending=not last.status and last.kind in _BY_MEMBER,
         waiting=last.waiting,
     )
 

@@ -46,14 +46,17 @@ def ineligible(member: MemberCluster, *, now: datetime) -> str:
     """Why nothing can be placed on the member now; empty if something can."""
     if member.metadata.deletion_timestamp is not None:
         return Ineligible.LEFT
+    return disconnected(member, now=now)
+
+
+def disconnected(member: MemberCluster, *, now: datetime) -> str:
+    """Why the member's agent cannot be counted on now; empty if it can."""
     reports = (each for each in member.status.agent_status if each.type == AgentType.MEMBER_AGENT)
     agent = next(reports, None)
-    if agent is None:
-        return Ineligible.NEVER_ONLINE
-    return _disconnected(agent, now=now)
+    return Ineligible.NEVER_ONLINE if agent is None else _away(agent, now=now)
 
 
-def _disconnected(agent: AgentStatus, *, now: datetime) -> str:
+def _away(agent: AgentStatus, *, now: datetime) -> str:
     silence = now - agent.last_received_heartbeat if agent.last_received_heartbeat else None
     if silence is None:
         return Ineligible.NEVER_ONLINE

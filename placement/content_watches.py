@@ -1,0 +1,110 @@
+"""Watches what placements select, with as few watches as possible.
+
+One cache a kind and namespace in use, shared by all placements, and one for the whole hub where
+a kind is in use in many places. A cache that no placement needs any more is dropped.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from api.kinds import Kind, ScopeName
+from hub import Cache, Change, Hub, Key
+from placement.selection import Read
+from planning.resource_cleaning import clean
+
+WATCHES_PER_KIND = 4
+"""With more places than this to look for a kind, it is watched in the whole hub: a hub has some
+thirty kinds, and every watch holds a connection."""
+
+Subject = tuple[ScopeName, Key]
+"""A placement: its scope and key."""
+
+
+def merge(reads: Iterable[Read]) -> set[Read]:
+    """The watches that cover all reads."""
+    by_kind: dict[Kind, set[Read]] = {}
+    for read in reads:
+        by_kind.setdefault(read.kind, set()).add(read)
+    merged: set[Read] = set()
+    for kind, places in by_kind.items():
+        apart = {each for each in places if not _covered(each, places)}
+        merged |= apart if len(apart) <= WATCHES_PER_KIND else {Read(kind)}
+    return merged
+
+
+def _covered(read: Read, places: Collection[Read]) -> bool:
+    wider = {Read(read.kind), Read(read.kind, read.namespace)} - {read}
+    return any(each in places for each in wider)
+
+
+def concerns(read: Read, key: Key) -> bool:
+    """Whether an object of the read's kind is among what was looked at."""
+    namespace, name = key
+    return read.namespace in ("", namespace) and read.name in ("", name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    cache: Cache
+    task: asyncio.Task[None]
+
+
+class ContentWatches:
+    """Tells which placements' content may have changed."""
+
+    def __init__(self, hub: Hub, told: Callable[[Subject], None]) -> None:
+        self._hub = hub
+        self._told = told
+        self._wanted: dict[Subject, frozenset[Read]] = {}
+        self._running: dict[Read, _Running] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    @property
+    def watches(self) -> Mapping[Read, object]:
+        """What is watched now."""
+        return self._running
+
+    def want(self, subject: Subject, reads: Iterable[Read]) -> None:
+        """Watch, for a placement, what it has looked at, instead of what it did before."""
+        self._wanted[subject] = frozenset(reads)
+        self._adjust()
+
+    def drop(self, subject: Subject) -> None:
+        """Watch nothing for a placement any more."""
+        if self._wanted.pop(subject, None) is not None:
+            self._adjust()
+
+    async def close(self) -> None:
+        """Stop all watches."""
+        self._wanted.clear()
+        self._adjust()
+        await asyncio.gather(*self._ending, return_exceptions=True)
+
+    def _adjust(self) -> None:
+        needed = merge(read for reads in self._wanted.values() for read in reads)
+        for read in self._running.keys() - needed:
+            self._stop(read)
+        for read in needed - self._running.keys():
+            self._start(read)
+
+    def _start(self, read: Read) -> None:
+        fields = f"metadata.name={read.name}" if read.name else ""
+        cache = Cache(self._hub, read.kind, namespace=read.namespace, fields=fields)
+        task = asyncio.create_task(cache.run(), name=f"watch of selected {read.kind.plural}")
+        self._running[read] = _Running(cache, task)
+        cache.subscribe(lambda change: self._on_change(read.kind, change))
+
+    def _stop(self, read: Read) -> None:
+        task = self._running.pop(read).task
+        task.cancel()
+        # Kept until it has ended, or the event loop might drop it half way.
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    def _on_change(self, kind: Kind, change: Change) -> None:
+        if change.old and change.new and clean(change.old) == clean(change.new):
+            return
+        for subject, reads in self._wanted.items():
+            if any(read.kind == kind and concerns(read, change.key) for read in reads):
+                self._told(subject)

@@ -1,0 +1,134 @@
+"""Keeps each placement's content stored as it changes, and knows whether it can be selected.
+
+contract: placement 2.1 (errors), 5; decision 1
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from api.placements import Placement, RolloutStrategyType
+from hub import Change, Controller, Hub, Json, Key
+from placement.content_watches import ContentWatches
+from placement.selection import Read, Selection, SelectionError
+from placement.settings import PlacementSettings
+from placement.snapshots import store_selection
+from placement.stores import ScopeStores, placement_of
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the selectors of one generation of a placement can be followed."""
+
+    uid: str
+    generation: int
+    error: str
+    """What the user has to change; empty if nothing."""
+    snapshot: str = ""
+    """Name of the snapshot that has the content, if it was stored."""
+
+
+class Contents:
+    """Looks at what each placement of a scope selects, when that or the placement changed."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        stores: ScopeStores,
+        watches: ContentWatches,
+        *,
+        settings: PlacementSettings,
+        judged: Callable[[Key], None],
+    ) -> None:
+        self._hub = hub
+        self._scope = stores.scope
+        self._placements = stores.placements
+        self._watches = watches
+        self._settings = settings
+        self._judged = judged
+        self._verdicts: dict[Key, Verdict] = {}
+        self._storing: set[Key] = set()
+        self.controller = Controller(
+            f"content of {stores.scope.placement.kind}", self._reconcile, workers=2
+        )
+        stores.placements.subscribe(self._on_placement)
+        stores.snapshots.subscribe(self._on_snapshot)
+
+    def verdict(self, placement: Json) -> Verdict | None:
+        """Whether the placement, as it is now, can be selected; None while nobody has looked."""
+        metadata = placement["metadata"]
+        found = self._verdicts.get((metadata.get("namespace", ""), metadata["name"]))
+        current = (metadata["uid"], metadata["generation"])
+        return found if found and (found.uid, found.generation) == current else None
+
+    def look_soon(self, key: Key, delay: timedelta | None = None) -> None:
+        """Select again after a while; several wishes become one look."""
+        wait = self._settings.content_debounce if delay is None else delay
+        self.controller.queue.add_after(key, wait)
+
+    def look_at_all(self) -> None:
+        """Select everything again, because the hub serves other kinds than before."""
+        for body in self._placements.items():
+            self.look_soon((body["metadata"].get("namespace", ""), body["metadata"]["name"]))
+
+    def _on_placement(self, change: Change) -> None:
+        if _asked(change.old) != _asked(change.new):
+            self.controller.queue.add(change.key)
+
+    def _on_snapshot(self, change: Change) -> None:
+        """A run may have stored content that is old by now, or a person deleted the latest."""
+        body = change.new or change.old
+        key = placement_of(body) if body else None
+        if key is None or key in self._storing or (change.old and change.new):
+            return
+        verdict = self._verdicts.get(key)
+        if verdict is not None and (verdict.snapshot == change.key[1]) == (change.new is None):
+            self.look_soon(key)
+
+    async def _reconcile(self, key: Key) -> timedelta | None:
+        subject = (self._scope.name, key)
+        body = self._placements.get(key)
+        if body is None or "deletionTimestamp" in body["metadata"]:
+            self._verdicts.pop(key, None)
+            self._watches.drop(subject)
+            return None
+        reads: set[Read] = set()
+        verdict = await self._look(key, body, reads)
+        if self._settings.snapshot_on_change:
+            self._watches.want(subject, reads)
+        if self._verdicts.get(key) != verdict:
+            self._verdicts[key] = verdict
+            self._judged(key)
+        return None
+
+    async def _look(self, key: Key, body: Json, reads: set[Read]) -> Verdict:
+        uid, generation = body["metadata"]["uid"], body["metadata"]["generation"]
+        self._storing.add(key)
+        try:
+            snapshot = await self._store(body, reads)
+        except SelectionError as error:
+            logger.info("%s %s: %s", self._scope.placement, key[1], error)
+            return Verdict(uid, generation, str(error))
+        finally:
+            self._storing.discard(key)
+        return Verdict(uid, generation, "", snapshot)
+
+    async def _store(self, body: Json, reads: set[Read]) -> str:
+        placement = Placement.from_wire(body)
+        external = placement.spec.strategy.type == RolloutStrategyType.EXTERNAL
+        if external and not self._settings.snapshot_on_change:
+            await Selection(self._hub, placement).resources()
+            return ""
+        taken = await store_selection(self._hub, scope=self._scope, placement=body, reads=reads)
+        return taken.name
+
+
+def _asked(body: Json | None) -> tuple[str, int, bool] | None:
+    """What a placement asks for; its status and labels ask for nothing."""
+    if body is None:
+        return None
+    metadata = body["metadata"]
+    return metadata["uid"], metadata["generation"], "deletionTimestamp" in metadata

@@ -1,0 +1,265 @@
+"""Brings each binding's content to its member's namespace as Works, and says what came of it.
+
+contract: placement 6 (conditions), 8 (Works)
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from api import names
+from api.bindings import Binding, BindingState
+from api.kinds import WORK
+from api.placements import Placement
+from hub import (
+    Change,
+    Conflict,
+    Controller,
+    Hub,
+    HubError,
+    Json,
+    Key,
+    NotFound,
+    TooManyRequests,
+    Unavailable,
+    key_of,
+)
+from placement.metadata import drop_finalizers, lacks, with_finalizers
+from placement.parallel import all_of
+from placement.settings import MANAGER, PlacementSettings
+from placement.stores import ScopeStores, Stores, binding_of, placement_of
+from planning import binding_conditions, rendering
+from planning.binding_conditions import BindingReport, Outcome, WorkReport
+from planning.rendering import MissingSnapshotError, Source, WorkChanges
+
+logger = logging.getLogger(__name__)
+
+FINALIZERS = (names.BINDING_SCHEDULER_FINALIZER, names.BINDING_WORK_FINALIZER)
+
+_PASSING = (Unavailable, TooManyRequests, Conflict)
+"""Errors that are over soon: tried again without a word in the binding's status."""
+
+REFUSAL_RECHECK = timedelta(seconds=30)
+"""When to try again what the API server refused: nothing tells when an operator has mended it."""
+
+
+class Distributor:
+    """Keeps the Works of one scope's bindings as the bindings want them."""
+
+    def __init__(
+        self, hub: Hub, stores: Stores, own: ScopeStores, *, settings: PlacementSettings
+    ) -> None:
+        self._hub = hub
+        self._scope = own.scope
+        self._own = own
+        self._stores = stores
+        self._settings = settings
+        self._begun: dict[Key, tuple[int, float]] = {}
+        """Since when content is on its way, by binding: its generation, and the loop's time."""
+        self.controller = Controller(
+            f"distribution of {own.scope.binding.kind}",
+            self._reconcile,
+            workers=settings.workers,
+        )
+        own.bindings.subscribe(lambda change: self.controller.queue.add(change.key))
+        own.snapshots.subscribe(self._on_snapshot)
+        stores.works.subscribe(self._on_work)
+        stores.members.subscribe(self._on_member)
+        stores.member_namespaces.subscribe(self._on_namespace)
+
+    def _on_work(self, change: Change) -> None:
+        for body in (change.old, change.new):
+            owner = binding_of(body) if body else None
+            if owner is not None and owner[0] == self._scope.name:
+                self.controller.queue.add(owner[1])
+
+    def _on_snapshot(self, change: Change) -> None:
+        """A binding may be waiting for it."""
+        if change.old is not None or change.new is None:
+            return
+        for body in self._own.bindings_of.of(placement_of(change.new)):
+            if body["spec"]["resourceSnapshotName"] == change.key[1]:
+                self.controller.queue.add(key_of(body))
+
+    def _on_member(self, change: Change) -> None:
+        if change.old is None or change.new is None:
+            self._add_all_on(change.key[1])
+
+    def _on_namespace(self, change: Change) -> None:
+        if change.old is None or change.new is None:
+            self._add_all_on(change.key[1].removeprefix(names.MEMBER_NAMESPACE_PREFIX))
+
+    def _add_all_on(self, cluster: str) -> None:
+        for body in self._own.bindings_on.of(cluster):
+            self.controller.queue.add(key_of(body))
+
+    async def _reconcile(self, key: Key) -> timedelta | None:
+        body = self._own.bindings.get(key)
+        if body is None or "deletionTimestamp" in body["metadata"]:
+            self._begun.pop(key, None)
+            return await self._remove(key, body)
+        if not self._is_due(body):
+            return None
+        if lacks(body, FINALIZERS):
+            namespace, name = key
+            patch = with_finalizers(body, FINALIZERS)
+            body = await self._hub.patch(self._scope.binding, name, patch, namespace=namespace)
+            self._own.bindings.wrote(body)
+        return await self._keep(key, Binding.from_wire(body))
+
+    def _is_due(self, body: Json) -> bool:
+        """Whether the content may go out; a run says so before it changes it (design D15)."""
+        spec = body["spec"]
+        if spec["state"] == BindingState.SCHEDULED or not spec["resourceSnapshotName"]:
+            return False
+        if spec["state"] == BindingState.UNSCHEDULED:
+            return True
+        known = self._stores.members.get(("", spec["targetCluster"])) is not None
+        return known and binding_conditions.is_announced(Binding.from_wire(body))
+
+    async def _keep(self, key: Key, binding: Binding) -> timedelta | None:
+        outcome = await self._distribute(key, binding)
+        if outcome is None:
+            return None
+        report = binding_conditions.report(binding, outcome, now=datetime.now(UTC))
+        again = await self._say(key, binding, report)
+        if outcome.sync_error and binding.spec.state == BindingState.BOUND:
+            return REFUSAL_RECHECK
+        return again
+
+    async def _distribute(self, key: Key, binding: Binding) -> Outcome | None:
+        """Write Works that are not as they should be; None when there is nothing to say yet."""
+        override_error = _missing_override(binding)
+        if override_error:
+            return Outcome(override_error=override_error)
+        works = self._works_of(key)
+        if binding.spec.state == BindingState.UNSCHEDULED and not works:
+            return self._given_up(binding)
+        try:
+            changes = self._changes(key, binding, works)
+            await self._write(changes, binding)
+        except MissingSnapshotError as error:
+            return Outcome(sync_error=str(error))
+        except _PASSING:
+            raise
+        except HubError as error:
+            return Outcome(sync_error=str(error))
+        by_name = {each["metadata"]["name"]: each for each in self._works_of(key)}
+        if any(_is_going(by_name.get(name)) for name in changes.names):
+            return None  # It is made anew when it is gone.
+        return Outcome(works=[WorkReport.read(by_name[name]) for name in changes.names])
+
+    def _given_up(self, binding: Binding) -> Outcome | None:
+        """Nothing is brought anew to a cluster that is not picked any more."""
+        namespace = names.member_namespace(binding.spec.target_cluster)
+        if self._stores.member_namespaces.get(("", namespace)) is not None:
+            return None
+        return Outcome(sync_error=f'namespaces "{namespace}" not found')
+
+    def _works_of(self, key: Key) -> list[Json]:
+        return self._stores.works_of.of((self._scope.name, key))
+
+    def _changes(self, key: Key, binding: Binding, works: Sequence[Json]) -> WorkChanges:
+        owner = (key[0], binding.metadata.labels.get(names.PARENT_PLACEMENT, ""))
+        placement = self._own.placements.get(owner)
+        strategy = Placement.from_wire(placement).spec.strategy if placement else None
+        source = Source(
+            name=owner[1],
+            namespace=owner[0],
+            report_back=strategy.report_back_strategy if strategy else None,
+        )
+        snapshots = self._own.snapshots_of.of(owner)
+        return rendering.changes(binding, source, snapshots=snapshots, works=works)
+
+    async def _write(self, changes: WorkChanges, binding: Binding) -> None:
+        await all_of(self._apply(each) for each in changes.writes)
+        namespace = names.member_namespace(binding.spec.target_cluster)
+        await all_of(self._delete(namespace, name) for name in changes.deletions)
+
+    async def _apply(self, body: Json) -> None:
+        self._stores.works.wrote(await self._hub.apply(WORK, body, manager=MANAGER))
+
+    async def _delete(self, namespace: str, name: str) -> None:
+        with contextlib.suppress(NotFound):
+            await self._hub.delete(WORK, name, namespace=namespace)
+
+    async def _say(self, key: Key, binding: Binding, report: BindingReport) -> timedelta | None:
+        """Write the report if it is news; returns when it may be different without any event."""
+        if not report.says(binding):
+            grace = self._grace_left(key, binding, report)
+            if grace:
+                return grace
+            await self._write_status(binding, report)
+        self._begun.pop(key, None)
+        return binding_conditions.IN_PROGRESS_FOR if report.waiting else None
+
+    def _grace_left(self, key: Key, binding: Binding, report: BindingReport) -> timedelta | None:
+        """How long to wait for the member, so that a quick one costs a single write."""
+        if not report.pending or binding_conditions.is_reported(binding):
+            return None
+        now = asyncio.get_running_loop().time()
+        generation, since = self._begun.get(key, (0, 0.0))
+        if generation != binding.metadata.generation:
+            since = now
+            self._begun[key] = (binding.metadata.generation, now)
+        left = self._settings.report_grace - timedelta(seconds=now - since)
+        return left if left > timedelta(0) else None
+
+    async def _write_status(self, binding: Binding, report: BindingReport) -> None:
+        """Apply the own conditions; RolloutStarted is a run's and stays as it is."""
+        metadata = {"name": binding.metadata.name, "uid": binding.metadata.uid}
+        if binding.metadata.namespace:
+            metadata["namespace"] = binding.metadata.namespace
+        body = {"metadata": metadata, "status": report.to_wire()}
+        with contextlib.suppress(NotFound):
+            written = await self._hub.apply(
+                self._scope.binding, body, subresource="status", manager=MANAGER
+            )
+            self._own.bindings.wrote(written)
+
+    async def _remove(self, key: Key, binding: Json | None) -> timedelta | None:
+        """Delete a binding's Works, and let the binding go once the members have let them go."""
+        if binding is None and not await self._is_gone(key):
+            return None
+        works = await self._works_left(key, binding)
+        await all_of(
+            self._delete(each["metadata"]["namespace"], each["metadata"]["name"])
+            for each in works
+            if not _is_going(each)
+        )
+        if binding is not None and not works:
+            await drop_finalizers(self._hub, self._scope.binding, binding, FINALIZERS)
+        return None
+
+    async def _is_gone(self, key: Key) -> bool:
+        """Whether there are Works without their binding, sure not to be of one just made."""
+        if not self._works_of(key):
+            return False
+        return await self._hub.find(self._scope.binding, key[1], namespace=key[0]) is None
+
+    async def _works_left(self, key: Key, binding: Json | None) -> list[Json]:
+        works = self._works_of(key)
+        if works or binding is None:
+            return works
+        # Asked afresh: a Work made a moment ago may not have been told of yet.
+        listing = await self._hub.list(
+            WORK,
+            namespace=names.member_namespace(binding["spec"]["targetCluster"]),
+            labels=f"{names.PARENT_BINDING}={key[1]}",
+        )
+        return [each for each in listing.items if binding_of(each) == (self._scope.name, key)]
+
+
+def _is_going(work: Json | None) -> bool:
+    return work is None or "deletionTimestamp" in work["metadata"]
+
+
+def _missing_override(binding: Binding) -> str:
+    """Overrides are not placed yet, so whichever a binding names is not there."""
+    for name in binding.spec.cluster_resource_override_snapshots:
+        return f"clusterResourceOverrideSnapshot {name} is not found"
+    for each in binding.spec.resource_override_snapshots:
+        return f"resourceOverrideSnapshot {each.namespace}/{each.name} is not found"
+    return ""

@@ -1,0 +1,122 @@
+"""Gives each member cluster its namespace on the hub, and takes it away when it has left.
+
+contract: placement 11
+"""
+
+import logging
+from datetime import UTC, datetime, timedelta
+
+from api import names
+from api.kinds import MEMBER_CLUSTER, NAMESPACE, WORK
+from api.members import MemberCluster
+from hub import AlreadyExists, Change, Controller, Hub, Json, Key
+from placement.metadata import drop_finalizers, with_finalizers
+from placement.parallel import all_of
+from placement.settings import PlacementSettings
+from placement.stores import Stores
+from planning import member_conditions
+from planning.eligibility import disconnected
+
+logger = logging.getLogger(__name__)
+
+FINALIZERS = (names.MEMBER_FINALIZER,)
+
+
+class Members:
+    """Keeps the hub's side of each member cluster."""
+
+    def __init__(self, hub: Hub, stores: Stores, *, settings: PlacementSettings) -> None:
+        self._hub = hub
+        self._stores = stores
+        self._settings = settings
+        self.controller = Controller("member clusters", self._reconcile, workers=4)
+        stores.members.subscribe(self._on_member)
+        stores.member_namespaces.subscribe(self._on_namespace)
+
+    def _on_member(self, change: Change) -> None:
+        # While a member leaves its reports matter, before that its heartbeats do not.
+        leaving = change.new is not None and _is_going(change.new)
+        if leaving or change.old is None or _asked(change.old) != _asked(change.new):
+            self.controller.queue.add(change.key)
+
+    def _on_namespace(self, change: Change) -> None:
+        name = change.key[1].removeprefix(names.MEMBER_NAMESPACE_PREFIX)
+        self.controller.queue.add(("", name))
+
+    async def _reconcile(self, key: Key) -> timedelta | None:
+        body = self._stores.members.get(key)
+        if body is None:
+            return None
+        if _is_going(body):
+            return await self._let_go(key, body)
+        await self._mark(key, body)
+        await self._settle(names.member_namespace(key[1]), key[1])
+        return None
+
+    async def _mark(self, key: Key, body: Json) -> None:
+        """The finalizer, and the label by which overrides can pick one cluster."""
+        labels = {names.MEMBER_NAME: key[1]}
+        finalizers = with_finalizers(body, FINALIZERS)["metadata"]
+        present = body["metadata"]
+        if (
+            finalizers["finalizers"] == present.get("finalizers")
+            and labels.items() <= present.get("labels", {}).items()
+        ):
+            return
+        patch = {"metadata": finalizers | {"labels": labels}}
+        self._stores.members.wrote(await self._hub.patch(MEMBER_CLUSTER, key[1], patch))
+
+    async def _settle(self, namespace: str, cluster: str) -> None:
+        """Make the namespace; one that is still going away is made anew when it is gone."""
+        if self._stores.member_namespaces.get(("", namespace)) is not None:
+            return
+        metadata = {"name": namespace, "labels": {names.MEMBER_NAME: cluster}}
+        try:
+            body = await self._hub.create(NAMESPACE, {"metadata": metadata})
+        except AlreadyExists:
+            # Somebody else made it: the label is how it is watched from now on.
+            patch = {"metadata": {"labels": metadata["labels"]}}
+            body = await self._hub.patch(NAMESPACE, namespace, patch)
+        self._stores.member_namespaces.wrote(body)
+
+    async def _let_go(self, key: Key, body: Json) -> timedelta | None:
+        """Take the namespace away, then let the member go; what it has on it stays there."""
+        wait = self._patience_left(body)
+        if wait > timedelta(0):
+            return wait
+        namespace = names.member_namespace(key[1])
+        known = await self._hub.find(NAMESPACE, namespace)
+        if known is None:
+            await drop_finalizers(self._hub, MEMBER_CLUSTER, body, FINALIZERS)
+            return None
+        await self._release_works(namespace)
+        if not _is_going(known):
+            await self._hub.delete(NAMESPACE, namespace)
+        return None
+
+    def _patience_left(self, body: Json) -> timedelta:
+        """How long to wait for the agent's word that it touches nothing any more."""
+        member = MemberCluster.from_wire(body)
+        now = datetime.now(UTC)
+        since = member.metadata.deletion_timestamp
+        if since is None or member_conditions.has_left(member) or disconnected(member, now=now):
+            return timedelta(0)  # An agent that is away does nothing either.
+        return since + self._settings.leave_patience - now
+
+    async def _release_works(self, namespace: str) -> None:
+        """The agent that would let them go has left."""
+        works = await self._hub.list(WORK, namespace=namespace)
+        await all_of(
+            drop_finalizers(self._hub, WORK, each, (names.WORK_FINALIZER,)) for each in works.items
+        )
+
+
+def _is_going(body: Json) -> bool:
+    return "deletionTimestamp" in body["metadata"]
+
+
+def _asked(body: Json | None) -> tuple[object, ...] | None:
+    if body is None:
+        return None
+    metadata = body["metadata"]
+    return metadata["uid"], metadata.get("labels"), metadata.get("finalizers")

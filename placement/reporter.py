@@ -1,0 +1,127 @@
+"""Writes the status of placements, not more often than it is worth.
+
+contract: placement 7
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from api import names
+from api.bindings import Binding
+from api.placements import Placement, PlacementStatus
+from api.policies import PolicySnapshot
+from hub import Change, Controller, Hub, Json, Key, NotFound
+from placement.contents import Verdict
+from placement.settings import PlacementSettings
+from placement.stores import ScopeStores, placement_of
+from planning import placement_status, policy_snapshots
+from planning.placement_status import View
+from planning.snapshotting import is_master
+
+logger = logging.getLogger(__name__)
+
+
+class Reporter:
+    """Keeps the status of one scope's placements true."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        stores: ScopeStores,
+        *,
+        settings: PlacementSettings,
+        verdict: Callable[[Json], Verdict | None],
+    ) -> None:
+        self._hub = hub
+        self._stores = stores
+        self._settings = settings
+        self._verdict = verdict
+        self.controller = Controller(
+            f"status of {stores.scope.placement.kind}", self._reconcile, workers=2
+        )
+        stores.placements.subscribe(self._on_placement)
+        for store in (stores.policies, stores.bindings, stores.snapshots):
+            store.subscribe(self._on_owned)
+
+    def look_soon(self, key: Key) -> None:
+        """Have the status written soon, together with what else changes until then."""
+        clusters = self._stores.bindings_of.size(key)
+        delay = self._settings.status_debounce
+        self.controller.queue.add_after(
+            key, delay + clusters * self._settings.status_debounce_per_cluster
+        )
+
+    def _on_placement(self, change: Change) -> None:
+        if _generation(change.old) != _generation(change.new):
+            self.look_soon(change.key)
+
+    def _on_owned(self, change: Change) -> None:
+        body = change.new or change.old
+        key = placement_of(body) if body else None
+        if key is not None:
+            self.look_soon(key)
+
+    async def _reconcile(self, key: Key) -> timedelta | None:
+        body = self._stores.placements.get(key)
+        if body is None or "deletionTimestamp" in body["metadata"]:
+            return None
+        verdict = self._verdict(body)
+        if verdict is None:  # It is told here as soon as it is known.
+            return None
+        placement = Placement.from_wire(body)
+        status = placement_status.status(self._view(key, placement, verdict))
+        if status != placement.status:
+            await self._write(key, status)
+        return None
+
+    def _view(self, key: Key, placement: Placement, verdict: Verdict) -> View:
+        policies = [PolicySnapshot.from_wire(each) for each in self._stores.policies_of.of(key)]
+        snapshots = self._stores.snapshots_of.of(key)
+        return View(
+            scope=self._stores.scope,
+            placement=placement,
+            now=datetime.now(UTC),
+            selection_error=verdict.error,
+            policy=policy_snapshots.latest_of(policies),
+            bindings=[Binding.from_wire(each) for each in self._stores.bindings_of.of(key)],
+            contents=_contents(snapshots),
+            indexes={each["metadata"]["name"]: _index(each) for each in snapshots},
+        )
+
+    async def _write(self, key: Key, status: PlacementStatus) -> None:
+        namespace, name = key
+        # A merge patch keeps what it does not name.
+        nothing: Json = dict.fromkeys(
+            ("selectedResources", "observedResourceIndex", "placementStatuses")
+        )
+        patch = {"status": nothing | status.to_wire()}
+        try:
+            written = await self._hub.patch(
+                self._stores.scope.placement,
+                name,
+                patch,
+                namespace=namespace,
+                subresource="status",
+            )
+        except NotFound:
+            return
+        self._stores.placements.wrote(written)
+
+
+def _contents(snapshots: list[Json]) -> dict[str, list[Json]]:
+    """Selected objects by index, the oldest index first, each master's objects before others."""
+    ordered = sorted(snapshots, key=lambda each: (int(_index(each) or 0), not is_master(each)))
+    contents: dict[str, list[Json]] = {}
+    for each in ordered:
+        contents.setdefault(_index(each), []).extend(each["spec"]["selectedResources"])
+    return contents
+
+
+def _index(snapshot: Json) -> str:
+    index: str = snapshot["metadata"].get("labels", {}).get(names.RESOURCE_INDEX, "")
+    return index
+
+
+def _generation(body: Json | None) -> tuple[str, int] | None:
+    return (body["metadata"]["uid"], body["metadata"]["generation"]) if body else None

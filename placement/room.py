@@ -1,0 +1,118 @@
+"""Wires the parts of the built-in placement together."""
+
+import asyncio
+import logging
+
+from api.kinds import SCOPES
+from hub import Change, Controller, Hub, Json, Key
+from placement.content_watches import ContentWatches, Subject
+from placement.contents import Contents
+from placement.distribution import Distributor
+from placement.members import Members
+from placement.reporter import Reporter
+from placement.scheduler import Scheduler
+from placement.settings import PlacementSettings
+from placement.stores import ScopeStores, Stores
+
+logger = logging.getLogger(__name__)
+
+
+class Placement:
+    """Everything that happens to placements on one hub."""
+
+    def __init__(self, hub: Hub, *, settings: PlacementSettings | None = None) -> None:
+        settings = settings or PlacementSettings()
+        self._hub = hub
+        self._stores = Stores(hub)
+        self._watches = ContentWatches(hub, self._on_content)
+        self._scopes = {
+            name: _ScopeRoom(hub, self._stores, self._stores.scopes[name], self._watches, settings)
+            for name in SCOPES
+        }
+        self._members = Members(hub, self._stores, settings=settings)
+        self._definitions = Controller("definitions", self._learn)
+        self._stores.definitions.subscribe(self._on_definition)
+        self._has_seen_all = False
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        stores = [store.run() for store in self._stores.all()]
+        try:
+            await asyncio.gather(*stores, self._control())
+        finally:
+            await self._watches.close()
+
+    async def ready(self) -> None:
+        """Wait until everything on the hub that matters has been seen once."""
+        await asyncio.gather(*(store.ready() for store in self._stores.all()))
+
+    async def _control(self) -> None:
+        # Whoever decides before all is seen would take what it has not seen for missing.
+        await self.ready()
+        self._has_seen_all = True
+        logger.info("the built-in placement has seen the hub")
+        controllers = [self._members.controller, self._definitions]
+        controllers += [each for scope in self._scopes.values() for each in scope.controllers]
+        await asyncio.gather(*(each.run() for each in controllers))
+
+    def _on_content(self, subject: Subject) -> None:
+        scope, key = subject
+        self._scopes[scope].contents.look_soon(key)
+
+    def _on_definition(self, change: Change) -> None:
+        if self._has_seen_all and _served(change.old) != _served(change.new):
+            self._definitions.queue.add(change.key)
+
+    async def _learn(self, key: Key) -> None:
+        """The hub serves a kind more or less than before: selectors may find other objects."""
+        body = self._stores.definitions.get(key)
+        if body is not None:
+            spec = body["spec"]
+            for version in spec["versions"]:
+                # Asking for a kind that is not known yet makes the hub's client look again.
+                await self._hub.kind_for(
+                    f"{spec['group']}/{version['name']}", spec["names"]["kind"]
+                )
+        for scope in self._scopes.values():
+            scope.contents.look_at_all()
+
+
+class _ScopeRoom:
+    """The controllers of one scope, and who tells whom."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        stores: Stores,
+        own: ScopeStores,
+        watches: ContentWatches,
+        settings: PlacementSettings,
+    ) -> None:
+        self.contents = Contents(hub, own, watches, settings=settings, judged=self._on_verdict)
+        self._scheduler = Scheduler(hub, own, stores.members, selectable=self._is_selectable)
+        self._distributor = Distributor(hub, stores, own, settings=settings)
+        self._reporter = Reporter(hub, own, settings=settings, verdict=self.contents.verdict)
+
+    @property
+    def controllers(self) -> list[Controller]:
+        """All that has to run."""
+        parts = (self.contents, self._scheduler, self._distributor, self._reporter)
+        return [part.controller for part in parts]
+
+    def _on_verdict(self, key: Key) -> None:
+        self._scheduler.controller.queue.add(key)
+        self._reporter.look_soon(key)
+
+    def _is_selectable(self, placement: Json) -> bool:
+        verdict = self.contents.verdict(placement)
+        return verdict is not None and not verdict.error
+
+
+def _served(definition: Json | None) -> tuple[object, ...] | None:
+    """The versions of a kind that the hub serves; None before it does."""
+    conditions = (definition or {}).get("status", {}).get("conditions", [])
+    if definition is None or not any(
+        each["type"] == "Established" and each["status"] == "True" for each in conditions
+    ):
+        return None
+    return tuple((each["name"], each["served"]) for each in definition["spec"]["versions"])

@@ -1,0 +1,172 @@
+"""Reads from the hub what a placement selects.
+
+contract: placement 2.1, 3
+"""
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Sequence
+from dataclasses import dataclass
+
+from api.kinds import NAMESPACE, Kind
+from api.placements import Placement, ResourceSelector, SelectionScope
+from hub import Hub, Json, NotFound
+from planning import selectors
+from planning.resource_order import identify
+from planning.selecting import (
+    ENDPOINTS,
+    Selecting,
+    SelectionError,
+    arrange,
+    is_open,
+    is_selectable,
+    may_be_placed,
+)
+
+__all__ = ["Read", "Selection", "SelectionError"]
+
+READS_AT_ONCE = 8
+"""Lists side by side: a namespace is some thirty of them, one for each kind."""
+
+NAMESPACES_APART = 3
+"""From this many namespaces on, a kind is listed once for the whole hub."""
+
+SERVICE = Kind("", "v1", "Service", "services", namespaced=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Something a selection has looked at: if it changes, the selection may change."""
+
+    kind: Kind
+    namespace: str = ""
+    """Empty for all namespaces, and for cluster-scoped kinds."""
+    name: str = ""
+    """Empty for all objects."""
+
+
+class Selection:
+    """One look at everything that a placement's selectors match."""
+
+    def __init__(self, hub: Hub, placement: Placement) -> None:
+        metadata = placement.metadata
+        self._hub = hub
+        self._terms = placement.spec.resource_selectors
+        self._namespace = metadata.namespace
+        self._at = Selecting(metadata.namespace, metadata.name)
+        self._slots = asyncio.Semaphore(READS_AT_ONCE)
+        self.reads: set[Read] = set()
+        """What has been looked at so far, also after a SelectionError."""
+
+    async def resources(self) -> list[Json]:
+        """The selected objects, cleaned and in order.
+
+        Raises SelectionError when the user has to change the selectors.
+        """
+        found = [each for term in self._terms for each in await self._term(term)]
+        return arrange(found)
+
+    async def _term(self, term: ResourceSelector) -> Sequence[Json]:
+        if not is_selectable(term.group, term.kind):
+            return []
+        api_version = f"{term.group}/{term.version}" if term.group else term.version
+        kind = await self._hub.kind_for(api_version, term.kind)
+        if kind is None:
+            raise self._at.unknown_kind(term.kind, api_version)
+        if kind == NAMESPACE and not self._namespace:
+            return await self._namespaces(term)
+        return await self._placeable(await self._matching(kind, self._home_of(kind), term))
+
+    def _home_of(self, kind: Kind) -> str:
+        """Namespace to look in, empty for a cluster-scoped kind."""
+        if self._namespace:
+            if not kind.namespaced:
+                raise self._at.wrong_scope(kind)
+            return self._namespace
+        confined = self._confined_to()
+        if kind.namespaced and not confined:
+            raise self._at.wrong_scope(kind)
+        return confined if kind.namespaced else ""
+
+    def _confined_to(self) -> str:
+        """The namespace whose objects further selectors pick, if there is one."""
+        by_selectors = SelectionScope.NAMESPACE_WITH_RESOURCE_SELECTORS
+        homes = [
+            each.name
+            for each in self._terms
+            if (each.group, each.kind) == ("", NAMESPACE.kind)
+            and each.selection_scope == by_selectors
+        ]
+        return homes[0] if homes else ""
+
+    async def _namespaces(self, term: ResourceSelector) -> Sequence[Json]:
+        whole = term.selection_scope == SelectionScope.NAMESPACE_WITH_RESOURCES
+        if whole and term.name and not is_open(term.name):
+            raise self._at.closed_namespace(term.name)
+        found = await self._placeable(await self._matching(NAMESPACE, "", term))
+        if term.selection_scope == SelectionScope.NAMESPACE_WITH_RESOURCE_SELECTORS and not found:
+            raise self._at.no_namespace()
+        if not whole or not found:
+            return found
+        names = [each["metadata"]["name"] for each in found]
+        return [*found, *await self._content(names)]
+
+    async def _content(self, namespaces: Sequence[str]) -> list[Json]:
+        """Everything placeable in these namespaces."""
+        kinds = [
+            kind
+            for kind in await self._hub.kinds()
+            if kind.namespaced and is_selectable(kind.group, kind.kind)
+        ]
+        homes = [""] if len(namespaces) > NAMESPACES_APART else namespaces
+        found = await _all_of(self._list(kind, home) for kind in kinds for home in homes)
+        wanted = set(namespaces)
+        return await self._placeable(
+            each for part in found for each in part if identify(each).namespace in wanted
+        )
+
+    async def _matching(self, kind: Kind, namespace: str, term: ResourceSelector) -> list[Json]:
+        if term.name:
+            self.reads.add(Read(kind, namespace, term.name))
+            body = await self._hub.find(kind, term.name, namespace=namespace)
+            return [] if body is None else [_typed(kind, body)]
+        problem = selectors.problem(term.label_selector)
+        if problem:
+            raise self._at.bad_labels(problem)
+        found = await self._list(kind, namespace)
+        if term.label_selector is None:
+            return found
+        return [
+            each
+            for each in found
+            if selectors.matches(term.label_selector, each["metadata"].get("labels") or {})
+        ]
+
+    async def _list(self, kind: Kind, namespace: str) -> list[Json]:
+        self.reads.add(Read(kind, namespace))
+        async with self._slots:
+            try:
+                return (await self._hub.list(kind, namespace=namespace)).items
+            except NotFound:  # The kind is no longer served: its definition was just deleted.
+                return []
+
+    async def _placeable(self, found: Iterable[Json]) -> list[Json]:
+        found = list(found)
+        services = await self._services_beside(found)
+        return [each for each in found if may_be_placed(each, services=services)]
+
+    async def _services_beside(self, found: Sequence[Json]) -> set[tuple[str, str]]:
+        """Namespace and name of the Services next to selected Endpoints."""
+        identities = [identify(each) for each in found]
+        homes = sorted(
+            {each.namespace for each in identities if (each.group, each.kind) == ENDPOINTS}
+        )
+        lists = await _all_of(self._list(SERVICE, home) for home in homes)
+        return {(identify(each).namespace, identify(each).name) for part in lists for each in part}
+
+
+async def _all_of(reads: Iterable[Awaitable[list[Json]]]) -> list[list[Json]]:
+    return list(await asyncio.gather(*reads))
+
+
+def _typed(kind: Kind, body: Json) -> Json:
+    return {"apiVersion": kind.api_version, "kind": kind.kind} | body

@@ -1,0 +1,40 @@
+"""How the built-in placement behaves, where there is a choice."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+MANAGER: Final = "fleetgate-placement"
+"""Field manager of what is applied here, so that it is not mixed up with what runs apply."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementSettings:
+    """All of it; the defaults suit one worker for a whole fleet."""
+
+    snapshot_on_change: bool = True
+    """Write a resource snapshot soon after selected content changed (decision 1). Off, only a
+    run without an index takes one, as KubeFleet has it."""
+
+    content_debounce: timedelta = timedelta(milliseconds=300)
+    """From a change of selected content to the look at it: `kubectl apply -f folder` changes
+    many objects in a row and should become one snapshot."""
+
+    report_grace: timedelta = timedelta(milliseconds=500)
+    """How long a member may take over new content before its binding says that it is busy. One
+    that is quicker costs a single write of the binding's status instead of two."""
+
+    status_debounce: timedelta = timedelta(milliseconds=250)
+    """From a change to the placement's status: all bindings that change meanwhile go into one
+    write."""
+
+    status_debounce_per_cluster: timedelta = timedelta(milliseconds=2)
+    """Added for each cluster, because a placement's status is as large as its fleet: 1,000
+    clusters are more than a megabyte."""
+
+    workers: int = 16
+    """Bindings looked at side by side. Each waits for one or two writes at a time; more only
+    queue up in the API server."""
+
+    leave_patience: timedelta = timedelta(minutes=15)
+    """How long a member that is leaving is waited for before it is let go without its word."""

@@ -1,0 +1,141 @@
+"""Writes a placement's content to the hub as resource snapshots.
+
+contract: placement 5, update-runs 7.7
+"""
+
+import contextlib
+import logging
+from dataclasses import dataclass
+
+from api import names
+from api.kinds import Scope
+from api.placements import Placement
+from hub import AlreadyExists, Conflict, Hub, Json, NotFound
+from placement.metadata import owner_reference
+from placement.selection import Read, Selection
+from planning import hashing, snapshotting
+from planning.snapshotting import Revision
+
+logger = logging.getLogger(__name__)
+
+ATTEMPTS = 5
+"""Two writers at once (a run and a change of content) meet at the new index; the one that comes
+second looks again and finds the content stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotTaken:
+    """Where the content of a placement is stored."""
+
+    index: int
+    name: str
+    """Name of the master snapshot."""
+    created: bool
+    """Whether it was new; otherwise the latest had the same content."""
+
+
+async def take_snapshot(hub: Hub, *, scope: Scope, namespace: str, placement: str) -> SnapshotTaken:
+    """Select what the placement selects now, and store it unless the latest snapshot has it.
+
+    Raises SelectionError when the user has to change the placement's selectors; its text begins
+    as the contract has it (update-runs 7.7). Raises NotFound without the placement.
+    """
+    body = await hub.get(scope.placement, placement, namespace=namespace)
+    return await store_selection(hub, scope=scope, placement=body)
+
+
+async def store_selection(
+    hub: Hub, *, scope: Scope, placement: Json, reads: set[Read] | None = None
+) -> SnapshotTaken:
+    """Like `take_snapshot`, of a placement as it was read; notes in `reads` what was looked at.
+
+    `reads` is filled even when SelectionError is raised.
+    """
+    seen = set() if reads is None else reads
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return await _store_once(hub, scope, placement, seen)
+        except (AlreadyExists, Conflict):
+            logger.debug("another snapshot was written meanwhile, selecting again")
+    return await _store_once(hub, scope, placement, seen)
+
+
+async def _store_once(hub: Hub, scope: Scope, placement: Json, seen: set[Read]) -> SnapshotTaken:
+    selection = Selection(hub, Placement.from_wire(placement))
+    try:
+        resources = await selection.resources()
+    finally:
+        seen |= selection.reads
+    return await _Writer(hub, resources, scope=scope, placement=placement).store()
+
+
+class _Writer:
+    """Stores one content of one placement."""
+
+    def __init__(self, hub: Hub, resources: list[Json], *, scope: Scope, placement: Json) -> None:
+        self._hub = hub
+        self._resources = resources
+        self._kind = scope.resource_snapshot
+        self._owner = owner_reference(scope.placement, placement)
+        self._name: str = placement["metadata"]["name"]
+        self._namespace: str = placement["metadata"].get("namespace", "")
+        self._limit = Placement.from_wire(placement).spec.revision_history_limit
+
+    async def store(self) -> SnapshotTaken:
+        known = snapshotting.revisions(await self._snapshots())
+        latest = snapshotting.current(known)
+        if latest is not None and latest.hash == hashing.resources_hash(self._resources):
+            await self._complete(latest)
+            return self._taken(latest.index, created=False)
+        await self._demote(known)
+        await self._prune(known)
+        index = snapshotting.next_index(known)
+        for body in self._bodies(index):
+            await self._hub.create(self._kind, body)
+        logger.info("stored the content as %s", snapshotting.master_name(self._name, index))
+        return self._taken(index, created=True)
+
+    async def _snapshots(self) -> list[Json]:
+        labels = f"{names.PARENT_PLACEMENT}={self._name}"
+        listing = await self._hub.list(self._kind, namespace=self._namespace, labels=labels)
+        return listing.items
+
+    def _taken(self, index: int, *, created: bool) -> SnapshotTaken:
+        return SnapshotTaken(index, snapshotting.master_name(self._name, index), created)
+
+    def _bodies(self, index: int) -> list[Json]:
+        return snapshotting.bodies(
+            self._resources,
+            placement=self._name,
+            namespace=self._namespace,
+            owner=self._owner,
+            index=index,
+        )
+
+    async def _complete(self, revision: Revision) -> None:
+        """Finish what a writer that died half way has left out."""
+        if len(revision.objects) < revision.size:
+            for body in self._bodies(revision.index):
+                if body["metadata"]["name"] not in revision.objects:
+                    await self._hub.create(self._kind, body)
+        if not revision.latest:
+            await self._mark(revision, latest=True)
+
+    async def _demote(self, known: list[Revision]) -> None:
+        """At most one snapshot is the latest: take the mark away before the new one has it."""
+        for revision in known:
+            if revision.latest:
+                with contextlib.suppress(NotFound):
+                    await self._mark(revision, latest=False)
+
+    async def _mark(self, revision: Revision, *, latest: bool) -> None:
+        name = snapshotting.master_name(self._name, revision.index)
+        labels = {names.IS_LATEST_SNAPSHOT: str(latest).lower()}
+        patch = {"metadata": {"labels": labels}}
+        await self._hub.patch(self._kind, name, patch, namespace=self._namespace)
+
+    async def _prune(self, known: list[Revision]) -> None:
+        for revision in snapshotting.superfluous(known, limit=self._limit):
+            for name in sorted(revision.objects):
+                with contextlib.suppress(NotFound):
+                    await self._hub.delete(self._kind, name, namespace=self._namespace)

@@ -1,0 +1,179 @@
+"""What is on the hub, as of the last event, or of one's own last write where that is newer.
+
+Every controller reads from here. A write's answer is noted, so that a controller that runs
+again before its watch has caught up does not do the same thing twice.
+"""
+
+import asyncio
+from collections.abc import Callable, Hashable, Iterator
+
+from api import names
+from api.kinds import (
+    CUSTOM_RESOURCE_DEFINITION,
+    MEMBER_CLUSTER,
+    NAMESPACE,
+    SCOPES,
+    WORK,
+    Kind,
+    Scope,
+    ScopeName,
+)
+from hub import Cache, Change, Hub, Json, Key, key_of
+
+OVERLAY_SECONDS = 10.0
+"""How long a written object is believed to exist while no watch has told of it. Watches lag by
+milliseconds; an object deleted at once would otherwise stay for ever."""
+
+
+class Store:
+    """One kind's objects, the own writes included."""
+
+    def __init__(self, hub: Hub, kind: Kind, *, labels: str = "") -> None:
+        self.kind = kind
+        self._cache = Cache(hub, kind, labels=labels)
+        self._written: dict[Key, tuple[Json, float]] = {}
+        self._groups: list[Group] = []
+
+    async def run(self) -> None:
+        """Follow the hub until cancelled."""
+        await self._cache.run()
+
+    async def ready(self) -> None:
+        """Wait until the first list is in."""
+        await self._cache.ready()
+
+    def get(self, key: Key) -> Json | None:
+        """One object; read it, do not change it."""
+        namespace, name = key
+        cached = self._cache.get(name, namespace)
+        written = self._written.get(key)
+        if written is None:
+            return cached
+        body, until = written
+        if cached is not None and _version(cached) >= _version(body):
+            del self._written[key]
+            return cached
+        if cached is None and asyncio.get_running_loop().time() > until:
+            del self._written[key]
+            return None
+        return body
+
+    def items(self) -> Iterator[Json]:
+        """All objects, sorted by namespace and name."""
+        for key in sorted({*self._cache.keys(), *self._written}):
+            body = self.get(key)
+            if body is not None:
+                yield body
+
+    def wrote(self, body: Json) -> None:
+        """Note the API server's answer to an own write."""
+        until = asyncio.get_running_loop().time() + OVERLAY_SECONDS
+        self._written[key_of(body)] = (body, until)
+        for group in self._groups:
+            group.note(body)
+
+    def subscribe(self, callback: Callable[[Change], None]) -> None:
+        """Call back on each change that a watch tells of, at once for what is there."""
+        self._cache.subscribe(callback)
+
+    def group(self, by: Callable[[Json], Hashable | None]) -> "Group":
+        """Keep the objects findable by something other than their key."""
+        group = Group(self, by)
+        self._groups.append(group)
+        self._cache.subscribe(group.follow)
+        return group
+
+
+class Group:
+    """Objects of a store by something that they have in common."""
+
+    def __init__(self, store: Store, by: Callable[[Json], Hashable | None]) -> None:
+        self._store = store
+        self._by = by
+        self._keys: dict[Hashable, set[Key]] = {}
+
+    def of(self, common: Hashable) -> list[Json]:
+        """Objects that have it in common, sorted by namespace and name."""
+        found = (self._store.get(key) for key in sorted(self._keys.get(common, ())))
+        return [body for body in found if body is not None and self._by(body) == common]
+
+    def size(self, common: Hashable) -> int:
+        """How many there are, about."""
+        return len(self._keys.get(common, ()))
+
+    def note(self, body: Json) -> None:
+        """Take in an object."""
+        common = self._by(body)
+        if common is not None:
+            self._keys.setdefault(common, set()).add(key_of(body))
+
+    def follow(self, change: Change) -> None:
+        """Take in a change."""
+        if change.old is not None:
+            self._forget(self._by(change.old), change.key)
+        if change.new is not None:
+            self.note(change.new)
+
+    def _forget(self, common: Hashable | None, key: Key) -> None:
+        keys = self._keys.get(common)
+        if keys is not None:
+            keys.discard(key)
+            if not keys:
+                del self._keys[common]
+
+
+class ScopeStores:
+    """The objects of one scope."""
+
+    def __init__(self, hub: Hub, scope: Scope) -> None:
+        self.scope = scope
+        self.placements = Store(hub, scope.placement)
+        self.policies = Store(hub, scope.policy_snapshot)
+        self.snapshots = Store(hub, scope.resource_snapshot)
+        self.bindings = Store(hub, scope.binding)
+        self.policies_of = self.policies.group(placement_of)
+        self.snapshots_of = self.snapshots.group(placement_of)
+        self.bindings_of = self.bindings.group(placement_of)
+        self.bindings_on = self.bindings.group(lambda body: body["spec"].get("targetCluster"))
+
+    def all(self) -> tuple[Store, ...]:
+        """Every store."""
+        return self.placements, self.policies, self.snapshots, self.bindings
+
+
+class Stores:
+    """Everything that the placement room looks at."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.scopes = {name: ScopeStores(hub, scope) for name, scope in SCOPES.items()}
+        self.works = Store(hub, WORK)
+        self.members = Store(hub, MEMBER_CLUSTER)
+        self.member_namespaces = Store(hub, NAMESPACE, labels=names.MEMBER_NAME)
+        self.definitions = Store(hub, CUSTOM_RESOURCE_DEFINITION)
+        self.works_of = self.works.group(binding_of)
+
+    def all(self) -> list[Store]:
+        """Every store."""
+        own = [self.works, self.members, self.member_namespaces, self.definitions]
+        return own + [store for scope in self.scopes.values() for store in scope.all()]
+
+
+def placement_of(body: Json) -> Key | None:
+    """Key of the placement that an object belongs to, by its label."""
+    metadata = body["metadata"]
+    name = metadata.get("labels", {}).get(names.PARENT_PLACEMENT)
+    return (metadata.get("namespace", ""), name) if name else None
+
+
+def binding_of(work: Json) -> tuple[ScopeName, Key] | None:
+    """Scope and key of the binding that a Work belongs to, by its labels."""
+    labels = work["metadata"].get("labels", {})
+    name = labels.get(names.PARENT_BINDING)
+    if not name:
+        return None
+    namespace = labels.get(names.PARENT_PLACEMENT_NAMESPACE, "")
+    return ScopeName.NAMESPACED if namespace else ScopeName.CLUSTER, (namespace, name)
+
+
+def _version(body: Json) -> int:
+    return int(body["metadata"]["resourceVersion"])
