@@ -75,7 +75,7 @@ def local() -> None:
     "--worker/--no-worker",
     default=True,
     show_default=True,
-    help="Start fleetgate's worker too; without it start `fleetgate worker` yourself.",
+    help="Run fleetgate's own worker too; without it run `fleetgate worker` yourself.",
 )
 @_explained
 def up(members: int | None, worker: bool) -> None:

@@ -118,9 +118,13 @@ class LocalFleet:
 
     async def _up(self, blueprint: Blueprint, *, worker: bool) -> None:
         await asyncio.gather(self._start(blueprint.temporal()), self._start_clusters(blueprint))
-        own = [blueprint.simulated_nodes(), *([blueprint.worker()] if worker else [])]
-        await asyncio.gather(*(self._start(service) for service in own))
         processes = self._processes()
+        own = [blueprint.simulated_nodes()]
+        if worker:
+            own.append(blueprint.worker())
+        else:
+            await asyncio.to_thread(processes.stop, [WORKER])
+        await asyncio.gather(*(self._start(service) for service in own))
         for name in blueprint.state.processes:
             if worker or name != WORKER:
                 require_alive(name, processes=processes)

@@ -123,7 +123,7 @@ class Processes:
         record = ProcessRecord(
             name=command.name,
             pid=pid,
-            started_after_boot=_started_after_boot(process),
+            started_after_boot=started_after_boot(process),
             address=command.address,
             fingerprint=command.fingerprint,
         )
@@ -197,11 +197,12 @@ def _has_ended(process: psutil.Process) -> bool:
 
 
 def _is_same(running: Running) -> bool:
-    difference = abs(_started_after_boot(running.process) - running.record.started_after_boot)
+    difference = abs(started_after_boot(running.process) - running.record.started_after_boot)
     return difference <= _START_TOLERANCE.total_seconds()
 
 
-def _started_after_boot(process: psutil.Process) -> float:
+def started_after_boot(process: psutil.Process) -> float:
+    """Return when a process started, in seconds, so that setting the clock changes nothing."""
     return process.create_time() - psutil.boot_time()
 
 

@@ -5,6 +5,7 @@ import hashlib
 import http.client
 import json
 import os
+import shutil
 import ssl
 import time
 import urllib.request
@@ -14,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from deploy.local.errors import ProcessFailed
+from deploy.local.errors import DiskFull, LocalFleetError, ProcessFailed
 from deploy.local.processes import Command, Processes, Running
 
 _LOOK_AGAIN: Final = timedelta(milliseconds=50)
@@ -24,6 +25,9 @@ _ANSWER: Final = timedelta(seconds=5)
 """How long one such question may take."""
 
 _SHOWN_LOG_LINES: Final = 5
+
+_ROOM_BYTES: Final = 100 << 20
+"""A program that fails with less room than this failed for that: etcd alone reserves 64 MiB."""
 
 Probe = Callable[[], bool]
 """Says whether a program is ready; may block for some seconds."""
@@ -79,17 +83,17 @@ async def _wait_until_ready(service: Service, running: Running, *, log: Path) ->
     deadline = time.monotonic() + service.patience.total_seconds()
     while service.ready is not None and not await asyncio.to_thread(service.ready):
         if not running.is_alive():
-            raise ProcessFailed(f"{service.name} ended while it was starting; {_log_end(log)}")
+            raise _failure(f"{service.name} ended while it was starting", log)
         if time.monotonic() > deadline:
             limit = f"{service.patience.total_seconds():g} s"
-            raise ProcessFailed(f"{service.name} was not ready within {limit}; {_log_end(log)}")
+            raise _failure(f"{service.name} was not ready within {limit}", log)
         await asyncio.sleep(_LOOK_AGAIN.total_seconds())
 
 
 def require_alive(name: str, *, processes: Processes) -> None:
     """Raise ProcessFailed with the end of its log when the process has died."""
     if processes.find(name) is None:
-        raise ProcessFailed(f"{name} ended soon after its start; {_log_end(processes.log(name))}")
+        raise _failure(f"{name} ended soon after its start", processes.log(name))
 
 
 def answers(url: str, *, token: str = "", authority: Path | None = None) -> bool:
@@ -112,7 +116,14 @@ def _inherited() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
 
 
-def _log_end(log: Path) -> str:
+def _failure(what: str, log: Path) -> LocalFleetError:
+    free = shutil.disk_usage(log.parent).free
+    if free < _ROOM_BYTES:
+        return DiskFull(
+            f"{what}: the file system of {log.parent} has only {free >> 20} MiB left; "
+            "free some room and run the command again"
+        )
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
     shown = "\n".join(f"  {line[:300]}" for line in lines[-_SHOWN_LOG_LINES:])
-    return f"its log {log} ends with:\n{shown}" if shown else f"its log {log} is empty"
+    end = f"ends with:\n{shown}" if shown else "is empty"
+    return ProcessFailed(f"{what}; its log {log} {end}")

@@ -23,7 +23,7 @@ from deploy.local import crds, ports
 from deploy.local.binaries import Binaries, find_all
 from deploy.local.control_plane import ControlPlane, ensure_control_plane
 from deploy.local.etcd import etcd
-from deploy.local.processes import Processes
+from deploy.local.processes import Processes, started_after_boot
 from deploy.local.services import ensure
 from deploy.local.temporal import temporal
 from hub import Hub
@@ -48,7 +48,7 @@ class Servers:
     def make_folder(cls) -> Path:
         """Make the session's folder and tell the workers about it."""
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        (folder / _OWNER).write_text(f"{os.getpid()} {psutil.Process().create_time()}")
+        (folder / _OWNER).write_text(f"{os.getpid()} {started_after_boot(psutil.Process())}")
         os.environ[FOLDER_VARIABLE] = str(folder)
         return folder
 
@@ -152,7 +152,7 @@ def _lives(owner: str) -> bool:
     if not started:
         return True  # just being written
     try:
-        return abs(psutil.Process(int(pid)).create_time() - float(started)) < 1
+        return abs(started_after_boot(psutil.Process(int(pid))) - float(started)) < 1
     except psutil.NoSuchProcess:
         return False
 
