@@ -6,10 +6,8 @@ contract: placement 2.3
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import ConfigDict
-
-from api.base import ApiModel
-from api.markers import CelRule, Default, Required
+from api.base import FrozenModel
+from api.markers import CelRule, Defaulted, Required
 
 
 class ApplyType(StrEnum):
@@ -42,33 +40,27 @@ class WhenToTakeOver(StrEnum):
     NEVER = "Never"
 
 
-class ServerSideApplyConfig(ApiModel):
+class ServerSideApplyConfig(FrozenModel):
     """Options for server-side apply."""
-
-    model_config = ConfigDict(frozen=True)
 
     force: bool = False
     """Take fields over from other managers instead of failing with a conflict."""
 
 
-class ApplyStrategy(ApiModel):
+class ApplyStrategy(FrozenModel):
     """How objects are applied to the member; unset fields have KubeFleet's defaults."""
 
-    model_config = ConfigDict(frozen=True)
-
-    comparison_option: Annotated[ComparisonOption, Default("PartialComparison")] = (
-        ComparisonOption.PARTIAL
-    )
+    comparison_option: Annotated[ComparisonOption, Defaulted()] = ComparisonOption.PARTIAL
     """Compare only the fields that the hub manages, or the whole object."""
-    when_to_apply: Annotated[WhenToApply, Default("Always")] = WhenToApply.ALWAYS
+    when_to_apply: Annotated[WhenToApply, Defaulted()] = WhenToApply.ALWAYS
     """Apply always, or only while the object has not drifted on the member."""
-    type: Annotated[ApplyType, Default("ClientSideApply")] = ApplyType.CLIENT_SIDE_APPLY
+    type: Annotated[ApplyType, Defaulted()] = ApplyType.CLIENT_SIDE_APPLY
     """Apply on the client side or the server side, or only report differences."""
     allow_co_ownership: bool = False
     """Share objects with owners that are not part of the fleet."""
     server_side_apply_config: ServerSideApplyConfig | None = None
     """Options for type ServerSideApply."""
-    when_to_take_over: Annotated[WhenToTakeOver, Default("Always")] = WhenToTakeOver.ALWAYS
+    when_to_take_over: Annotated[WhenToTakeOver, Defaulted()] = WhenToTakeOver.ALWAYS
     """Take over an object that is on the member already: always, if it is equal, or never."""
 
 
@@ -92,12 +84,10 @@ MIRROR_NEEDS_DESTINATION = CelRule(
 )
 
 
-class ReportBackStrategy(ApiModel):
+class ReportBackStrategy(FrozenModel):
     """Whether and where the status of placed objects is reported back to the hub."""
 
-    model_config = ConfigDict(frozen=True)
-
-    type: Annotated[ReportBackType, Default("Disabled"), Required()] = ReportBackType.DISABLED
+    type: Annotated[ReportBackType, Defaulted(), Required()] = ReportBackType.DISABLED
     """Mirror the status, or do not."""
     destination: ReportBackDestination | None = None
     """Write it to the original object on the hub, or to the Work."""

@@ -5,17 +5,15 @@ contract: update-runs 1 and 4
 
 from typing import Annotated, ClassVar
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from api.base import ApiModel, Conditions, KubernetesObject
+from api.base import ApiModel, Conditions, FrozenModel, KubernetesObject
 from api.kinds import APPROVAL_REQUEST, CLUSTER_APPROVAL_REQUEST
 from api.markers import AGE, Column, Resource, condition_column, immutable
 
 
-class ApprovalRequestSpec(ApiModel):
+class ApprovalRequestSpec(FrozenModel):
     """Which gate the approval opens."""
-
-    model_config = ConfigDict(frozen=True)
 
     parent_stage_rollout: str
     """Name of the run that waits."""

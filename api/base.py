@@ -1,6 +1,6 @@
 """What all objects share: how they travel, their metadata, their conditions."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -15,6 +15,7 @@ from pydantic import (
     model_serializer,
 )
 from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
 
 from api.markers import (
     EmbeddedResource,
@@ -79,13 +80,7 @@ class ApiModel(BaseModel):
     def __pydantic_init_subclass__(cls, **kwargs: object) -> None:
         """Find the fields that may be left out."""
         super().__pydantic_init_subclass__(**kwargs)
-        cls._silent = tuple(
-            (name, info.serialization_alias or name, default)
-            for name, info in cls.model_fields.items()
-            if not info.is_required() and not any(isinstance(m, Required) for m in info.metadata)
-            for default in [info.get_default(call_default_factory=True, validated_data={})]
-            if not default or isinstance(default, ApiModel)
-        )
+        cls._silent = tuple(_silent_fields(cls.model_fields))
 
     @model_serializer(mode="wrap")
     def _leave_out_the_unsaid(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -103,6 +98,21 @@ class ApiModel(BaseModel):
     def to_wire(self) -> dict[str, Any]:
         """Write what the API server reads. Lists that were set stay, even when empty."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _silent_fields(fields: Mapping[str, FieldInfo]) -> Iterator[tuple[str, str, Any]]:
+    for name, info in fields.items():
+        if info.is_required() or any(isinstance(each, Required) for each in info.metadata):
+            continue
+        default = info.get_default(call_default_factory=True, validated_data={})
+        if not default or isinstance(default, ApiModel):
+            yield name, info.serialization_alias or name, default
+
+
+class FrozenModel(ApiModel):
+    """A part that is replaced as a whole, never changed in memory."""
+
+    model_config = ConfigDict(frozen=True)
 
 
 class OwnerReference(ApiModel):

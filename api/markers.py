@@ -1,8 +1,8 @@
 """What the API server checks or fills in, written next to the field it is about.
 
-A marker is metadata of `typing.Annotated`. The models ignore it: whoever reads an object
-from the API server may rely on the server's checks. Only the generator of the CRD files
-(`api.crds`) turns markers into schema.
+These markers are metadata of `typing.Annotated`. The models ignore them: whoever reads an
+object from the API server may rely on the server's checks. Only the generator of the CRD
+files (`api.crds`) turns them into schema.
 """
 
 from dataclasses import dataclass, field
@@ -104,26 +104,12 @@ def value_format(name: str) -> Keyword:
     return Keyword("format", name)
 
 
-@dataclass(frozen=True, slots=True)
-class Default:
-    """The API server fills this in when the field is absent.
-
-    Said explicitly, because a default of a model is for readers and need not be stored.
-    """
-
-    value: str | int
-
-    def mark(self, schema: Schema) -> None:
-        """Set the default."""
-        schema["default"] = self.value
+class Defaulted:
+    """The API server fills in the model's default when the field is absent."""
 
 
-@dataclass(frozen=True, slots=True)
 class Required:
     """The API server wants the field although the model has a default for it."""
-
-    def mark(self, schema: Schema) -> None:
-        """Nothing: the object that holds the field lists it."""
 
 
 @dataclass(frozen=True, slots=True)

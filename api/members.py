@@ -6,16 +6,16 @@ contract: placement 1 and 11
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from api.base import ApiModel, Conditions, Int32, KubernetesObject, Open, Time
+from api.base import ApiModel, Conditions, FrozenModel, Int32, KubernetesObject, Open, Time
 from api.kinds import MEMBER_CLUSTER
 from api.markers import (
     AGE,
     Atomic,
     CelRule,
     Column,
-    Default,
+    Defaulted,
     Resource,
     condition_column,
     max_items,
@@ -26,10 +26,8 @@ from api.markers import (
 from api.scheduling import TaintEffect
 
 
-class Subject(ApiModel):
+class Subject(FrozenModel):
     """Who a member is to the hub's access control."""
-
-    model_config = ConfigDict(frozen=True)
 
     kind: str
     """User, Group or ServiceAccount."""
@@ -41,10 +39,8 @@ class Subject(ApiModel):
     """Namespace of a ServiceAccount."""
 
 
-class Taint(ApiModel):
+class Taint(FrozenModel):
     """Keeps placements off a member unless they tolerate it."""
-
-    model_config = ConfigDict(frozen=True)
 
     key: str
     """Key of the taint."""
@@ -61,14 +57,10 @@ class DeleteValidationMode(StrEnum):
     STRICT = "Strict"
 
 
-class DeleteOptions(ApiModel):
+class DeleteOptions(FrozenModel):
     """How a member leaves the fleet."""
 
-    model_config = ConfigDict(frozen=True)
-
-    validation_mode: Annotated[DeleteValidationMode, Default("Strict")] = (
-        DeleteValidationMode.STRICT
-    )
+    validation_mode: Annotated[DeleteValidationMode, Defaulted()] = DeleteValidationMode.STRICT
     """Strict refuses to leave while something is still placed on the member."""
 
 
@@ -77,7 +69,7 @@ class MemberClusterSpec(ApiModel):
 
     identity: Annotated[Subject, Atomic()]
     """Who the member's agent is to the hub."""
-    heartbeat_period_seconds: Annotated[Int32, minimum(1), maximum(600), Default(60)] = 60
+    heartbeat_period_seconds: Annotated[Int32, minimum(1), maximum(600), Defaulted()] = 60
     """How often the agent says that it is alive."""
     taints: Annotated[list[Taint], max_items(100)] = Field(default_factory=list)
     """Keep placements off that do not tolerate them."""

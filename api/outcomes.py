@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.base import ApiModel, Condition, Int64, Time
-from api.markers import Default, max_items
+from api.markers import Defaulted, max_items
 
 
 class EnvelopeType(StrEnum):
@@ -27,7 +27,7 @@ class EnvelopeIdentifier(ApiModel):
     """Name of the envelope."""
     namespace: str = ""
     """Namespace of the envelope; empty for a cluster-scoped one."""
-    type: Annotated[EnvelopeType, Default("ConfigMap")] = EnvelopeType.CONFIG_MAP
+    type: Annotated[EnvelopeType, Defaulted()] = EnvelopeType.CONFIG_MAP
     """Kind of the envelope."""
 
 

@@ -6,9 +6,17 @@ contract: placement 1, 2 and 7
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from api.base import ApiModel, Condition, Conditions, Int32, KubernetesObject, NamespacedName
+from api.base import (
+    ApiModel,
+    Condition,
+    Conditions,
+    FrozenModel,
+    Int32,
+    KubernetesObject,
+    NamespacedName,
+)
 from api.kinds import CLUSTER_RESOURCE_PLACEMENT, RESOURCE_PLACEMENT
 from api.markers import (
     AGE,
@@ -16,7 +24,7 @@ from api.markers import (
     CelRule,
     CelRules,
     Column,
-    Default,
+    Defaulted,
     Resource,
     condition_column,
     max_items,
@@ -60,10 +68,8 @@ class SelectionScope(StrEnum):
     NAMESPACE_WITH_RESOURCE_SELECTORS = "NamespaceWithResourceSelectors"
 
 
-class ResourceSelector(ApiModel):
+class ResourceSelector(FrozenModel):
     """Selects objects of one kind, by name, by label, or all."""
-
-    model_config = ConfigDict(frozen=True)
 
     group: str
     """API group; empty for the core group."""
@@ -75,7 +81,7 @@ class ResourceSelector(ApiModel):
     """Select the object of this name."""
     label_selector: Annotated[LabelSelector, Atomic()] | None = None
     """Select objects with these labels."""
-    selection_scope: Annotated[SelectionScope, Default("NamespaceWithResources")] = (
+    selection_scope: Annotated[SelectionScope, Defaulted()] = (
         SelectionScope.NAMESPACE_WITH_RESOURCES
     )
     """For a Namespace: take it alone, with all in it, or with what other selectors name."""
@@ -146,10 +152,8 @@ _REPORTING_RULES = (
 )
 
 
-class PlacementSpec(ApiModel):
+class PlacementSpec(FrozenModel):
     """What is placed, on which clusters, and who rolls it out."""
-
-    model_config = ConfigDict(frozen=True)
 
     resource_selectors: Annotated[
         list[ResourceSelector],
@@ -166,9 +170,9 @@ class PlacementSpec(ApiModel):
     """Which clusters; without it all."""
     strategy: RolloutStrategy = Field(default_factory=RolloutStrategy)
     """Who moves the placement from one version to the next, and how objects are applied."""
-    revision_history_limit: Annotated[Int32, minimum(1), maximum(1000), Default(10)] = 10
+    revision_history_limit: Annotated[Int32, minimum(1), maximum(1000), Defaulted()] = 10
     """How many snapshots are kept for going back."""
-    status_reporting_scope: Annotated[StatusReportingScope, Default("ClusterScopeOnly")] = (
+    status_reporting_scope: Annotated[StatusReportingScope, Defaulted()] = (
         StatusReportingScope.CLUSTER_SCOPE_ONLY
     )
     """Report the status in the placed namespace too; only for a ClusterResourcePlacement."""

@@ -6,11 +6,9 @@ contract: placement 2.3
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import ConfigDict
-
 from api.applying import MIRROR_NEEDS_DESTINATION, ApplyStrategy, ReportBackStrategy
-from api.base import ApiModel
-from api.markers import CelRule, Default, minimum, pattern
+from api.base import FrozenModel
+from api.markers import CelRule, Defaulted, minimum, pattern
 
 
 class RolloutStrategyType(StrEnum):
@@ -30,38 +28,32 @@ class DeletePropagationPolicy(StrEnum):
 _SHARE = pattern("^((100|[0-9]{1,2})%|[0-9]+)$")
 
 
-class RollingUpdateConfig(ApiModel):
+class RollingUpdateConfig(FrozenModel):
     """How fast a placement without runs moves from one version to the next."""
 
-    model_config = ConfigDict(frozen=True)
-
-    max_unavailable: Annotated[int | str, _SHARE, Default("25%")] = "25%"
+    max_unavailable: Annotated[int | str, _SHARE, Defaulted()] = "25%"
     """How many clusters may be unavailable: a number, or a percentage."""
-    max_surge: Annotated[int | str, _SHARE, Default("25%")] = "25%"
+    max_surge: Annotated[int | str, _SHARE, Defaulted()] = "25%"
     """How many clusters more than wanted may be in use: a number, or a percentage."""
-    unavailable_period_seconds: Annotated[int, minimum(0), Default(60)] = 60
+    unavailable_period_seconds: Annotated[int, minimum(0), Defaulted()] = 60
     """How long an object whose availability cannot be told counts as unavailable."""
 
 
-class DeleteStrategy(ApiModel):
+class DeleteStrategy(FrozenModel):
     """What happens when the placement is deleted."""
 
-    model_config = ConfigDict(frozen=True)
-
-    propagation_policy: Annotated[DeletePropagationPolicy, Default("Delete")] = (
+    propagation_policy: Annotated[DeletePropagationPolicy, Defaulted()] = (
         DeletePropagationPolicy.DELETE
     )
     """Delete the placed objects, or leave them on the members."""
 
 
-class RolloutStrategy(ApiModel):
+class RolloutStrategy(FrozenModel):
     """Who moves the placement from one version to the next, and how objects are applied."""
-
-    model_config = ConfigDict(frozen=True)
 
     type: Annotated[
         RolloutStrategyType,
-        Default("RollingUpdate"),
+        Defaulted(),
         CelRule(
             "!(oldSelf == 'External' && self != 'External')",
             "cannot change rollout strategy type from 'External' to other types",

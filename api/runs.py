@@ -16,7 +16,7 @@ from api.markers import (
     AGE,
     CelRule,
     Column,
-    Default,
+    Defaulted,
     Resource,
     condition_column,
     immutable,
@@ -45,8 +45,16 @@ class UpdateRunSpec(ApiModel):
         str, immutable("stagedRolloutStrategyName is immutable")
     ]
     """Name of the strategy; its stages are copied when the run is initialized."""
-    state: Annotated[RunState, Default("Initialize")] = RunState.INITIALIZE
+    state: Annotated[RunState, Defaulted()] = RunState.INITIALIZE
     """Initialize only plans, Run starts or goes on, Stop lets clusters in flight finish."""
+
+
+# A field that is absent has no old value, so its own rule cannot see it come or go.
+_INDEX_NEITHER_COMES_NOR_GOES = CelRule(
+    "has(self.resourceSnapshotIndex) == has(oldSelf.resourceSnapshotIndex)"
+    " || (has(self.resourceSnapshotIndex) ? self : oldSelf).resourceSnapshotIndex == ''",
+    "resourceSnapshotIndex is immutable",
+)
 
 
 def _forbid(old: RunState, new: RunState) -> CelRule:
@@ -145,6 +153,7 @@ class UpdateRun(KubernetesObject):
         _forbid(RunState.INITIALIZE, RunState.STOP),
         _forbid(RunState.RUN, RunState.INITIALIZE),
         _forbid(RunState.STOP, RunState.INITIALIZE),
+        _INDEX_NEITHER_COMES_NOR_GOES,
     ]
     """What to roll out and how."""
     status: UpdateRunStatus = Field(default_factory=UpdateRunStatus)

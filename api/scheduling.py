@@ -6,10 +6,10 @@ contract: placement 2.2
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from api.base import ApiModel, Int32, Open
-from api.markers import Atomic, CelRule, Default, max_items, maximum, minimum
+from api.base import FrozenModel, Int32, Open
+from api.markers import Atomic, CelRule, Defaulted, max_items, maximum, minimum
 from api.selectors import LabelSelector
 
 
@@ -32,10 +32,8 @@ class PropertyOperator(StrEnum):
     LESS_THAN_OR_EQUAL = "Le"
 
 
-class PropertySelectorRequirement(ApiModel):
+class PropertySelectorRequirement(FrozenModel):
     """One requirement on a property of a cluster."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     """Name of the property."""
@@ -45,10 +43,8 @@ class PropertySelectorRequirement(ApiModel):
     """The wanted value, a Kubernetes quantity."""
 
 
-class PropertySelector(ApiModel):
+class PropertySelector(FrozenModel):
     """Selects clusters by their properties; all requirements must hold."""
-
-    model_config = ConfigDict(frozen=True)
 
     match_expressions: list[PropertySelectorRequirement]
     """Requirements on properties."""
@@ -61,10 +57,8 @@ class PropertySortOrder(StrEnum):
     DESCENDING = "Descending"
 
 
-class PropertySorter(ApiModel):
+class PropertySorter(FrozenModel):
     """Prefers clusters by the value of a property."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     """Name of the property."""
@@ -72,10 +66,8 @@ class PropertySorter(ApiModel):
     """Descending prefers high values, Ascending low ones."""
 
 
-class ClusterSelectorTerm(ApiModel):
+class ClusterSelectorTerm(FrozenModel):
     """Describes clusters; all parts must match."""
-
-    model_config = ConfigDict(frozen=True)
 
     label_selector: Annotated[LabelSelector, Atomic()] | None = None
     """By their labels."""
@@ -85,19 +77,15 @@ class ClusterSelectorTerm(ApiModel):
     """Scale the weight by a property; only in preferred terms."""
 
 
-class ClusterSelector(ApiModel):
+class ClusterSelector(FrozenModel):
     """Selects clusters that match at least one term."""
-
-    model_config = ConfigDict(frozen=True)
 
     cluster_selector_terms: Annotated[list[ClusterSelectorTerm], max_items(10)]
     """Terms, of which one must match."""
 
 
-class PreferredClusterSelector(ApiModel):
+class PreferredClusterSelector(FrozenModel):
     """Adds to the score of clusters that match."""
-
-    model_config = ConfigDict(frozen=True)
 
     weight: Annotated[Int32, minimum(-100), maximum(100)]
     """What a match adds, from -100 to 100."""
@@ -105,10 +93,8 @@ class PreferredClusterSelector(ApiModel):
     """Which clusters match."""
 
 
-class ClusterAffinity(ApiModel):
+class ClusterAffinity(FrozenModel):
     """Which clusters may and which should be picked."""
-
-    model_config = ConfigDict(frozen=True)
 
     required_during_scheduling_ignored_during_execution: ClusterSelector | None = None
     """Only these clusters may be picked."""
@@ -118,10 +104,8 @@ class ClusterAffinity(ApiModel):
     """PickN picks these clusters first."""
 
 
-class Affinity(ApiModel):
+class Affinity(FrozenModel):
     """Rules on which clusters may and should be picked."""
-
-    model_config = ConfigDict(frozen=True)
 
     cluster_affinity: ClusterAffinity | None = None
     """Rules on the clusters' labels and properties."""
@@ -134,16 +118,14 @@ class UnsatisfiableConstraintAction(StrEnum):
     SCHEDULE_ANYWAY = "ScheduleAnyway"
 
 
-class TopologySpreadConstraint(ApiModel):
+class TopologySpreadConstraint(FrozenModel):
     """Spreads the picked clusters over the values of a label."""
 
-    model_config = ConfigDict(frozen=True)
-
-    max_skew: Annotated[Int32, minimum(1), Default(1)] = 1
+    max_skew: Annotated[Int32, minimum(1), Defaulted()] = 1
     """How much the number of clusters may differ between two values."""
     topology_key: str
     """Label key whose values are spread over."""
-    when_unsatisfiable: Annotated[UnsatisfiableConstraintAction, Default("DoNotSchedule")] = (
+    when_unsatisfiable: Annotated[UnsatisfiableConstraintAction, Defaulted()] = (
         UnsatisfiableConstraintAction.DO_NOT_SCHEDULE
     )
     """Leave out a cluster that breaks the constraint, or only prefer others."""
@@ -162,14 +144,12 @@ class TolerationOperator(StrEnum):
     EXISTS = "Exists"
 
 
-class Toleration(ApiModel):
+class Toleration(FrozenModel):
     """Lets a placement pick clusters with a taint."""
-
-    model_config = ConfigDict(frozen=True)
 
     key: str = ""
     """Taint key; empty, with operator Exists, for all."""
-    operator: Annotated[TolerationOperator, Default("Equal")] = TolerationOperator.EQUAL
+    operator: Annotated[TolerationOperator, Defaulted()] = TolerationOperator.EQUAL
     """Whether the value must be equal too."""
     value: str = ""
     """Taint value; empty with operator Exists."""
@@ -177,12 +157,10 @@ class Toleration(ApiModel):
     """Taint effect; without it any."""
 
 
-class PlacementPolicy(ApiModel):
+class PlacementPolicy(FrozenModel):
     """Which clusters a placement picks."""
 
-    model_config = ConfigDict(frozen=True)
-
-    placement_type: Annotated[PlacementType, Default("PickAll")] = PlacementType.PICK_ALL
+    placement_type: Annotated[PlacementType, Defaulted()] = PlacementType.PICK_ALL
     """Pick all clusters, a number of them, or those named."""
     cluster_names: Annotated[list[str], max_items(100)] = Field(default_factory=list)
     """Names of the clusters; only for PickFixed."""

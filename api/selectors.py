@@ -2,16 +2,14 @@
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from api.base import ApiModel
+from api.base import FrozenModel
 from api.markers import Atomic
 
 
-class LabelSelectorRequirement(ApiModel):
+class LabelSelectorRequirement(FrozenModel):
     """One requirement on the value of a label."""
-
-    model_config = ConfigDict(frozen=True)
 
     key: str
     """Label key that the requirement is about."""
@@ -21,10 +19,8 @@ class LabelSelectorRequirement(ApiModel):
     """What the value is compared with; empty for Exists and DoesNotExist."""
 
 
-class LabelSelector(ApiModel):
+class LabelSelector(FrozenModel):
     """Selects objects by their labels; all parts must match, an empty selector matches all."""
-
-    model_config = ConfigDict(frozen=True)
 
     match_labels: dict[str, str] = Field(default_factory=dict)
     """Labels that must be there with these values."""

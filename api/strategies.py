@@ -6,11 +6,11 @@ contract: update-runs 1 and 3
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from api.base import ApiModel, KubernetesObject
+from api.base import FrozenModel, KubernetesObject
 from api.kinds import CLUSTER_STAGED_UPDATE_STRATEGY, STAGED_UPDATE_STRATEGY
-from api.markers import Atomic, CelRule, Default, Resource, max_items, max_length, pattern
+from api.markers import Atomic, CelRule, Defaulted, Resource, max_items, max_length, pattern
 from api.selectors import LabelSelector
 
 
@@ -21,10 +21,8 @@ class StageTaskType(StrEnum):
     APPROVAL = "Approval"
 
 
-class StageTask(ApiModel):
+class StageTask(FrozenModel):
     """One gate before or after a stage."""
-
-    model_config = ConfigDict(frozen=True)
 
     type: StageTaskType
     """Wait for some time, or for a person's approval."""
@@ -53,10 +51,8 @@ UNIQUE_STAGE_NAMES = CelRule(
 )
 
 
-class Stage(ApiModel):
+class Stage(FrozenModel):
     """A group of clusters that are updated together."""
-
-    model_config = ConfigDict(frozen=True)
 
     # A DNS label, where KubeFleet allows no hyphen (decision 2).
     name: Annotated[str, max_length(63), pattern("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
@@ -72,7 +68,7 @@ class Stage(ApiModel):
             "self == null || type(self) != int || self >= 1",
             "maxConcurrency must be at least 1",
         ),
-        Default(1),
+        Defaulted(),
     ] = 1
     """How many clusters are updated at once: a number, or a percentage such as 50%."""
     after_stage_tasks: Annotated[
@@ -85,10 +81,8 @@ class Stage(ApiModel):
     """Gates to pass before the first cluster of the stage is updated; only an Approval."""
 
 
-class StrategySpec(ApiModel):
+class StrategySpec(FrozenModel):
     """The stages of a rollout."""
-
-    model_config = ConfigDict(frozen=True)
 
     stages: Annotated[list[Stage], max_items(31), UNIQUE_STAGE_NAMES]
     """The stages, one after the other."""

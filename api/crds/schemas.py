@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from api.base import ApiModel, KubernetesObject
 from api.crds.descriptions import describe_class, describe_fields
-from api.markers import Marker, Required, Schema
+from api.markers import Defaulted, Marker, Required, Schema
 
 _ROOT_TEXTS: Final = {
     "apiVersion": "Group and version of the schema of this object.",
@@ -55,11 +55,17 @@ def _model_schema(model: type[ApiModel]) -> Schema:
 
 
 def _is_required(info: FieldInfo) -> bool:
-    return info.is_required() or any(isinstance(each, Required) for each in info.metadata)
+    return info.is_required() or _has(info, Required)
+
+
+def _has(info: FieldInfo, marker: type[object]) -> bool:
+    return any(isinstance(each, marker) for each in info.metadata)
 
 
 def _field_schema(info: FieldInfo) -> Schema:
     schema = _marked(_type_schema(info.annotation), info.metadata)
+    if _has(info, Defaulted):
+        schema["default"] = str(info.default) if isinstance(info.default, str) else info.default
     schema.pop("description", None)  # the field's own says more than the type's
     return schema
 

@@ -68,6 +68,26 @@ async def test_what_is_rolled_out_cannot_be_changed(
     assert f"{field} is immutable" in text
 
 
+@pytest.mark.parametrize(("old", "new"), [(None, "1"), ("1", None), ("", "1"), ("1", "")])
+async def test_an_index_can_be_neither_added_nor_taken_away(
+    hub: Hub, scope: Scope, make: Make, unique: str, old: str | None, new: str | None
+) -> None:
+    spec = run_spec() if old is None else run_spec(resourceSnapshotIndex=old)
+    await make(scope.run, sample(scope.run, unique, spec))
+    changed = {"spec": {"resourceSnapshotIndex": new}}
+    text = await refusal(change(hub, scope.run, unique, changed))
+    assert text.count("resourceSnapshotIndex is immutable") == 1
+
+
+@pytest.mark.parametrize(("old", "new"), [(None, ""), ("", None)])
+async def test_an_empty_index_is_no_index(
+    hub: Hub, scope: Scope, make: Make, unique: str, old: str | None, new: str | None
+) -> None:
+    spec = run_spec() if old is None else run_spec(resourceSnapshotIndex=old)
+    await make(scope.run, sample(scope.run, unique, spec))
+    await change(hub, scope.run, unique, {"spec": {"resourceSnapshotIndex": new}})
+
+
 @pytest.mark.parametrize("field", ["placementName", "stagedRolloutStrategyName"])
 async def test_placement_and_strategy_must_be_named(hub: Hub, scope: Scope, field: str) -> None:
     spec = run_spec()
