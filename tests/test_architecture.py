@@ -18,6 +18,7 @@ ROOMS = (
     "placement",
     "planning",
     "starter",
+    "telemetry",
     "workflows",
 )
 
