@@ -1,0 +1,25 @@
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from hub import Hub
+from tests.agent.support import Member
+
+
+@pytest.fixture(scope="session")
+async def cluster(
+    member_kubeconfig: Callable[[str], Awaitable[Path]],
+) -> AsyncIterator[Hub]:
+    """A member's API server, shared by the tests of agents."""
+    async with await Hub.connect(await member_kubeconfig("agents"), manager="test") as client:
+        yield client
+
+
+@pytest.fixture
+async def member(hub: Hub, cluster: Hub, unique: str) -> AsyncIterator[Member]:
+    """A registered member that no other test uses, on the shared member's API server."""
+    member = Member(name=unique, hub=hub, cluster=cluster)
+    await member.register()
+    yield member
+    await member.unregister()

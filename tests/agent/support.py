@@ -1,0 +1,139 @@
+"""A member of a fleet as its agent meets it: real API servers, and the hub's side by hand."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from agent import Agent, AgentSettings
+from api import names
+from api.kinds import CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK
+from hub import Hub, Json, NotFound
+
+T = TypeVar("T")
+
+PATIENCE = 20.0
+
+
+async def eventually(read: Callable[[], Awaitable[T | None]], *, within: float = PATIENCE) -> T:
+    """Read until there is an answer; the last assertion that failed says what was missing."""
+    deadline = asyncio.get_running_loop().time() + within
+    while True:
+        try:
+            found = await read()
+            if found:
+                return found
+            problem: AssertionError = AssertionError("never came true")
+        except AssertionError as error:
+            problem = error
+        if asyncio.get_running_loop().time() > deadline:
+            raise problem
+        await asyncio.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member: its name, the hub, its own cluster."""
+
+    name: str
+    hub: Hub
+    cluster: Hub
+
+    @property
+    def namespace(self) -> str:
+        return names.member_namespace(self.name)
+
+    def agent(self, settings: AgentSettings | None = None) -> Agent:
+        return Agent(member=self.name, hub=self.hub, cluster=self.cluster, settings=settings)
+
+    async def register(self, *, heartbeat_seconds: int = 60) -> None:
+        """Do what placement does for a new member."""
+        identity = {"kind": "User", "name": self.name}
+        spec = {"identity": identity, "heartbeatPeriodSeconds": heartbeat_seconds}
+        await self.hub.create(MEMBER_CLUSTER, {"metadata": {"name": self.name}, "spec": spec})
+        await self.hub.apply(NAMESPACE, {"metadata": {"name": self.namespace}})
+
+    async def unregister(self) -> None:
+        with suppress(NotFound):
+            await self.hub.delete(MEMBER_CLUSTER, self.name)
+        with suppress(NotFound):
+            await self.hub.delete(NAMESPACE, self.namespace)
+
+    async def put(
+        self, name: str, *manifests: Json, strategy: dict[str, Any] | None = None
+    ) -> Json:
+        """Create a Work or change what it holds."""
+        spec: Json = {"workload": {"manifests": list(manifests)}}
+        if strategy:
+            spec["applyStrategy"] = strategy
+        body = {"metadata": {"name": name, "namespace": self.namespace}, "spec": spec}
+        return await self.hub.apply(WORK, body, manager="test")
+
+    async def work(self, name: str) -> Json:
+        return await self.hub.get(WORK, name, namespace=self.namespace)
+
+    async def reported(self, name: str, *, available: str | None = "True") -> Json:
+        """Wait until the agent has reported on the present content of a Work."""
+
+        async def read() -> Json | None:
+            work = await self.work(name)
+            said = conditions(work.get("status", {}))
+            shown = {kind: each["status"] for kind, each in said.items()}
+            wanted = {"Applied": "True", "Available": available}
+            if available is None:
+                wanted = {"Applied": "False"}
+            assert shown == wanted, work.get("status")
+            generation = work["metadata"]["generation"]
+            assert all(each["observedGeneration"] == generation for each in said.values())
+            return work
+
+        return await eventually(read)
+
+    async def data(self, name: str, namespace: str) -> dict[str, str] | None:
+        """Content of a ConfigMap on the member."""
+        found = await self.cluster.find(CONFIG_MAP, name, namespace=namespace)
+        return None if found is None else found.get("data", {})
+
+
+@asynccontextmanager
+async def running(agent: Agent) -> AsyncIterator[None]:
+    """Run an agent, and stop it as a signal would."""
+    task = asyncio.create_task(agent.run())
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await agent.ready()
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def conditions(holder: Json) -> dict[str, Json]:
+    """Conditions by type."""
+    return {each["type"]: each for each in holder.get("conditions", [])}
+
+
+def namespace(name: str) -> Json:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def config_map(name: str, namespace: str, **data: str) -> Json:
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def deployment(name: str, namespace: str, *, replicas: int = 1, tag: str = "1") -> Json:
+    labels = {"app": name}
+    container = {"name": "main", "image": f"example.com/app:{tag}"}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+        },
+    }

@@ -1,0 +1,215 @@
+"""An agent brings Works to the member; asserted on the member and in the Work's status."""
+
+from api import names
+from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
+from hub import Json
+from tests.agent.support import (
+    Member,
+    conditions,
+    config_map,
+    deployment,
+    eventually,
+    namespace,
+    running,
+)
+
+PODS = Kind("", "v1", "Pod", "pods", namespaced=True)
+
+
+async def test_a_work_is_applied_and_reported(member: Member, unique: str) -> None:
+    ns = f"{unique}-ns"
+    async with running(member.agent()):
+        await member.put(unique, namespace(ns), config_map("cm", ns, key="value1"))
+        work = await member.reported(unique)
+        assert await member.data("cm", ns) == {"key": "value1"}
+        assert _without_times(work["status"]) == {
+            "conditions": [
+                {
+                    "type": "Applied",
+                    "status": "True",
+                    "observedGeneration": 1,
+                    "reason": "AllManifestsApplied",
+                    "message": "All the specified manifests have been applied",
+                },
+                {
+                    "type": "Available",
+                    "status": "True",
+                    "observedGeneration": 1,
+                    "reason": "AllManifestsAvailable",
+                    "message": "All of the applied manifests are available",
+                },
+            ],
+            "manifestConditions": [
+                _fine({"kind": "Namespace", "name": ns, "resource": "namespaces", "ordinal": 0}),
+                _fine(
+                    {
+                        "kind": "ConfigMap",
+                        "name": "cm",
+                        "namespace": ns,
+                        "resource": "configmaps",
+                        "ordinal": 1,
+                    }
+                ),
+            ],
+        }
+        assert names.WORK_FINALIZER in work["metadata"]["finalizers"]
+
+
+def _fine(identifier: Json) -> Json:
+    applied = {
+        "type": "Applied",
+        "status": "True",
+        "reason": "Applied",
+        "message": "Manifest has been applied successfully",
+    }
+    available = {
+        "type": "Available",
+        "status": "True",
+        "reason": "Available",
+        "message": "Manifest is available",
+    }
+    return {"identifier": identifier | {"version": "v1"}, "conditions": [applied, available]}
+
+
+def _without_times(status: Json) -> Json:
+    held = [status, *status["manifestConditions"]]
+    for condition in (each for holder in held for each in holder["conditions"]):
+        assert condition.pop("lastTransitionTime")
+    return status
+
+
+async def test_applied_objects_belong_to_the_applied_work(member: Member, unique: str) -> None:
+    ns = f"{unique}-ns"
+    async with running(member.agent()):
+        await member.put(unique, namespace(ns), config_map("cm", ns, key="value1"))
+        await member.reported(unique)
+        record = await member.cluster.get(APPLIED_WORK, unique)
+        live = await member.cluster.get(CONFIG_MAP, "cm", namespace=ns)
+    assert record["spec"] == {"workName": unique, "workNamespace": member.namespace}
+    assert [each["name"] for each in record["status"]["appliedResources"]] == [ns, "cm"]
+    assert record["status"]["appliedResources"][1]["uid"] == live["metadata"]["uid"]
+    assert live["metadata"]["ownerReferences"] == [
+        {
+            "apiVersion": APPLIED_WORK.api_version,
+            "kind": "AppliedWork",
+            "name": unique,
+            "uid": record["metadata"]["uid"],
+            "blockOwnerDeletion": True,
+        }
+    ]
+    assert len(live["metadata"]["annotations"][names.SPEC_HASH]) == 64
+    managers = {each["manager"] for each in live["metadata"]["managedFields"]}
+    assert managers == {"work-api-agent"}
+
+
+async def test_a_changed_work_changes_the_member(member: Member, unique: str) -> None:
+    ns = f"{unique}-ns"
+    async with running(member.agent()):
+        await member.put(unique, namespace(ns), config_map("cm", ns, key="value1", old="x"))
+        await member.reported(unique)
+        await member.put(unique, namespace(ns), config_map("cm", ns, key="value2"))
+        work = await member.reported(unique)
+        assert work["metadata"]["generation"] == 2
+        assert await member.data("cm", ns) == {"key": "value2"}
+
+
+async def test_what_a_work_no_longer_names_is_removed(member: Member, unique: str) -> None:
+    ns = f"{unique}-ns"
+    async with running(member.agent()):
+        first, second = config_map("first", ns, a="1"), config_map("second", ns, b="2")
+        await member.put(unique, namespace(ns), first, second)
+        await member.reported(unique)
+        await member.put(unique, namespace(ns), second)
+        await member.reported(unique)
+
+        async def only_the_second_is_left() -> bool:
+            record = await member.cluster.get(APPLIED_WORK, unique)
+            kept = [each["name"] for each in record["status"]["appliedResources"]]
+            assert kept == [ns, "second"]
+            assert await member.data("first", ns) is None
+            return True
+
+        await eventually(only_the_second_is_left)
+        assert await member.data("second", ns) == {"b": "2"}
+
+
+async def test_a_deleted_work_takes_its_objects_along(member: Member, unique: str) -> None:
+    ns = f"{unique}-ns"
+    async with running(member.agent()):
+        await member.put(unique, namespace(ns), config_map("cm", ns, key="value1"))
+        await member.reported(unique)
+        await member.hub.delete(WORK, unique, namespace=member.namespace)
+
+        async def work_is_gone() -> bool:
+            found = await member.hub.find(WORK, unique, namespace=member.namespace)
+            if found is not None:
+                return False
+            # The Work may go only after everything that it put on the member.
+            assert await member.cluster.find(NAMESPACE, ns) is None
+            assert await member.cluster.find(APPLIED_WORK, unique) is None
+            return True
+
+        # The garbage collector learns of a new kind of owner only every 30 s.
+        await eventually(work_is_gone, within=75)
+
+
+async def test_a_deployment_is_available_once_its_pods_are(member: Member, unique: str) -> None:
+    ns = f"{unique}-ns"
+    async with running(member.agent()):
+        await member.put(unique, namespace(ns), deployment("app", ns))
+        work = await member.reported(unique, available="False")
+        said = conditions(work["status"]["manifestConditions"][1])["Available"]
+        assert said["reason"] == "ManifestNotAvailableYet"
+        assert said["observedGeneration"] == 1
+        assert conditions(work["status"])["Available"]["message"] == (
+            "Some manifests are not available (1 of 2 manifests are available)"
+        )
+        await _pods_become_ready(member, ns)
+        await member.reported(unique, available="True")
+
+
+async def _pods_become_ready(member: Member, ns: str) -> None:
+    """Play scheduler and kubelet."""
+
+    async def found() -> Json | None:
+        listing = await member.cluster.list(PODS, namespace=ns)
+        return listing.items[0] if listing.items else None
+
+    pod = await eventually(found)
+    ready = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    await member.cluster.patch(
+        PODS,
+        pod["metadata"]["name"],
+        {"status": {"phase": "Running", "conditions": [ready]}},
+        namespace=ns,
+        subresource="status",
+    )
+
+
+async def test_drift_is_repaired_at_once(member: Member, unique: str) -> None:
+    ns = f"{unique}-ns"
+    async with running(member.agent()):
+        await member.put(unique, namespace(ns), config_map("cm", ns, key="value1"))
+        await member.reported(unique)
+        await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"key": "edited"}}, namespace=ns)
+        await eventually(lambda: _holds(member, ns, "value1"), within=5)
+        await member.cluster.delete(CONFIG_MAP, "cm", namespace=ns)
+        await eventually(lambda: _holds(member, ns, "value1"), within=5)
+
+
+async def _holds(member: Member, ns: str, value: str) -> bool:
+    return await member.data("cm", ns) == {"key": value}
+
+
+async def test_nothing_is_written_when_nothing_changed(member: Member, unique: str) -> None:
+    ns = f"{unique}-ns"
+    async with running(member.agent()):
+        await member.put(unique, namespace(ns), config_map("cm", ns, key="value1"))
+        first = await member.reported(unique)
+    # A new agent knows nothing and looks at everything again.
+    async with running(member.agent()):
+        await member.put(f"{unique}-2", config_map("cm2", ns, key="value1"))
+        await member.reported(f"{unique}-2")
+        again = await member.work(unique)
+    assert again["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
+    assert again["status"] == first["status"]
