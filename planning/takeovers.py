@@ -8,30 +8,16 @@ from typing import Any, Final
 
 from api.applying import ApplyStrategy, WhenToTakeOver
 from api.kinds import APPLIED_WORK
-from planning.work_conditions import ApplyResult, Refusal
+from api.reasons import ApplyError, ManifestReason
+from planning.work_conditions import Refusal
 
 Json = Mapping[str, Any]
 
-NOT_TAKEN_OVER: Final = (
-    "no ownership of the object in the member cluster; takeover is needed"  # whenToTakeOver Never
-)
-DIFFERENT: Final = (
-    "cannot take over object: configuration differences are found between the manifest object and "
-    "the corresponding object in the member cluster"
-)
-DRIFTED: Final = (
-    "cannot apply manifest: drifts are found between the manifest and the object from the member "
-    "cluster"
-)
-_CO_OWNED: Final = (
-    "failed to apply the manifest: failed to validate owner references: object is co-owned by "
-    "multiple objects but co-ownership has been disallowed"
-)
+_UNCHECKED_OWNERS: Final = "failed to apply the manifest: failed to validate owner references: "
 _TAKE_OVER: Final = "failed to take over a pre-existing object: "
 _OTHER_OWNERS: Final = (
     "the object is already owned by some other sources(s) and co-ownership is disallowed "
 )
-_OTHER_WORK: Final = "the object is already owned by another Fleet AppliedWork object"
 
 _VOLATILE: Final = ("managedFields", "resourceVersion", "generation")
 """Metadata that differs between two writes of the same content."""
@@ -66,20 +52,21 @@ def refusal(live: Json | None, *, uid: str, strategy: ApplyStrategy) -> Refusal 
         return None
     if is_owned(live, uid=uid):
         shared = len(owners(live)) > 1 and not strategy.allow_co_ownership
-        return Refusal(ApplyResult.MANIFEST_APPLY_FAILED, _CO_OWNED) if shared else None
+        error = _UNCHECKED_OWNERS + ApplyError.CO_OWNED
+        return Refusal(ManifestReason.APPLY_FAILED, error) if shared else None
     if strategy.when_to_take_over is WhenToTakeOver.NEVER:
-        return Refusal(ApplyResult.NOT_TAKEN_OVER, NOT_TAKEN_OVER)
-    reason = _claimed(owners(live), strategy)
-    return Refusal(ApplyResult.FAILED_TO_TAKE_OVER, _TAKE_OVER + reason) if reason else None
+        return Refusal(ManifestReason.NOT_TAKEN_OVER, ApplyError.NOT_OWNED)
+    error = _claim(owners(live), strategy)
+    return Refusal(ManifestReason.TAKE_OVER_FAILED, error) if error else None
 
 
-def _claimed(others: Sequence[Json], strategy: ApplyStrategy) -> str | None:
+def _claim(others: Sequence[Json], strategy: ApplyStrategy) -> str:
     if others and not strategy.allow_co_ownership:
         listed = " ".join(_shown(each) for each in others)
-        return f"{_OTHER_OWNERS}(existingOwnerRefs: [{listed}])"
+        return f"{_TAKE_OVER}{_OTHER_OWNERS}(existingOwnerRefs: [{listed}])"
     if any(is_applied_work(each) for each in others):
-        return _OTHER_WORK
-    return None
+        return ApplyError.CLAIMED_BY_OTHER_WORK
+    return ""
 
 
 def _shown(reference: Json) -> str:

@@ -7,43 +7,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Final, NamedTuple
 
+from api import reasons
 from api.base import Condition
+from api.reasons import ConditionType, ManifestMessage, ManifestReason, WorkMessage, WorkReason
 from api.works import ManifestCondition, WorkResourceIdentifier, WorkStatus
 from planning import conditions
 from planning.applied_resources import Identity, identity
 from planning.availability import Availability
 from planning.condition_lists import renewed
 
-APPLIED: Final = "Applied"
-AVAILABLE: Final = "Available"
-DIFF_REPORTED: Final = "DiffReported"
-
-
-class ApplyResult(StrEnum):
-    """How the attempt to apply one manifest ended; the reason of its Applied condition."""
-
-    APPLIED = "Applied"
-    DECODING_ERRED = "DecodingErred"
-    FOUND_GENERATE_NAME = "FoundGenerateName"
-    DUPLICATED = "Duplicated"
-    FAILED_TO_FIND = "FailedToFindObjInMemberCluster"
-    FAILED_TO_TAKE_OVER = "FailedToTakeOver"
-    NOT_TAKEN_OVER = "NotTakenOver"
-    FAILED_TO_DETECT_DRIFT = "FailedToRunDriftDetection"
-    FOUND_DRIFTS = "FoundDrifts"
-    MANIFEST_APPLY_FAILED = "ManifestApplyFailed"
-    FAILED_TO_REPORT_DIFF = "FailedToReportDiff"
-    """Only with the strategy ReportDiff, which applies nothing."""
-
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a manifest was not applied."""
 
-    result: ApplyResult
+    reason: ManifestReason
     error: str
 
 
@@ -52,9 +32,8 @@ class Outcome:
     """What became of one manifest."""
 
     identifier: WorkResourceIdentifier
-    result: ApplyResult = ApplyResult.APPLIED
-    error: str = ""
-    """Why it was not applied; empty when it was."""
+    refusal: Refusal | None = None
+    """Why it was not applied; None when it was."""
     generation: int = 0
     """Generation of the object on the member; 0 when it is absent or of a kind without."""
     availability: Availability = Availability.NOT_YET
@@ -63,7 +42,7 @@ class Outcome:
     @property
     def is_applied(self) -> bool:
         """Whether the member has the object as the manifest says."""
-        return self.result is ApplyResult.APPLIED
+        return self.refusal is None
 
     @property
     def is_available(self) -> bool:
@@ -74,6 +53,15 @@ class Outcome:
 def is_settled(outcomes: Iterable[Outcome]) -> bool:
     """Whether nothing is left to wait for or to try again."""
     return all(outcome.is_available for outcome in outcomes)
+
+
+class _Said(NamedTuple):
+    """One condition but for its generation and time."""
+
+    type: ConditionType
+    status: str
+    reason: str
+    message: str
 
 
 def report(
@@ -93,92 +81,41 @@ def report(
         now: time of conditions whose status is new.
         diff_only: the Work's strategy is ReportDiff, so nothing was applied.
     """
-    kinds = _diff_conditions if diff_only else _apply_conditions
-    whole = kinds(outcomes, generation, now)
+    said = _said_of_diffs(outcomes) if diff_only else _said_of_all(outcomes)
+    whole = [conditions.make(*each, generation=generation, now=now) for each in said]
     known = {identity(each.identifier): each.conditions for each in before.manifest_conditions}
-    each_manifest = [_manifest_condition(outcome, known, now) for outcome in outcomes]
     return WorkStatus(
-        conditions=renewed(before.conditions, whole), manifest_conditions=each_manifest
+        conditions=renewed(before.conditions, whole),
+        manifest_conditions=[_manifest_condition(outcome, known, now) for outcome in outcomes],
     )
 
 
-def _apply_conditions(
-    outcomes: Sequence[Outcome], generation: int, now: datetime
-) -> list[Condition]:
-    total, applied = len(outcomes), sum(outcome.is_applied for outcome in outcomes)
-    if applied < total:
-        return [
-            conditions.make(
-                APPLIED,
-                "False",
-                "SomeManifestsAreNotApplied",
-                f"Failed to apply all manifests ({applied} of {total} manifests are applied)",
-                generation=generation,
-                now=now,
-            )
-        ]
-    done = conditions.make(
-        APPLIED,
-        "True",
-        "AllManifestsApplied",
-        "All the specified manifests have been applied",
-        generation=generation,
-        now=now,
-    )
-    return [done, _available(outcomes, generation, now)]
+def _said_of_all(outcomes: Sequence[Outcome]) -> list[_Said]:
+    total, done = len(outcomes), sum(outcome.is_applied for outcome in outcomes)
+    if done < total:
+        message = reasons.some_not_applied(done=done, total=total)
+        return [_Said(ConditionType.APPLIED, "False", WorkReason.NOT_ALL_APPLIED, message)]
+    applied = _Said(ConditionType.APPLIED, "True", WorkReason.APPLIED, WorkMessage.APPLIED)
+    return [applied, _Said(ConditionType.AVAILABLE, *_availability_of_all(outcomes))]
 
 
-def _available(outcomes: Sequence[Outcome], generation: int, now: datetime) -> Condition:
+def _availability_of_all(outcomes: Sequence[Outcome]) -> tuple[str, str, str]:
     counts = Counter(outcome.availability for outcome in outcomes)
-    available = len(outcomes) - counts[Availability.NOT_YET]
-    status, reason = "True", "AllManifestsAvailable"
-    message = "All of the applied manifests are available"
-    if counts[Availability.NOT_YET]:
-        status, reason = "False", "SomeManifestsAreNotAvailable"
-        message = (
-            f"Some manifests are not available ({available} of {len(outcomes)} manifests are "
-            "available)"
-        )
-    elif counts[Availability.NOT_TRACKABLE]:
-        reason = "WorkNotTrackable"
-        message = "Some of the applied manifests cannot be tracked for availability"
-    return conditions.make(AVAILABLE, status, reason, message, generation=generation, now=now)
+    waiting, total = counts[Availability.NOT_YET], len(outcomes)
+    if waiting:
+        message = reasons.some_not_available(done=total - waiting, total=total)
+        return "False", WorkReason.NOT_ALL_AVAILABLE, message
+    if counts[Availability.NOT_TRACKABLE]:
+        return "True", WorkReason.NOT_TRACKABLE, WorkMessage.NOT_TRACKABLE
+    return "True", WorkReason.AVAILABLE, WorkMessage.AVAILABLE
 
 
-def _diff_conditions(
-    outcomes: Sequence[Outcome], generation: int, now: datetime
-) -> list[Condition]:
-    total, reported = len(outcomes), sum(outcome.is_applied for outcome in outcomes)
-    if reported < total:
-        status, reason = "False", "SomeManifestsHaveNotReportedDiff"
-        message = (
-            f"Failed to report diff on all manifests ({reported} of {total} manifests have "
-            "reported diff)"
-        )
-    else:
-        status, reason = "True", "AllManifestsDiffReported"
-        message = "All the specified manifests have reported diff"
-    return [conditions.make(DIFF_REPORTED, status, reason, message, generation=generation, now=now)]
-
-
-class _Said(NamedTuple):
-    """One condition but for its generation and time."""
-
-    type: str
-    status: str
-    reason: str
-    message: str
-
-
-_ASSUMED: Final = (
-    "Manifest's availability is not trackable; Fleet assumes that the applied manifest is available"
-)
-_LATER: Final = "Manifest is not yet available; Fleet will check again later"
-_AVAILABILITY: Final[Mapping[Availability, _Said]] = {
-    Availability.AVAILABLE: _Said(AVAILABLE, "True", "Available", "Manifest is available"),
-    Availability.NOT_TRACKABLE: _Said(AVAILABLE, "True", "NotTrackable", _ASSUMED),
-    Availability.NOT_YET: _Said(AVAILABLE, "False", "ManifestNotAvailableYet", _LATER),
-}
+def _said_of_diffs(outcomes: Sequence[Outcome]) -> list[_Said]:
+    total, done = len(outcomes), sum(outcome.is_applied for outcome in outcomes)
+    if done < total:
+        message = reasons.some_not_diffed(done=done, total=total)
+        return [_Said(ConditionType.DIFF_REPORTED, "False", WorkReason.NOT_ALL_DIFFED, message)]
+    return [_Said(ConditionType.DIFF_REPORTED, "True", WorkReason.DIFFED, WorkMessage.DIFFED)]
 
 
 def _manifest_condition(
@@ -189,19 +126,34 @@ def _manifest_condition(
     return ManifestCondition(identifier=outcome.identifier, conditions=renewed(before, fresh))
 
 
+_APPLIED: Final = _Said(
+    ConditionType.APPLIED, "True", ManifestReason.APPLIED, ManifestMessage.APPLIED
+)
+_AVAILABILITY: Final[Mapping[Availability, _Said]] = {
+    Availability.AVAILABLE: _Said(
+        ConditionType.AVAILABLE, "True", ManifestReason.AVAILABLE, ManifestMessage.AVAILABLE
+    ),
+    Availability.NOT_TRACKABLE: _Said(
+        ConditionType.AVAILABLE, "True", ManifestReason.NOT_TRACKABLE, ManifestMessage.NOT_TRACKABLE
+    ),
+    Availability.NOT_YET: _Said(
+        ConditionType.AVAILABLE,
+        "False",
+        ManifestReason.NOT_AVAILABLE,
+        ManifestMessage.NOT_AVAILABLE,
+    ),
+}
+
+
 def _said_of(outcome: Outcome) -> list[_Said]:
-    if outcome.is_applied:
-        message = "Manifest has been applied successfully"
-        applied = _Said(APPLIED, "True", outcome.result, message)
-        return [applied, _AVAILABILITY[outcome.availability]]
-    if outcome.result is ApplyResult.FAILED_TO_REPORT_DIFF:
-        message = (
-            "Failed to report the diff between the hub cluster and the member cluster "
-            f"(error = {outcome.error})"
-        )
-        return [_Said(DIFF_REPORTED, "False", outcome.result, message)]
-    message = f"Failed to apply the manifest (error: {outcome.error})"
-    return [_Said(APPLIED, "False", outcome.result, message)]
+    refusal = outcome.refusal
+    if refusal is None:
+        return [_APPLIED, _AVAILABILITY[outcome.availability]]
+    if refusal.reason is ManifestReason.DIFF_FAILED:
+        message = reasons.manifest_diff_failed(refusal.error)
+        return [_Said(ConditionType.DIFF_REPORTED, "False", refusal.reason, message)]
+    message = reasons.manifest_apply_failed(refusal.error)
+    return [_Said(ConditionType.APPLIED, "False", refusal.reason, message)]
 
 
 def _condition(said: _Said, generation: int, now: datetime) -> Condition:
