@@ -6,14 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+import deploy
 from deploy.local.ports import LOOPBACK
 from deploy.local.services import Service, answers
 from deploy.local.state import SIMULATED_NODES, WORKER
 
 # Without -P a file in the folder where the command is typed could stand in for a module.
-_PYTHON: Final = (sys.executable, "-P", "-m")
+_PYTHON: Final = (sys.executable, "-P")
+
+# By its path, because other packages may have a module of this name as well.
+_WORKER: Final = Path(deploy.__file__).parent.parent / "worker.py"
 
 _ROLES: Final = "engine,bridge,placement,agents"
+
+_OTHER_HUBS: Final = frozenset({"FLEETGATE_KUBECONFIG", "FLEETGATE_CONTEXT"})
+"""Settings of the caller that would lead the worker away from the fleet."""
 
 
 def worker(
@@ -29,13 +36,12 @@ def worker(
     `members` are kubeconfigs by member. Settings of the caller (`FLEETGATE_…`) are handed on.
     """
     metrics = f"{LOOPBACK}:{port}"
-    own = {name: value for name, value in os.environ.items() if name.startswith("FLEETGATE_")}
     return Service(
         name=WORKER,
-        argv=(*_PYTHON, "worker"),
+        argv=(*_PYTHON, str(_WORKER)),
         environment={
             "FLEETGATE_LOG_FORMAT": "text",
-            **own,
+            **_settings_of_caller(),
             "FLEETGATE_RUN": _ROLES,
             "FLEETGATE_MEMBERS": _listed(members),
             "FLEETGATE_METRICS_ADDRESS": metrics,
@@ -56,9 +62,17 @@ def simulated_nodes(*, members: Mapping[str, Path], uses: tuple[str, ...]) -> Se
     """Return the stand-in for scheduler and kubelet of all members."""
     return Service(
         name=SIMULATED_NODES,
-        argv=(*_PYTHON, "deploy.local.simulated_nodes", _listed(members)),
+        argv=(*_PYTHON, "-m", "deploy.local.simulated_nodes", _listed(members)),
         uses=uses,
     )
+
+
+def _settings_of_caller() -> dict[str, str]:
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith("FLEETGATE_") and name not in _OTHER_HUBS
+    }
 
 
 def _listed(members: Mapping[str, Path]) -> str:

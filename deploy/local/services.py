@@ -113,7 +113,11 @@ def answers(url: str, *, token: str = "", authority: Path | None = None) -> bool
 
 def _inherited() -> dict[str, str]:
     """Return the caller's environment without what would point a program somewhere else."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("TEMPORAL_", "FLEETGATE_"))
+    }
 
 
 def _failure(what: str, log: Path) -> LocalFleetError:

@@ -18,6 +18,8 @@ from deploy.local.status import ProcessState
 from hub import Hub
 from tests.support.servers import Servers
 
+pytestmark = pytest.mark.xdist_group("local-fleet")
+
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", namespaced=True)
 
 
@@ -28,9 +30,9 @@ class Fleet:
         self.local = LocalFleet(FleetPaths(folder / ".fleetgate"))
         self._servers = servers
 
-    async def up(self) -> FleetAddresses:
+    async def up(self, *, worker: bool = False) -> FleetAddresses:
         binaries = self._servers.binaries
-        return await asyncio.to_thread(self.local.up, binaries, count=1, worker=False)
+        return await asyncio.to_thread(self.local.up, binaries, count=1, worker=worker)
 
     async def down(self, *, purge: bool = False) -> int:
         return await asyncio.to_thread(self.local.down, purge=purge)
@@ -99,6 +101,25 @@ async def test_status_shows_what_runs_and_what_died_and_up_repairs_it(
     assert {name for name in before if after[name] != before[name]} == {"member1-apiserver"}
     async with await Hub.connect(addresses.member_kubeconfigs["member1"]) as member:
         assert await member.find(NAMESPACE, "default") is not None
+
+
+async def test_up_restarts_just_the_worker_when_it_was_killed(fleet: Fleet) -> None:
+    await fleet.up(worker=True)
+    before = fleet.pids()
+    psutil.Process(before["worker"]).kill()
+
+    await fleet.up(worker=True)
+
+    after = fleet.pids()
+    assert {name for name in before if after[name] != before[name]} == {"worker"}
+
+
+async def test_up_without_a_worker_ends_the_one_that_runs(fleet: Fleet) -> None:
+    await fleet.up(worker=True)
+
+    await fleet.up(worker=False)
+
+    assert fleet.states()["worker"] is ProcessState.STOPPED
 
 
 async def test_deployments_of_a_member_become_available_but_for_bad_images(
