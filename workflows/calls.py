@@ -72,7 +72,7 @@ async def cluster(name: str, request: Request, answer: type[AnswerT], *, cluster
 
 def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
     """Start following the bindings of clusters in flight; cancel the handle to end it."""
-    return workflow.start_activity(
+    handle = workflow.start_activity(
         "follow_bindings",
         request,
         start_to_close_timeout=UNBOUNDED,
@@ -81,6 +81,9 @@ def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
         cancellation_type=ActivityCancellationType.TRY_CANCEL,
         summary=summary,
     )
+    # Its only end is to be cancelled; without a look at that, asyncio would complain.
+    handle.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return handle
 
 
 @contextmanager

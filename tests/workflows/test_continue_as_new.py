@@ -1,0 +1,62 @@
+"""A run whose history grows long goes on in a new execution, as if nothing had happened."""
+
+import asyncio
+
+from temporalio.client import Client
+from temporalio.testing import WorkflowEnvironment
+from temporalio.worker import Worker
+
+from activities.registry import all_activities
+from api.kinds import CLUSTER_SCOPE
+from bridge import Bridge, BridgeSettings
+from deploy.local import crds
+from hub import Hub
+from tests.support.hand_placement import HandPlacement, says
+from tests.support.servers import PrivateApiServer, Servers
+from tests.workflows.runs import reaches, started, workflow_id
+from workflows.plugin import fleetgate_plugin
+
+NEW_AFTER = 20
+"""Events; less than one stage of one cluster takes."""
+
+
+async def test_a_run_goes_on_in_a_new_execution_between_stages(
+    private_api_server: PrivateApiServer, servers: Servers, unique: str
+) -> None:
+    """On servers of its own: a second engine on the shared hub would drive its runs too."""
+    limit = f"limit.historyCount.suggestContinueAsNew={NEW_AFTER}"
+    async with (
+        await Hub.connect(private_api_server.kubeconfig) as hub,
+        await WorkflowEnvironment.start_local(
+            plugins=[fleetgate_plugin()],
+            dev_server_existing_path=str(servers.binaries.temporal),
+            dev_server_extra_args=["--dynamic-config-value", limit],
+        ) as temporal,
+    ):
+        await crds.install(hub, crds.definitions())
+        executions = await _roll_out(hub, temporal.client, unique)
+        assert executions > 1
+
+
+async def _roll_out(hub: Hub, client: Client, unique: str) -> int:
+    """Take a run through three stages, and count the executions of its workflow."""
+    placement = HandPlacement(hub, CLUSTER_SCOPE, unique)
+    stages = {name: {"matchLabels": {"env": name}} for name in ("one", "two", "three")}
+    await placement.create({name: {"env": name} for name in stages})
+    await placement.strategy(
+        unique, [{"name": name, "labelSelector": selector} for name, selector in stages.items()]
+    )
+    bridge = Bridge(hub, client, settings=BridgeSettings())
+    async with Worker(client, task_queue="fleetgate", activities=all_activities(hub, client)):
+        bridging = asyncio.create_task(bridge.run())
+        created = await placement.create_run(unique, unique, index="0")
+        for cluster in stages:
+            await started(placement, cluster)
+            await placement.report(cluster)
+        run = await reaches(placement, unique, "UpdateRunSucceeded", kind="Succeeded")
+        bridging.cancel()
+    for stage in run["status"]["stagesStatus"]:
+        assert says(stage, "Succeeded")[0] == "True"
+        assert says(stage["clusters"][0], "Succeeded")[0] == "True"
+    query = f"WorkflowId = '{workflow_id(created, CLUSTER_SCOPE)}'"
+    return (await client.count_workflows(query)).count
