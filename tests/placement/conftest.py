@@ -1,0 +1,54 @@
+"""A hub of the test process's own with the built-in placement running on it."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from api.kinds import SCOPES, ScopeName
+from hub import Hub
+from placement import Placement, PlacementSettings
+from tests.placement.world import World
+from tests.support.servers import Servers
+
+SETTINGS = PlacementSettings(
+    content_debounce=timedelta(milliseconds=50),
+    status_debounce=timedelta(milliseconds=20),
+    leave_patience=timedelta(seconds=2),
+)
+
+
+@pytest.fixture(scope="session")
+async def hub(servers: Servers) -> AsyncIterator[Hub]:
+    """A hub that no other test process works on: placements look at the whole of it."""
+    process = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    kubeconfig = await servers.cluster(f"placement-{process}")
+    async with await Hub.connect(kubeconfig) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+async def room(hub: Hub) -> AsyncIterator[Placement]:
+    """The built-in placement at work."""
+    placement = Placement(hub, settings=SETTINGS)
+    running = asyncio.create_task(placement.run())
+    await placement.ready()
+    yield placement
+    running.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
+
+
+@pytest.fixture(params=list(ScopeName))
+async def world(
+    request: pytest.FixtureRequest, hub: Hub, room: Placement, unique: str
+) -> AsyncIterator[World]:
+    """A fleet and a placement's surroundings, for each of the two scopes."""
+    del room
+    surroundings = World(hub, SCOPES[request.param], unique)
+    await surroundings.prepare()
+    yield surroundings
+    await surroundings.clear()

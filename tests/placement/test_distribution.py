@@ -1,0 +1,247 @@
+"""Bindings become Works, and Works become conditions (contract: placement 6, 8, 12)."""
+
+import asyncio
+
+from api import names
+from api.kinds import NAMESPACE
+from hub import Hub
+from placement import Placement
+from tests.placement.world import STRATEGY, World, condition, until
+
+NO_OVERRIDES = "74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b"
+"""SHA-256 of `null`."""
+
+
+async def test_a_bound_binding_becomes_a_work(world: World) -> None:
+    member = await world.join("a")
+    await world.place()
+    snapshot = await world.snapshot(0)
+
+    binding = await world.roll_out(member)
+
+    work = await until(lambda: world.work(member), "there is a Work")
+    base = f"{world.home}.{world.name}" if world.home else world.name
+    assert work["metadata"]["name"] == f"{base}-work"
+    labels = {
+        "kubernetes-fleet.io/parent-CRP": world.name,
+        "kubernetes-fleet.io/parent-resource-binding": binding["metadata"]["name"],
+        "kubernetes-fleet.io/parent-resource-snapshot-index": "0",
+    }
+    if world.home:
+        labels["kubernetes-fleet.io/parent-placement-namespace"] = world.home
+    assert work["metadata"]["labels"] == labels
+    assert work["metadata"]["annotations"] == {
+        "kubernetes-fleet.io/parent-resource-snapshot-name": f"{world.name}-0-snapshot",
+        "kubernetes-fleet.io/parent-resource-override-snapshot-hash": NO_OVERRIDES,
+        "kubernetes-fleet.io/parent-cluster-resource-override-snapshot-hash": NO_OVERRIDES,
+    }
+    assert work["spec"]["applyStrategy"] == STRATEGY
+    assert work["spec"]["workload"]["manifests"] == snapshot["spec"]["selectedResources"]
+
+
+async def test_nothing_goes_out_before_a_run_says_so(world: World) -> None:
+    member = await world.join("a")
+    await world.place()
+    await world.snapshot(0)
+    binding = await world.binding(member)
+    patch = {"spec": {"state": "Bound", "resourceSnapshotName": f"{world.name}-0-snapshot"}}
+
+    await world.hub.patch(
+        world.scope.binding, binding["metadata"]["name"], patch, namespace=world.home
+    )
+    later = await world.join("b")
+    await world.roll_out(later)
+    await until(lambda: world.work(later), "the other binding's Work is there")
+
+    assert await world.work(member) is None
+
+
+async def test_a_quick_member_costs_one_status_write(world: World) -> None:
+    member = await world.join("a")
+    await world.place()
+    await world.snapshot(0)
+    await world.roll_out(member)
+    before = world.hub.requests["apply", f"{world.scope.binding.plural}/status"]
+
+    await world.report(member)
+    body = await world.bound(member, "Available", status="True")
+
+    kinds = [each["type"] for each in body["status"]["conditions"]]
+    assert kinds == ["RolloutStarted", "Overridden", "WorkSynchronized", "Applied", "Available"]
+    assert [each["reason"] for each in body["status"]["conditions"][1:]] == [
+        "NoOverrideSpecified",
+        "AllWorkSynced",
+        "AllWorkHaveBeenApplied",
+        "AllWorkAreAvailable",
+    ]
+    after = world.hub.requests["apply", f"{world.scope.binding.plural}/status"]
+    assert after - before == 1
+
+
+async def test_a_slow_member_is_said_to_be_busy_and_then_late(world: World) -> None:
+    member = await world.join("a")
+    await world.place()
+    await world.snapshot(0)
+    await world.roll_out(member)
+
+    await world.bound(member, "Applied", status="False", reason="ApplyInProgress")
+    late = await world.bound(member, "Applied", reason="NotAllWorkHaveBeenApplied")
+
+    work = await until(lambda: world.work(member), "there is a Work")
+    name = work["metadata"]["name"]
+    said = condition(late, "Applied")
+    assert said["message"] == f"Work object {name} has not yet completed the apply op"
+    assert "failedPlacements" not in late["status"]
+
+    await world.report(member)
+    await world.bound(member, "Available", status="True")
+
+
+async def test_what_is_not_available_is_listed(world: World) -> None:
+    member = await world.join("a")
+    await world.place()
+    await world.snapshot(0)
+    await world.roll_out(member)
+    failing = {
+        "identifier": {
+            "ordinal": 1,
+            "version": "v1",
+            "kind": "ConfigMap",
+            "resource": "configmaps",
+            "name": "cm",
+            "namespace": world.unique,
+        },
+        "conditions": [
+            {
+                "type": "Available",
+                "status": "False",
+                "reason": "ManifestNotAvailableYet",
+                "message": "Manifest is not yet available; Fleet will check again later",
+                "lastTransitionTime": "2026-01-02T03:04:05Z",
+            }
+        ],
+    }
+
+    reason = "SomeManifestsAreNotAvailable"
+    await world.report(member, available="False", reason=reason, manifests=[failing])
+    body = await world.bound(member, "Available", status="False")
+
+    work = await until(lambda: world.work(member), "there is a Work")
+    message = condition(body, "Available")["message"]
+    assert message == f"Work object {work['metadata']['name']} is not yet available"
+    (entry,) = body["status"]["failedPlacements"]
+    assert (entry["kind"], entry["name"]) == ("ConfigMap", "cm")
+    assert entry["condition"]["reason"] == "ManifestNotAvailableYet"
+    await world.told("Available", status="False", reason="ResourceNotAvailableYet")
+    entries = (await world.placement() or {})["status"]["placementStatuses"]
+    assert entries[0]["failedPlacements"] == [entry]
+
+    await world.report(member)
+    body = await world.bound(member, "Available", status="True")
+    assert "failedPlacements" not in body["status"]
+
+
+async def test_new_content_replaces_the_old_in_the_same_work(world: World) -> None:
+    member = await world.join("a")
+    await world.place()
+    await world.snapshot(0)
+    await world.roll_out(member)
+    await world.report(member)
+    first = await world.bound(member, "Available", status="True")
+    await world.content("value2")
+    await world.snapshot(1)
+    await world.roll_out(member, 1, run="second")
+
+    async def rewritten() -> bool:
+        work = await world.work(member)
+        labels = work["metadata"]["labels"] if work else {}
+        return bool(labels.get(names.PARENT_RESOURCE_SNAPSHOT_INDEX) == "1")
+
+    await until(rewritten, "the Work carries the new content")
+    assert len(await world.works()) == 1
+    await world.report(member)
+    second = await world.bound(member, "Available", status="True")
+    assert "second" in condition(second, "RolloutStarted")["message"]
+    assert second["metadata"]["generation"] > first["metadata"]["generation"]
+
+
+async def test_a_snapshot_that_is_not_there_is_named(world: World) -> None:
+    member = await world.join("a")
+    await world.place()
+    await world.snapshot(0)
+
+    await world.roll_out(member, 7)
+
+    body = await world.bound(member, "WorkSynchronized", status="False", reason="SyncWorkFailed")
+    message = condition(body, "WorkSynchronized")["message"]
+    assert message.endswith("the master resource snapshot is not found")
+
+
+async def test_a_deleted_binding_goes_when_the_member_has_let_its_work_go(world: World) -> None:
+    member = await world.join("a")
+    await world.place(world.pick_fixed(member))
+    await world.snapshot(0)
+    binding = await world.roll_out(member)
+    work = await until(lambda: world.work(member), "there is a Work")
+    await world.hold(work)
+    await world.change(policy={"clusterNames": ["nowhere"]})
+
+    async def unscheduled() -> bool:
+        return bool((await world.binding(member))["spec"]["state"] == "Unscheduled")
+
+    await until(unscheduled, "the binding is given up")
+    name = binding["metadata"]["name"]
+    await world.hub.delete(world.scope.binding, name, namespace=world.home)
+
+    async def going() -> bool:
+        body = await world.work(member)
+        return body is not None and "deletionTimestamp" in body["metadata"]
+
+    await until(going, "the Work is being deleted")
+    assert await world.hub.find(world.scope.binding, name, namespace=world.home)
+    await world.let_go(work)
+
+    async def gone() -> bool:
+        return await world.hub.find(world.scope.binding, name, namespace=world.home) is None
+
+    await until(gone, "the binding is gone")
+    assert await world.work(member) is None
+
+
+async def test_a_deleted_placement_takes_everything_with_it(world: World) -> None:
+    member = await world.join("a")
+    await world.place()
+    await world.snapshot(0)
+    await world.roll_out(member)
+    work = await until(lambda: world.work(member), "there is a Work")
+    await world.hold(work)
+
+    await world.hub.delete(world.scope.placement, world.name, namespace=world.home)
+
+    async def going() -> bool:
+        body = await world.work(member)
+        return body is not None and "deletionTimestamp" in body["metadata"]
+
+    await until(going, "the Work is being deleted")
+    assert await world.placement() is not None
+    await world.let_go(work)
+
+    async def gone() -> bool:
+        return await world.placement() is None
+
+    await until(gone, "the placement is gone")
+    await asyncio.sleep(0)
+    assert await world.bindings() == []
+    assert await world.snapshots() == []
+    assert await world.policies() == []
+    assert await world.works() == []
+
+
+async def test_a_member_gets_its_namespace(hub: Hub, room: Placement, world: World) -> None:
+    del room
+    member = await world.join("a")
+
+    namespace = names.member_namespace(member)
+    body = await until(lambda: hub.find(NAMESPACE, namespace), "the namespace is there")
+
+    assert body["metadata"]["labels"][names.MEMBER_NAME] == member

@@ -1,0 +1,226 @@
+"""Policy snapshots, decisions and bindings (contract: placement 4, 6, 11)."""
+
+from typing import Any
+
+from api import names
+from api.kinds import MEMBER_CLUSTER, NAMESPACE
+from tests.placement.world import World, condition, until
+
+
+def picked(member: str) -> str:
+    return (
+        f'Successfully scheduled resources for placement in "{member}" '
+        "(affinity score: 0, topology spread score: 0): picked by scheduling policy"
+    )
+
+
+async def test_a_placement_gets_finalizers_a_policy_snapshot_and_bindings(world: World) -> None:
+    member = await world.join("a")
+    placement = await world.place()
+    binding = await world.binding(member)
+    await world.told("Scheduled", status="True")
+
+    assert (await world.placement() or {})["metadata"]["finalizers"] == [
+        "kubernetes-fleet.io/crp-cleanup",
+        "kubernetes-fleet.io/scheduler-cleanup",
+    ]
+    (policy,) = await world.policies()
+    assert policy["metadata"]["name"] == f"{world.name}-0"
+    assert policy["metadata"]["labels"] == {
+        "kubernetes-fleet.io/parent-CRP": world.name,
+        "kubernetes-fleet.io/is-latest-snapshot": "true",
+        "kubernetes-fleet.io/policy-index": "0",
+    }
+    assert policy["metadata"]["annotations"] == {"kubernetes-fleet.io/CRP-generation": "1"}
+    assert policy["metadata"]["ownerReferences"] == [
+        {
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": world.scope.placement.kind,
+            "name": world.name,
+            "uid": placement["metadata"]["uid"],
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+    ]
+    assert policy["spec"]["policy"] == world.pick_all()
+    assert policy["status"]["observedCRPGeneration"] == 1
+    decision = {
+        "clusterName": member,
+        "clusterScore": {"affinityScore": 0, "priorityScore": 0},
+        "reason": picked(member),
+        "selected": True,
+    }
+    assert policy["status"]["targetClusters"][0] == decision
+    said = condition(policy, "Scheduled")
+    assert (said["reason"], said["status"]) == ("SchedulingPolicyFulfilled", "True")
+    assert said["message"].endswith("found 1 cluster(s)")
+
+    assert binding["metadata"]["labels"] == {"kubernetes-fleet.io/parent-CRP": world.name}
+    assert binding["metadata"]["generation"] == 1
+    assert binding["spec"] == {
+        "clusterDecision": decision,
+        "resourceSnapshotName": "",
+        "schedulingPolicySnapshotName": f"{world.name}-0",
+        "state": "Scheduled",
+        "targetCluster": member,
+    }
+
+
+async def test_a_member_that_joins_later_is_picked(world: World) -> None:
+    await world.join("a")
+    await world.place()
+    await world.told("Scheduled", status="True")
+
+    later = await world.join("b")
+
+    assert (await world.binding(later))["spec"]["state"] == "Scheduled"
+    await until(lambda: _listed(world, later), "the new member is in the status")
+
+
+async def test_a_member_without_an_agent_is_not_picked(world: World) -> None:
+    silent = await world.join("a")
+    await world.hub.patch(
+        MEMBER_CLUSTER, silent, {"status": {"agentStatus": None}}, subresource="status"
+    )
+    await world.place()
+    await world.told("Scheduled", status="True")
+
+    (policy,) = await world.policies()
+    reasons = {each["clusterName"]: each["reason"] for each in _decisions(policy)}
+    assert reasons[silent] == (
+        "ClusterUnschedulable, cluster is not connected to the fleet: member agent not online yet"
+    )
+    assert await world.bindings() == []
+
+    await world.beat(silent)
+    await world.binding(silent)
+
+
+async def test_a_silent_agent_does_not_cost_a_member_its_binding(world: World) -> None:
+    member = await world.join("a")
+    await world.place()
+    binding = await world.binding(member)
+
+    await world.beat(member, Joined="False")
+    await world.change(policy=world.pick_all() | {"tolerations": [{"operator": "Exists"}]})
+
+    async def repointed() -> bool:
+        return bool(
+            (await world.binding(member))["spec"]["schedulingPolicySnapshotName"]
+            != binding["spec"]["schedulingPolicySnapshotName"]
+        )
+
+    await until(repointed, "the binding follows the new policy")
+    assert (await world.binding(member))["spec"]["state"] == "Scheduled"
+
+
+async def test_a_fixed_policy_says_which_clusters_are_missing(world: World) -> None:
+    member = await world.join("a")
+    await world.place(world.pick_fixed(member, "nowhere"))
+
+    said = await world.told("Scheduled", status="False", reason="SchedulingPolicyUnfulfilled")
+
+    assert said["message"].endswith("found 1 cluster(s) instead")
+    (binding,) = await world.bindings()
+    assert binding["spec"]["clusterDecision"] == {
+        "clusterName": member,
+        "reason": f'Successfully scheduled resources for placement in "{member}": '
+        "picked by scheduling policy",
+        "selected": True,
+    }
+    entries = (await world.placement() or {})["status"]["placementStatuses"]
+    assert [each.get("clusterName") for each in entries] == [member, None]
+    assert entries[1]["conditions"][0]["message"] == 'Specified cluster "nowhere" is not found'
+    assert entries[1]["conditions"][0]["reason"] == "ScheduleFailed"
+
+
+async def test_a_changed_policy_makes_a_new_snapshot_and_touches_every_binding(
+    world: World,
+) -> None:
+    first, second, third = [await world.join(name) for name in ("a", "b", "c")]
+    await world.place(world.pick_fixed(first, second))
+    await world.binding(second)
+
+    await world.change(policy={"clusterNames": [first, third]})
+
+    await world.binding(third)
+    await until(lambda: _state(world, second, "Unscheduled"), "the second is given up")
+    assert (await world.binding(second))["metadata"]["annotations"] == {
+        names.PREVIOUS_BINDING_STATE: "Scheduled"
+    }
+    await until(lambda: _points_at(world, first, 1), "the first follows the new policy")
+    marks = {
+        each["metadata"]["name"]: each["metadata"]["labels"][names.IS_LATEST_SNAPSHOT]
+        for each in await world.policies()
+    }
+    assert marks == {f"{world.name}-0": "false", f"{world.name}-1": "true"}
+
+    await world.change(policy={"clusterNames": [first, second]})
+
+    await until(lambda: _state(world, second, "Scheduled"), "the second is restored")
+    restored = await world.binding(second)
+    assert names.PREVIOUS_BINDING_STATE not in restored["metadata"].get("annotations", {})
+
+
+async def test_another_change_keeps_the_policy_snapshot(world: World) -> None:
+    member = await world.join("a")
+    await world.place()
+    binding = await world.binding(member)
+
+    await world.change(revisionHistoryLimit=3)
+
+    await world.told("Scheduled", status="True", observedGeneration=2)
+    (policy,) = await world.policies()
+    assert policy["metadata"]["annotations"] == {names.CRP_GENERATION: "2"}
+    assert await world.binding(member) == binding
+
+
+async def test_a_member_that_leaves_and_rejoins(world: World) -> None:
+    member = await world.join("a")
+    await world.place()
+    await world.snapshot(0)
+    await world.roll_out(member)
+    await world.report(member)
+    await world.bound(member, "Available", status="True")
+    uid = (await world.binding(member))["metadata"]["uid"]
+
+    await world.hub.delete(MEMBER_CLUSTER, member)
+    await until(lambda: _state(world, member, "Unscheduled"), "the binding is given up")
+    await world.beat(member, Joined="False")
+    await until(lambda: _gone(world, member), "the member is let go")
+
+    failed = await world.bound(member, "WorkSynchronized", status="False")
+    said = condition(failed, "WorkSynchronized")
+    assert said["message"] == (
+        "Failed to synchronize the work to the latest: "
+        f'namespaces "{names.member_namespace(member)}" not found'
+    )
+
+    await world.join("a")
+    await until(lambda: _state(world, member, "Bound"), "the binding is restored")
+    assert (await world.binding(member))["metadata"]["uid"] == uid
+    namespace = names.member_namespace(member)
+    await until(lambda: world.hub.find(NAMESPACE, namespace), "its namespace is back")
+
+
+async def _state(world: World, member: str, state: str) -> bool:
+    return bool((await world.binding(member))["spec"]["state"] == state)
+
+
+async def _points_at(world: World, member: str, index: int) -> bool:
+    spec = (await world.binding(member))["spec"]
+    return bool(spec["schedulingPolicySnapshotName"] == f"{world.name}-{index}")
+
+
+async def _listed(world: World, member: str) -> bool:
+    entries = (await world.placement() or {})["status"]["placementStatuses"]
+    return member in [each.get("clusterName") for each in entries]
+
+
+async def _gone(world: World, member: str) -> bool:
+    return await world.hub.find(MEMBER_CLUSTER, member) is None
+
+
+def _decisions(policy: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = policy["status"]["targetClusters"]
+    return found

@@ -1,0 +1,318 @@
+"""A test's own corner of the hub, and the parts that a run and an agent play there."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from api import names
+from api.base import format_time
+from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Scope
+from hub import Conflict, Hub, NotFound
+
+Json = dict[str, Any]
+T = TypeVar("T")
+
+PATIENCE_SECONDS = 15.0
+PAUSE_SECONDS = 0.02
+STRATEGY = {
+    "comparisonOption": "PartialComparison",
+    "type": "ClientSideApply",
+    "whenToApply": "Always",
+    "whenToTakeOver": "Always",
+}
+
+
+async def until(look: Callable[[], Awaitable[T | None]], what: str = "") -> T:
+    """Look again and again until the answer is true, and return it."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        answer = await look()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            raise AssertionError(f"did not happen in {PATIENCE_SECONDS} s: {what}")
+        await asyncio.sleep(PAUSE_SECONDS)
+
+
+def now() -> str:
+    return format_time(datetime.now(UTC))
+
+
+def condition(body: Json | None, kind: str) -> Json:
+    """A condition of an object, empty if it is not there."""
+    found = ((body or {}).get("status") or {}).get("conditions") or []
+    return next((each for each in found if each["type"] == kind), {})
+
+
+class World:
+    """Members, a namespace with content, and one placement, all named after the test."""
+
+    def __init__(self, hub: Hub, scope: Scope, unique: str) -> None:
+        self.hub = hub
+        self.scope = scope
+        self.unique = unique
+        self.name = f"{unique}-p"
+        self.home = "" if scope == CLUSTER_SCOPE else unique
+        """Namespace of the placement."""
+        self.members: list[str] = []
+
+    async def prepare(self) -> None:
+        await self.hub.create(NAMESPACE, {"metadata": {"name": self.unique}})
+        await self.content("value1")
+
+    async def clear(self) -> None:
+        await self._delete(self.scope.placement, self.name, namespace=self.home)
+        await until(self._without_placement, "the placement is gone")
+        for member in self.members:
+            await self._delete(MEMBER_CLUSTER, member)
+        await self._delete(NAMESPACE, self.unique)
+
+    async def _without_placement(self) -> bool:
+        for work in await self.works():
+            await self.let_go(work)
+        return await self.placement() is None
+
+    async def _delete(self, kind: Any, name: str, *, namespace: str = "") -> None:
+        try:
+            await self.hub.delete(kind, name, namespace=namespace)
+        except NotFound:
+            return
+
+    # What people do.
+
+    async def content(self, value: str, *, name: str = "cm") -> None:
+        """Have a ConfigMap in the namespace."""
+        metadata = {"name": name, "namespace": self.unique}
+        body = {"metadata": metadata, "data": {"key": value}}
+        await self.hub.apply(CONFIG_MAP, body, manager="kubectl")
+
+    async def join(self, name: str, **labels: str) -> str:
+        """Have a healthy member cluster; returns its full name."""
+        member = f"{self.unique}-{name}"
+        await self.hub.create(
+            MEMBER_CLUSTER,
+            {
+                "metadata": {"name": member, "labels": {"test": self.unique, **labels}},
+                "spec": {"identity": {"kind": "User", "name": member}},
+            },
+        )
+        if member not in self.members:
+            self.members.append(member)
+        await self.beat(member)
+        return member
+
+    async def beat(self, member: str, **others: str) -> None:
+        """Report as the member's agent; conditions of the agent can be given."""
+        states = {"Joined": "True", "Healthy": "True"} | others
+        conditions = [
+            {
+                "type": kind,
+                "status": state,
+                "reason": "Test",
+                "message": "",
+                "lastTransitionTime": now(),
+            }
+            for kind, state in states.items()
+        ]
+        agent = {
+            "type": "MemberAgent",
+            "conditions": conditions,
+            "lastReceivedHeartbeat": now(),
+        }
+        patch = {"status": {"agentStatus": [agent], "conditions": conditions}}
+        await self.hub.patch(MEMBER_CLUSTER, member, patch, subresource="status")
+
+    def pick_all(self) -> Json:
+        """A policy that picks exactly the test's own members."""
+        term = {"labelSelector": {"matchLabels": {"test": self.unique}}}
+        required = {"clusterSelectorTerms": [term]}
+        affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+        return {"placementType": "PickAll", "affinity": affinity}
+
+    def pick_fixed(self, *members: str) -> Json:
+        return {"placementType": "PickFixed", "clusterNames": list(members)}
+
+    def selectors(self) -> list[Json]:
+        """Everything in the test's namespace, as the scope can say it."""
+        if self.home:
+            return [{"group": "", "version": "v1", "kind": "ConfigMap"}]
+        return [{"group": "", "version": "v1", "kind": "Namespace", "name": self.unique}]
+
+    async def place(self, policy: Json | None = None, **spec: Any) -> Json:
+        """Create the placement."""
+        whole = {
+            "resourceSelectors": self.selectors(),
+            "policy": policy or self.pick_all(),
+            "strategy": {"type": "External"},
+        } | spec
+        metadata = {"name": self.name} | ({"namespace": self.home} if self.home else {})
+        return await self.hub.create(self.scope.placement, {"metadata": metadata, "spec": whole})
+
+    async def change(self, **spec: Any) -> Json:
+        """Change the placement's spec."""
+        return await self.hub.patch(
+            self.scope.placement, self.name, {"spec": spec}, namespace=self.home
+        )
+
+    # What a run does.
+
+    async def roll_out(self, member: str, index: int = 0, *, run: str = "run", **spec: Any) -> Json:
+        """Write a binding as a run does: first its status, then its spec (design D15)."""
+        binding = await self.binding(member)
+        metadata = {"name": binding["metadata"]["name"]} | (
+            {"namespace": self.home} if self.home else {}
+        )
+        started = {
+            "type": "RolloutStarted",
+            "status": "True",
+            "reason": "RolloutStarted",
+            "message": f"resourceSnapshotIndex: {index}, updateRun: {run}",
+            "observedGeneration": binding["metadata"]["generation"] + 1,
+            "lastTransitionTime": now(),
+        }
+        body = {"metadata": metadata, "status": {"conditions": [started]}}
+        await self.hub.apply(
+            self.scope.binding, body, subresource="status", manager="fleetgate-engine"
+        )
+        wanted = {
+            "state": "Bound",
+            "resourceSnapshotName": f"{self.name}-{index}-snapshot",
+            "applyStrategy": STRATEGY,
+        } | spec
+        patch = [
+            {"op": "add", "path": f"/spec/{field}", "value": value}
+            for field, value in wanted.items()
+        ]
+        return await self.hub.patch(
+            self.scope.binding, metadata["name"], patch, namespace=self.home
+        )
+
+    # What an agent does.
+
+    async def report(
+        self,
+        member: str,
+        *,
+        applied: str = "True",
+        available: str = "True",
+        reason: str = "AllManifestsAvailable",
+        manifests: list[Json] | None = None,
+    ) -> None:
+        """Report on the newest content of the member's Work."""
+        work = await until(lambda: self.work(member), "there is a Work to report on")
+        conditions = [self._said(work, "Applied", applied, "AllManifestsApplied")]
+        if applied == "True" and available:
+            conditions.append(self._said(work, "Available", available, reason))
+        status = {"conditions": conditions, "manifestConditions": manifests or []}
+        metadata = work["metadata"]
+        await self.hub.patch(
+            WORK,
+            metadata["name"],
+            {"status": status},
+            namespace=metadata["namespace"],
+            subresource="status",
+        )
+
+    def _said(self, work: Json, kind: str, status: str, reason: str) -> Json:
+        return {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": "",
+            "observedGeneration": work["metadata"]["generation"],
+            "lastTransitionTime": now(),
+        }
+
+    async def hold(self, work: Json) -> None:
+        """Take a Work as the agent does, so that it cannot go without it."""
+        await self._set_finalizers(work, [names.WORK_FINALIZER])
+
+    async def let_go(self, work: Json) -> None:
+        """What is on the member is gone: let a deleted Work go."""
+        await self._set_finalizers(work, [])
+
+    async def _set_finalizers(self, work: Json, finalizers: list[str]) -> None:
+        metadata = work["metadata"]
+        patch = {"metadata": {"finalizers": finalizers}}
+        try:
+            await self.hub.patch(WORK, metadata["name"], patch, namespace=metadata["namespace"])
+        except (NotFound, Conflict):
+            return
+
+    # What can be seen.
+
+    async def placement(self) -> Json | None:
+        return await self.hub.find(self.scope.placement, self.name, namespace=self.home)
+
+    async def said(self, kind: str) -> Json:
+        """A condition of the placement, by the end of its type."""
+        return condition(await self.placement(), f"{self.scope.placement.kind}{kind}")
+
+    async def told(self, kind: str, **wanted: Any) -> Json:
+        """Wait until a condition of the placement has these values."""
+
+        async def look() -> Json | None:
+            found = await self.said(kind)
+            return found if found and wanted.items() <= found.items() else None
+
+        return await until(look, f"placement says {kind} {wanted}")
+
+    async def bindings(self) -> list[Json]:
+        return await self._owned(self.scope.binding)
+
+    async def binding(self, member: str) -> Json:
+        """The binding on a member, waiting for it."""
+
+        async def look() -> Json | None:
+            found = [each for each in await self.bindings() if _on(each, member)]
+            return found[0] if found else None
+
+        return await until(look, f"there is a binding on {member}")
+
+    async def bound(self, member: str, kind: str, **wanted: Any) -> Json:
+        """Wait until a condition of the binding has these values; returns the binding."""
+
+        async def look() -> Json | None:
+            body = await self.binding(member)
+            found = condition(body, kind)
+            fresh = found.get("observedGeneration") == body["metadata"]["generation"]
+            return body if fresh and wanted.items() <= found.items() else None
+
+        return await until(look, f"binding on {member} says {kind} {wanted}")
+
+    async def policies(self) -> list[Json]:
+        return await self._owned(self.scope.policy_snapshot)
+
+    async def snapshots(self) -> list[Json]:
+        """Resource snapshots, oldest first."""
+        found = await self._owned(self.scope.resource_snapshot)
+        return sorted(found, key=lambda each: int(each["metadata"]["labels"][names.RESOURCE_INDEX]))
+
+    async def snapshot(self, index: int) -> Json:
+        """The master snapshot of an index, waiting for it."""
+
+        async def look() -> Json | None:
+            name = f"{self.name}-{index}-snapshot"
+            return await self.hub.find(self.scope.resource_snapshot, name, namespace=self.home)
+
+        return await until(look, f"there is a resource snapshot {index}")
+
+    async def works(self) -> list[Json]:
+        labels = f"{names.PARENT_PLACEMENT}={self.name}"
+        return (await self.hub.list(WORK, labels=labels)).items
+
+    async def work(self, member: str) -> Json | None:
+        """The first Work of a member."""
+        namespace = names.member_namespace(member)
+        found = [each for each in await self.works() if each["metadata"]["namespace"] == namespace]
+        return found[0] if found else None
+
+    async def _owned(self, kind: Any) -> list[Json]:
+        labels = f"{names.PARENT_PLACEMENT}={self.name}"
+        return (await self.hub.list(kind, namespace=self.home, labels=labels)).items
+
+
+def _on(binding: Json, member: str) -> bool:
+    return bool(binding["spec"]["targetCluster"] == member)
