@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from agent.settings import STATUS_MANAGER, AgentSettings
 from api.kinds import MEMBER_CLUSTER
 from api.members import MemberCluster, MemberClusterStatus
-from hub import Cache, Change, Hub, HubError, Json
+from hub import Cache, Change, Conflict, Hub, HubError, Json, NotFound
 from planning import member_conditions
 
 logger = logging.getLogger(__name__)
@@ -76,6 +76,9 @@ class Membership:
                 await self._beat(member)
                 return period * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
             await self._leave(member)
+        except (NotFound, Conflict):
+            # Removed or made anew meanwhile; the watch is about to say so.
+            return self._settings.hub_retry
         except HubError as error:
             logger.warning("member %s: cannot report to the hub: %s", self._member, error)
             return min(period, self._settings.hub_retry)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from api.base import OwnerReference
 from api.kinds import APPLIED_WORK
 from api.works import AppliedResource, AppliedWork, AppliedWorkSpec, Work
-from hub import Hub, NotFound
+from hub import Hub, Json, NotFound
 
 
 class Records:
@@ -36,11 +36,11 @@ class Records:
         fresh = [each.to_wire() for each in resources]
         if fresh == [each.to_wire() for each in record.status.applied_resources]:
             return
-        # The version guards against a record that was deleted and made anew meanwhile.
-        patch = {
-            "metadata": {"uid": record.metadata.uid},
-            "status": {"appliedResources": fresh},
-        }
+        patch: list[Json] = [
+            # A record that was deleted and made anew meanwhile is another one.
+            {"op": "test", "path": "/metadata/uid", "value": record.metadata.uid},
+            {"op": "add", "path": "/status", "value": {"appliedResources": fresh}},
+        ]
         await self._cluster.patch(APPLIED_WORK, record.metadata.name, patch, subresource="status")
         record.status.applied_resources = list(resources)
 

@@ -13,7 +13,7 @@ from hub import Hub, HubError
 logger = logging.getLogger(__name__)
 
 _RECONNECT_FIRST: Final = 0.5
-_RECONNECT_MOST: Final = 15.0
+_RECONNECT_MOST: Final = 5.0
 """Seconds between two tries to reach a member that was away when the agent started."""
 
 
@@ -39,7 +39,6 @@ class Agent:
         settings = settings or AgentSettings()
         self._member = member
         self._cluster = cluster
-        self._equipped = asyncio.Event()
         self._membership = Membership(member=member, hub=hub, cluster=cluster, settings=settings)
         self._works = Works(
             member=member,
@@ -55,30 +54,41 @@ class Agent:
         Raises:
             AgentError: the member lacks something that the agent may not put there.
         """
-        await self._equip()
+        parts = (
+            self._membership.cache.run(),
+            self._works.cache.run(),
+            self._belong(),
+            self._work(),
+        )
+        tasks = [asyncio.create_task(part) for part in parts]
         try:
-            # If one of these ends with an error, none of the others may go on without it.
-            async with asyncio.TaskGroup() as tasks:  # noqa: TID251 - not in a workflow
-                tasks.create_task(self._membership.cache.run())
-                tasks.create_task(self._works.cache.run())
-                tasks.create_task(self._works.records.run())
-                tasks.create_task(self._work())
+            await asyncio.gather(*tasks)
         finally:
+            # If one of them ended with an error, none of the others may go on without it.
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await self._works.sightings.close()
 
     async def ready(self) -> None:
-        """Wait until the agent has seen all there is to do."""
-        await self._equipped.wait()
+        """Wait until the agent knows all that the hub wants of it.
+
+        The member itself may still be away: then its Works wait, and the MemberCluster says so.
+        """
         await self._membership.cache.ready()
         await self._works.cache.ready()
-        await self._works.records.ready()
+
+    async def _belong(self) -> None:
+        await self._membership.cache.ready()
+        await self._membership.run()
 
     async def _work(self) -> None:
-        # Only what is known whole can be judged: without the member list every Work would look
-        # like one of a cluster that left.
+        await self._equip()
+        # Only what is known whole can be judged: without the MemberCluster, for one, every Work
+        # would look like one of a cluster that left.
         await self.ready()
         logger.info("agent of member %s is ready", self._member)
-        await asyncio.gather(self._membership.run(), self._works.controller.run())
+        await asyncio.gather(self._works.records.run(), self._works.controller.run())
 
     async def _equip(self) -> None:
         """Have the member serve what the agent needs, as soon as it can be reached."""
@@ -91,5 +101,4 @@ class Agent:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _RECONNECT_MOST)
             else:
-                self._equipped.set()
                 return

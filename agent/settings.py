@@ -28,6 +28,10 @@ class AgentSettings:
     """How soon to look again for something that is being deleted (default 5 s), in case the
     watch that tells it is gone fell behind."""
 
+    away_recheck: timedelta = timedelta(seconds=2)
+    """How soon to try a Work again when an API server does not answer (default 2 s): a try costs
+    one refused connection, and a member that is back is served soon."""
+
     hub_retry: timedelta = timedelta(seconds=5)
     """Longest pause before a heartbeat that failed is tried again (default 5 s): well within
     the five minutes after which a silent member counts as unreachable."""

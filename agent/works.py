@@ -4,6 +4,7 @@ contract: placement 8
 """
 
 import logging
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
@@ -15,7 +16,7 @@ from agent.sightings import Sighting, Sightings
 from api import names
 from api.kinds import APPLIED_WORK, WORK
 from api.works import Work, WorkStatus
-from hub import Cache, Change, Controller, Hub, Json, Key, NotFound
+from hub import Cache, Change, Controller, Hub, Json, Key, NotFound, Unavailable
 from planning import work_conditions
 
 logger = logging.getLogger(__name__)
@@ -73,6 +74,14 @@ class Works:
         self.controller.queue.add((self._namespace, name))
 
     async def _reconcile(self, key: Key) -> timedelta | None:
+        try:
+            return await self._look_at(key)
+        except Unavailable as error:
+            # The queue would wait longer and longer, but a member that is back is back at once.
+            logger.debug("Work %s has to wait: %s", key[1], error)
+            return self._settings.away_recheck
+
+    async def _look_at(self, key: Key) -> timedelta | None:
         name = key[1]
         body = self.cache.get(name, self._namespace)
         if body is None or not self._membership.is_member:
@@ -98,7 +107,11 @@ class Works:
 
     async def _process(self, body: Json, before: Progress | None) -> Progress | None:
         work = Work.from_wire(body)
-        await self._hold(work)
+        try:
+            await self._hold(work)
+        except NotFound:
+            # Gone already, and so nothing may be applied that nobody would remove.
+            return None
         progress = await self._processor.process(work)
         if progress is not None:
             progress.follow(before)
@@ -124,19 +137,17 @@ class Works:
         ):
             return self._settings.removal_recheck
         rest = [each for each in work.metadata.finalizers if each != names.WORK_FINALIZER]
-        await self._write_finalizers(work, rest)
+        with suppress(NotFound):
+            await self._write_finalizers(work, rest)
         self._forget(work.metadata.name)
         return None
 
     async def _write_finalizers(self, work: Work, finalizers: list[str]) -> None:
         metadata = work.metadata
         change = {"resourceVersion": metadata.resource_version, "finalizers": finalizers}
-        try:
-            await self._hub.patch(
-                WORK, metadata.name, {"metadata": change}, namespace=metadata.namespace
-            )
-        except NotFound:
-            logger.debug("Work %s is gone already", metadata.name)
+        await self._hub.patch(
+            WORK, metadata.name, {"metadata": change}, namespace=metadata.namespace
+        )
 
     async def _report(self, body: Json, progress: Progress) -> None:
         """Write the Work's status if it says something new."""
@@ -159,7 +170,8 @@ class Works:
             {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
             {"op": "add", "path": "/status", "value": status},
         ]
-        try:
+        # A Work that is gone needs no status.
+        with suppress(NotFound):
             await self._hub.patch(
                 WORK,
                 metadata["name"],
@@ -167,8 +179,6 @@ class Works:
                 namespace=self._namespace,
                 subresource="status",
             )
-        except NotFound:
-            logger.debug("Work %s is gone already", metadata["name"])
 
     def _forget(self, name: str) -> None:
         self._progress.pop(name, None)

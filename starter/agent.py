@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 import click
 
 from agent import Agent, AgentError
-from hub import Hub, HubError
+from hub import Hub
+from telemetry import LogFormat, configure_logging
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _EXAMPLE = """\b
@@ -34,10 +36,10 @@ def agent(member: str, hub_kubeconfig: Path, member_kubeconfig: Path) -> None:
     Runs until it is told to stop (SIGTERM, Ctrl-C). Several members may each have their own
     process, or `fleetgate worker --run agents` serves them all.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    configure_logging(LogFormat.TEXT if sys.stderr.isatty() else LogFormat.JSON)
     try:
         asyncio.run(serve(member, hub_kubeconfig, member_kubeconfig))
-    except (AgentError, HubError) as error:
+    except AgentError as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -9,9 +9,17 @@ import pytest
 import yaml
 
 from agent import Agent, AgentError
-from api.kinds import APPLIED_WORK, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, WORK, Kind
+from api.kinds import (
+    APPLIED_WORK,
+    CONFIG_MAP,
+    CUSTOM_RESOURCE_DEFINITION,
+    MEMBER_CLUSTER,
+    NAMESPACE,
+    WORK,
+    Kind,
+)
 from hub import Hub, Json
-from tests.agent.support import Member, config_map, eventually, namespace, running
+from tests.agent.support import Member, conditions, config_map, eventually, namespace, running
 from tests.support.servers import PrivateApiServer
 
 
@@ -122,14 +130,20 @@ async def test_an_agent_waits_for_a_member_that_is_away(
     own: Member, private_api_server: PrivateApiServer
 ) -> None:
     await private_api_server.kill()
-    task = asyncio.create_task(own.agent().run())
-    await own.put(own.name, namespace("late"))
-    await private_api_server.start()
-    await own.reported(own.name)
-    assert await own.cluster.find(NAMESPACE, "late")
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task
+    async with running(own.agent()):
+        await own.put(own.name, namespace("late"))
+
+        async def says_so() -> bool:
+            found = await own.hub.get(MEMBER_CLUSTER, own.name)
+            healthy = conditions(found.get("status", {})).get("Healthy")
+            assert healthy
+            assert "the member's API server does not answer" in healthy["message"]
+            return bool(healthy["status"] == "False")
+
+        await eventually(says_so)
+        await private_api_server.start()
+        await own.reported(own.name)
+        assert await own.cluster.find(NAMESPACE, "late")
 
 
 async def test_an_applied_work_deleted_on_the_member_comes_back(

@@ -1,0 +1,47 @@
+"""`fleetgate agent` as an operator runs it."""
+
+import asyncio
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from tests.agent.support import Member, namespace
+
+
+async def start(member: str, hub: Path, cluster: Path) -> Process:
+    options = [
+        "--member",
+        member,
+        "--hub-kubeconfig",
+        str(hub),
+        "--member-kubeconfig",
+        str(cluster),
+    ]
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "starter", "agent", *options, stdout=PIPE, stderr=PIPE
+    )
+
+
+async def test_an_agent_of_its_own_works_until_it_is_told_to_stop(
+    member: Member,
+    unique: str,
+    hub_kubeconfig: Path,
+    member_kubeconfig: Callable[[str], Awaitable[Path]],
+) -> None:
+    process = await start(member.name, hub_kubeconfig, await member_kubeconfig("agents"))
+    await member.put(unique, namespace(f"{unique}-ns"))
+    await member.reported(unique)
+    process.send_signal(signal.SIGTERM)
+    _, errors = await asyncio.wait_for(process.communicate(), timeout=10)
+    assert process.returncode == 0, errors.decode()
+    assert b"Traceback" not in errors
+
+
+async def test_a_missing_kubeconfig_is_one_clear_line(tmp_path: Path) -> None:
+    absent = tmp_path / "absent.kubeconfig"
+    process = await start("member1", absent, absent)
+    _, errors = await process.communicate()
+    assert process.returncode == 2
+    assert errors.decode().startswith("error: Invalid value for '--hub-kubeconfig': File")
