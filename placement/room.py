@@ -110,9 +110,9 @@ class _ScopeRoom:
 
 def _served(definition: Json | None) -> tuple[object, ...] | None:
     """The versions of a kind that the hub serves; None before it does."""
-    conditions = (definition or {}).get("status", {}).get("conditions", [])
-    if definition is None or not any(
-        each["type"] == "Established" and each["status"] == "True" for each in conditions
-    ):
+    if definition is None:
+        return None
+    conditions = definition.get("status", {}).get("conditions") or []
+    if not any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
         return None
     return tuple((each["name"], each["served"]) for each in definition["spec"]["versions"])

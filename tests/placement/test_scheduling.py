@@ -1,7 +1,5 @@
 """Policy snapshots, decisions and bindings (contract: placement 4, 6, 11)."""
 
-from typing import Any
-
 from api import names
 from api.kinds import MEMBER_CLUSTER, NAMESPACE
 from tests.placement.world import World, condition, until
@@ -77,18 +75,16 @@ async def test_a_member_that_joins_later_is_picked(world: World) -> None:
     await until(lambda: _listed(world, later), "the new member is in the status")
 
 
-async def test_a_member_without_an_agent_is_not_picked(world: World) -> None:
-    silent = await world.join("a")
-    await world.hub.patch(
-        MEMBER_CLUSTER, silent, {"status": {"agentStatus": None}}, subresource="status"
-    )
-    await world.place()
-    await world.told("Scheduled", status="True")
+async def test_a_member_without_an_agent_is_not_picked_until_it_has_one(world: World) -> None:
+    silent = await world.join("a", online=False)
+    await world.place(world.pick_fixed(silent))
+    await world.told("Scheduled", status="False")
 
     (policy,) = await world.policies()
-    reasons = {each["clusterName"]: each["reason"] for each in _decisions(policy)}
-    assert reasons[silent] == (
-        "ClusterUnschedulable, cluster is not connected to the fleet: member agent not online yet"
+    (decision,) = policy["status"]["targetClusters"]
+    assert decision["reason"] == (
+        f'Cluster "{silent}" is not eligible for resource placement yet: '
+        "cluster is not connected to the fleet: member agent not online yet"
     )
     assert await world.bindings() == []
 
@@ -219,8 +215,3 @@ async def _listed(world: World, member: str) -> bool:
 
 async def _gone(world: World, member: str) -> bool:
     return await world.hub.find(MEMBER_CLUSTER, member) is None
-
-
-def _decisions(policy: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = policy["status"]["targetClusters"]
-    return found

@@ -1,6 +1,7 @@
 """A test's own corner of the hub, and the parts that a run and an agent play there."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -67,6 +68,8 @@ class World:
         await until(self._without_placement, "the placement is gone")
         for member in self.members:
             await self._delete(MEMBER_CLUSTER, member)
+            with contextlib.suppress(NotFound):
+                await self.beat(member, Joined="False")
         await self._delete(NAMESPACE, self.unique)
 
     async def _without_placement(self) -> bool:
@@ -88,8 +91,8 @@ class World:
         body = {"metadata": metadata, "data": {"key": value}}
         await self.hub.apply(CONFIG_MAP, body, manager="kubectl")
 
-    async def join(self, name: str, **labels: str) -> str:
-        """Have a healthy member cluster; returns its full name."""
+    async def join(self, name: str, *, online: bool = True, **labels: str) -> str:
+        """Have a member cluster, a healthy one if it is online; returns its full name."""
         member = f"{self.unique}-{name}"
         await self.hub.create(
             MEMBER_CLUSTER,
@@ -100,7 +103,8 @@ class World:
         )
         if member not in self.members:
             self.members.append(member)
-        await self.beat(member)
+        if online:
+            await self.beat(member)
         return member
 
     async def beat(self, member: str, **others: str) -> None:
