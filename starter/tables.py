@@ -97,15 +97,14 @@ def _stable(view: RunView, now: datetime) -> tuple[str, object]:
 
 
 def _outcome(cluster: ClusterRow, now: datetime) -> str:
-    took = words.age(cluster.took(now))
     if cluster.progress is Progress.DONE:
-        return f"updated in {took}"
+        return f"updated in {words.duration(cluster.took(now))}"
     text = str(cluster.progress)
     return f"{text}: {words.reason(cluster.message)}" if cluster.message else text
 
 
 def _cluster(cluster: ClusterRow, now: datetime) -> list[str | Text]:
-    detail = words.age(cluster.took(now))
+    detail = words.duration(cluster.took(now))
     if cluster.message:
         detail = f"{detail} {words.reason(cluster.message)}"
     return [cluster.name, output.word(cluster.progress), detail]

@@ -31,6 +31,11 @@ def age(length: timedelta | None) -> str:
     return f"{hours}h" if days < 2 else f"{days}d"
 
 
+def duration(length: timedelta | None) -> str:
+    """How long something took; the API keeps whole seconds, so zero means less than one."""
+    return "<1s" if length == timedelta(0) else age(length)
+
+
 def reason(text: str) -> str:
     """A failure's text without the words that all failures begin with."""
     for prefix in _PREFIXES:

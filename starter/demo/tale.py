@@ -46,13 +46,18 @@ class Tale:
         process = await asyncio.create_subprocess_exec(
             *program(deed.argv[0]),
             *deed.argv[1:],
-            env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
+            env=self._environment(),
             stdin=pipe,
             stdout=None if deed.live else pipe,
             stderr=None if deed.live else asyncio.subprocess.STDOUT,
         )
         out, _ = await process.communicate(deed.stdin.encode())
         return await process.wait(), (out or b"").decode(errors="replace")
+
+    def _environment(self) -> dict[str, str]:
+        # A Temporal of the person at the terminal is not this fleet's.
+        own = {name: text for name, text in os.environ.items() if not name.startswith("TEMPORAL_")}
+        return own | {"KUBECONFIG": str(self.kubeconfig)}
 
 
 def _listed(values: Mapping[str, str]) -> str:

@@ -1,0 +1,38 @@
+"""One embedded fleet for all end-to-end tests of a session."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.fleet import Fleet
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep these tests on one worker of pytest-xdist: they share a fleet and its objects."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("fleet"))
+
+
+@pytest.fixture(scope="session")
+def running_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """The fleet, from the first test that needs it to the end of the session."""
+    fleet = Fleet.start(tmp_path_factory.mktemp("fleet"))
+    yield fleet
+    fleet.end()
+
+
+@pytest.fixture
+def fleet(running_fleet: Fleet) -> Iterator[Fleet]:
+    """The fleet, with nothing rolled out before the test and nothing left after it."""
+    yield running_fleet
+    clean_up = (
+        "delete csur --all",
+        "delete csus --all",
+        "delete crp --all",
+        "delete namespace test-namespace --ignore-not-found",
+    )
+    for command in clean_up:
+        running_fleet.kubectl(f"{command} --timeout=60s")

@@ -1,0 +1,114 @@
+"""Typing kubectl and fleetgate against an embedded fleet."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from rich.console import Console
+
+from deploy.local.binaries import find_all
+from deploy.local.fleet import FleetAddresses, LocalFleet
+from deploy.local.paths import FleetPaths
+from deploy.local.progress import Progress
+
+TIMEOUT_SECONDS = 180
+"""No command of these tests takes that long on a slow machine, not even the demo."""
+
+
+class CommandError(AssertionError):
+    """A command ended with another exit code than it should."""
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """A running fleet and the folder in which one types."""
+
+    folder: Path
+    addresses: FleetAddresses
+
+    @classmethod
+    def start(cls, folder: Path) -> "Fleet":
+        """Start a fleet in the folder, or repair the one that is there."""
+        progress = Progress(Console(stderr=True))
+        addresses = _local(folder).up(find_all(progress=progress))
+        return cls(folder, addresses)
+
+    def end(self) -> None:
+        """End it and remove its data."""
+        _local(self.folder).down(purge=True)
+
+    def repair(self) -> None:
+        """`fleetgate local up`, which starts what died."""
+        self.fleetgate("local up")
+
+    def process(self, name: str) -> psutil.Process:
+        """One of its processes."""
+        found = next(each for each in _local(self.folder).status() if each.name == name)
+        assert found.pid is not None, f"{name} does not run"
+        return psutil.Process(found.pid)
+
+    def kill_worker(self) -> None:
+        """`kill -9` of fleetgate's worker."""
+        process = self.process("worker")
+        process.kill()
+        process.wait(timeout=10)
+
+    def kubectl(
+        self, command: str, *, stdin: str = "", on: str = "hub", fails: bool = False
+    ) -> str:
+        """Type `kubectl …`; returns what it printed."""
+        return self._type(["kubectl", *shlex.split(command)], stdin, on, fails=fails)
+
+    def fleetgate(self, command: str, *, fails: bool = False) -> str:
+        """Type `fleetgate …`; returns what it printed."""
+        program = [sys.executable, "-m", "starter"]
+        return self._type([*program, *shlex.split(command)], "", "hub", fails=fails)
+
+    def shell(self, command: str) -> str:
+        """Type something that needs a shell."""
+        return self._type(["bash", "-euc", command], "", "hub", fails=False)
+
+    def values(self) -> dict[str, str]:
+        """The value `key` of the ConfigMap by member; empty where there is none."""
+        get = "get configmap test-cm -n test-namespace --ignore-not-found -o jsonpath={.data.key}"
+        return {name: self.kubectl(get, on=name) for name in self.addresses.member_kubeconfigs}
+
+    def _type(self, argv: list[str], stdin: str, on: str, *, fails: bool) -> str:
+        done = subprocess.run(
+            argv,
+            cwd=self.folder,
+            env=self._environment(on),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+        if (done.returncode != 0) is not fails:
+            raise CommandError(f"{shlex.join(argv)}: {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stderr if fails else done.stdout
+
+    def _environment(self, on: str) -> dict[str, str]:
+        own = {name: text for name, text in os.environ.items() if not name.startswith("TEMPORAL_")}
+        files = {"hub": self.addresses.hub_kubeconfig, **self.addresses.member_kubeconfigs}
+        return {**own, "KUBECONFIG": str(files[on])}
+
+
+def _local(folder: Path) -> LocalFleet:
+    return LocalFleet(FleetPaths(folder / ".fleetgate"))
+
+
+def rows(printed: str) -> list[dict[str, str]]:
+    """Read a table of kubectl: cells by heading, empty where nothing stands."""
+    lines = printed.rstrip().splitlines()
+    starts = [(match.group(), match.start()) for match in re.finditer(r"\S+", lines[0])]
+    ends = [start for _, start in starts[1:]] + [None]
+    return [
+        {name: line[start:end].strip() for (name, start), end in zip(starts, ends, strict=True)}
+        for line in lines[1:]
+    ]

@@ -1,0 +1,88 @@
+"""The worker is killed with -9 and started again: the run goes on where it was."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.e2e import objects, steps
+from tests.e2e.fleet import Fleet
+
+GATE = "example-run-before-all"
+
+
+@pytest.fixture
+def run_at_gate(fleet: Fleet) -> dict[str, int]:
+    """A rollout of a Deployment that waits at its gate; the bindings' generations until then."""
+    fleet.kubectl("create ns test-namespace")
+    fleet.kubectl("create deployment web --image=nginx:1.20 -n test-namespace")
+    fleet.kubectl("apply -f -", stdin=objects.PLACEMENT)
+    steps.wait_for_snapshot(fleet, "0")
+    fleet.kubectl("apply -f -", stdin=objects.GATED_STRATEGY)
+    fleet.kubectl("apply -f -", stdin=objects.run("example-run", index="0", state="Run"))
+    steps.pending_approval(fleet, GATE)
+    return generations(fleet)
+
+
+def generations(fleet: Fleet) -> dict[str, int]:
+    """How often each binding's spec was written, by binding."""
+    items = json.loads(fleet.kubectl("get clusterresourcebindings -o json"))["items"]
+    return {each["metadata"]["name"]: each["metadata"]["generation"] for each in items}
+
+
+def one_more(before: dict[str, int]) -> dict[str, int]:
+    return {name: generation + 1 for name, generation in before.items()}
+
+
+@contextmanager
+def pods_not_starting(fleet: Fleet) -> Iterator[None]:
+    """Hold up the stand-in for the nodes, so that no Deployment becomes available."""
+    nodes = fleet.process("simulated-nodes")
+    nodes.suspend()
+    try:
+        yield
+    finally:
+        nodes.resume()
+
+
+def in_flight(fleet: Fleet) -> list[str]:
+    """Clusters that are started and not done."""
+    status = json.loads(fleet.kubectl("get csur example-run -o json"))["status"]
+    clusters = status["stagesStatus"][0]["clusters"]
+    return [
+        each["clusterName"]
+        for each in clusters
+        if [one["type"] for one in each.get("conditions", [])] == ["Started"]
+    ]
+
+
+def test_a_run_whose_worker_is_killed_in_mid_stage_completes_without_repeating_a_cluster(
+    fleet: Fleet, run_at_gate: dict[str, int]
+) -> None:
+    with pods_not_starting(fleet):
+        steps.approve_inline(fleet, GATE, "go")
+        started = '{.status.stagesStatus[0].clusters[1].conditions[?(@.type=="Started")].status}'
+        fleet.kubectl(f"wait csur example-run --for=jsonpath='{started}'=True --timeout=60s")
+        assert in_flight(fleet) == ["member1", "member2"]
+        fleet.kill_worker()
+        fleet.repair()
+        assert in_flight(fleet) == ["member1", "member2"]
+    steps.wait_for_run(fleet, "example-run", "Succeeded")
+    assert generations(fleet) == one_more(run_at_gate)
+    for member in steps.NOWHERE:
+        ready = fleet.kubectl(
+            "get deployment web -n test-namespace -o jsonpath={.status.readyReplicas}", on=member
+        )
+        assert ready == "1", member
+
+
+def test_an_approval_given_while_the_worker_is_away_counts_when_it_is_back(
+    fleet: Fleet, run_at_gate: dict[str, int]
+) -> None:
+    fleet.kill_worker()
+    steps.approve_inline(fleet, GATE, "go")
+    fleet.repair()
+    steps.wait_for_run(fleet, "example-run", "Succeeded")
+    assert generations(fleet) == one_more(run_at_gate)
+    assert steps.approval_row(fleet, GATE)["APPROVALACCEPTED"] == "True"
