@@ -29,6 +29,17 @@ _R = TypeVar("_R")
 _LOOK_AGAIN: Final = timedelta(milliseconds=200)
 """How soon `logs -f` shows what was written."""
 
+_UP_EXAMPLES: Final = """\b
+Examples:
+  fleetgate local up
+  fleetgate local up --members 5
+"""
+_LOGS_EXAMPLES: Final = """\b
+Examples:
+  fleetgate local logs worker -f
+  fleetgate local logs hub-apiserver --tail 20
+"""
+
 
 def _explained(command: Callable[_P, _R]) -> Callable[_P, _R]:
     """Show what is wrong with the fleet as an error of the command."""
@@ -65,7 +76,7 @@ def local() -> None:
     """
 
 
-@local.command()
+@local.command(epilog=_UP_EXAMPLES)
 @click.option(
     "--members",
     type=click.IntRange(1, 50),
@@ -79,15 +90,11 @@ def local() -> None:
 )
 @_explained
 def up(members: int | None, worker: bool) -> None:
-    r"""Start what does not run of the fleet, and wait until it works.
+    """Start what does not run of the fleet, and wait until it works.
 
     Doing so again repairs what died. Programs are looked for in FLEETGATE_TEMPORAL,
     FLEETGATE_ETCD, FLEETGATE_KUBE_APISERVER and FLEETGATE_KUBE_CONTROLLER_MANAGER, on the PATH and
     in the cache; what is missing is downloaded, or built with Go, once a machine.
-
-    \b
-    fleetgate local up
-    fleetgate local up --members 5
     """
     progress = _progress()
     binaries = find_all(progress=progress)
@@ -122,17 +129,13 @@ def status(form: str) -> None:
         click.echo(f"\n{_advice(processes)}")
 
 
-@local.command()
+@local.command(epilog=_LOGS_EXAMPLES)
 @click.argument("name")
 @click.option("-f", "--follow", is_flag=True, help="Go on showing what is written.")
 @click.option("--tail", default=0, metavar="LINES", help="Show only the last lines; 0 shows all.")
 @_explained
 def logs(name: str, follow: bool, tail: int) -> None:
-    r"""Show the log of a process; NAME as `fleetgate local status` shows it.
-
-    \b
-    fleetgate local logs worker -f
-    """
+    """Show the log of a process; NAME as `fleetgate local status` shows it."""
     path = _fleet().log(name)
     with path.open(encoding="utf-8", errors="replace") as log:
         for line in deque(log, maxlen=tail or None):

@@ -9,7 +9,7 @@ from typing import Final
 
 from deploy.local.errors import NotObtained
 from deploy.local.programs import Build, Program
-from deploy.local.progress import Progress
+from deploy.local.progress import Advance, Progress
 
 _TICK: Final = timedelta(seconds=1)
 _SHOWN_CHARACTERS: Final = 500
@@ -23,37 +23,31 @@ def build(
     if go is None:
         raise NotObtained("there is no `go` on the PATH")
     target = folder / program.name
-    recipe = program.build
     # A person's own flags or workspace are for other modules (-mod=vendor would fail here).
     settings = {**environment, "GOBIN": str(folder), "GOFLAGS": "", "GOWORK": "off"}
-    title = f"building {program.name} {program.version} with Go (takes minutes, once a machine)"
-    if recipe.recipe is None:
-        command = [go, "install", "-trimpath", "-ldflags", recipe.flags]
-        command.append(f"{recipe.package}@{recipe.version}")
-        _run(command, cwd=folder, settings=settings, title=title, progress=progress)
+    sources = folder / "sources"
+    if program.build.recipe is None:
+        sources.mkdir()
     else:
-        sources = shutil.copytree(recipe.recipe, folder / "recipe")
-        _run(
-            _build_command(go, recipe, target),
-            cwd=sources,
-            settings=settings,
-            title=title,
-            progress=progress,
-        )
+        # A copy, so that Go cannot change the files of this package.
+        shutil.copytree(program.build.recipe, sources)
+    title = f"building {program.name} {program.version} with Go (takes minutes, once a machine)"
+    with progress.task(title) as advance:
+        command = [go, *_arguments(program.build, target)]
+        _run(command, cwd=sources, settings=settings, advance=advance)
     return target
 
 
-def _build_command(go: str, recipe: Build, target: Path) -> list[str]:
-    flags = ["-mod=readonly", "-trimpath", "-ldflags", recipe.flags, "-o", str(target)]
-    return [go, "build", *flags, recipe.package]
+def _arguments(recipe: Build, target: Path) -> list[str]:
+    flags = ["-trimpath", "-ldflags", recipe.flags]
+    if recipe.recipe is None:
+        return ["install", *flags, f"{recipe.package}@{recipe.version}"]
+    return ["build", "-mod=readonly", *flags, "-o", str(target), recipe.package]
 
 
-def _run(
-    command: list[str], *, cwd: Path, settings: Mapping[str, str], title: str, progress: Progress
-) -> None:
+def _run(command: list[str], *, cwd: Path, settings: Mapping[str, str], advance: Advance) -> None:
     log = cwd / "go.log"
     with (
-        progress.task(title) as advance,
         log.open("wb") as output,
         subprocess.Popen(
             command, cwd=cwd, env=settings, stdin=subprocess.DEVNULL, stdout=output, stderr=output
