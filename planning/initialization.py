@@ -6,7 +6,6 @@ stays visible in the object.
 contract: update-runs 7
 """
 
-import re
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
@@ -16,7 +15,7 @@ from api.names import DELETION_STAGE, NUMBER_OF_CLUSTERS
 from api.rollouts import RolloutStrategyType
 from api.runs import ClusterStatus, StageStatus, UpdateRunStatus
 from api.strategies import StrategySpec
-from planning import stages, tasks
+from planning import integers, stages, tasks
 from planning.errors import TransientState, invalid, unexpected, user
 from planning.facts import BindingFact, HubFacts, PlacementFact, PolicyFact, SnapshotFacts
 from planning.identity import RunRef
@@ -76,11 +75,15 @@ def check_index(index: str) -> int:
     Raises:
         InitializationError: no integer, or a negative one.
     """
-    if not re.fullmatch(r"\+?[0-9]+", index, flags=re.ASCII):
+    try:
+        number = integers.parse(index)
+    except ValueError:
+        number = -1
+    if number < 0:
         raise invalid(
             user(f"invalid resource snapshot index `{index}` provided, expected an integer >= 0")
         )
-    return int(index)
+    return number
 
 
 def snapshot_missing(index: str, *, placement: str) -> Exception:
@@ -180,15 +183,14 @@ def _cluster_count(policy: PolicyFact, *, run: RunRef) -> int:
         return policy.cluster_names
     if policy.placement_type != "PickN":
         return UNKNOWN_COUNT
-    count = policy.cluster_count
-    if count is not None and count.isascii() and count.isdigit():
-        return int(count)
-    fault = (
-        f"cannot find annotation {NUMBER_OF_CLUSTERS}"
-        if count is None
-        else f"invalid annotation {NUMBER_OF_CLUSTERS}: {count} is not a valid count: "
-        f'strconv.Atoi: parsing "{count}": invalid syntax'
-    )
+    fault = f"cannot find annotation {NUMBER_OF_CLUSTERS}"
+    if (count := policy.cluster_count) is not None:
+        try:
+            return _count(count)
+        except ValueError as error:
+            fault = (
+                f"invalid annotation {NUMBER_OF_CLUSTERS}: {count} is not a valid count: {error}"
+            )
     raise invalid(
         unexpected(
             f"{fault}: the policy snapshot `{run.key(policy.name)}` "
@@ -196,6 +198,13 @@ def _cluster_count(policy: PolicyFact, *, run: RunRef) -> int:
         ),
         separator=", ",
     )
+
+
+def _count(text: str) -> int:
+    count = integers.parse(text)
+    if count < 0:
+        raise ValueError("it is negative")
+    return count
 
 
 def _sorted_out(

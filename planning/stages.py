@@ -8,11 +8,10 @@ from typing import Final
 
 from api.runs import ClusterStatus, StageStatus
 from api.strategies import Stage, StrategySpec
-from planning import selectors, tasks
+from planning import integers, selectors, tasks
 from planning.errors import invalid, user
 from planning.facts import ClusterFact
 
-_INT64_MAX: Final = 2**63 - 1
 _SHOWN: Final = 10
 """How many clusters without a stage an error names."""
 
@@ -103,22 +102,16 @@ def _ordered(stage: Stage, members: list[ClusterFact]) -> list[ClusterFact]:
 
 
 def _rank(cluster: ClusterFact, key: str) -> int:
-    """Read the sorting label as Go's strconv.Atoi does, which is stricter than int()."""
     value = cluster.labels.get(key, "")
-    digits = value[1:] if value[:1] in ("+", "-") else value
-    fault = None
-    if not (digits.isascii() and digits.isdigit()):
-        fault = "invalid syntax"
-    elif not -_INT64_MAX - 1 <= int(value) <= _INT64_MAX:
-        fault = "value out of range"
-    if fault:
+    try:
+        return integers.parse(value)
+    except ValueError as error:
         raise invalid(
             user(
                 f"the sorting label `{key}:{value}` on cluster `{cluster.name}` is not valid: "
-                f'strconv.Atoi: parsing "{value}": {fault}'
+                f"{error}"
             )
-        )
-    return int(value)
+        ) from error
 
 
 def _entry(stage: Stage, members: list[ClusterFact], run: str) -> StageStatus:
