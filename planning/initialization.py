@@ -127,11 +127,16 @@ def inspect_policy(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> 
 
 
 def inspect_bindings(
-    facts: HubFacts, policy: PolicyFact, *, run: RunRef, status: UpdateRunStatus
+    facts: HubFacts,
+    policy: PolicyFact,
+    *,
+    run: RunRef,
+    status: UpdateRunStatus,
+    none_is_fine: bool = False,
 ) -> Targets:
     """Step 7.3: which clusters are updated, and which are removed."""
     selected, leaving = _sorted_out(facts.bindings, policy)
-    if not selected and not leaving:
+    if not (selected or leaving or none_is_fine):
         raise invalid(
             "no scheduled or to-be-deleted bindings found for the latest policy snapshot "
             f"{run.key(policy.name)}"

@@ -28,13 +28,20 @@ def check(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> None:
         )
     policy = initialization.inspect_policy(facts, run=run, status=scratch)
     _check_policy(scratch, status)
-    targets = initialization.inspect_bindings(facts, policy, run=run, status=scratch)
+    targets = initialization.inspect_bindings(
+        facts, policy, run=run, status=scratch, none_is_fine=_only_deletes(status)
+    )
     strategy = status.staged_update_strategy_snapshot
     if strategy is None:
         raise abort(unexpected("the updateRun has nil updateStrategySnapshot"))
     initialization.assign_stages(facts, strategy, targets, run=run, status=scratch)
     _check_stages(scratch.stages_status, status.stages_status)
     _check_deletion(list(targets.leaving), status)
+
+
+def _only_deletes(status: UpdateRunStatus) -> bool:
+    # KubeFleet fails such a run once it has deleted its last binding (decision 15).
+    return not any(stage.clusters for stage in status.stages_status)
 
 
 def _check_policy(new: UpdateRunStatus, old: UpdateRunStatus) -> None:
