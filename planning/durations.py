@@ -8,7 +8,9 @@ from datetime import timedelta
 from typing import Final
 
 _SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-_PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ms|us|µs|ns|h|m|s)")
+_PART: Final = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ms|us|µs|ns|h|m|s)")
+_LONGEST: Final = timedelta(hours=2562047)
+"""About what Go can hold, 292 years."""
 
 
 def parse(text: str) -> timedelta:
@@ -20,17 +22,28 @@ def parse(text: str) -> timedelta:
     parts = _PART.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise ValueError(f"{text!r} is not a duration; write it like 90s, 5m or 1h30m")
-    return timedelta(seconds=sum(float(number) * _SECONDS[unit] for number, unit in parts))
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if seconds > _LONGEST.total_seconds():
+        raise ValueError(f"{text!r} is too long for a duration; the longest is about 290 years")
+    return timedelta(seconds=seconds)
 
 
 def format_duration(value: timedelta) -> str:
-    """Write a duration of whole milliseconds as Go does: `1m` becomes `1m0s`, `0` becomes `0s`."""
-    milliseconds = round(value / timedelta(milliseconds=1))
-    if 0 < milliseconds < 1000:
-        return f"{milliseconds}ms"
-    minutes, rest = divmod(milliseconds, 60_000)
-    seconds = f"{rest / 1000:g}s"
+    """Write a duration as Go does: `1m` becomes `1m0s`, `0` becomes `0s`."""
+    microseconds = value // timedelta(microseconds=1)
+    if 0 < microseconds < 1000:
+        return f"{microseconds}µs"
+    if 0 < microseconds < 1_000_000:
+        return f"{_decimal(microseconds, 1000)}ms"
+    minutes, rest = divmod(microseconds, 60_000_000)
+    seconds = f"{_decimal(rest, 1_000_000)}s"
     hours, minutes = divmod(minutes, 60)
     if hours:
         return f"{hours}h{minutes}m{seconds}"
     return f"{minutes}m{seconds}" if minutes else seconds
+
+
+def _decimal(value: int, unit: int) -> str:
+    whole, rest = divmod(value, unit)
+    fraction = f"{rest / unit:.6f}".removeprefix("0").rstrip("0")
+    return f"{whole}{fraction.removesuffix('.')}"

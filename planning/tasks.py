@@ -37,13 +37,18 @@ def after_problem(tasks: list[StageTask]) -> str | None:
     if len(types) == 2 and types[0] == types[1]:
         return f"afterStageTasks cannot have two tasks of the same type: {types[0]}"
     for position, task in enumerate(tasks):
-        if task.type != StageTaskType.TIMED_WAIT:
-            continue
-        if task.wait_time is None:
-            return f"task {position} of type TimedWait has wait duration set to nil"
-        if durations.parse(task.wait_time) <= timedelta(0):
-            return f"task {position} of type TimedWait has wait duration <= 0"
+        if task.type == StageTaskType.TIMED_WAIT and (problem := _wait_problem(task.wait_time)):
+            return f"task {position} of type TimedWait has {problem}"
     return None
+
+
+def _wait_problem(wait_time: str | None) -> str | None:
+    if wait_time is None:
+        return "wait duration set to nil"
+    try:
+        return "wait duration <= 0" if durations.parse(wait_time) <= timedelta(0) else None
+    except ValueError as error:
+        return f"an invalid wait duration: {error}"
 
 
 def approval_name(run: str, side: Side, stage: str) -> str:
@@ -77,4 +82,7 @@ def _normalized(tasks: list[StageTask]) -> list[StageTask]:
 def _go_form(task: StageTask) -> str | None:
     if task.type == StageTaskType.APPROVAL or task.wait_time is None:
         return None
-    return durations.format_duration(durations.parse(task.wait_time))
+    try:
+        return durations.format_duration(durations.parse(task.wait_time))
+    except ValueError:
+        return task.wait_time  # for `after_problem` to refuse
