@@ -9,9 +9,9 @@ from typing import Final
 
 from api.selectors import LabelSelector, LabelSelectorRequirement
 
-_NAME: Final = re.compile(r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$")
-_VALUE: Final = re.compile(r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$")
-_PREFIX: Final = re.compile(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$")
+_NAME: Final = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])")
+_VALUE: Final = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
+_PREFIX: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
@@ -68,13 +68,13 @@ def _requirement_problem(requirement: LabelSelectorRequirement) -> str | None:
 
 def _key_problem(key: str) -> str | None:
     prefix, slash, name = key.rpartition("/")
-    valid = _NAME.match(name) and len(name) <= 63
-    if valid and (not slash or (_PREFIX.match(prefix) and len(prefix) <= 253)):
+    valid = _NAME.fullmatch(name) and len(name) <= 63
+    if valid and (not slash or (_PREFIX.fullmatch(prefix) and len(prefix) <= 253)):
         return None
     return f'key: Invalid value: "{key}": must be a qualified name such as example.com/name'
 
 
 def _value_problem(key: str, value: str) -> str | None:
-    if len(value) <= 63 and _VALUE.match(value):
+    if len(value) <= 63 and _VALUE.fullmatch(value):
         return None
     return f'values[0][{key}]: Invalid value: "{value}": must be a valid label value'
