@@ -28,15 +28,20 @@ async def serve_health(address: str, health: Health) -> AsyncIterator[None]:
     runner = web.AppRunner(_application(health), access_log=None)
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port).start()
+        await _listen(web.TCPSite(runner, host, port), address)
         yield
+    finally:
+        await runner.cleanup()
+
+
+async def _listen(site: web.TCPSite, address: str) -> None:
+    try:
+        await site.start()
     except OSError as error:
         raise AddressError(
             f"cannot listen on {address} ({error.strerror}): another process may use it; "
             "set FLEETGATE_METRICS_ADDRESS to a free one, such as 127.0.0.1:9465"
         ) from error
-    finally:
-        await runner.cleanup()
 
 
 def _application(health: Health) -> web.Application:
