@@ -1,0 +1,48 @@
+"""Errors carry the prefixes of the contract and say who can mend them (update-runs 5)."""
+
+import pytest
+
+from planning import errors
+
+
+def test_a_fault_of_the_user_is_called_a_client_error() -> None:
+    text = errors.user("parent placement not found")
+    assert text == (
+        "failed to process the request due to a client error: parent placement not found"
+    )
+
+
+def test_what_nobody_should_read_is_called_unexpected() -> None:
+    text = errors.unexpected("x")
+    assert text == "unexpected behavior which cannot be handled by the controller: x"
+
+
+def test_an_initialization_ends_with_the_validation_prefix() -> None:
+    error = errors.invalid("x")
+    assert type(error) is errors.InitializationError
+    assert str(error) == "cannot continue the updateRun: failed to validate the updateRun: x"
+
+
+def test_one_text_is_joined_with_a_comma() -> None:
+    error = errors.invalid("x", separator=", ")
+    assert str(error) == "cannot continue the updateRun: failed to validate the updateRun, x"
+
+
+def test_a_run_under_way_ends_with_the_shorter_prefix() -> None:
+    error = errors.abort("x")
+    assert type(error) is errors.RunAborted
+    assert str(error) == "cannot continue the updateRun: x"
+
+
+def test_prefixes_nest() -> None:
+    assert str(errors.abort(errors.unexpected("x"))) == (
+        "cannot continue the updateRun: "
+        "unexpected behavior which cannot be handled by the controller: x"
+    )
+
+
+@pytest.mark.parametrize(
+    "kind", [errors.InitializationError, errors.RunAborted, errors.TransientState]
+)
+def test_all_of_them_are_errors_of_a_run(kind: type[Exception]) -> None:
+    assert issubclass(kind, errors.RunError)
