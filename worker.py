@@ -22,7 +22,14 @@ from bridge import Bridge, BridgeSettings
 from hub import Hub, HubError
 from placement import Placement, PlacementSettings
 from planning import durations
-from telemetry import AddressError, Health, LogFormat, configure_logging, serve_health
+from telemetry import (
+    AddressError,
+    Health,
+    LogFormat,
+    configure_logging,
+    serve_health,
+    temporal_runtime,
+)
 from workflows.messages import DEFAULT_STUCK_AFTER
 from workflows.plugin import connect
 
@@ -191,9 +198,10 @@ async def _engine(client: Client, hub: Hub, settings: Settings) -> AsyncIterator
 
 async def _temporal() -> Client:
     """Connect to Temporal, waiting for it as long as it takes."""
+    runtime = temporal_runtime()
     while True:
         try:
-            return await connect()
+            return await connect(runtime=runtime)
         except RuntimeError as error:
             logger.warning("Temporal does not answer, trying again: %s", error)
             await asyncio.sleep(RECONNECT)

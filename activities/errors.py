@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from hub import Conflict, HubError, TooManyRequests, Unavailable
 from planning.errors import RunError, TransientState
@@ -24,10 +24,16 @@ def told_to_temporal() -> Iterator[None]:
     try:
         yield
     except TransientState as error:
-        raise ApplicationError(_bounded(error), type="TransientState") from error
-    except RunError as error:
         raise ApplicationError(
-            _bounded(error), type=type(error).__name__, non_retryable=True
+            _bounded(error), type="TransientState", category=ApplicationErrorCategory.BENIGN
+        ) from error
+    except RunError as error:
+        # Benign: the run's status says it to whom it concerns, the worker's log need not.
+        raise ApplicationError(
+            _bounded(error),
+            type=type(error).__name__,
+            non_retryable=True,
+            category=ApplicationErrorCategory.BENIGN,
         ) from error
     except TooManyRequests as error:
         raise ApplicationError(

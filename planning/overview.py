@@ -64,4 +64,5 @@ def _row(stage: StageStatus) -> str:
     names = ", ".join(flying[:_NAMED]) + ("…" if len(flying) > _NAMED else "")
     progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
     state = progressing.reason.removeprefix("StageUpdating") if progressing else ""
-    return f"| {stage.stage_name} | {done(stage)}/{len(stage.clusters)} | {names} | {state} |"
+    # Not "1/3": the UI would make a fraction of it.
+    return f"| {stage.stage_name} | {done(stage)} of {len(stage.clusters)} | {names} | {state} |"

@@ -12,6 +12,7 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.envconfig import ClientConfig
 from temporalio.plugin import SimplePlugin
+from temporalio.runtime import Runtime
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
@@ -39,14 +40,16 @@ def fleetgate_plugin() -> SimplePlugin:
     )
 
 
-async def connect(environ: Mapping[str, str] = os.environ) -> Client:
+async def connect(
+    environ: Mapping[str, str] = os.environ, *, runtime: Runtime | None = None
+) -> Client:
     """Connect as Temporal's own settings say (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …).
 
     Raises RuntimeError when nobody answers there.
     """
     config = ClientConfig.load_client_connect_config(override_env_vars=dict(environ))
     config.setdefault("target_host", DEFAULT_ADDRESS)
-    return await Client.connect(**config, plugins=[fleetgate_plugin()])
+    return await Client.connect(**config, plugins=[fleetgate_plugin()], runtime=runtime)
 
 
 def _passing_through(runner: WorkflowRunner | None) -> WorkflowRunner:
