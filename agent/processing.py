@@ -11,12 +11,12 @@ from agent import leftovers, manifests
 from agent.applying import Applied, Applier, refused
 from agent.manifests import Manifest
 from agent.progress import Progress, place_of
-from agent.records import Records, owner_reference
+from agent.records import Records, is_of, owner_reference
 from agent.settings import AgentSettings
 from agent.sightings import Sightings
 from api.applying import ApplyStrategy, ApplyType
 from api.reasons import ManifestReason
-from api.works import Work
+from api.works import AppliedWork, Work
 from hub import Hub
 from planning import applied_resources
 from planning.applied_resources import identity
@@ -25,6 +25,7 @@ from planning.work_conditions import Refusal
 _NO_DIFFS: Final = Refusal(
     ManifestReason.DIFF_FAILED, "this version of the agent does not compare objects yet"
 )
+"""The seam for the strategy ReportDiff."""
 
 
 class Processor:
@@ -44,8 +45,10 @@ class Processor:
         """
         strategy = work.spec.apply_strategy or ApplyStrategy()
         if strategy.type is ApplyType.REPORT_DIFF:
-            return await self._compare(work)
+            return await self._refuse(work, _NO_DIFFS, diff_only=True)
         record = await self._records.open(work)
+        if not is_of(record, work):
+            return await self._refuse(work, _claimed(record))
         if record.metadata.deletion_timestamp is not None:
             return None
         wanted = await manifests.read(work, cluster=self._cluster)
@@ -72,21 +75,21 @@ class Processor:
             remaining=remaining,
         )
 
-    async def _compare(self, work: Work) -> Progress:
-        """Report differences and touch nothing; the seam for the strategy ReportDiff."""
+    async def _refuse(self, work: Work, refusal: Refusal, *, diff_only: bool = False) -> Progress:
+        """Touch nothing and say why."""
         wanted = await manifests.read(work, cluster=self._cluster)
         return Progress(
             uid=work.metadata.uid,
             generation=work.metadata.generation,
-            applied=[refused(each, _NO_DIFFS) for each in wanted],
+            applied=[refused(each, refusal) for each in wanted],
             processed_at=monotonic(),
-            diff_only=True,
+            diff_only=diff_only,
         )
 
-    async def remove(self, name: str) -> bool:
+    async def remove(self, work: Work) -> bool:
         """Have everything removed that a Work put on the member; True once it is all gone."""
-        record = await self._records.find(name)
-        if record is None:
+        record = await self._records.find(work.metadata.name)
+        if record is None or not is_of(record, work):
             return True
         await self._records.remove(record)
         return False
@@ -94,6 +97,15 @@ class Processor:
     def _watch(self, work: str, wanted: Iterable[Manifest]) -> None:
         places = {place_of(each) for each in wanted}
         self._sightings.look(work, (place for place in places if place is not None))
+
+
+def _claimed(record: AppliedWork) -> Refusal:
+    spec = record.spec
+    return Refusal(
+        ManifestReason.TAKE_OVER_FAILED,
+        f"AppliedWork {record.metadata.name} on the member stands for Work "
+        f"{spec.work_namespace}/{spec.work_name}: another fleet uses this cluster as its member",
+    )
 
 
 def _uids(applied: Sequence[Applied]) -> dict[applied_resources.Identity, str]:

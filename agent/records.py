@@ -59,6 +59,12 @@ class Records:
             return
 
 
+def is_of(record: AppliedWork, work: Work) -> bool:
+    """Whether a record stands for this Work, and not for the namesake of another fleet."""
+    wanted = (work.metadata.namespace, work.metadata.name)
+    return (record.spec.work_namespace, record.spec.work_name) == wanted
+
+
 def owner_reference(record: AppliedWork) -> OwnerReference:
     """How applied objects name their AppliedWork."""
     return OwnerReference(

@@ -132,9 +132,7 @@ class Works:
         if names.WORK_FINALIZER not in work.metadata.finalizers:
             return None
         # A member that leaves keeps what it has.
-        if await self._membership.confirm() and not await self._processor.remove(
-            work.metadata.name
-        ):
+        if await self._membership.confirm() and not await self._processor.remove(work):
             return self._settings.removal_recheck
         rest = [each for each in work.metadata.finalizers if each != names.WORK_FINALIZER]
         with suppress(NotFound):

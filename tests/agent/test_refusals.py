@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, Kind
+from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
 from hub import Json
 from tests.agent.support import Member, conditions, config_map, eventually, namespace, running
 
@@ -207,3 +207,21 @@ async def test_report_diff_touches_nothing(member: Member, unique: str) -> None:
         assert (said["status"], said["reason"]) == ("False", "SomeManifestsHaveNotReportedDiff")
         assert await member.cluster.find(NAMESPACE, f"{unique}-ns") is None
         assert await member.cluster.find(APPLIED_WORK, unique) is None
+
+
+async def test_a_namesake_of_another_fleet_is_left_alone(member: Member, unique: str) -> None:
+    ns = f"{unique}-ns"
+    spec = {"workName": unique, "workNamespace": "fleet-member-elsewhere"}
+    await member.cluster.create(APPLIED_WORK, {"metadata": {"name": unique}, "spec": spec})
+    async with running(member.agent()):
+        await member.put(unique, namespace(ns))
+        work = await member.reported(unique, available=None)
+        assert "another fleet uses this cluster" in applied(work, 0)["message"]
+        await member.hub.delete(WORK, unique, namespace=member.namespace)
+
+        async def work_is_gone() -> bool:
+            return await member.hub.find(WORK, unique, namespace=member.namespace) is None
+
+        await eventually(work_is_gone)
+    assert await member.cluster.find(APPLIED_WORK, unique)
+    assert await member.cluster.find(NAMESPACE, ns) is None
