@@ -12,7 +12,7 @@ from hub import Hub
 from starter import messaging, people, views
 from starter.failures import Failure
 from starter.gates import Approval
-from starter.run.reading import read
+from starter.run.reading import read_unfinished
 from starter.run.steering import by_option, comment_option
 from starter.targets import Target, target_options
 from starter.views import RunView
@@ -46,7 +46,7 @@ def approve(
 
 async def _approve(target: Target, name: str, wanted: Approve, *, by: str | None) -> None:
     async with await target.connect() as hub:
-        run = await read(hub, target, name)
+        run = await read_unfinished(hub, target, name)
         message = wanted.model_copy(update={"by": by or await people.user_of(hub)})
         ref = messaging.reference(run, target)
         try:
@@ -82,7 +82,9 @@ def choose(view: RunView, stage: str, side: GateSide | None) -> Approval:
     ]
     if len(meant) == 1:
         return meant[0]
-    waits = ", ".join(str(gate) for gate in pending) or "no approval"
+    waits = ", ".join(str(gate) for gate in pending)
+    if not pending:
+        raise Failure(f"run {view.name} waits for no approval now")
     if not meant:
         asked = f" {side}" * bool(side) + f" stage {stage}" * bool(stage)
         raise Failure(f"run {view.name} waits for no approval{asked}; it waits for: {waits}")

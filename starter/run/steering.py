@@ -6,9 +6,8 @@ import click
 
 from api.runs import RunState, UpdateRun
 from hub import Hub
-from starter import messaging, people, views
-from starter.failures import Failure
-from starter.run.reading import read
+from starter import messaging, people
+from starter.run.reading import read_unfinished
 from starter.targets import Target, target_options
 from workflows.messages import ChangeState
 
@@ -53,8 +52,7 @@ async def _steer(
     target: Target, name: str, state: RunState, *, by: str | None, comment: str
 ) -> None:
     async with await target.connect() as hub:
-        run = await read(hub, target, name)
-        _refuse_ended(run)
+        run = await read_unfinished(hub, target, name)
         message = ChangeState(by=by or await people.user_of(hub), comment=comment)
         ref = messaging.reference(run, target)
         try:
@@ -62,15 +60,6 @@ async def _steer(
         except messaging.Unanswered as reason:
             answer = await _write(hub, target, run, state, reason=str(reason))
     click.echo(answer)
-
-
-def _refuse_ended(run: UpdateRun) -> None:
-    phase = views.phase(run)
-    if phase in views.ENDED:
-        raise Failure(
-            f"run {run.metadata.name} has {phase}; that is final",
-            advice="make a new one: fleetgate run create --help",
-        )
 
 
 async def _write(hub: Hub, target: Target, run: UpdateRun, state: RunState, *, reason: str) -> str:

@@ -1,9 +1,10 @@
 """Typing `fleetgate …` in a test."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ class Typed:
     err: str
 
 
-Fleetgate = Callable[..., Awaitable[Typed]]
+Fleetgate = Callable[..., Coroutine[Any, Any, Typed]]
 
 
 @pytest.fixture
