@@ -213,3 +213,61 @@ async def test_nothing_is_written_when_nothing_changed(member: Member, unique: s
         again = await member.work(unique)
     assert again["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
     assert again["status"] == first["status"]
+
+
+async def test_an_object_that_others_own_too_is_only_disowned(member: Member, unique: str) -> None:
+    ns = f"{unique}-ns"
+    shared = {"allowCoOwnership": True}
+    async with running(member.agent()):
+        await member.put(unique, namespace(ns), config_map("cm", ns, a="1"), strategy=shared)
+        await member.reported(unique)
+        other = await member.cluster.create(CONFIG_MAP, config_map("owner", ns))
+        live = await member.cluster.get(CONFIG_MAP, "cm", namespace=ns)
+        owner = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "name": "owner",
+            "uid": other["metadata"]["uid"],
+        }
+        owners = [*live["metadata"]["ownerReferences"], owner]
+        await member.cluster.patch(
+            CONFIG_MAP, "cm", {"metadata": {"ownerReferences": owners}}, namespace=ns
+        )
+        await member.put(unique, namespace(ns), strategy=shared)
+
+        async def is_disowned() -> bool:
+            found = await member.cluster.get(CONFIG_MAP, "cm", namespace=ns)
+            return [each["name"] for each in found["metadata"]["ownerReferences"]] == ["owner"]
+
+        await eventually(is_disowned)
+
+
+async def test_a_namespace_that_takes_its_time_stays_recorded_until_it_is_gone(
+    member: Member, unique: str
+) -> None:
+    kept, slow = f"{unique}-kept", f"{unique}-slow"
+    async with running(member.agent()):
+        await member.put(unique, namespace(kept), namespace(slow), config_map("cm", slow))
+        await member.reported(unique)
+        held = {"metadata": {"finalizers": ["example.com/hold"]}}
+        await member.cluster.patch(CONFIG_MAP, "cm", held, namespace=slow)
+        await member.put(unique, namespace(kept))
+
+        async def recorded() -> list[str]:
+            record = await member.cluster.get(APPLIED_WORK, unique)
+            return [each["name"] for each in record["status"]["appliedResources"]]
+
+        async def only_deletion_is_under_way() -> bool:
+            found = await member.cluster.find(NAMESPACE, slow)
+            return bool(found and "deletionTimestamp" in found["metadata"])
+
+        await eventually(only_deletion_is_under_way)
+        await member.reported(unique)
+        assert slow in await recorded()
+        free: Json = {"metadata": {"finalizers": []}}
+        await member.cluster.patch(CONFIG_MAP, "cm", free, namespace=slow)
+
+        async def is_forgotten() -> bool:
+            return await recorded() == [kept]
+
+        await eventually(is_forgotten, within=30)
