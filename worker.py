@@ -125,7 +125,7 @@ class Settings(BaseModel):
 async def serve(settings: Settings) -> None:
     """Run every part that the settings name, until SIGTERM or SIGINT.
 
-    Raises HubError, AgentError or AddressError for what an operator can mend.
+    Raises HubError or AddressError for what an operator can mend.
     """
     health = Health()
     async with AsyncExitStack() as stack:
@@ -178,7 +178,15 @@ async def _parts(settings: Settings, hub: Hub, stack: AsyncExitStack) -> list[_P
 async def _agent(name: str, kubeconfig: Path, hub: Hub, stack: AsyncExitStack) -> _Part:
     cluster = await stack.enter_async_context(await Hub.connect(kubeconfig, manager=MANAGER))
     agent = Agent(member=name, hub=hub, cluster=cluster)
-    return _Part(agent.run(), agent.ready())
+    return _Part(_alone(agent), agent.ready())
+
+
+async def _alone(agent: Agent) -> None:
+    """Run an agent whose member may lack something, without harm to the rest of the fleet."""
+    try:
+        await agent.run()
+    except AgentError:
+        logger.exception("an agent has given up; its member stays as it is")
 
 
 @asynccontextmanager
@@ -230,7 +238,7 @@ def main(**overrides: object) -> None:
         asyncio.run(serve(settings))
     except ValidationError as error:
         sys.exit("\n".join(f"error: {_problem(each)}" for each in error.errors()))
-    except (HubError, AgentError, AddressError) as error:
+    except (HubError, AddressError) as error:
         sys.exit(f"error: {error}")
 
 

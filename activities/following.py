@@ -48,10 +48,16 @@ class FollowingActivities:
         """Complete clusters' activities until the workflow cancels this one."""
         run = request.run
         labels = f"{PARENT_PLACEMENT}={request.placement}"
-        async with self._caches.use(
-            run.scope.binding, namespace=run.namespace, labels=labels
-        ) as cache:
-            await _Follower(request, cache, self._client).run()
+        use = self._caches.use(run.scope.binding, namespace=run.namespace, labels=labels)
+        try:
+            async with use as cache:
+                await _Follower(request, cache, self._client).run()
+        except asyncio.CancelledError:
+            # Not wanted any more, or the run is over: the end. But a worker that stops has to
+            # leave the following to another one.
+            details = activity.cancellation_details()
+            if details is None or details.worker_shutdown:
+                raise
 
 
 class _Follower:

@@ -50,6 +50,9 @@ class ApprovalReconciler:
     async def _lost(self, key: Key) -> None:
         """Tell the runs, if any, that wait for a request which is gone."""
         namespace, name = key
+        # The cache may lag: what a workflow has just made is not lost.
+        if await self._hub.find(self._runs.scope.approval, name, namespace=namespace):
+            return
         for run in self._runs.active():
             if run.metadata.namespace != namespace:
                 continue

@@ -10,7 +10,7 @@ from temporalio.client import Client
 from api.kinds import SCOPES, Kind, Scope
 from bridge.approvals import ApprovalReconciler, open_requests
 from bridge.placements import PlacementReconciler
-from bridge.runs import RunIndex, RunReconciler
+from bridge.runs import RunIndex, RunReconciler, is_active
 from bridge.temporal import Workflows
 from hub import Cache, Change, Controller, Hub, Key
 from workflows.messages import DEFAULT_STUCK_AFTER
@@ -74,19 +74,25 @@ class _ScopeBridge:
         """Look at objects once all kinds are listed: approvals and placements need the runs."""
         await self.ready()
         self._catch_up()
-        self._run_cache.subscribe(lambda change: _queue(self._runs, change))
+        self._run_cache.subscribe(self._note_run)
         self._approval_cache.subscribe(lambda change: _queue(self._approvals, change))
         self._placement_cache.subscribe(lambda change: _queue(self._placements, change))
         controllers = (self._runs, self._approvals, self._placements)
         await asyncio.gather(*(controller.run() for controller in controllers))
 
+    def _note_run(self, change: Change) -> None:
+        """Queue a run that changed, and approval requests that it waits for but that are gone."""
+        self._runs.queue.add(change.key)
+        run = self._index.get(change.key)
+        for request in open_requests(run) if run and is_active(run) else []:
+            key = (change.key[0], request)
+            if self._approval_cache.get(request, key[0]) is None:
+                self._approvals.queue.add(key)
+
     def _catch_up(self) -> None:
         """Queue what may have been deleted while no bridge was there to see it."""
         for run in self._index.active():
-            namespace = run.metadata.namespace
-            self._placements.queue.add((namespace, run.spec.placement_name))
-            for request in open_requests(run):
-                self._approvals.queue.add((namespace, request))
+            self._placements.queue.add((run.metadata.namespace, run.spec.placement_name))
 
 
 class _Reconciler(Protocol):

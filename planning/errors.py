@@ -10,6 +10,7 @@ contract: update-runs 5 (error prefixes), 7, 11
 
 # ruff: noqa: N818 - named after what they mean to a run, without "Error"
 
+from collections.abc import Sequence
 from typing import Final
 
 _ABORT: Final = "cannot continue the updateRun"
@@ -52,3 +53,15 @@ def invalid(text: str, *, separator: str = ": ") -> InitializationError:
 def abort(text: str) -> RunAborted:
     """Make the error that ends a run under way."""
     return RunAborted(f"{_ABORT}: {text}")
+
+
+def joined(errors: Sequence[BaseException]) -> BaseException:
+    """Make one error of several that came in one round: `[e1, e2]`, alike ones once.
+
+    One that is not about the run is a bug and goes before all others.
+    """
+    for error in errors:
+        if not isinstance(error, RunError):
+            return error
+    texts = list(dict.fromkeys(str(error) for error in errors))
+    return errors[0] if len(texts) == 1 else RunAborted(f"[{', '.join(texts)}]")

@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from api.strategies import Stage
     from planning import concurrency, marks
     from planning.bindings import Desired
-    from planning.errors import abort
+    from planning.errors import abort, joined
     from workflows import calls
     from workflows.gates import pass_gates
     from workflows.rollout import Rollout
@@ -33,6 +33,7 @@ class StageRun:
         self._stuck = StuckWatch(rollout, index)
         at_once = concurrency.limit(stage.max_concurrency, clusters=len(self._clusters))
         self._slots = asyncio.Semaphore(at_once)
+        self._failed = False
 
     async def run(self) -> None:
         """Work through the stage.
@@ -79,6 +80,8 @@ class StageRun:
     async def _update(self, position: int) -> None:
         async with self._slots:
             await self._rollout.until_running()
+            if self._failed:
+                return
             self._begin(position, workflow.now())
             request = self._request(position)
             # While this waits, others of the stage begin and end, and a stop may arrive.
@@ -99,6 +102,8 @@ class StageRun:
         ledger = self._rollout.ledger
         del self._rollout.in_flight[self._name(position)]
         if updated.preempted:
+            # Before the slot is free: no further cluster may take it.
+            self._failed = True
             marks.cluster_failed(ledger, self._index, position, updated.preempted, now)
             raise abort(updated.preempted)
         marks.cluster_succeeded(ledger, self._index, position, now)
@@ -150,13 +155,17 @@ class StageRun:
 
 
 async def _all_or_first_error(coroutines: list[Coroutine[Any, Any, None]]) -> None:
-    """Gather, but stop at the first error, in an order that a replay repeats."""
+    """Gather, but stop at the first error, in an order that a replay repeats.
+
+    Raises:
+        RunAborted: what failed; errors that came together are joined (contract: 5).
+    """
     tasks = [asyncio.create_task(each) for each in coroutines]
     try:
         await workflow.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        for task in tasks:
-            if task.done():
-                task.result()
+        errors = [error for task in tasks if task.done() and (error := task.exception())]
+        if errors:
+            raise joined(errors)
     finally:
         for task in tasks:
             task.cancel()

@@ -186,3 +186,25 @@ async def test_a_cluster_no_longer_picked_is_removed_after_the_stages(
         await placement.hub.find(placement.scope.binding, name, namespace=placement.namespace)
         is None
     )
+
+
+async def test_clusters_preempted_together_fail_the_run_and_no_other_is_started(
+    placement: HandPlacement, unique: str
+) -> None:
+    clusters = [f"{unique}-{letter}" for letter in "abc"]
+    await placement.create({name: {"env": unique} for name in clusters}, versions=2)
+    await placement.strategy(unique, [stage(unique, maxConcurrency=2)])
+    await placement.create_run(f"{unique}-x", unique, index="0")
+    first, second, third = clusters
+    await started(placement, first)
+    await started(placement, second)
+    await placement.create_run(f"{unique}-y", unique, index="1")
+
+    run = await reaches(placement, f"{unique}-x", "UpdateRunFailed", kind="Succeeded")
+    names = [
+        each["clusterName"]
+        for each in run["status"]["stagesStatus"][0]["clusters"]
+        if says(each, "Started")[0] == "True"
+    ]
+    assert names == [first, second]
+    assert (await placement.read_binding(third))["spec"]["state"] == "Scheduled"
