@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from datetime import timedelta
+from typing import Final
 
 import click
 
@@ -14,6 +16,9 @@ from starter.following import follow
 from starter.run.screens import screen
 from starter.targets import Target, target_options
 from starter.views import Phase, RunView
+
+GOODBYE: Final = timedelta(milliseconds=100)
+"""How long the TLS connection of a watch that was left early may take to end: one round trip."""
 
 
 @click.command
@@ -31,7 +36,14 @@ def watch(target: Target, name: str, exit_on_gate: bool) -> int:
       fleetgate run watch example-run
       fleetgate run watch example-run --exit-on-gate && echo done
     """
-    return asyncio.run(_watch(target, name, exit_on_gate=exit_on_gate))
+    return asyncio.run(_watch_to_the_end(target, name, exit_on_gate=exit_on_gate))
+
+
+async def _watch_to_the_end(target: Target, name: str, *, exit_on_gate: bool) -> int:
+    try:
+        return await _watch(target, name, exit_on_gate=exit_on_gate)
+    finally:
+        await asyncio.sleep(GOODBYE.total_seconds())
 
 
 async def _watch(target: Target, name: str, *, exit_on_gate: bool) -> int:
