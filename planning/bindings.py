@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 
 from api import reasons
 from api.applying import ApplyStrategy
@@ -39,29 +40,26 @@ class Desired(BaseModel):
 
     def synced(self, binding: Binding) -> bool:
         """Whether the binding has the content already, whatever its state."""
-        spec = binding.spec
-        return (
-            spec.resource_snapshot_name == self.snapshot
-            and spec.apply_strategy == self.apply_strategy
-            and spec.cluster_resource_override_snapshots == self.cluster_resource_overrides
-            and spec.resource_override_snapshots == self.resource_overrides
-        )
+        return all(getattr(binding.spec, name) == value for name, value in self._content.items())
 
     def patch(self, binding: Binding) -> list[dict[str, Any]]:
         """JSON patch that brings the binding's spec to the content, empty when it is there."""
-        wire = {
-            "state": BindingState.BOUND.value,
-            "resourceSnapshotName": self.snapshot,
-            "applyStrategy": self.apply_strategy.to_wire(),
-            "clusterResourceOverrideSnapshots": self.cluster_resource_overrides,
-            "resourceOverrideSnapshots": [each.to_wire() for each in self.resource_overrides],
+        spec = binding.spec
+        wanted = {"state": BindingState.BOUND} | self._content
+        wire = spec.model_copy(update=wanted).to_wire()
+        # Compared as models: a default that one side wrote and the other left out is the same.
+        fields = [to_camel(name) for name, value in wanted.items() if getattr(spec, name) != value]
+        return [{"op": "add", "path": f"/spec/{field}", "value": wire[field]} for field in fields]
+
+    @property
+    def _content(self) -> dict[str, Any]:
+        """The fields of a binding's spec, by their names in the model."""
+        return {
+            "resource_snapshot_name": self.snapshot,
+            "apply_strategy": self.apply_strategy,
+            "cluster_resource_override_snapshots": self.cluster_resource_overrides,
+            "resource_override_snapshots": self.resource_overrides,
         }
-        current = binding.spec.to_wire()
-        return [
-            {"op": "add", "path": f"/spec/{field}", "value": value}
-            for field, value in wire.items()
-            if (current.get(field) or None) != (value or None)
-        ]
 
 
 def rollout_started(*, index: str, run: str, generation: int, now: datetime) -> Condition:
