@@ -148,7 +148,8 @@ def test_a_stage_lists_its_gates_with_the_names_of_their_approvals() -> None:
             stage(before_stage_tasks=[WAIT]),
             (
                 "the before stage tasks are invalid, updateStrategy: `/slow`, stage: prod, err: "
-                "task 0 of type TimedWait is not allowed in beforeStageTasks, allowed type: Approval"
+                "task 0 of type TimedWait is not allowed in beforeStageTasks, "
+                "allowed type: Approval"
             ),
         ),
         (
