@@ -12,6 +12,7 @@ from hub import Hub
 from starter import messaging, people, views
 from starter.failures import Failure
 from starter.gates import Approval
+from starter.helping import examples
 from starter.run.reading import read_unfinished
 from starter.run.steering import by_option, comment_option
 from starter.targets import Target, target_options
@@ -19,7 +20,13 @@ from starter.views import RunView
 from workflows.messages import Approve, GateSide
 
 
-@click.command
+@click.command(
+    epilog=examples(
+        "fleetgate approve example-run canary --before",
+        "fleetgate approve example-run",
+        'fleetgate approve web-app-rollout prod --after -n my-app-namespace --comment "looks good"',
+    )
+)
 @click.argument("run")
 @click.argument("stage", default="")
 @click.option("--before", "side", flag_value=str(GateSide.BEFORE), help="The gate before it.")
@@ -30,15 +37,9 @@ from workflows.messages import Approve, GateSide
 def approve(
     target: Target, run: str, stage: str, side: str | None, by: str | None, comment: str
 ) -> None:
-    r"""Let a run through the gate before or after a stage.
+    """Let a run through the gate before or after a stage.
 
     STAGE and side may be left out when the run waits for one approval only.
-
-    \b
-    Examples:
-      fleetgate approve example-run canary --before
-      fleetgate approve example-run
-      fleetgate approve web-app-rollout prod --after -n my-app-namespace --comment "looks good"
     """
     wanted = Approve(stage=stage, side=GateSide(side) if side else None, comment=comment)
     asyncio.run(_approve(target, run, wanted, by=by))

@@ -6,20 +6,20 @@ import click
 import yaml
 
 from deploy.local import crds as definitions
+from starter.helping import examples
 from starter.targets import Target, target_options
 
 
-@click.command
+@click.command(
+    epilog=examples(
+        "fleetgate crds > crds.yaml",
+        "fleetgate crds --apply --kubeconfig hub.kubeconfig",
+    )
+)
 @click.option("--apply", "install", is_flag=True, help="Install them on the hub, and wait for it.")
 @target_options
 def crds(target: Target, install: bool) -> None:
-    r"""Print the definitions of all kinds, or install them on the hub.
-
-    \b
-    Examples:
-      fleetgate crds > crds.yaml
-      fleetgate crds --apply --kubeconfig hub.kubeconfig
-    """
+    """Print the definitions of all kinds, or install them on the hub."""
     if install:
         asyncio.run(_install(target))
     else:

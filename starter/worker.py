@@ -5,9 +5,15 @@ from pathlib import Path
 import click
 
 import worker as process
+from starter.helping import examples
 
 
-@click.command
+@click.command(
+    epilog=examples(
+        "fleetgate worker --kubeconfig hub.kubeconfig",
+        "fleetgate worker --run engine,bridge --placement external --stuck-after 10m",
+    )
+)
 @click.option(
     "--run",
     metavar="ROLE,…",
@@ -51,14 +57,9 @@ import worker as process
     help="Members to run the agents of  [FLEETGATE_MEMBERS; default: none].",
 )
 def worker(**settings: object) -> None:
-    r"""Drive update runs until told to stop (SIGTERM, Ctrl-C).
+    """Drive update runs until told to stop (SIGTERM, Ctrl-C).
 
     Temporal is found by the SDK's own settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
     TEMPORAL_PROFILE and so on. A flag wins over its environment variable.
-
-    \b
-    Examples:
-      fleetgate worker --kubeconfig hub.kubeconfig
-      fleetgate worker --run engine,bridge --placement external --stuck-after 10m
     """
     process.main(**settings)

@@ -2,8 +2,10 @@
 
 import asyncio
 import shutil
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from urllib.parse import quote
 
 import click
@@ -107,5 +109,7 @@ async def _say_what_next(tale: Tale, addresses: FleetAddresses) -> None:
     say(f"kubectl on the hub           export KUBECONFIG={addresses.hub_kubeconfig}")
     for member, path in addresses.member_kubeconfigs.items():
         say(f"kubectl on {member:<18}export KUBECONFIG={path}")
+    if shutil.which("fleetgate") is None:
+        say(f"fleetgate itself             export PATH={Path(sys.executable).parent}:$PATH")
     say("runs                         fleetgate run list; fleetgate run show example-run")
     say("the fleet                    fleetgate local status; fleetgate local down")

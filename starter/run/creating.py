@@ -8,10 +8,17 @@ from api.base import ObjectMeta
 from api.kinds import Scope
 from api.runs import ClusterStagedUpdateRun, RunState, StagedUpdateRun, UpdateRun, UpdateRunSpec
 from starter import output
+from starter.helping import examples
 from starter.targets import Output, Target, output_option, target_options
 
 
-@click.command
+@click.command(
+    epilog=examples(
+        "fleetgate run create v2 --placement web-app --strategy canary-first --state Run",
+        "fleetgate run create back --placement web-app --strategy canary-first --index 0",
+        "fleetgate run create v3 --placement web-app --strategy canary-first -n my-app",
+    )
+)
 @click.argument("name")
 @click.option("--placement", required=True, help="Placement to roll out.")
 @click.option("--strategy", required=True, help="Strategy: the stages and their gates.")
@@ -33,14 +40,7 @@ from starter.targets import Output, Target, output_option, target_options
 def create(
     target: Target, name: str, placement: str, strategy: str, index: str, state: str
 ) -> None:
-    r"""Create an update run.
-
-    \b
-    Examples:
-      fleetgate run create v2 --placement example-placement --strategy example-strategy --state Run
-      fleetgate run create back --placement example-placement --strategy example-strategy --index 0
-      fleetgate run create v3 --placement web-app --strategy rollout -n my-app
-    """
+    """Create an update run."""
     spec = UpdateRunSpec(
         placement_name=placement,
         staged_rollout_strategy_name=strategy,

@@ -5,21 +5,22 @@ import asyncio
 import click
 
 from starter import output
+from starter.helping import examples
 from starter.targets import Target, target_options
 
 
-@click.command
+@click.command(
+    epilog=examples(
+        "fleetgate run delete example-run example-run-2",
+        "fleetgate run delete web-app-rollout -n my-app-namespace",
+    )
+)
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @target_options
 def delete(target: Target, names: tuple[str, ...]) -> None:
-    r"""Delete runs and their approval requests.
+    """Delete runs and their approval requests.
 
     Nothing is rolled back: clusters keep what they have, those not yet updated stay as they are.
-
-    \b
-    Examples:
-      fleetgate run delete example-run example-run-2
-      fleetgate run delete web-app-rollout -n my-app-namespace
     """
     asyncio.run(_delete(target, names))
 

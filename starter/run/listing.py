@@ -8,22 +8,23 @@ import click
 from api.kinds import NAMESPACED_SCOPE
 from api.runs import UpdateRun
 from starter import output, tables, views
+from starter.helping import examples
 from starter.targets import Output, Target, output_option, target_options
 
 
-@click.command(name="list")
+@click.command(
+    name="list",
+    epilog=examples(
+        "fleetgate run list",
+        "fleetgate run list -n my-app-namespace",
+        "fleetgate run list -o name",
+    ),
+)
 @click.option("-A", "--all-namespaces", is_flag=True, help="StagedUpdateRuns of all namespaces.")
 @output_option
 @target_options
 def list_runs(target: Target, all_namespaces: bool) -> None:
-    r"""List update runs and where they are.
-
-    \b
-    Examples:
-      fleetgate run list
-      fleetgate run list -n my-app-namespace
-      fleetgate run list -o name
-    """
+    """List update runs and where they are."""
     asyncio.run(_list(target, all_namespaces=all_namespaces))
 
 

@@ -9,23 +9,23 @@ from rich.text import Text
 
 from api.runs import UpdateRun
 from starter import output, tables, views, words
+from starter.helping import examples
 from starter.targets import Output, Target, output_option, target_options
 from starter.views import RunView
 
 
-@click.command
+@click.command(
+    epilog=examples(
+        "fleetgate run show example-run",
+        "fleetgate run show web-app-rollout -n my-app-namespace",
+        "fleetgate run show example-run -o yaml",
+    )
+)
 @click.argument("name")
 @output_option
 @target_options
 def show(target: Target, name: str) -> None:
-    r"""Show one run on one screen: what it does, its stages and clusters, what it waits for.
-
-    \b
-    Examples:
-      fleetgate run show example-run
-      fleetgate run show web-app-rollout -n my-app-namespace
-      fleetgate run show example-run -o yaml
-    """
+    """Show one run on one screen: what it does, its stages and clusters, what it waits for."""
     asyncio.run(_show(target, name))
 
 

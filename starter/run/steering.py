@@ -7,6 +7,7 @@ import click
 from api.runs import RunState, UpdateRun
 from hub import Hub
 from starter import messaging, people
+from starter.helping import examples
 from starter.run.reading import read_unfinished
 from starter.targets import Target, target_options
 from workflows.messages import ChangeState
@@ -17,34 +18,32 @@ by_option = click.option("--by", help="Who asks  [default: the kubeconfig's user
 comment_option = click.option("--comment", default="", help="Why; kept with the answer.")
 
 
-@click.command
+@click.command(
+    epilog=examples(
+        "fleetgate run start example-run",
+        'fleetgate run start web-app-rollout -n my-app-namespace --comment "window is open"',
+    )
+)
 @click.argument("name")
 @by_option
 @comment_option
 @target_options
 def start(target: Target, name: str, by: str | None, comment: str) -> None:
-    r"""Start a planned run, or go on with a stopped one.
-
-    \b
-    Examples:
-      fleetgate run start example-run
-      fleetgate run start web-app-rollout -n my-app-namespace --comment "window is open"
-    """
+    """Start a planned run, or go on with a stopped one."""
     asyncio.run(_steer(target, name, RunState.RUN, by=by, comment=comment))
 
 
-@click.command
+@click.command(
+    epilog=examples(
+        'fleetgate run stop example-run --comment "error rate is up"',
+    )
+)
 @click.argument("name")
 @by_option
 @comment_option
 @target_options
 def stop(target: Target, name: str, by: str | None, comment: str) -> None:
-    r"""Stop a run: clusters in flight finish, no other starts.
-
-    \b
-    Examples:
-      fleetgate run stop example-run --comment "error rate is up"
-    """
+    """Stop a run: clusters in flight finish, no other starts."""
     asyncio.run(_steer(target, name, RunState.STOP, by=by, comment=comment))
 
 

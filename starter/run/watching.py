@@ -13,6 +13,7 @@ from hub import Hub
 from starter import output, views
 from starter.failures import ExitCode, Failure
 from starter.following import follow
+from starter.helping import examples
 from starter.run.screens import screen
 from starter.targets import Target, target_options
 from starter.views import Phase, RunView
@@ -21,20 +22,20 @@ GOODBYE: Final = timedelta(milliseconds=100)
 """How long the TLS connection of a watch that was left early may take to end: one round trip."""
 
 
-@click.command
+@click.command(
+    epilog=examples(
+        "fleetgate run watch example-run",
+        "fleetgate run watch example-run --exit-on-gate && echo done",
+    )
+)
 @click.argument("name")
 @click.option("--exit-on-gate", is_flag=True, help="End with exit code 4 when a person must act.")
 @target_options
 def watch(target: Target, name: str, exit_on_gate: bool) -> int:
-    r"""Follow a run until it ends: stages, clusters, progress, what it waits for.
+    """Follow a run until it ends: stages, clusters, progress, what it waits for.
 
     On a terminal a live table, elsewhere one line for each change. Exit code 0 when the run
     succeeded, 1 when it failed.
-
-    \b
-    Examples:
-      fleetgate run watch example-run
-      fleetgate run watch example-run --exit-on-gate && echo done
     """
     return asyncio.run(_watch_to_the_end(target, name, exit_on_gate=exit_on_gate))
 

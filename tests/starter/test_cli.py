@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from starter import cli
+from starter.run.group import COMMANDS as RUN
 from tests.starter.conftest import Fleetgate
 
 
@@ -17,6 +18,14 @@ from tests.starter.conftest import Fleetgate
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([*command.split(), "--help"]) == 0
     assert "Usage: fleetgate" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["approve", "crds", "worker", *(f"run {c}" for c in RUN)])
+def test_examples_are_shown_one_a_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run([*command.split(), "--help"]) == 0
+    help_text = capsys.readouterr().out
+    assert f"\n  Examples:\n    fleetgate {command}" in help_text
+    assert "\\b" not in help_text
 
 
 def test_help_is_quick() -> None:
