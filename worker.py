@@ -78,7 +78,7 @@ class Settings(BaseModel):
     """Context of the kubeconfig; its current one by default."""
     task_queue: str = Field(default="fleetgate", min_length=1)
     """Temporal task queue that workflows and activities go through."""
-    stuck_after: timedelta = Field(default=DEFAULT_STUCK_AFTER, gt=timedelta(0))
+    stuck_after: timedelta = DEFAULT_STUCK_AFTER
     """How long a cluster may take before its run counts as stuck; 5m as KubeFleet has it."""
     metrics_address: str = "127.0.0.1:9464"
     """host:port of /healthz and /readyz; loopback, because it has no access control."""
@@ -119,7 +119,10 @@ class Settings(BaseModel):
     @field_validator("stuck_after", mode="before")
     @classmethod
     def _parse_duration(cls, value: object) -> object:
-        return durations.parse(value) if isinstance(value, str) else value
+        parsed = durations.parse(value) if isinstance(value, str) else value
+        if isinstance(parsed, timedelta) and parsed <= timedelta(0):
+            raise ValueError("write a duration longer than 0s, such as 5m")
+        return parsed
 
 
 async def serve(settings: Settings) -> None:
@@ -134,7 +137,9 @@ async def serve(settings: Settings) -> None:
             await Hub.connect(settings.kubeconfig, context=settings.context, manager=MANAGER)
         )
         parts = await _parts(settings, hub, stack)
-        running = asyncio.gather(*(part.run() for part in parts), _announce(parts, health))
+        # An engine polls in the background: a process of that alone has nothing else to wait for.
+        stay = asyncio.Event().wait()
+        running = asyncio.gather(*(part.run() for part in parts), _announce(parts, health), stay)
         _stop_on_signals(running)
         try:
             await running
@@ -244,7 +249,8 @@ def main(**overrides: object) -> None:
 
 def _problem(error: Mapping[str, Any]) -> str:
     name = str(error["loc"][0])
-    return f"FLEETGATE_{name.upper()} is {error['input']!r}: {error['msg']}"
+    advice = str(error["msg"]).removeprefix("Value error, ")
+    return f"FLEETGATE_{name.upper()} is {error['input']!r}: {advice}"
 
 
 if __name__ == "__main__":
