@@ -1,0 +1,86 @@
+"""Health over HTTP, on a real server."""
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from deploy.local import ports
+from telemetry import AddressError, Health, serve_health
+
+
+@pytest.fixture
+def address() -> str:
+    return f"127.0.0.1:{ports.choose()}"
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as session:
+        yield session
+
+
+async def answer(http: aiohttp.ClientSession, url: str) -> tuple[int, str]:
+    async with http.get(url) as response:
+        return response.status, await response.text()
+
+
+async def test_a_process_is_alive_at_once_and_ready_when_it_says_so(
+    http: aiohttp.ClientSession, address: str
+) -> None:
+    health = Health()
+    async with serve_health(address, health):
+        assert await answer(http, f"http://{address}/healthz") == (200, "ok\n")
+        assert await answer(http, f"http://{address}/readyz") == (503, "not ready yet\n")
+        health.ready = True
+        assert await answer(http, f"http://{address}/readyz") == (200, "ready\n")
+
+
+async def test_nothing_answers_after_the_end(http: aiohttp.ClientSession, address: str) -> None:
+    async with serve_health(address, Health()):
+        pass
+    with pytest.raises(aiohttp.ClientConnectorError):
+        await answer(http, f"http://{address}/healthz")
+
+
+async def test_the_address_is_free_again_after_the_end(address: str) -> None:
+    for _ in range(2):
+        async with serve_health(address, Health()):
+            pass
+
+
+async def test_a_busy_address_is_refused_with_a_way_out(address: str) -> None:
+    async with serve_health(address, Health()):
+        with pytest.raises(AddressError) as refused:
+            async with serve_health(address, Health()):
+                pass
+    assert str(refused.value).startswith(f"cannot listen on {address} (")
+    assert "set FLEETGATE_METRICS_ADDRESS to a free one" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:http", "127.0.0.1:65536", "x:-1"]
+)
+async def test_what_is_no_address_is_refused_with_an_example(wrong: str) -> None:
+    with pytest.raises(AddressError) as refused:
+        async with serve_health(wrong, Health()):
+            pass
+    assert str(refused.value) == (
+        f"FLEETGATE_METRICS_ADDRESS is {wrong!r}, which is no address: "
+        "write host:port, such as 127.0.0.1:9464"
+    )
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[127.0.0.1]", "localhost", ""])
+async def test_a_host_may_be_written_in_several_ways(
+    http: aiohttp.ClientSession, host: str
+) -> None:
+    port = ports.choose()
+    async with serve_health(f"{host}:{port}", Health()):
+        assert (await answer(http, f"http://127.0.0.1:{port}/healthz"))[0] == 200
+
+
+async def test_a_failure_of_the_process_is_not_blamed_on_the_address(address: str) -> None:
+    with pytest.raises(ConnectionResetError):
+        async with serve_health(address, Health()):
+            raise ConnectionResetError

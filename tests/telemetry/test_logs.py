@@ -1,0 +1,107 @@
+"""The log in both formats."""
+
+import json
+import logging
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from telemetry import LogFormat, configure_logging
+
+logger = logging.getLogger("hub.cache")
+
+
+@pytest.fixture(autouse=True)
+def _own_logging() -> Iterator[None]:
+    """Give the test process its logging back afterwards."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers[:] = []
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+@pytest.fixture(params=LogFormat)
+def log_format(request: pytest.FixtureRequest) -> LogFormat:
+    found: LogFormat = request.param
+    return found
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    out, err = capsys.readouterr()
+    assert out == ""
+    return err.splitlines()
+
+
+def objects(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in lines(capsys)]
+
+
+def test_text_is_a_line_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogFormat.TEXT)
+    logger.info("cluster %s is done", "a", extra={"run": "v2", "stage": "prod"})
+    (line,) = lines(capsys)
+    assert re.fullmatch(
+        r"\d\d:\d\d:\d\d\.\d{3} INFO hub\.cache: cluster a is done run=v2 stage=prod", line
+    )
+
+
+def test_json_is_an_object_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogFormat.JSON)
+    logger.warning("cluster %s\nis done", "a", extra={"run": "v2", "attempt": 2, "final": True})
+    (found,) = objects(capsys)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", found.pop("time"))
+    assert found == {
+        "level": "WARNING",
+        "logger": "hub.cache",
+        "message": "cluster a\nis done",
+        "run": "v2",
+        "attempt": 2,
+        "final": True,
+    }
+
+
+def test_a_stack_is_one_field_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogFormat.JSON)
+    logger.error("it failed", exc_info=ValueError("why"))
+    (found,) = objects(capsys)
+    assert found["stack"] == "ValueError: why"
+
+
+def test_a_stack_follows_its_line_in_text(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogFormat.TEXT)
+    logger.error("it failed", exc_info=ValueError("why"), extra={"run": "v2"})
+    first, *rest = lines(capsys)
+    assert first.endswith("ERROR hub.cache: it failed run=v2")
+    assert rest[-1] == "ValueError: why"
+
+
+def test_what_is_not_plain_stays_out_of_a_line(
+    capsys: pytest.CaptureFixture[str], log_format: LogFormat
+) -> None:
+    configure_logging(log_format)
+    logger.info("done", extra={"temporal_workflow": {"id": "secret"}, "cluster": "a"})
+    (line,) = lines(capsys)
+    assert "secret" not in line
+    assert "cluster" in line
+
+
+def test_details_are_left_out_unless_asked_for(
+    capsys: pytest.CaptureFixture[str], log_format: LogFormat
+) -> None:
+    configure_logging(log_format)
+    logger.debug("detail")
+    assert lines(capsys) == []
+    configure_logging(log_format, level=logging.DEBUG)
+    logger.debug("detail")
+    assert len(lines(capsys)) == 1
+
+
+def test_configuring_again_replaces_the_format(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogFormat.TEXT)
+    configure_logging(LogFormat.JSON)
+    logger.info("once")
+    assert [each["message"] for each in objects(capsys)] == ["once"]

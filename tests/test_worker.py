@@ -1,0 +1,238 @@
+"""The worker's settings, and the worker as a process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import aiohttp
+import pytest
+from pydantic import ValidationError
+
+import worker
+from deploy.local import crds, ports
+from hub import Hub
+from telemetry import AddressError, Health, LogFormat, serve_health
+from tests.support.eventually import eventually
+from tests.support.servers import Servers
+from worker import PlacementKind, Role, Settings
+
+ROOT = Path(__file__).parent.parent
+
+
+# -- settings ----------------------------------------------------------------------------------
+
+
+def test_without_variables_a_worker_does_everything_for_a_small_fleet() -> None:
+    settings = Settings.load({})
+    assert settings.run == frozenset(Role)
+    assert settings.placement is PlacementKind.BUILTIN
+    assert settings.kubeconfig is None
+    assert settings.context is None
+    assert settings.task_queue == "fleetgate"
+    assert settings.stuck_after == timedelta(minutes=5)
+    assert settings.metrics_address == "127.0.0.1:9464"
+    assert settings.log_format is None
+    assert settings.members == {}
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "field", "read"),
+    [
+        ("FLEETGATE_RUN", "engine", "run", {Role.ENGINE}),
+        ("FLEETGATE_RUN", "engine, bridge", "run", {Role.ENGINE, Role.BRIDGE}),
+        ("FLEETGATE_PLACEMENT", "external", "placement", PlacementKind.EXTERNAL),
+        ("FLEETGATE_KUBECONFIG", "hub.kubeconfig", "kubeconfig", Path("hub.kubeconfig")),
+        ("FLEETGATE_CONTEXT", "hub", "context", "hub"),
+        ("FLEETGATE_TASK_QUEUE", "blue", "task_queue", "blue"),
+        ("FLEETGATE_STUCK_AFTER", "1h30m", "stuck_after", timedelta(hours=1, minutes=30)),
+        ("FLEETGATE_METRICS_ADDRESS", "[::1]:80", "metrics_address", "[::1]:80"),
+        ("FLEETGATE_LOG_FORMAT", "json", "log_format", LogFormat.JSON),
+        ("FLEETGATE_MEMBERS", "a=a.kubeconfig", "members", {"a": Path("a.kubeconfig")}),
+        ("FLEETGATE_MEMBERS", "a=x=y, b=/z,", "members", {"a": Path("x=y"), "b": Path("/z")}),
+        ("FLEETGATE_MEMBERS", "", "members", {}),
+    ],
+)
+def test_each_variable_sets_its_field(variable: str, value: str, field: str, read: object) -> None:
+    assert getattr(Settings.load({variable: value}), field) == read
+
+
+@pytest.mark.parametrize("field", Settings.model_fields)
+def test_a_flag_wins_over_its_variable(field: str) -> None:
+    by_flag = {"run": "bridge", "placement": "external", "stuck_after": "9m"} | {
+        "log_format": "text",
+        "members": "b=/z",
+    }
+    by_variable = {"run": "engine", "placement": "builtin", "stuck_after": "8m"} | {
+        "log_format": "json",
+        "members": "a=/z",
+    }
+    environ = {f"FLEETGATE_{field.upper()}": by_variable.get(field, "variable")}
+    flag = by_flag.get(field, "flag")
+    assert Settings.load(environ, **{field: flag}) == Settings.load({}, **{field: flag})
+    assert Settings.load(environ, **{field: None}) == Settings.load(environ)
+
+
+def test_variables_of_others_are_ignored() -> None:
+    assert Settings.load({"FLEETGATE_LOCAL_THING": "x", "PATH": "y"}) == Settings.load({})
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        Settings.load({}).task_queue = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "advice"),
+    [
+        ("RUN", "nothing", "Input should be 'engine', 'bridge', 'placement' or 'agents'"),
+        ("RUN", "", "Input should be 'engine', 'bridge', 'placement' or 'agents'"),
+        ("PLACEMENT", "none", "Input should be 'builtin' or 'external'"),
+        ("TASK_QUEUE", "", "String should have at least 1 character"),
+        ("STUCK_AFTER", "5", "'5' is not a duration; write it like 90s, 5m or 1h30m"),
+        ("STUCK_AFTER", "0s", "write a duration longer than 0s, such as 5m"),
+        (
+            "STUCK_AFTER",
+            "9999999h",
+            "'9999999h' is too long for a duration; the longest is about 290 years",
+        ),
+        ("LOG_FORMAT", "xml", "Input should be 'text' or 'json'"),
+        ("MEMBERS", "a", "write name=path,name=path"),
+        ("MEMBERS", "a=x,=y", "write name=path,name=path"),
+        ("MEMBERS", "a=", "write name=path,name=path"),
+    ],
+)
+def test_a_wrong_value_is_one_line_with_variable_value_and_advice(
+    variable: str, value: str, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"FLEETGATE_{variable}", value)
+    with pytest.raises(SystemExit) as ended:
+        worker.main()
+    assert ended.value.code == f"error: FLEETGATE_{variable} is {value!r}: {advice}"
+
+
+def test_several_wrong_values_are_a_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLEETGATE_PLACEMENT", "none")
+    monkeypatch.setenv("FLEETGATE_RUN", "engine,x,y")
+    with pytest.raises(SystemExit) as ended:
+        worker.main()
+    lines = str(ended.value.code).splitlines()
+    assert [line.partition(": I")[0] for line in lines] == [
+        "error: FLEETGATE_RUN is 'x'",
+        "error: FLEETGATE_RUN is 'y'",
+        "error: FLEETGATE_PLACEMENT is 'none'",
+    ]
+
+
+# -- serving -----------------------------------------------------------------------------------
+
+
+async def test_a_busy_address_is_refused_before_anything_begins() -> None:
+    address = f"127.0.0.1:{ports.choose()}"
+    async with serve_health(address, Health()):
+        with pytest.raises(AddressError, match=f"cannot listen on {address}"):
+            await worker.serve(Settings(metrics_address=address))
+
+
+# -- the process -------------------------------------------------------------------------------
+
+Start = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture(scope="module")
+async def own_kubeconfig(servers: Servers) -> AsyncIterator[Path]:
+    """Kubeconfig of a hub without runs of other tests, which a worker would take over."""
+    server = await servers.private_api_server()
+    await server.start()
+    async with await Hub.connect(server.kubeconfig) as hub:
+        await crds.install(hub, crds.definitions())
+    yield server.kubeconfig
+    await server.kill()
+
+
+@pytest.fixture
+def start(unique: str, tmp_path: Path) -> Iterator[Start]:
+    """Start a worker with variables; it is ended after the test."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def process(**variables: str) -> subprocess.Popen[str]:
+        environ = os.environ | {"FLEETGATE_TASK_QUEUE": unique} | variables
+        with (tmp_path / "worker.log").open("w") as log:
+            begun.append(
+                subprocess.Popen(
+                    [sys.executable, ROOT / "worker.py"], env=environ, stderr=log, text=True
+                )
+            )
+        return begun[-1]
+
+    yield process
+    for each in begun:
+        each.kill()
+        each.wait()
+
+
+def logged(folder: Path) -> list[str]:
+    return (folder / "worker.log").read_text().splitlines()
+
+
+async def readiness(address: str) -> int:
+    """What /readyz answers, 0 if nobody does."""
+    try:
+        async with aiohttp.ClientSession() as http, http.get(f"http://{address}/readyz") as found:
+            return found.status
+    except aiohttp.ClientConnectorError:
+        return 0
+
+
+@pytest.mark.parametrize("parts", ["engine", "engine,bridge,placement,agents"])
+async def test_a_worker_is_ready_stays_and_ends_in_peace(
+    start: Start, parts: str, own_kubeconfig: Path, temporal_address: str, tmp_path: Path
+) -> None:
+    address = f"127.0.0.1:{ports.choose()}"
+    process = start(
+        KUBECONFIG=str(own_kubeconfig),
+        FLEETGATE_RUN=parts,
+        FLEETGATE_METRICS_ADDRESS=address,
+        TEMPORAL_ADDRESS=temporal_address,
+    )
+    await eventually(lambda: readiness(address), lambda status: status == 200, within=60)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=0.5)
+
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 0
+    messages = [json.loads(line)["message"] for line in logged(tmp_path)]
+    assert messages.count("ready") == messages.count("stopping") == 1
+
+
+async def test_a_worker_waits_for_temporal_without_being_ready(
+    start: Start, own_kubeconfig: Path, tmp_path: Path
+) -> None:
+    address = f"127.0.0.1:{ports.choose()}"
+    process = start(
+        KUBECONFIG=str(own_kubeconfig),
+        FLEETGATE_METRICS_ADDRESS=address,
+        TEMPORAL_ADDRESS="127.0.0.1:1",
+    )
+    await eventually(lambda: readiness(address), lambda status: status == 503, within=60)
+
+    async def complaints() -> list[str]:
+        return [line for line in logged(tmp_path) if "Temporal does not answer" in line]
+
+    await eventually(complaints, bool, within=30)
+    assert process.poll() is None
+
+
+async def test_a_hub_that_cannot_be_reached_is_one_line(start: Start, tmp_path: Path) -> None:
+    process = start(
+        FLEETGATE_METRICS_ADDRESS=f"127.0.0.1:{ports.choose()}",
+        KUBECONFIG=str(tmp_path / "none.kubeconfig"),
+    )
+    assert process.wait(timeout=60) == 1
+    (line,) = logged(tmp_path)
+    assert line.startswith("error: ")
+    assert "none.kubeconfig" in line
