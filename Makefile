@@ -13,7 +13,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check clean
+.PHONY: help setup demo test check bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ demo: setup ## Roll a change through a local fleet, step by step
 
 test: setup ## Run all tests
 	$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+
+bench: setup ## Measure runs of 30, 100 and 1,000 clusters, and 10 at once
+	$(BIN)/python -m tests.bench $(ARGS)
 
 check: setup ## Run what CI checks besides the tests
 	$(BIN)/ruff check .

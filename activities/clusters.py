@@ -15,7 +15,8 @@ from activities.errors import told_to_temporal
 from activities.requests import ClusterUpdated, RemoveCluster, UpdateCluster
 from api.bindings import Binding
 from api.kinds import Kind
-from hub import Hub, NotFound
+from api.names import PARENT_PLACEMENT
+from hub import Hub, NotFound, SharedCaches
 from planning import bindings
 from planning.errors import abort, unexpected
 
@@ -26,8 +27,9 @@ MANAGER: Final = "fleetgate-engine"
 class ClusterActivities:
     """Effects on one binding of one run; every call may be repeated."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, caches: SharedCaches) -> None:
         self._hub = hub
+        self._caches = caches
 
     @activity.defn(name="update_cluster")
     async def update_cluster(self, request: UpdateCluster) -> ClusterUpdated:
@@ -58,6 +60,8 @@ class ClusterActivities:
 
     async def _binding(self, request: UpdateCluster) -> Binding:
         run = request.run
+        if followed := self._followed(request):
+            return followed
         found = await self._hub.find(run.scope.binding, request.binding, namespace=run.namespace)
         if found is None:
             raise abort(
@@ -67,6 +71,19 @@ class ClusterActivities:
                 )
             )
         return Binding.from_wire(found)
+
+    def _followed(self, request: UpdateCluster) -> Binding | None:
+        """The binding as the run's follower has it, which saves a read, if it is to be written.
+
+        It may be a moment old. Then the first write announces a wrong generation, which the
+        look at the second one's answer mends; but that nothing is to be done must be true now.
+        """
+        run = request.run
+        labels = f"{PARENT_PLACEMENT}={request.placement}"
+        cache = self._caches.running(run.scope.binding, namespace=run.namespace, labels=labels)
+        found = cache.get(request.binding, run.namespace) if cache else None
+        binding = Binding.from_wire(found) if found else None
+        return binding if binding and request.desired.patch(binding) else None
 
     def _taken(self, request: UpdateCluster, binding: Binding) -> bool:
         """Whether another run took the binding between two attempts of this activity."""

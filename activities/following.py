@@ -20,7 +20,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.requests import ClusterUpdated, FollowBindings
 from api.bindings import Binding
 from api.names import PARENT_PLACEMENT
-from hub import Cache, Change, Controller, Hub, Key, SharedCaches, Unavailable
+from hub import Cache, Change, Controller, Key, SharedCaches, Unavailable
 from planning import bindings
 from planning.bindings import Desired, Progress
 
@@ -39,9 +39,9 @@ WORKERS: Final = 16
 class FollowingActivities:
     """Watches the hub on behalf of runs that have clusters in flight."""
 
-    def __init__(self, hub: Hub, client: Client) -> None:
+    def __init__(self, caches: SharedCaches, client: Client) -> None:
+        self._caches = caches
         self._client = client
-        self._caches = SharedCaches(hub)
 
     @activity.defn(name="follow_bindings")
     async def follow_bindings(self, request: FollowBindings) -> None:

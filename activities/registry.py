@@ -11,14 +11,15 @@ from activities.following import FollowingActivities
 from activities.snapshots import SnapshotActivities
 from activities.statuses import StatusActivities
 from activities.surveying import SurveyingActivities
-from hub import Hub
+from hub import Hub, SharedCaches
 
 
 def all_activities(hub: Hub, client: Client) -> list[Callable[..., Any]]:
-    """Make the activities; all of them share one client of the hub."""
+    """Make the activities; all of them share one client of the hub, and watches on it."""
+    caches = SharedCaches(hub)
     surveying, snapshots = SurveyingActivities(hub), SnapshotActivities(hub)
     statuses, approvals = StatusActivities(hub), ApprovalActivities(hub)
-    clusters, following = ClusterActivities(hub), FollowingActivities(hub, client)
+    clusters, following = ClusterActivities(hub, caches), FollowingActivities(caches, client)
     return [
         surveying.survey,
         snapshots.find_snapshot,

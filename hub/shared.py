@@ -61,6 +61,13 @@ class SharedCaches:
         finally:
             self._release(selection, shared)
 
+    def running(
+        self, kind: Kind, *, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> Cache | None:
+        """The cache of a selection if somebody uses it now; starts none."""
+        shared = self._shared.get(_Selection(kind, namespace, labels, fields))
+        return shared.cache if shared and shared.users else None
+
     async def close(self) -> None:
         """Stop all caches now, in use or not."""
         for selection in tuple(self._shared):

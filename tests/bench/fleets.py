@@ -1,0 +1,76 @@
+"""Placements, strategies and runs for a benchmark, in the sizes asked for."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final
+
+from api.kinds import CLUSTER_SCOPE
+from hub import Hub, Json
+from tests.support.hand_placement import HandPlacement
+
+STAGES: Final = {"first": 0.2, "second": 0.3, "third": 0.5}
+"""Stages and the share of the clusters that each has."""
+AT_ONCE: Final = "50%"
+SETTING_UP: Final = 20
+"""Requests side by side while a fleet is set up; not part of what is measured."""
+
+
+class BenchFleet:
+    """One placement over a number of clusters of its own."""
+
+    def __init__(self, hub: Hub, name: str, *, clusters: int) -> None:
+        self.name = name
+        self.sizes = stage_sizes(clusters)
+        self.placement = HandPlacement(hub, CLUSTER_SCOPE, name)
+
+    async def create(self) -> None:
+        """Write everything that a run needs, but the run."""
+        await self.placement.create({}, versions=2)
+        members = [
+            (f"{self.name}-{stage}-{number:04}", {f"bench-{self.name}": stage})
+            for stage, size in self.sizes.items()
+            for number in range(size)
+        ]
+        await in_parallel(members, self._bind)
+        await self.placement.strategy(
+            self.name,
+            [
+                {
+                    "name": stage,
+                    "labelSelector": {"matchLabels": {f"bench-{self.name}": stage}},
+                    "maxConcurrency": AT_ONCE,
+                }
+                for stage in self.sizes
+            ],
+        )
+
+    async def _bind(self, member: tuple[str, dict[str, str]]) -> None:
+        name, labels = member
+        await self.placement.member(name, labels)
+        await self.placement.binding(name)
+
+    def waves(self) -> int:
+        """How many clusters one after the other a run has to wait for, at the least."""
+        return sum(-(-size // max(1, size // 2)) for size in self.sizes.values())
+
+    async def start(self, run: str, *, index: str) -> Json:
+        """Begin a run."""
+        return await self.placement.create_run(run, self.name, index=index)
+
+
+def stage_sizes(clusters: int) -> dict[str, int]:
+    """Distribute clusters over the stages; the last one takes what rounding leaves."""
+    sizes = {stage: int(clusters * share) for stage, share in STAGES.items()}
+    sizes["third"] += clusters - sum(sizes.values())
+    return sizes
+
+
+async def in_parallel(items: Iterable[Any], do: Callable[[Any], Awaitable[None]]) -> None:
+    """Do something with each item, some at once."""
+    slots = asyncio.Semaphore(SETTING_UP)
+
+    async def one(item: Any) -> None:
+        async with slots:
+            await do(item)
+
+    await asyncio.gather(*(one(item) for item in items))

@@ -1,0 +1,186 @@
+"""What is measured of a rollout, and how."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final
+
+from temporalio.client import Client
+
+from api.kinds import CLUSTER_SCOPE
+from api.reasons import ConditionType
+from api.runs import UpdateRun
+from hub import Cache, Change, Hub, Json
+from planning import conditions
+from planning.identity import RunRef
+from tests.bench.bare_writer import BareWriter
+from tests.bench.fleets import BenchFleet
+from tests.bench.world import World
+
+ENGINE_AGENT: Final = "fleetgate"
+WRITES: Final = ("create", "update", "patch", "delete", "deletecollection")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The figures of one benchmark; times in seconds, sizes in bytes, memory in MiB."""
+
+    name: str
+    clusters: int
+    wall: float
+    least: float
+    """Sum of the waves: what the simulated members take, with nothing in between."""
+    slowest_run: float
+    engine_writes_per_cluster: float
+    engine_requests_per_cluster: float
+    history_events: int
+    history_events_per_cluster: float
+    largest_status_write: int
+    """After the first one of a run, which is the whole plan."""
+    engine_cpu: float
+    hub_cpu: float
+    temporal_cpu: float
+    engine_memory: float
+    load: float
+    """Of the machine when it began, over the last minute."""
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures by name."""
+        return asdict(self)
+
+
+class Bench:
+    """Runs rollouts in a world and measures them."""
+
+    def __init__(self, world: World, hub: Hub, client: Client, *, delay: float) -> None:
+        self._world = world
+        self._hub = hub
+        self._client = client
+        self._delay = delay
+
+    async def runs(self, name: str, fleets: list[BenchFleet], *, index: str) -> Measured:
+        """Start one run on each fleet at once and wait until all have succeeded."""
+        clusters = sum(sum(fleet.sizes.values()) for fleet in fleets)
+        load, before, seen = os.getloadavg()[0], self._world.usage(), self._audited()
+        started = monotonic()
+        took = await self._roll_out([(fleet, f"{fleet.name}-{index}") for fleet in fleets], index)
+        wall = monotonic() - started
+        after = self._world.usage()
+        requests = list(self._world.requests())[seen:]
+        events = await self._events([f"{fleet.name}-{index}" for fleet in fleets])
+        engine = [each for each in requests if each["userAgent"].startswith(ENGINE_AGENT)]
+        return Measured(
+            name=name,
+            clusters=clusters,
+            wall=wall,
+            least=max(fleet.waves() for fleet in fleets) * self._delay,
+            slowest_run=max(took),
+            engine_writes_per_cluster=_writes(engine) / clusters,
+            engine_requests_per_cluster=len(engine) / clusters,
+            history_events=max(events),
+            history_events_per_cluster=sum(events) / clusters,
+            largest_status_write=_largest_status(engine),
+            engine_cpu=_spent(before, after, "engine"),
+            hub_cpu=_spent(before, after, "hub-apiserver") + _spent(before, after, "etcd"),
+            temporal_cpu=_spent(before, after, "temporal"),
+            engine_memory=after["engine"].memory_mib,
+            load=load,
+        )
+
+    async def bare(self, fleets: list[BenchFleet], *, index: str) -> float:
+        """Seconds that a bare writer takes for the same."""
+        for fleet in fleets:
+            body = fleet.placement.body(
+                {"spec": fleet.placement.run_spec("none", state="Initialize")},
+                name=f"{fleet.name}-bare",
+            )
+            # Names a strategy that is not there, so that the engine leaves it alone.
+            await self._hub.create(CLUSTER_SCOPE.run, body)
+        await self._until(
+            lambda found: bool(conditions.find(found.status.conditions, ConditionType.INITIALIZED)),
+            {f"{fleet.name}-bare" for fleet in fleets},
+        )
+        started = monotonic()
+        writers = [BareWriter(self._hub, fleet, index=index) for fleet in fleets]
+        await asyncio.gather(*(writer.run() for writer in writers))
+        return monotonic() - started
+
+    async def _roll_out(self, runs: list[tuple[BenchFleet, str]], index: str) -> list[float]:
+        names = {name for _, name in runs}
+        waiting = asyncio.create_task(self._until(_ended, names))
+        await asyncio.sleep(0)
+        started = monotonic()
+        await asyncio.gather(*(fleet.start(name, index=index) for fleet, name in runs))
+        return [moment - started for moment in (await waiting).values()]
+
+    async def _until(
+        self, wanted: Callable[[UpdateRun], bool], names: set[str]
+    ) -> dict[str, float]:
+        """Wait until all of these runs are as wanted; says when each was."""
+        reached: dict[str, float] = {}
+        everything = asyncio.Event()
+
+        def note(change: Change) -> None:
+            name = change.key[1]
+            if name in names and change.new and wanted(UpdateRun.from_wire(change.new)):
+                reached.setdefault(name, monotonic())
+            if len(reached) == len(names):
+                everything.set()
+
+        cache = Cache(self._hub, CLUSTER_SCOPE.run)
+        cache.subscribe(note)
+        caching = asyncio.create_task(cache.run())
+        await everything.wait()
+        caching.cancel()
+        return reached
+
+    async def _events(self, names: list[str]) -> list[int]:
+        counted = []
+        for name in names:
+            run: Json = await self._hub.get(CLUSTER_SCOPE.run, name)
+            ref = RunRef(scope_name=CLUSTER_SCOPE.name, name=name, uid=run["metadata"]["uid"])
+            described = await self._client.get_workflow_handle(ref.workflow_id).describe()
+            counted.append(described.history_length)
+        return counted
+
+    def _audited(self) -> int:
+        return sum(1 for _ in self._world.requests())
+
+
+def write_results(path: Path, results: list[Measured], extra: dict[str, float]) -> None:
+    """Keep the figures as JSON, to be compared with later ones."""
+    body = {"benchmarks": [each.to_json() for each in results], **extra}
+    path.write_text(json.dumps(body, indent=2) + "\n")
+
+
+def _ended(run: UpdateRun) -> bool:
+    found = run.status.conditions
+    if conditions.has(found, ConditionType.INITIALIZED, "False") or conditions.has(
+        found, ConditionType.SUCCEEDED, "False"
+    ):
+        raise AssertionError(f"run {run.metadata.name} failed: {found}")
+    return conditions.has(found, ConditionType.SUCCEEDED)
+
+
+def _writes(requests: list[Json]) -> int:
+    return sum(1 for each in requests if each["verb"] in WRITES)
+
+
+def _largest_status(requests: list[Json]) -> int:
+    """Size of the largest write of a run's status that was not its first."""
+    sizes: dict[str, list[int]] = {}
+    for each in requests:
+        target = each.get("objectRef", {})
+        if target.get("resource") == "clusterstagedupdateruns" and "requestObject" in each:
+            size = len(json.dumps(each["requestObject"], separators=(",", ":")))
+            sizes.setdefault(target["name"], []).append(size)
+    return max((max(of_run[1:], default=0) for of_run in sizes.values()), default=0)
+
+
+def _spent(before: dict[str, Any], after: dict[str, Any], process: str) -> float:
+    spent: float = after[process].cpu_seconds - before[process].cpu_seconds
+    return spent
