@@ -1,9 +1,14 @@
-"""Whether the process lives and whether it is ready, over HTTP, for people and for probes."""
+"""Whether the process lives, whether it is ready and what it measures, over HTTP."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from aiohttp import web
+from prometheus_client import CollectorRegistry
+
+from telemetry.metrics import exposition
+
+Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
 class AddressError(ValueError):
@@ -19,13 +24,17 @@ class Health:
 
 
 @asynccontextmanager
-async def serve_health(address: str, health: Health) -> AsyncIterator[None]:
+async def serve_health(
+    address: str, health: Health, registry: CollectorRegistry | None = None
+) -> AsyncIterator[None]:
     """Answer `/healthz` and `/readyz` on `host:port` while the context is open.
+
+    With a registry also `/metrics`.
 
     Raises AddressError.
     """
     host, port = _parsed(address)
-    runner = web.AppRunner(_application(health), access_log=None)
+    runner = web.AppRunner(_application(health, registry), access_log=None)
     await runner.setup()
     try:
         await _listen(web.TCPSite(runner, host, port), address)
@@ -44,7 +53,7 @@ async def _listen(site: web.TCPSite, address: str) -> None:
         ) from error
 
 
-def _application(health: Health) -> web.Application:
+def _application(health: Health, registry: CollectorRegistry | None) -> web.Application:
     async def healthz(_: web.Request) -> web.Response:
         return web.Response(text="ok\n")
 
@@ -55,7 +64,17 @@ def _application(health: Health) -> web.Application:
 
     application = web.Application()
     application.add_routes([web.get("/healthz", healthz), web.get("/readyz", readyz)])
+    if registry is not None:
+        application.add_routes([web.get("/metrics", _metrics_of(registry))])
     return application
+
+
+def _metrics_of(registry: CollectorRegistry) -> Handler:
+    async def metrics(request: web.Request) -> web.Response:
+        body, content_type = exposition(registry, accept=request.headers.get("Accept", ""))
+        return web.Response(body=body, headers={"Content-Type": content_type})
+
+    return metrics
 
 
 def _parsed(address: str) -> tuple[str, int]:
