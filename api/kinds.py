@@ -68,6 +68,16 @@ CLUSTER_RESOURCE_SNAPSHOT: Final = _cluster("ClusterResourceSnapshot", "clusterr
 RESOURCE_SNAPSHOT: Final = _namespaced("ResourceSnapshot", "resourcesnapshots")
 CLUSTER_RESOURCE_BINDING: Final = _cluster("ClusterResourceBinding", "clusterresourcebindings")
 RESOURCE_BINDING: Final = _namespaced("ResourceBinding", "resourcebindings")
+CLUSTER_RESOURCE_OVERRIDE: Final = _cluster("ClusterResourceOverride", "clusterresourceoverrides")
+RESOURCE_OVERRIDE: Final = _namespaced("ResourceOverride", "resourceoverrides")
+CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT: Final = _cluster(
+    "ClusterResourceOverrideSnapshot", "clusterresourceoverridesnapshots"
+)
+RESOURCE_OVERRIDE_SNAPSHOT: Final = _namespaced(
+    "ResourceOverrideSnapshot", "resourceoverridesnapshots"
+)
+CLUSTER_RESOURCE_ENVELOPE: Final = _cluster("ClusterResourceEnvelope", "clusterresourceenvelopes")
+RESOURCE_ENVELOPE: Final = _namespaced("ResourceEnvelope", "resourceenvelopes")
 WORK: Final = _namespaced("Work", "works")
 APPLIED_WORK: Final = _cluster("AppliedWork", "appliedworks")
 MEMBER_CLUSTER: Final = Kind(

@@ -99,6 +99,16 @@ def max_items(count: int) -> Keyword:
     return Keyword("maxItems", count)
 
 
+def min_properties(count: int) -> Keyword:
+    """Maps have at least this many entries."""
+    return Keyword("minProperties", count)
+
+
+def max_properties(count: int) -> Keyword:
+    """Maps have at most this many entries."""
+    return Keyword("maxProperties", count)
+
+
 def value_format(name: str) -> Keyword:
     """A named format: int32, int64, date-time, byte."""
     return Keyword("format", name)
@@ -143,6 +153,16 @@ class EmbeddedResource:
         schema.clear()
         schema["type"] = "object"
         schema["x-kubernetes-embedded-resource"] = True
+        schema["x-kubernetes-preserve-unknown-fields"] = True
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """Whatever it holds is kept; of an object only that it is one is checked."""
+
+    def mark(self, schema: Schema) -> None:
+        """Keep all fields."""
+        schema.pop("additionalProperties", None)
         schema["x-kubernetes-preserve-unknown-fields"] = True
 
 

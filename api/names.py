@@ -1,6 +1,6 @@
 """Labels, annotations, finalizers and fixed names, exactly as KubeFleet spells them.
 
-contract: update-runs 4 and 5, placement 1, 4 to 6 and 8
+contract: update-runs 4 and 5, placement 1, 4 to 6, 8 and 9
 """
 
 from typing import Final
@@ -14,6 +14,9 @@ PARENT_PLACEMENT_NAMESPACE: Final = PREFIX + "parent-placement-namespace"
 IS_LATEST_SNAPSHOT: Final = PREFIX + "is-latest-snapshot"
 POLICY_INDEX: Final = PREFIX + "policy-index"
 RESOURCE_INDEX: Final = PREFIX + "resource-index"
+PARENT_RESOURCE_OVERRIDE: Final = PREFIX + "parent-resource-override"
+"""Name of the override; the same key for both kinds."""
+OVERRIDE_INDEX: Final = PREFIX + "override-index"
 PARENT_BINDING: Final = PREFIX + "parent-resource-binding"
 PARENT_RESOURCE_SNAPSHOT_INDEX: Final = PREFIX + "parent-resource-snapshot-index"
 TARGET_UPDATE_RUN: Final = PREFIX + "targetUpdateRun"

@@ -10,9 +10,16 @@ from api.base import KubernetesObject
 from api.bindings import ClusterResourceBinding, ResourceBinding
 from api.crds.blocks import to_yaml
 from api.crds.schemas import object_schema
+from api.envelopes import ClusterResourceEnvelope, ResourceEnvelope
 from api.kinds import CUSTOM_RESOURCE_DEFINITION
 from api.markers import Column, Resource, Schema
 from api.members import MemberCluster
+from api.overrides import (
+    ClusterResourceOverride,
+    ClusterResourceOverrideSnapshot,
+    ResourceOverride,
+    ResourceOverrideSnapshot,
+)
 from api.placements import ClusterResourcePlacement, ResourcePlacement
 from api.policies import ClusterSchedulingPolicySnapshot, SchedulingPolicySnapshot
 from api.runs import ClusterStagedUpdateRun, StagedUpdateRun
@@ -35,6 +42,12 @@ MODELS: Final[tuple[type[KubernetesObject], ...]] = (
     ResourceSnapshot,
     ClusterResourceBinding,
     ResourceBinding,
+    ClusterResourceOverride,
+    ResourceOverride,
+    ClusterResourceOverrideSnapshot,
+    ResourceOverrideSnapshot,
+    ClusterResourceEnvelope,
+    ResourceEnvelope,
     Work,
     AppliedWork,
     MemberCluster,

@@ -16,6 +16,8 @@ from api.applying import ApplyStrategy
 from api.base import ApiModel, Condition, KubernetesObject, ObjectMeta, format_time
 from api.bindings import BindingState, ClusterResourceBinding
 from api.crds import MODELS
+from api.envelopes import ResourceEnvelope
+from api.overrides import OverrideRule
 from api.policies import SchedulingPolicySnapshotStatus
 from api.runs import (
     ClusterStagedUpdateRun,
@@ -154,6 +156,28 @@ def test_a_manifest_keeps_its_nulls() -> None:
     manifest = {"apiVersion": "v1", "kind": "X", "metadata": {"creationTimestamp": None}}
     body = {"spec": {"workload": {"manifests": [manifest]}}}
     assert Work.from_wire(body).to_wire()["spec"] == body["spec"]
+
+
+def test_an_enveloped_object_keeps_its_nulls() -> None:
+    enveloped = {"kind": "X", "metadata": {"creationTimestamp": None}}
+    body = {"apiVersion": "v1", "kind": "ResourceEnvelope", "data": {"x": enveloped}}
+    assert ResourceEnvelope.from_wire(body).to_wire()["data"] == {"x": enveloped}
+
+
+@pytest.mark.parametrize("value", [False, 0, "", [], {}, {"key": None}], ids=repr)
+def test_an_override_may_put_a_value_that_says_nothing(value: object) -> None:
+    rule = {
+        "clusterSelector": {"clusterSelectorTerms": []},
+        "overrideType": "JSONPatch",
+        "jsonPatchOverrides": [{"op": "add", "path": "/data", "value": value}],
+    }
+    assert OverrideRule.from_wire(rule).to_wire() == rule
+
+
+def test_a_rule_for_no_cluster_is_not_one_for_all() -> None:
+    assert OverrideRule.from_wire({"overrideType": "Delete"}).to_wire() == {
+        "overrideType": "Delete"
+    }
 
 
 @pytest.mark.parametrize("concurrency", [1, 250, "1", "50%"])
