@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, Self
 
+from prometheus_client import CollectorRegistry
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from temporalio.client import Client
 from temporalio.worker import Worker
@@ -27,6 +28,8 @@ from telemetry import (
     Health,
     LogFormat,
     configure_logging,
+    process_registry,
+    register_hub_requests,
     serve_health,
     temporal_runtime,
 )
@@ -81,7 +84,7 @@ class Settings(BaseModel):
     stuck_after: timedelta = DEFAULT_STUCK_AFTER
     """How long a cluster may take before its run counts as stuck; 5m as KubeFleet has it."""
     metrics_address: str = "127.0.0.1:9464"
-    """host:port of /healthz and /readyz; loopback, because it has no access control."""
+    """host:port of /metrics, /healthz and /readyz; loopback, because it has no access control."""
     log_format: LogFormat | None = None
     """`text` or `json`; by default text on a terminal and JSON elsewhere."""
     members: dict[str, Path] = {}
@@ -130,13 +133,14 @@ async def serve(settings: Settings) -> None:
 
     Raises HubError or AddressError for what an operator can mend.
     """
-    health = Health()
+    health, registry = Health(), process_registry()
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(serve_health(settings.metrics_address, health))
+        await stack.enter_async_context(serve_health(settings.metrics_address, health, registry))
         hub = await stack.enter_async_context(
             await Hub.connect(settings.kubeconfig, context=settings.context, manager=MANAGER)
         )
-        parts = await _parts(settings, hub, stack)
+        register_hub_requests(registry, lambda: hub.requests)
+        parts = await _parts(settings, hub, stack, registry)
         # An engine polls in the background: a process of that alone has nothing else to wait for.
         stay = asyncio.Event().wait()
         running = asyncio.gather(*(part.run() for part in parts), _announce(parts, health), stay)
@@ -160,7 +164,9 @@ class _Part:
         await self._ready
 
 
-async def _parts(settings: Settings, hub: Hub, stack: AsyncExitStack) -> list[_Part]:
+async def _parts(
+    settings: Settings, hub: Hub, stack: AsyncExitStack, registry: CollectorRegistry
+) -> list[_Part]:
     parts = []
     if settings.run & {Role.ENGINE, Role.BRIDGE}:
         client = await _temporal()
@@ -170,7 +176,7 @@ async def _parts(settings: Settings, hub: Hub, stack: AsyncExitStack) -> list[_P
             bridging = BridgeSettings(
                 task_queue=settings.task_queue, stuck_after=settings.stuck_after
             )
-            bridge = Bridge(hub, client, settings=bridging)
+            bridge = Bridge(hub, client, settings=bridging, registry=registry)
             parts.append(_Part(bridge.run(), bridge.ready()))
     if Role.PLACEMENT in settings.run and settings.placement is PlacementKind.BUILTIN:
         placement = Placement(hub, settings=PlacementSettings())

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
+from prometheus_client import CollectorRegistry
 from temporalio.client import Client
 
 from api.kinds import SCOPES, Kind, Scope
 from bridge.approvals import ApprovalReconciler, open_requests
+from bridge.metrics import RunMetrics
 from bridge.placements import PlacementReconciler
 from bridge.runs import RunIndex, RunReconciler, is_active
 from bridge.temporal import Workflows
@@ -30,13 +32,24 @@ class BridgeSettings:
 
 
 class Bridge:
-    """Carries what people do to objects over to the workflows, for runs of both scopes."""
+    """Carries what people do to objects over to the workflows, for runs of both scopes.
 
-    def __init__(self, hub: Hub, client: Client, *, settings: BridgeSettings) -> None:
+    The metrics of the runs go into `registry`.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        client: Client,
+        *,
+        settings: BridgeSettings,
+        registry: CollectorRegistry | None = None,
+    ) -> None:
         workflows = Workflows(
             client, task_queue=settings.task_queue, stuck_after=settings.stuck_after
         )
-        self._scopes = [_ScopeBridge(hub, scope, workflows) for scope in SCOPES.values()]
+        metrics = RunMetrics(registry or CollectorRegistry())
+        self._scopes = [_ScopeBridge(hub, scope, workflows, metrics) for scope in SCOPES.values()]
 
     async def run(self) -> None:
         """Bridge until cancelled."""
@@ -50,7 +63,8 @@ class Bridge:
 class _ScopeBridge:
     """The bridge for the runs of one scope."""
 
-    def __init__(self, hub: Hub, scope: Scope, workflows: Workflows) -> None:
+    def __init__(self, hub: Hub, scope: Scope, workflows: Workflows, metrics: RunMetrics) -> None:
+        self._metrics = metrics
         self._run_cache = Cache(hub, scope.run)
         self._approval_cache = Cache(hub, scope.approval)
         self._placement_cache = Cache(hub, scope.placement)
@@ -84,6 +98,7 @@ class _ScopeBridge:
         """Queue a run that changed, and approval requests that it waits for but that are gone."""
         self._runs.queue.add(change.key)
         run = self._index.get(change.key)
+        self._metrics.note(change.key, run)
         for request in open_requests(run) if run and is_active(run) else []:
             key = (change.key[0], request)
             if self._approval_cache.get(request, key[0]) is None:

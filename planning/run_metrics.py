@@ -1,0 +1,148 @@
+"""What a run's status is worth in numbers: its label values, and the times that have come to light.
+
+contract: update-runs 13
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from api.base import Condition, ConditionStatus
+from api.reasons import ConditionType, RunReason, StageReason
+from api.runs import StageStatus, StageTaskStatus, UpdateRun
+from planning import conditions
+from planning.errors import USER_ERROR
+
+NO_FAILURE: Final = "none"
+USER_FAILURE: Final = "user_error"
+INTERNAL_FAILURE: Final = "internal_error"
+
+# From the most to the least advanced.
+_DECIDING: Final = (ConditionType.SUCCEEDED, ConditionType.PROGRESSING, ConditionType.INITIALIZED)
+_HELD_UP: Final = frozenset({StageReason.STOPPING, StageReason.STOPPED})
+
+Gate = tuple[int, str]
+"""Index of a stage, and `beforeStage` or `afterStage`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The times that a run's status holds, as of one moment."""
+
+    uid: str
+    approvals: Mapping[Gate, timedelta]
+    """From request to approval, of each gate whose approval was given."""
+    stages: Mapping[int, timedelta]
+    """From start to last cluster, of each stage whose clusters are all updated."""
+    held_up: frozenset[int]
+    """Stages that are stopping or stopped: their time would say nothing of the clusters."""
+
+
+def status_labels(run: UpdateRun) -> dict[str, str] | None:
+    """Labels of the status gauge besides the run's name; None if nothing speaks of the spec.
+
+    The most advanced condition counts whose generation is the object's.
+    """
+    found = (conditions.find(run.status.conditions, kind) for kind in _DECIDING)
+    current = (each for each in found if each and _speaks_of(each, run))
+    deciding = next(current, None)
+    if deciding is None:
+        return None
+    return {
+        "state": str(run.spec.state),
+        "condition": deciding.type,
+        "status": str(deciding.status),
+        "reason": deciding.reason,
+        "failureType": _failure_type(deciding),
+    }
+
+
+def read(run: UpdateRun) -> Reading:
+    """Read the times off a run's status."""
+    stages = list(enumerate(run.status.stages_status))
+    return Reading(
+        uid=run.metadata.uid,
+        approvals={
+            (index, side): latency for index, stage in stages for side, latency in _latencies(stage)
+        },
+        stages={
+            index: taken for index, stage in stages if (taken := _time_taken(stage)) is not None
+        },
+        held_up=frozenset(index for index, stage in stages if _is_held_up(stage)),
+    )
+
+
+def new_approvals(before: Reading, after: Reading) -> list[tuple[str, timedelta]]:
+    """Task type and latency of the approvals that were given between two readings."""
+    return [
+        (side, latency)
+        for (index, side), latency in after.approvals.items()
+        if (index, side) not in before.approvals
+    ]
+
+
+def new_stages(before: Reading, after: Reading) -> list[timedelta]:
+    """Durations of the stages whose last cluster was updated between two readings.
+
+    A stage that was stopped meanwhile has none: it was not updating all the time.
+    """
+    held_up = before.held_up | after.held_up
+    return [
+        taken
+        for index, taken in after.stages.items()
+        if index not in before.stages and index not in held_up
+    ]
+
+
+def _speaks_of(condition: Condition, run: UpdateRun) -> bool:
+    return condition.observed_generation == run.metadata.generation
+
+
+def _failure_type(condition: Condition) -> str:
+    if condition.status != ConditionStatus.FALSE:
+        return NO_FAILURE
+    match condition.reason:
+        case RunReason.STUCK:
+            return INTERNAL_FAILURE
+        case RunReason.FAILED | RunReason.INITIALIZE_FAILED:
+            return USER_FAILURE if USER_ERROR in condition.message else INTERNAL_FAILURE
+    return NO_FAILURE
+
+
+def _latencies(stage: StageStatus) -> Iterator[tuple[str, timedelta]]:
+    sides = (
+        ("beforeStage", stage.before_stage_task_status),
+        ("afterStage", stage.after_stage_task_status),
+    )
+    for side, tasks in sides:
+        for task in tasks:
+            if (latency := _latency(task)) is not None:
+                yield side, latency
+
+
+def _latency(task: StageTaskStatus) -> timedelta | None:
+    created = conditions.find(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
+    approved = conditions.find(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED)
+    if created is None or approved is None:
+        return None
+    return _positive(approved.last_transition_time - created.last_transition_time)
+
+
+def _time_taken(stage: StageStatus) -> timedelta | None:
+    done = [conditions.find(each.conditions, ConditionType.SUCCEEDED) for each in stage.clusters]
+    ends = [each.last_transition_time for each in done if each and each.status == "True"]
+    if not ends or len(ends) < len(done) or stage.start_time is None:
+        return None
+    # Not the time now: a bridge that was cut off from the hub sees the end late.
+    return _positive(max(ends) - stage.start_time)
+
+
+def _is_held_up(stage: StageStatus) -> bool:
+    progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
+    return progressing is not None and progressing.reason in _HELD_UP
+
+
+def _positive(length: timedelta) -> timedelta:
+    # The clock may have been set back in between.
+    return max(length, timedelta(0))
