@@ -1,0 +1,76 @@
+"""A hub and an engine of these tests' own, because they end the bridge and start it again.
+
+On the shared hub the bridges of other tests would do its work meanwhile.
+"""
+
+import secrets
+from collections.abc import AsyncIterator
+
+import pytest
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from activities.registry import all_activities
+from api.kinds import NAMESPACE, SCOPES, Scope
+from deploy.local import crds
+from hub import Hub
+from tests.bridge.support import BridgeProcess
+from tests.support.hand_placement import HandPlacement
+from tests.support.servers import Servers
+from workflows.plugin import connect
+
+
+@pytest.fixture(scope="session")
+async def hub(servers: Servers) -> AsyncIterator[Hub]:
+    """A client of an API server that only these tests use."""
+    server = await servers.private_api_server()
+    await server.start()
+    async with await Hub.connect(server.kubeconfig) as client:
+        await crds.install(client, crds.definitions())
+        yield client
+    await server.kill()
+
+
+@pytest.fixture(scope="session")
+async def temporal(temporal_address: str) -> Client:
+    """A client of the shared Temporal server."""
+    return await connect({"TEMPORAL_ADDRESS": temporal_address})
+
+
+@pytest.fixture(scope="session")
+async def task_queue(hub: Hub, temporal: Client) -> AsyncIterator[str]:
+    """Task queue of a worker that runs workflows and activities on the hub."""
+    name = f"bridge-{secrets.token_hex(4)}"
+    worker = Worker(
+        temporal,
+        task_queue=name,
+        activities=all_activities(hub, temporal),
+        max_concurrent_activities=200,
+    )
+    async with worker:
+        yield name
+
+
+@pytest.fixture
+async def bridge(hub: Hub, temporal: Client, task_queue: str) -> AsyncIterator[BridgeProcess]:
+    """A started bridge, the only one of the hub."""
+    process = BridgeProcess(hub, temporal, task_queue=task_queue)
+    await process.start()
+    yield process
+    await process.stop()
+
+
+@pytest.fixture(params=sorted(SCOPES))
+def scope(request: pytest.FixtureRequest) -> Scope:
+    """Both scopes, one after the other."""
+    found: Scope = SCOPES[request.param]
+    return found
+
+
+@pytest.fixture
+async def placement(hub: Hub, scope: Scope, unique: str) -> HandPlacement:
+    """A placement that is not written yet, in a namespace that is there."""
+    namespace = unique if scope.run.namespaced else ""
+    if namespace:
+        await hub.apply(NAMESPACE, {"metadata": {"name": namespace}})
+    return HandPlacement(hub, scope, unique, namespace=namespace)

@@ -1,0 +1,60 @@
+"""Which approval requests a run waits for, as its status tells."""
+
+from api.runs import ClusterStagedUpdateRun, UpdateRunSpec
+from bridge.approvals import open_requests, waiting_for
+from planning import marks
+from planning.ledger import Ledger
+from tests.planning.run_samples import APPROVAL, NOW, WAIT, ledger, stage
+from workflows.messages import ApprovalLost, GateSide
+
+
+def gated() -> Ledger:
+    """A run with approvals before and after its first stage, and before its second."""
+    return ledger(
+        stage("one", before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT, APPROVAL]),
+        stage("two", "dev", before_stage_tasks=[APPROVAL]),
+    )
+
+
+def run(book: Ledger) -> ClusterStagedUpdateRun:
+    spec = UpdateRunSpec(placement_name="web", staged_rollout_strategy_name="slow")
+    return ClusterStagedUpdateRun(spec=spec, status=book.status)
+
+
+def test_a_request_that_was_never_made_is_not_open() -> None:
+    assert open_requests(run(gated())) == []
+    assert waiting_for(run(gated()), "v2-before-one") == []
+
+
+def test_a_request_is_open_from_its_making_to_its_acceptance() -> None:
+    book = gated()
+    marks.approval_created(book, 0, "before", 0, NOW)
+    assert open_requests(run(book)) == ["v2-before-one"]
+    marks.approval_given(book, 0, "before", 0, NOW)
+    assert open_requests(run(book)) == []
+    assert waiting_for(run(book), "v2-before-one") == []
+
+
+def test_a_wait_is_no_request() -> None:
+    book = gated()
+    marks.wait_elapsed(book, 0, 0, NOW)
+    assert open_requests(run(book)) == []
+
+
+def test_a_request_leads_to_its_gate() -> None:
+    book = gated()
+    marks.approval_created(book, 0, "after", 1, NOW)
+    marks.approval_created(book, 1, "before", 0, NOW)
+    assert open_requests(run(book)) == ["v2-after-one", "v2-before-two"]
+    assert waiting_for(run(book), "v2-after-one") == [
+        ApprovalLost(stage="one", side=GateSide.AFTER)
+    ]
+    assert waiting_for(run(book), "v2-before-two") == [
+        ApprovalLost(stage="two", side=GateSide.BEFORE)
+    ]
+    assert waiting_for(run(book), "other-before-two") == []
+
+
+def test_a_run_without_a_status_waits_for_nothing() -> None:
+    spec = UpdateRunSpec(placement_name="web", staged_rollout_strategy_name="slow")
+    assert open_requests(ClusterStagedUpdateRun(spec=spec)) == []
