@@ -179,8 +179,9 @@ def logged(folder: Path) -> list[str]:
     return (folder / "worker.log").read_text().splitlines()
 
 
-async def readiness(address: str) -> int:
-    """What /readyz answers, 0 if nobody does."""
+async def readiness(address: str, process: subprocess.Popen[str]) -> int:
+    """What /readyz answers, 0 if nobody does yet."""
+    assert process.poll() is None, "the worker has ended"
     try:
         async with aiohttp.ClientSession() as http, http.get(f"http://{address}/readyz") as found:
             return found.status
@@ -199,7 +200,7 @@ async def test_a_worker_is_ready_stays_and_ends_in_peace(
         FLEETGATE_METRICS_ADDRESS=address,
         TEMPORAL_ADDRESS=temporal_address,
     )
-    await eventually(lambda: readiness(address), lambda status: status == 200, within=60)
+    await eventually(lambda: readiness(address, process), lambda status: status == 200, within=60)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=0.5)
 
@@ -218,7 +219,7 @@ async def test_a_worker_waits_for_temporal_without_being_ready(
         FLEETGATE_METRICS_ADDRESS=address,
         TEMPORAL_ADDRESS="127.0.0.1:1",
     )
-    await eventually(lambda: readiness(address), lambda status: status == 503, within=60)
+    await eventually(lambda: readiness(address, process), lambda status: status == 503, within=60)
 
     async def complaints() -> list[str]:
         return [line for line in logged(tmp_path) if "Temporal does not answer" in line]
