@@ -11,6 +11,7 @@ from datetime import timedelta
 from api.placements import Placement, RolloutStrategyType
 from hub import Change, Controller, Hub, Json, Key
 from placement.content_watches import ContentWatches
+from placement.metadata import is_going
 from placement.selection import Read, Selection, SelectionError
 from placement.settings import PlacementSettings
 from placement.snapshots import store_selection
@@ -91,7 +92,7 @@ class Contents:
     async def _reconcile(self, key: Key) -> timedelta | None:
         subject = (self._scope.name, key)
         body = self._placements.get(key)
-        if body is None or "deletionTimestamp" in body["metadata"]:
+        if body is None or is_going(body):
             self._verdicts.pop(key, None)
             self._watches.drop(subject)
             return None
@@ -131,4 +132,4 @@ def _asked(body: Json | None) -> tuple[str, int, bool] | None:
     if body is None:
         return None
     metadata = body["metadata"]
-    return metadata["uid"], metadata["generation"], "deletionTimestamp" in metadata
+    return metadata["uid"], metadata["generation"], is_going(body)

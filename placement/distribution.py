@@ -26,17 +26,16 @@ from hub import (
     Unavailable,
     key_of,
 )
-from placement.metadata import drop_finalizers, lacks, with_finalizers
+from placement.metadata import BINDING_FINALIZERS, is_going, lacks, with_finalizers
 from placement.parallel import all_of
 from placement.settings import MANAGER, PlacementSettings
 from placement.stores import ScopeStores, Stores, binding_of, placement_of
+from placement.withdrawal import Withdrawal, delete_work
 from planning import binding_conditions, rendering
 from planning.binding_conditions import BindingReport, Outcome, WorkReport
 from planning.rendering import MissingSnapshotError, Source, WorkChanges
 
 logger = logging.getLogger(__name__)
-
-FINALIZERS = (names.BINDING_SCHEDULER_FINALIZER, names.BINDING_WORK_FINALIZER)
 
 _PASSING = (Unavailable, TooManyRequests, Conflict)
 """Errors that are over soon: tried again without a word in the binding's status."""
@@ -56,6 +55,7 @@ class Distributor:
         self._own = own
         self._stores = stores
         self._settings = settings
+        self._withdrawal = Withdrawal(hub, stores.works_of, own.scope)
         self._begun: dict[Key, tuple[int, float]] = {}
         """Since when content is on its way, by binding: its generation, and the loop's time."""
         self.controller = Controller(
@@ -97,14 +97,15 @@ class Distributor:
 
     async def _reconcile(self, key: Key) -> timedelta | None:
         body = self._own.bindings.get(key)
-        if body is None or "deletionTimestamp" in body["metadata"]:
+        if body is None or is_going(body):
             self._begun.pop(key, None)
-            return await self._remove(key, body)
+            await self._withdrawal.go_on(key, body)
+            return None
         if not self._is_due(body):
             return None
-        if lacks(body, FINALIZERS):
+        if lacks(body, BINDING_FINALIZERS):
             namespace, name = key
-            patch = with_finalizers(body, FINALIZERS)
+            patch = with_finalizers(body, BINDING_FINALIZERS)
             body = await self._hub.patch(self._scope.binding, name, patch, namespace=namespace)
             self._own.bindings.wrote(body)
         return await self._keep(key, Binding.from_wire(body))
@@ -147,7 +148,7 @@ class Distributor:
         except HubError as error:
             return Outcome(sync_error=str(error))
         by_name = {each["metadata"]["name"]: each for each in self._works_of(key)}
-        if any(_is_going(by_name.get(name)) for name in changes.names):
+        if any(name not in by_name or is_going(by_name[name]) for name in changes.names):
             return None  # It is made anew when it is gone.
         return Outcome(works=[WorkReport.read(by_name[name]) for name in changes.names])
 
@@ -176,14 +177,10 @@ class Distributor:
     async def _write(self, changes: WorkChanges, binding: Binding) -> None:
         await all_of(self._apply(each) for each in changes.writes)
         namespace = names.member_namespace(binding.spec.target_cluster)
-        await all_of(self._delete(namespace, name) for name in changes.deletions)
+        await all_of(delete_work(self._hub, (namespace, name)) for name in changes.deletions)
 
     async def _apply(self, body: Json) -> None:
         self._stores.works.wrote(await self._hub.apply(WORK, body, manager=MANAGER))
-
-    async def _delete(self, namespace: str, name: str) -> None:
-        with contextlib.suppress(NotFound):
-            await self._hub.delete(WORK, name, namespace=namespace)
 
     async def _say(self, key: Key, binding: Binding, report: BindingReport) -> timedelta | None:
         """Write the report if it is news; returns when it may be different without any event."""
@@ -218,42 +215,6 @@ class Distributor:
                 self._scope.binding, body, subresource="status", manager=MANAGER
             )
             self._own.bindings.wrote(written)
-
-    async def _remove(self, key: Key, binding: Json | None) -> timedelta | None:
-        """Delete a binding's Works, and let the binding go once the members have let them go."""
-        if binding is None and not await self._is_gone(key):
-            return None
-        works = await self._works_left(key, binding)
-        await all_of(
-            self._delete(each["metadata"]["namespace"], each["metadata"]["name"])
-            for each in works
-            if not _is_going(each)
-        )
-        if binding is not None and not works:
-            await drop_finalizers(self._hub, self._scope.binding, binding, FINALIZERS)
-        return None
-
-    async def _is_gone(self, key: Key) -> bool:
-        """Whether there are Works without their binding, sure not to be of one just made."""
-        if not self._works_of(key):
-            return False
-        return await self._hub.find(self._scope.binding, key[1], namespace=key[0]) is None
-
-    async def _works_left(self, key: Key, binding: Json | None) -> list[Json]:
-        works = self._works_of(key)
-        if works or binding is None:
-            return works
-        # Asked afresh: a Work made a moment ago may not have been told of yet.
-        listing = await self._hub.list(
-            WORK,
-            namespace=names.member_namespace(binding["spec"]["targetCluster"]),
-            labels=f"{names.PARENT_BINDING}={key[1]}",
-        )
-        return [each for each in listing.items if binding_of(each) == (self._scope.name, key)]
-
-
-def _is_going(work: Json | None) -> bool:
-    return work is None or "deletionTimestamp" in work["metadata"]
 
 
 def _missing_override(binding: Binding) -> str:

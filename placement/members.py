@@ -10,7 +10,7 @@ from api import names
 from api.kinds import MEMBER_CLUSTER, NAMESPACE, WORK
 from api.members import MemberCluster
 from hub import AlreadyExists, Change, Controller, Hub, Json, Key
-from placement.metadata import drop_finalizers, with_finalizers
+from placement.metadata import drop_finalizers, is_going, with_finalizers
 from placement.parallel import all_of
 from placement.settings import PlacementSettings
 from placement.stores import Stores
@@ -35,7 +35,7 @@ class Members:
 
     def _on_member(self, change: Change) -> None:
         # While a member leaves its reports matter, before that its heartbeats do not.
-        leaving = change.new is not None and _is_going(change.new)
+        leaving = change.new is not None and is_going(change.new)
         if leaving or change.old is None or _asked(change.old) != _asked(change.new):
             self.controller.queue.add(change.key)
 
@@ -47,7 +47,7 @@ class Members:
         body = self._stores.members.get(key)
         if body is None:
             return None
-        if _is_going(body):
+        if is_going(body):
             return await self._let_go(key, body)
         await self._mark(key, body)
         await self._settle(names.member_namespace(key[1]), key[1])
@@ -90,7 +90,7 @@ class Members:
             await drop_finalizers(self._hub, MEMBER_CLUSTER, body, FINALIZERS)
             return None
         await self._release_works(namespace)
-        if not _is_going(known):
+        if not is_going(known):
             await self._hub.delete(NAMESPACE, namespace)
         return None
 
@@ -109,10 +109,6 @@ class Members:
         await all_of(
             drop_finalizers(self._hub, WORK, each, (names.WORK_FINALIZER,)) for each in works.items
         )
-
-
-def _is_going(body: Json) -> bool:
-    return "deletionTimestamp" in body["metadata"]
 
 
 def _asked(body: Json | None) -> tuple[object, ...] | None:

@@ -1,10 +1,21 @@
 """Small writes to an object's metadata."""
 
 from collections.abc import Collection
+from typing import Final
 
+from api import names
 from api.base import OwnerReference
 from api.kinds import Kind
 from hub import Hub, Json, NotFound, key_of
+
+BINDING_FINALIZERS: Final = (names.BINDING_SCHEDULER_FINALIZER, names.BINDING_WORK_FINALIZER)
+"""A binding has both from the start, where KubeFleet adds the second with the first rollout: that
+would be one more write for each cluster of it."""
+
+
+def is_going(body: Json) -> bool:
+    """Whether the object is being deleted."""
+    return "deletionTimestamp" in body["metadata"]
 
 
 def owner_reference(kind: Kind, owner: Json) -> OwnerReference:

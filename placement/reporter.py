@@ -13,6 +13,7 @@ from api.placements import Placement, PlacementStatus
 from api.policies import PolicySnapshot
 from hub import Change, Controller, Hub, Json, Key, NotFound
 from placement.contents import Verdict
+from placement.metadata import is_going
 from placement.settings import PlacementSettings
 from placement.stores import ScopeStores, placement_of
 from planning import placement_status, policy_snapshots
@@ -64,7 +65,7 @@ class Reporter:
 
     async def _reconcile(self, key: Key) -> timedelta | None:
         body = self._stores.placements.get(key)
-        if body is None or "deletionTimestamp" in body["metadata"]:
+        if body is None or is_going(body):
             return None
         verdict = self._verdict(body)
         if verdict is None:  # It is told here as soon as it is known.

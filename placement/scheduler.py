@@ -14,8 +14,15 @@ from api.members import MemberCluster
 from api.placements import Placement
 from api.policies import PolicySnapshot
 from hub import AlreadyExists, Change, Controller, Hub, Json, Key, NotFound
-from placement.metadata import drop_finalizers, lacks, owner_reference, with_finalizers
+from placement.metadata import (
+    BINDING_FINALIZERS,
+    is_going,
+    lacks,
+    owner_reference,
+    with_finalizers,
+)
 from placement.parallel import all_of
+from placement.removal import Removal
 from placement.stores import ScopeStores, Store, placement_of
 from planning import policy_snapshots, scheduled_bindings
 from planning.eligibility import Candidate, candidate
@@ -27,9 +34,6 @@ from planning.scheduling import Schedule, schedule
 logger = logging.getLogger(__name__)
 
 FINALIZERS = (names.PLACEMENT_FINALIZER, names.SCHEDULER_FINALIZER)
-BINDING_FINALIZERS = (names.BINDING_SCHEDULER_FINALIZER, names.BINDING_WORK_FINALIZER)
-"""Both from the start, where KubeFleet adds the second with the first rollout: that would be one
-more write for each cluster of it."""
 
 
 class Scheduler:
@@ -78,8 +82,8 @@ class Scheduler:
         body = self._stores.placements.get(key)
         if body is None:
             return None
-        if "deletionTimestamp" in body["metadata"]:
-            await _Removal(self._hub, self._stores, key).go_on(body)
+        if is_going(body):
+            await Removal(self._hub, self._stores, key, finalizers=FINALIZERS).go_on(body)
             return None
         if lacks(body, FINALIZERS):
             body = await self._patch(
@@ -184,35 +188,6 @@ class Scheduler:
         return body
 
 
-class _Removal:
-    """Takes away what a deleted placement has made (contract: placement 7.8)."""
-
-    def __init__(self, hub: Hub, stores: ScopeStores, key: Key) -> None:
-        self._hub = hub
-        self._stores = stores
-        self._namespace, self._name = key
-        self._labels = f"{names.PARENT_PLACEMENT}={self._name}"
-
-    async def go_on(self, placement: Json) -> None:
-        """Do the next step; the bindings' going away brings the one after it."""
-        bindings = await self._left_of(self._stores.bindings)
-        if any("deletionTimestamp" not in each["metadata"] for each in bindings):
-            await self._delete_all(self._stores.bindings)
-        if bindings:
-            return
-        await self._delete_all(self._stores.snapshots)
-        await self._delete_all(self._stores.policies)
-        await drop_finalizers(self._hub, self._stores.scope.placement, placement, FINALIZERS)
-
-    async def _left_of(self, store: Store) -> list[Json]:
-        # Asked afresh: a binding made a moment ago may not have been told of yet.
-        listing = await self._hub.list(store.kind, namespace=self._namespace, labels=self._labels)
-        return listing.items
-
-    async def _delete_all(self, store: Store) -> None:
-        await self._hub.delete_all(store.kind, namespace=self._namespace, labels=self._labels)
-
-
 def _asked(body: Json | None) -> tuple[object, ...] | None:
     """What decides about an object here; what it reports in its status does not."""
     if body is None:
@@ -223,7 +198,7 @@ def _asked(body: Json | None) -> tuple[object, ...] | None:
         metadata["generation"],
         metadata.get("labels"),
         metadata.get("finalizers"),
-        "deletionTimestamp" in metadata,
+        is_going(body),
     )
 
 
@@ -237,7 +212,7 @@ def _bound_to(body: Json | None) -> tuple[object, ...] | None:
         spec["targetCluster"],
         spec["schedulingPolicySnapshotName"],
         spec["state"] == BindingState.UNSCHEDULED,
-        "deletionTimestamp" in metadata,
+        is_going(body),
     )
 
 

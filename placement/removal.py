@@ -1,0 +1,43 @@
+"""Takes away what a deleted placement has made.
+
+contract: placement 7.8
+"""
+
+from collections.abc import Collection
+
+from api import names
+from hub import Hub, Json, Key
+from placement.metadata import drop_finalizers, is_going
+from placement.stores import ScopeStores, Store
+
+
+class Removal:
+    """Takes away what a deleted placement has made (contract: placement 7.8)."""
+
+    def __init__(
+        self, hub: Hub, stores: ScopeStores, key: Key, *, finalizers: Collection[str]
+    ) -> None:
+        self._hub = hub
+        self._stores = stores
+        self._finalizers = finalizers
+        self._namespace, self._name = key
+        self._labels = f"{names.PARENT_PLACEMENT}={self._name}"
+
+    async def go_on(self, placement: Json) -> None:
+        """Do the next step; the bindings' going away brings the one after it."""
+        bindings = await self._left_of(self._stores.bindings)
+        if any(not is_going(each) for each in bindings):
+            await self._delete_all(self._stores.bindings)
+        if bindings:
+            return
+        await self._delete_all(self._stores.snapshots)
+        await self._delete_all(self._stores.policies)
+        await drop_finalizers(self._hub, self._stores.scope.placement, placement, self._finalizers)
+
+    async def _left_of(self, store: Store) -> list[Json]:
+        # Asked afresh: a binding made a moment ago may not have been told of yet.
+        listing = await self._hub.list(store.kind, namespace=self._namespace, labels=self._labels)
+        return listing.items
+
+    async def _delete_all(self, store: Store) -> None:
+        await self._hub.delete_all(store.kind, namespace=self._namespace, labels=self._labels)

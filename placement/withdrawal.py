@@ -1,0 +1,62 @@
+"""Takes a deleted binding's Works away, and with them what they put on the member.
+
+contract: placement 7.8, 8 (a deleted Work)
+"""
+
+import contextlib
+
+from api import names
+from api.kinds import WORK, Scope
+from hub import Hub, Json, Key, NotFound, key_of
+from placement.metadata import BINDING_FINALIZERS, drop_finalizers, is_going
+from placement.parallel import all_of
+from placement.stores import Group, binding_of
+
+
+async def delete_work(hub: Hub, key: Key) -> None:
+    """Delete a Work, unless it is gone already; its member's agent lets it go."""
+    namespace, name = key
+    with contextlib.suppress(NotFound):
+        await hub.delete(WORK, name, namespace=namespace)
+
+
+class Withdrawal:
+    """Ends bindings of one scope."""
+
+    def __init__(self, hub: Hub, works_of: Group, scope: Scope) -> None:
+        self._hub = hub
+        self._works_of = works_of
+        self._scope = scope
+
+    async def go_on(self, key: Key, binding: Json | None) -> None:
+        """Delete a binding's Works, and let it go once the member has let them go.
+
+        Without a binding: delete the Works that it left behind.
+        """
+        if binding is None and not await self._is_gone(key):
+            return
+        works = await self._works_left(key, binding)
+        await all_of(delete_work(self._hub, key_of(each)) for each in works if not is_going(each))
+        if binding is not None and not works:
+            await drop_finalizers(self._hub, self._scope.binding, binding, BINDING_FINALIZERS)
+
+    async def _is_gone(self, key: Key) -> bool:
+        """Whether there are Works without their binding, sure not to be of one just made."""
+        if not self._known_works(key):
+            return False
+        return await self._hub.find(self._scope.binding, key[1], namespace=key[0]) is None
+
+    async def _works_left(self, key: Key, binding: Json | None) -> list[Json]:
+        works = self._known_works(key)
+        if works or binding is None:
+            return works
+        # Asked afresh: a Work made a moment ago may not have been told of yet.
+        listing = await self._hub.list(
+            WORK,
+            namespace=names.member_namespace(binding["spec"]["targetCluster"]),
+            labels=f"{names.PARENT_BINDING}={key[1]}",
+        )
+        return [each for each in listing.items if binding_of(each) == (self._scope.name, key)]
+
+    def _known_works(self, key: Key) -> list[Json]:
+        return self._works_of.of((self._scope.name, key))
