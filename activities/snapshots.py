@@ -3,17 +3,29 @@
 contract: update-runs 7.7 and 7.8
 """
 
+import asyncio
+from datetime import timedelta
+from typing import Final
+
 from temporalio import activity
 
 from activities.errors import told_to_temporal
+from activities.overrides import cluster_labels, latest_overrides
 from activities.requests import FindSnapshot
 from api import names
+from api.selectors import LabelSelector
 from hub import Hub, Json
 from placement.snapshots import take_snapshot
-from planning import initialization
+from planning import initialization, selectors, snapshot_groups
 from planning.errors import invalid
-from planning.facts import SnapshotFacts
+from planning.facts import ClusterOverrides, SnapshotFacts
+from planning.override_targets import targets
 from planning.selecting import SelectionError
+from planning.snapshot_groups import SnapshotGroup
+
+SECOND_LOOK_AFTER: Final = timedelta(seconds=1)
+"""Large content is stored in several objects, written one after the other: a run of an index
+that has just appeared may come before the last of them. As long as decision 8 has it."""
 
 
 class SnapshotActivities:
@@ -24,16 +36,19 @@ class SnapshotActivities:
 
     @activity.defn(name="find_snapshot")
     async def find_snapshot(self, request: FindSnapshot) -> SnapshotFacts:
-        """Say which master snapshot belongs to the run's index.
+        """Say which master snapshot belongs to the run's index, and which overrides apply.
 
-        Raises (final): no such index, or the placement's selectors are wrong.
+        Raises (final): no such index, or the placement's selectors or an override are wrong.
         """
         with told_to_temporal():
             if request.index:
-                return await self._look_up(request, request.index)
-            return await self._take(request)
+                initialization.check_index(request.index)
+            index = request.index or await self._take(request)
+            group = await self._find(request, index)
+            overrides = await self._overrides(request, index, group)
+            return SnapshotFacts(index=index, name=group.name, overrides=overrides)
 
-    async def _take(self, request: FindSnapshot) -> SnapshotFacts:
+    async def _take(self, request: FindSnapshot) -> str:
         try:
             taken = await take_snapshot(
                 self._hub,
@@ -43,23 +58,38 @@ class SnapshotActivities:
             )
         except SelectionError as error:
             raise invalid(str(error)) from error
-        return SnapshotFacts(index=str(taken.index), name=taken.name)
+        return str(taken.index)
 
-    async def _look_up(self, request: FindSnapshot, index: str) -> SnapshotFacts:
-        initialization.check_index(index)
-        run = request.run
-        labels = f"{names.PARENT_PLACEMENT}={request.placement},{names.RESOURCE_INDEX}={index}"
+    async def _find(self, request: FindSnapshot, index: str) -> SnapshotGroup:
+        placement = request.run.key(request.placement)
+        found = await self._list(request, index)
+        return snapshot_groups.find(found, index=index, placement=placement)
+
+    async def _list(self, request: FindSnapshot, index: str) -> list[Json]:
+        wanted = {names.PARENT_PLACEMENT: request.placement, names.RESOURCE_INDEX: index}
+        if selectors.problem(LabelSelector(match_labels=wanted)):
+            # `+0` is an integer, but no object can have it as a label, and the API server refuses
+            # to look for it.
+            return []
         found = await self._hub.list(
-            run.scope.resource_snapshot, namespace=run.namespace, labels=labels
+            request.run.scope.resource_snapshot,
+            namespace=request.run.namespace,
+            labels=",".join(f"{key}={value}" for key, value in wanted.items()),
         )
-        placement = run.key(request.placement)
-        if not found.items:
-            raise initialization.snapshot_missing(index, placement=placement)
-        master = next(filter(_is_master, found.items), None)
-        if master is None:
-            raise initialization.master_missing(placement=placement)
-        return SnapshotFacts(index=index, name=master["metadata"]["name"])
+        return found.items
 
-
-def _is_master(snapshot: Json) -> bool:
-    return bool(snapshot["metadata"].get("annotations", {}).get(names.RESOURCE_HASH))
+    async def _overrides(
+        self, request: FindSnapshot, index: str, group: SnapshotGroup
+    ) -> list[ClusterOverrides]:
+        run = request.run
+        overrides = await latest_overrides(self._hub, run)
+        overrides = overrides.for_placement(run.key(request.placement))
+        if not overrides:
+            return []
+        if not group.whole:
+            await asyncio.sleep(SECOND_LOOK_AFTER.total_seconds())
+            group = await self._find(request, index)
+        overrides = overrides.about(targets(group.resources()))
+        if not overrides:
+            return []
+        return overrides.by_cluster(await cluster_labels(self._hub, request.clusters))

@@ -1,0 +1,49 @@
+"""Finding the override snapshots that apply to the content of a placement.
+
+contract: update-runs 7.8, placement 9
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from api.kinds import (
+    CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT,
+    MEMBER_CLUSTER,
+    RESOURCE_OVERRIDE_SNAPSHOT,
+)
+from api.members import MemberCluster
+from api.names import IS_LATEST_SNAPSHOT
+from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnapshot
+from hub import Hub
+from planning.errors import invalid
+from planning.identity import RunRef
+from planning.overriding import Overrides
+
+
+async def latest_overrides(hub: Hub, run: RunRef) -> Overrides:
+    """The latest snapshot of every override that may select what the run rolls out."""
+    labels = f"{IS_LATEST_SNAPSHOT}=true"
+    # A ResourcePlacement has objects of its own namespace only.
+    cluster_resource, resource = await asyncio.gather(
+        hub.list(CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, labels=labels),
+        hub.list(RESOURCE_OVERRIDE_SNAPSHOT, namespace=run.namespace, labels=labels),
+    )
+    return Overrides.of(
+        map(ClusterResourceOverrideSnapshot.from_wire, cluster_resource.items),
+        map(ResourceOverrideSnapshot.from_wire, resource.items),
+    )
+
+
+async def cluster_labels(hub: Hub, clusters: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
+    """The labels of member clusters, in the order of their names as given.
+
+    Raises:
+        InitializationError: one of them has left the fleet.
+    """
+    listed = await hub.list(MEMBER_CLUSTER)
+    members = map(MemberCluster.from_wire, listed.items)
+    labels = {each.metadata.name: each.metadata.labels for each in members}
+    for cluster in clusters:
+        if cluster not in labels:
+            raise invalid(f'{MEMBER_CLUSTER}.{MEMBER_CLUSTER.group} "{cluster}" not found')
+    return {cluster: labels[cluster] for cluster in clusters}

@@ -1,0 +1,91 @@
+"""Which objects of a placement's content an override can be about.
+
+contract: placement 9 and 10
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from api.kinds import CLUSTER_RESOURCE_ENVELOPE, NAMESPACE, RESOURCE_ENVELOPE
+from planning.errors import invalid, unexpected
+from planning.resource_order import Identity
+
+Json = dict[str, Any]
+
+_ENVELOPES: Final = frozenset(
+    (each.group, each.kind) for each in (CLUSTER_RESOURCE_ENVELOPE, RESOURCE_ENVELOPE)
+)
+
+
+def targets(resources: Iterable[Json]) -> frozenset[Identity]:
+    """Every object that an override of these resources may name.
+
+    Those are the resources themselves, the objects inside envelopes, and the namespaces of
+    both: an override of a namespace is one of everything in it.
+
+    Raises:
+        InitializationError: what an envelope holds is no object.
+    """
+    found: set[Identity] = set()
+    for resource in resources:
+        for identity in _identities(resource):
+            found.add(identity)
+            if identity.namespace:
+                found.add(namespace(identity.namespace))
+    return frozenset(found)
+
+
+def namespace(name: str) -> Identity:
+    """The identity of a Namespace."""
+    return Identity(NAMESPACE.group, NAMESPACE.version, NAMESPACE.kind, "", name)
+
+
+class _Metadata(BaseModel):
+    # The API server does not look into envelopes, where a null often means: none.
+    name: str | None = None
+    namespace: str | None = None
+
+
+class _Object(BaseModel):
+    """As much of an object as tells which one it is."""
+
+    # Errors name the field that is wrong and never its content, which may be a secret.
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    api_version: str = Field(alias="apiVersion")
+    kind: str
+    metadata: _Metadata | None = None
+
+    @property
+    def identity(self) -> Identity:
+        group, _, version = self.api_version.rpartition("/")
+        metadata = self.metadata or _Metadata()
+        return Identity(group, version, self.kind, metadata.namespace or "", metadata.name or "")
+
+
+class _Envelope(_Object):
+    data: dict[str, _Object] = {}
+
+
+def _identities(resource: Json) -> list[Identity]:
+    outer = _Object.model_validate(resource).identity
+    if (outer.group, outer.kind) not in _ENVELOPES:
+        return [outer]
+    try:
+        envelope = _Envelope.model_validate(resource)
+    except ValidationError as error:
+        raise _no_object(outer, error) from error
+    return [outer, *(each.identity for each in envelope.data.values())]
+
+
+def _no_object(envelope: Identity, error: ValidationError) -> Exception:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    return invalid(
+        unexpected(
+            f"{envelope.kind} `{envelope.namespace}/{envelope.name}` holds what is no object: "
+            f"{field}: {first['msg']}"
+        )
+    )
