@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from api import names
 from api.bindings import Binding, BindingState
 from api.kinds import WORK
-from api.placements import Placement
+from api.rollouts import RolloutStrategy
 from hub import (
     Change,
     Conflict,
@@ -32,7 +32,8 @@ from placement.settings import MANAGER, PlacementSettings
 from placement.stores import ScopeStores, Stores, binding_of, placement_of
 from placement.withdrawal import Withdrawal, delete_work
 from planning import binding_conditions, rendering
-from planning.binding_conditions import BindingReport, Outcome, WorkReport
+from planning.binding_conditions import BindingReport
+from planning.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
 from planning.rendering import MissingSnapshotError, Source, WorkChanges
 
 logger = logging.getLogger(__name__)
@@ -164,13 +165,11 @@ class Distributor:
 
     def _changes(self, key: Key, binding: Binding, works: Sequence[Json]) -> WorkChanges:
         owner = (key[0], binding.metadata.labels.get(names.PARENT_PLACEMENT, ""))
-        placement = self._own.placements.get(owner)
-        strategy = Placement.from_wire(placement).spec.strategy if placement else None
-        source = Source(
-            name=owner[1],
-            namespace=owner[0],
-            report_back=strategy.report_back_strategy if strategy else None,
-        )
+        placement = self._own.placements.get(owner) or {"spec": {}}
+        # Only this part is read: the status of a placement grows with the fleet.
+        strategy = RolloutStrategy.from_wire(placement["spec"].get("strategy", {}))
+        report_back = strategy.report_back_strategy
+        source = Source(name=owner[1], namespace=owner[0], report_back=report_back)
         snapshots = self._own.snapshots_of.of(owner)
         return rendering.changes(binding, source, snapshots=snapshots, works=works)
 
@@ -190,7 +189,7 @@ class Distributor:
                 return grace
             await self._write_status(binding, report)
         self._begun.pop(key, None)
-        return binding_conditions.IN_PROGRESS_FOR if report.waiting else None
+        return IN_PROGRESS_FOR if report.waiting else None
 
     def _grace_left(self, key: Key, binding: Binding, report: BindingReport) -> timedelta | None:
         """How long to wait for the member, so that a quick one costs a single write."""

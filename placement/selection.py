@@ -142,12 +142,13 @@ class Selection:
         ]
 
     async def _list(self, kind: Kind, namespace: str) -> list[Json]:
-        self.reads.add(Read(kind, namespace))
         async with self._slots:
             try:
-                return (await self._hub.list(kind, namespace=namespace)).items
+                listing = await self._hub.list(kind, namespace=namespace)
             except NotFound:  # The kind is no longer served: its definition was just deleted.
                 return []
+        self.reads.add(Read(kind, namespace))
+        return listing.items
 
     async def _placeable(self, found: Iterable[Json]) -> list[Json]:
         found = list(found)

@@ -20,7 +20,7 @@ class PlacementSettings:
     """From a change of selected content to the look at it: `kubectl apply -f folder` changes
     many objects in a row and should become one snapshot."""
 
-    report_grace: timedelta = timedelta(milliseconds=500)
+    report_grace: timedelta = timedelta(seconds=1)
     """How long a member may take over new content before its binding says that it is busy. One
     that is quicker costs a single write of the binding's status instead of two."""
 

@@ -6,7 +6,6 @@ contract: placement 7.1 to 7.5
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
 from typing import Any
 
 from api.base import Condition
@@ -21,19 +20,16 @@ from api.placements import (
 )
 from api.policies import ClusterDecision, PolicySnapshot
 from api.reasons import (
-    AGGREGATES,
     ConditionType,
     PlacementMessage,
     PlacementReason,
-    Wording,
     invalid_selectors,
-    no_version_yet,
     placement_condition,
-    start_unknown,
 )
 from api.scheduling import PlacementType
 from planning import conditions
 from planning.cluster_status import Frame, chain_of, not_picked, picked
+from planning.placement_aggregates import Saying, aggregated, controlled_by_runs, observed_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,28 +60,18 @@ class View:
         return self.placement.spec.strategy.type == RolloutStrategyType.EXTERNAL
 
 
-@dataclass(frozen=True, slots=True)
-class _Saying:
-    """One condition over all clusters."""
-
-    kind: ConditionType
-    status: str
-    reason: str
-    message: str
-
-
 def status(view: View) -> PlacementStatus:
     """The status that the placement should have."""
     old = view.placement.status
     if view.selection_error:
         text = invalid_selectors(view.selection_error)
-        saying = _Saying(ConditionType.SCHEDULED, "False", PlacementReason.INVALID_SELECTORS, text)
+        saying = Saying(ConditionType.SCHEDULED, "False", PlacementReason.INVALID_SELECTORS, text)
         return old.model_copy(update={"conditions": _kept_but(view, saying)})
     scheduled = _decided(view)
     if view.policy is None or scheduled is None:
         message = PlacementMessage.SCHEDULE_PENDING
         reason = PlacementReason.SCHEDULE_PENDING
-        saying = _Saying(ConditionType.SCHEDULED, "Unknown", reason, message)
+        saying = Saying(ConditionType.SCHEDULED, "Unknown", reason, message)
         return old.model_copy(
             update={"conditions": _kept_but(view, saying), "placement_statuses": []}
         )
@@ -104,15 +90,21 @@ def _decided(view: View) -> Condition | None:
 
 
 def _of_clusters(view: View, policy: PolicySnapshot, verdict: Condition) -> PlacementStatus:
-    scheduled = _Saying(ConditionType.SCHEDULED, verdict.status, verdict.reason, verdict.message)
+    scheduled = Saying(ConditionType.SCHEDULED, verdict.status, verdict.reason, verdict.message)
     entries = list(_picked_entries(view, policy))
     missing = [not_picked(each, _frame(view)) for each in _missing(policy)]
     result = PlacementStatus(placement_statuses=[*entries, *missing])
     if not entries:
         result.conditions = _conditions(view, [scheduled])
         return result
-    index = _observed_index(view, entries)
-    result.conditions = _conditions(view, [scheduled, *_rollout(view, entries, index)])
+    chain = chain_of(view.placement)
+    if view.is_external:
+        index = observed_index(entries)
+        sayings = controlled_by_runs(entries, chain=chain, run=view.scope.run)
+    else:
+        index = next(reversed(list(view.contents)), "")
+        sayings = aggregated(entries, chain=chain)
+    result.conditions = _conditions(view, [scheduled, *sayings])
     if index:
         result.observed_resource_index = index
         result.selected_resources = [_identifier(each) for each in view.contents[index]]
@@ -156,74 +148,19 @@ def _missing(policy: PolicySnapshot) -> list[ClusterDecision]:
     return refused[: max(0, wanted - (len(decisions) - len(refused)))]
 
 
-def _observed_index(view: View, entries: Sequence[ClusterPlacementStatus]) -> str:
-    """The index that all clusters have; empty while they differ or have none."""
-    if not view.is_external:
-        return list(view.contents)[-1] if view.contents else ""
-    indexes = {each.observed_resource_index for each in entries}
-    return indexes.pop() if len(indexes) == 1 else ""
-
-
-def _rollout(view: View, entries: Sequence[ClusterPlacementStatus], index: str) -> list[_Saying]:
-    unclear = _unclear(view, entries, index) if view.is_external else ""
-    if unclear:
-        reason = PlacementReason.EXTERNAL
-        return [_Saying(ConditionType.ROLLOUT_STARTED, "Unknown", reason, unclear)]
-    return list(_aggregated(view, entries))
-
-
-def _unclear(view: View, entries: Sequence[ClusterPlacementStatus], index: str) -> str:
-    """Why it cannot be said whether the rollout has started (contract: placement 7.3)."""
-    if any(a.observed_resource_index != b.observed_resource_index for a, b in pairwise(entries)):
-        return PlacementMessage.VERSIONS_DIFFER
-    if not index:
-        return no_version_yet(view.scope.run)
-    for entry in entries:
-        if conditions.has(entry.conditions, ConditionType.ROLLOUT_STARTED, "Unknown"):
-            return start_unknown(entry.cluster_name)
-    return ""
-
-
-def _aggregated(view: View, entries: Sequence[ClusterPlacementStatus]) -> Iterator[_Saying]:
-    """One condition after the other, up to the first that is not True on all clusters."""
-    for kind in chain_of(view.placement):
-        found = [conditions.find(entry.conditions, kind) for entry in entries]
-        statuses = [each.status if each else "Unknown" for each in found]
-        worst = next((each for each in ("Unknown", "False") if each in statuses), "True")
-        wording = _wording(kind, worst, entries)
-        yield _Saying(kind, worst, wording.reason, wording.count(statuses.count(worst)))
-        if worst != "True":
-            return
-
-
-def _wording(
-    kind: ConditionType, status: str, entries: Sequence[ClusterPlacementStatus]
-) -> Wording:
-    words = AGGREGATES[kind]
-    if status != "True":
-        return words.unknown if status == "Unknown" else words.failed
-    overridden = any(
-        entry.applicable_cluster_resource_overrides or entry.applicable_resource_overrides
-        for entry in entries
-    )
-    if kind == ConditionType.OVERRIDDEN and not overridden:
-        return Wording(PlacementReason.NO_OVERRIDE, PlacementMessage.NO_OVERRIDE)
-    return words.done
-
-
-def _kept_but(view: View, saying: _Saying) -> list[Condition]:
+def _kept_but(view: View, saying: Saying) -> list[Condition]:
     """The placement's conditions as they are, but for one."""
     kept = list(view.placement.status.conditions)
     conditions.put(kept, _condition(view, saying))
     return kept
 
 
-def _conditions(view: View, sayings: Sequence[_Saying]) -> list[Condition]:
+def _conditions(view: View, sayings: Sequence[Saying]) -> list[Condition]:
     """These conditions in this order, with the times of those that hold since before."""
     return [_condition(view, each) for each in sayings]
 
 
-def _condition(view: View, saying: _Saying) -> Condition:
+def _condition(view: View, saying: Saying) -> Condition:
     kind = placement_condition(view.scope.placement, saying.kind)
     kept = [each for each in view.placement.status.conditions if each.type == kind]
     new = conditions.make(

@@ -255,6 +255,44 @@ async def test_a_namespace_may_be_placed_alone(hub: Hub, room: Placement, unique
     await world.clear()
 
 
+async def test_further_selectors_pick_from_a_namespace(
+    hub: Hub, room: Placement, unique: str
+) -> None:
+    del room
+    world = World(hub, SCOPES[ScopeName.CLUSTER], unique)
+    await world.prepare()
+    await world.content("other", name="another")
+    namespace = world.selectors()[0] | {"selectionScope": "NamespaceWithResourceSelectors"}
+    config_map = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "another"}
+    await world.place(resourceSelectors=[namespace, config_map])
+
+    selected = (await world.snapshot(0))["spec"]["selectedResources"]
+
+    assert [each["metadata"]["name"] for each in selected] == [unique, "another"]
+    await world.clear()
+
+
+async def test_a_namespace_to_pick_from_must_exist(hub: Hub, room: Placement, unique: str) -> None:
+    del room
+    world = World(hub, SCOPES[ScopeName.CLUSTER], unique)
+    await world.prepare()
+    missing = world.selectors()[0] | {"selectionScope": "NamespaceWithResourceSelectors"}
+    await world.place(resourceSelectors=[missing | {"name": f"{unique}-missing"}])
+
+    said = await world.told("Scheduled", status="False", reason="InvalidResourceSelectors")
+
+    assert said["message"].endswith("but no namespaces were selected")
+    await world.clear()
+
+
+async def test_an_object_that_two_selectors_match_is_said(world: World) -> None:
+    await world.place(resourceSelectors=world.selectors() * 2)
+
+    said = await world.told("Scheduled", status="False", reason="InvalidResourceSelectors")
+
+    assert "found duplicate resource {Group: Version:v1" in said["message"]
+
+
 async def test_snapshots_on_change_can_be_turned_off(servers: Any, unique: str) -> None:
     kubeconfig = await servers.cluster("placement-off")
     async with await Hub.connect(kubeconfig) as hub:

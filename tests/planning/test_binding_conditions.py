@@ -8,15 +8,8 @@ import pytest
 from api.base import format_time
 from api.bindings import Binding
 from api.works import WorkStatus
-from planning.binding_conditions import (
-    IN_PROGRESS_FOR,
-    BindingReport,
-    Outcome,
-    WorkReport,
-    is_announced,
-    is_reported,
-    report,
-)
+from planning.binding_conditions import BindingReport, is_announced, is_reported, report
+from planning.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
 
 Json = dict[str, Any]
 NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)

@@ -1,0 +1,166 @@
+"""How far a binding's content is on its member, step by step, judged by its Works.
+
+contract: placement 6 (conditions), 12
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from api.applying import ApplyType
+from api.base import Condition
+from api.bindings import BindingSpec
+from api.reasons import (
+    BindingMessage,
+    BindingReason,
+    ConditionType,
+    WorkReason,
+    override_failed,
+    sync_failed,
+    work_not_applied,
+    work_not_available,
+    work_not_checked,
+    work_not_diffed,
+    work_not_trackable,
+    work_still_applying,
+    work_still_diffing,
+)
+from api.works import WorkStatus
+from planning import conditions
+
+Json = dict[str, Any]
+
+IN_PROGRESS_FOR: Final = timedelta(seconds=5)
+"""So long a member that says nothing counts as busy, then as one that has not done its part."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkReport:
+    """What one Work says for its present content."""
+
+    name: str
+    generation: int
+    status: WorkStatus
+
+    @classmethod
+    def read(cls, work: Json) -> "WorkReport":
+        """Read a Work from its wire form."""
+        metadata = work["metadata"]
+        status = WorkStatus.from_wire(work.get("status") or {})
+        return cls(metadata["name"], metadata["generation"], status)
+
+    def find(self, kind: ConditionType) -> Condition | None:
+        """A condition, if it speaks of the present content."""
+        found = conditions.find(self.status.conditions, kind)
+        return found if found and found.observed_generation == self.generation else None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of bringing a binding's content to its member's namespace on the hub."""
+
+    works: Sequence[WorkReport] = ()
+    """Sorted by name."""
+    override_error: str = ""
+    sync_error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One condition to be; the chain goes on only after a True one."""
+
+    kind: ConditionType
+    status: bool
+    reason: BindingReason
+    message: str
+    waiting: bool = False
+
+
+def verdicts(spec: BindingSpec, outcome: Outcome, *, waited: timedelta) -> list[Verdict]:
+    """One step after the other, up to the first that is not taken.
+
+    `waited` is how long the content has been waiting for the member.
+    """
+    chain = [_overridden(spec, outcome)]
+    if chain[-1].status:
+        chain.append(_synchronized(outcome))
+    if not chain[-1].status:
+        return chain
+    strategy = spec.apply_strategy
+    if strategy and strategy.type == ApplyType.REPORT_DIFF:
+        return [*chain, _diff_reported(outcome.works, waited)]
+    chain.append(_applied(outcome.works, waited))
+    if chain[-1].status:
+        chain.append(_available(outcome.works))
+    return chain
+
+
+def _overridden(spec: BindingSpec, outcome: Outcome) -> Verdict:
+    kind = ConditionType.OVERRIDDEN
+    if outcome.override_error:
+        message = override_failed(outcome.override_error)
+        return Verdict(kind, False, BindingReason.OVERRIDE_FAILED, message)
+    if spec.cluster_resource_override_snapshots or spec.resource_override_snapshots:
+        return Verdict(kind, True, BindingReason.OVERRIDDEN, BindingMessage.OVERRIDDEN)
+    return Verdict(kind, True, BindingReason.NO_OVERRIDE, BindingMessage.NO_OVERRIDE)
+
+
+def _synchronized(outcome: Outcome) -> Verdict:
+    kind = ConditionType.WORK_SYNCHRONIZED
+    if outcome.sync_error:
+        return Verdict(kind, False, BindingReason.SYNC_FAILED, sync_failed(outcome.sync_error))
+    return Verdict(kind, True, BindingReason.SYNCED, BindingMessage.SYNCED)
+
+
+def _applied(works: Sequence[WorkReport], waited: timedelta) -> Verdict:
+    kind = ConditionType.APPLIED
+    negative = _first_not_true(works, kind)
+    if negative is None:
+        return Verdict(kind, True, BindingReason.APPLIED, BindingMessage.APPLIED)
+    name, reported = negative
+    if reported:
+        return Verdict(kind, False, BindingReason.NOT_ALL_APPLIED, work_not_applied(name))
+    if waited < IN_PROGRESS_FOR:
+        busy = BindingMessage.APPLYING
+        return Verdict(kind, False, BindingReason.APPLYING, busy, waiting=True)
+    late = work_still_applying(name)
+    return Verdict(kind, False, BindingReason.NOT_ALL_APPLIED, late)
+
+
+def _available(works: Sequence[WorkReport]) -> Verdict:
+    kind = ConditionType.AVAILABLE
+    negative = _first_not_true(works, kind)
+    if negative is not None:
+        name, reported = negative
+        message = work_not_available(name) if reported else work_not_checked(name)
+        return Verdict(kind, False, BindingReason.NOT_ALL_AVAILABLE, message)
+    for work in works:
+        found = work.find(kind)
+        if found and found.reason == WorkReason.NOT_TRACKABLE:
+            message = work_not_trackable(work.name)
+            return Verdict(kind, True, BindingReason.NOT_TRACKABLE, message)
+    return Verdict(kind, True, BindingReason.AVAILABLE, BindingMessage.AVAILABLE)
+
+
+def _diff_reported(works: Sequence[WorkReport], waited: timedelta) -> Verdict:
+    kind = ConditionType.DIFF_REPORTED
+    negative = _first_not_true(works, kind)
+    if negative is None:
+        return Verdict(kind, True, BindingReason.DIFFED, BindingMessage.DIFFED)
+    name, reported = negative
+    if reported:
+        return Verdict(kind, False, BindingReason.NOT_ALL_DIFFED, work_not_diffed(name))
+    if waited < IN_PROGRESS_FOR:
+        busy = BindingMessage.REPORTING_DIFF
+        return Verdict(kind, False, BindingReason.REPORTING_DIFF, busy, waiting=True)
+    return Verdict(kind, False, BindingReason.NOT_ALL_DIFFED, work_still_diffing(name))
+
+
+def _first_not_true(works: Sequence[WorkReport], kind: ConditionType) -> tuple[str, bool] | None:
+    """Name of the first Work without the condition, and whether it says so itself."""
+    for work in works:
+        found = work.find(kind)
+        if found is None or found.status != "True":
+            return work.name, found is not None
+    return None
