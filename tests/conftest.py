@@ -5,12 +5,17 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from hub import Hub
 from tests.support.servers import HUB, PrivateApiServer, Servers
 
 _FOLDER = pytest.StashKey[Path]()
+
+# Speed is measured in benchmarks; here a busy machine may take its time.
+hypothesis.settings.register_profile("fleetgate", deadline=None)
+hypothesis.settings.load_profile("fleetgate")
 
 
 def pytest_configure(config: pytest.Config) -> None:
