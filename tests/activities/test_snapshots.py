@@ -1,0 +1,79 @@
+"""Finding the snapshot of an index (contract: update-runs 7.7)."""
+
+import pytest
+from temporalio.exceptions import ApplicationError
+
+from activities.snapshots import SnapshotActivities
+from planning.facts import SnapshotFacts
+from tests.activities.content import Content
+
+VALID = "cannot continue the updateRun: failed to validate the updateRun: "
+USER = "failed to process the request due to a client error: "
+UNEXPECTED = "unexpected behavior which cannot be handled by the controller: "
+
+
+async def refusal(snapshots: SnapshotActivities, content: Content, index: str) -> str:
+    """The text that ends the initialization of a run with that index."""
+    with pytest.raises(ApplicationError) as caught:
+        await snapshots.find_snapshot(content.request(index))
+    assert caught.value.type == "InitializationError"
+    assert caught.value.non_retryable
+    return caught.value.message
+
+
+async def test_each_index_has_its_master(content: Content, snapshots: SnapshotActivities) -> None:
+    for number in (1, 2, 11):
+        await content.master(number)
+    for index in ("11", "1"):
+        assert await snapshots.find_snapshot(content.request(index)) == SnapshotFacts(
+            index=index, name=f"{content.name}-{index}-snapshot"
+        )
+
+
+async def test_the_master_is_told_from_its_parts(
+    content: Content, snapshots: SnapshotActivities
+) -> None:
+    await content.part(0, 0)
+    await content.part(0, 1)
+    await content.master(0, size=3)
+    found = await snapshots.find_snapshot(content.request("0"))
+    assert found.name == f"{content.name}-0-snapshot"
+
+
+async def test_parts_without_a_master_are_no_snapshot(
+    content: Content, snapshots: SnapshotActivities
+) -> None:
+    await content.master(0)
+    await content.part(1, 0)
+    assert await refusal(snapshots, content, "1") == (
+        f"{VALID}{UNEXPECTED}no master resourceSnapshot found for placement {content.key}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("index", "number"), [("1", "1"), ("+0", "0"), ("-0", "0"), ("007", "7"), ("0" * 70, "0")]
+)
+async def test_an_index_that_no_snapshot_has_is_said(
+    content: Content, snapshots: SnapshotActivities, index: str, number: str
+) -> None:
+    await content.master(0)
+    assert await refusal(snapshots, content, index) == (
+        f"{VALID}{USER}no resourceSnapshots with index `{number}` found "
+        f"for placement `{content.key}`"
+    )
+
+
+@pytest.mark.parametrize("index", ["x", "-1", "1_0"])
+async def test_what_is_no_index_is_said(
+    content: Content, snapshots: SnapshotActivities, index: str
+) -> None:
+    assert await refusal(snapshots, content, index) == (
+        f"{VALID}{USER}invalid resource snapshot index `{index}` provided, expected an integer >= 0"
+    )
+
+
+async def test_parts_that_nobody_reads_may_be_missing(
+    content: Content, snapshots: SnapshotActivities
+) -> None:
+    await content.master(0, size=2)
+    assert (await snapshots.find_snapshot(content.request("0"))).overrides == []
