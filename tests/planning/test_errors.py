@@ -46,3 +46,24 @@ def test_prefixes_nest() -> None:
 )
 def test_all_of_them_are_errors_of_a_run(kind: type[Exception]) -> None:
     assert issubclass(kind, errors.RunError)
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        (["a"], "cannot continue the updateRun: a"),
+        (["a", "a"], "cannot continue the updateRun: a"),
+        (["b", "a", "b"], "[cannot continue the updateRun: b, cannot continue the updateRun: a]"),
+    ],
+)
+def test_several_errors_of_one_round_are_listed_alike_ones_once(
+    texts: list[str], shown: str
+) -> None:
+    error = errors.joined([errors.abort(text) for text in texts])
+    assert type(error) is errors.RunAborted
+    assert str(error) == shown
+
+
+def test_a_bug_goes_before_all_errors_of_the_run() -> None:
+    bug = ZeroDivisionError()
+    assert errors.joined([errors.abort("a"), bug]) is bug

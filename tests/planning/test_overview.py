@@ -1,5 +1,7 @@
 """A run as people see it in the Temporal UI."""
 
+import pytest
+
 from api.runs import RunState, UpdateRunStatus
 from planning import marks, overview
 from planning.ledger import DELETION, Ledger
@@ -71,13 +73,14 @@ def test_a_cluster_that_failed_is_neither_done_nor_in_flight() -> None:
     assert overview.in_flight(book.stage(0)) == []
 
 
-def test_of_many_clusters_in_flight_three_are_named() -> None:
+@pytest.mark.parametrize(("flying", "named"), [(3, "c0, c1, c2"), (4, "c0, c1, c2…")])
+def test_of_many_clusters_in_flight_three_are_named(flying: int, named: str) -> None:
     names = [f"c{number}" for number in range(5)]
     known = facts(bindings=list(map(binding, names)), clusters=list(map(cluster, names)))
     book = Ledger(planned(known), generation=1)
-    for position in range(5):
+    for position in range(flying):
         marks.cluster_started(book, 0, position, NOW)
-    assert shown(book)[-1] == "| prod | 0 of 5 | c0, c1, c2… |  |"
+    assert shown(book)[-1] == f"| prod | 0 of 5 | {named} |  |"
 
 
 def test_the_end_of_a_run_is_its_headline() -> None:

@@ -124,6 +124,7 @@ def test_no_selector_looks_at_no_label() -> None:
         (selector(requires("a/b/c", "Exists")), 'key: Invalid value: "a/b/c"'),
         (selector(requires("/env", "Exists")), 'key: Invalid value: "/env"'),
         (selector(requires("k" * 64, "Exists")), "key: Invalid value"),
+        (selector(requires("p" * 254 + "/env", "Exists")), "key: Invalid value"),
         (selector(requires("env\n", "Exists")), "key: Invalid value"),
         (selector(requires("env", "In", "x y")), 'values[0][env]: Invalid value: "x y"'),
         (selector(requires("env", "In", "x\n")), "values[0][env]: Invalid value"),
@@ -135,7 +136,9 @@ def test_an_invalid_selector_is_explained(selects: LabelSelector, says: str) -> 
     assert says in (selectors.problem(selects) or "")
 
 
-@pytest.mark.parametrize("key", ["env", "example.com/env", "a.b-c/d_e.f", "X", "k" * 63])
+@pytest.mark.parametrize(
+    "key", ["env", "example.com/env", "a.b-c/d_e.f", "X", "k" * 63, "p" * 253 + "/env"]
+)
 def test_every_qualified_name_may_be_a_key(key: str) -> None:
     labels: dict[str, Any] = {key: "v" * 63}
     assert selectors.problem(LabelSelector(match_labels=labels)) is None
