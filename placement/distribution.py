@@ -5,7 +5,6 @@ contract: placement 6 (conditions), 8 (Works)
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -35,8 +34,6 @@ from planning import binding_conditions, rendering
 from planning.binding_conditions import BindingReport
 from planning.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
 from planning.rendering import MissingSnapshotError, Source, WorkChanges
-
-logger = logging.getLogger(__name__)
 
 _PASSING = (Unavailable, TooManyRequests, Conflict)
 """Errors that are over soon: tried again without a word in the binding's status."""

@@ -88,6 +88,7 @@ class Members:
         known = await self._hub.find(NAMESPACE, namespace)
         if known is None:
             await drop_finalizers(self._hub, MEMBER_CLUSTER, body, FINALIZERS)
+            logger.info("member %s has left", key[1], extra={"cluster": key[1]})
             return None
         await self._release_works(namespace)
         if not is_going(known):

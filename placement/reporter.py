@@ -3,7 +3,6 @@
 contract: placement 7
 """
 
-import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -19,8 +18,6 @@ from placement.stores import ScopeStores, placement_of
 from planning import placement_status, policy_snapshots
 from planning.placement_status import View
 from planning.snapshotting import is_master
-
-logger = logging.getLogger(__name__)
 
 
 class Reporter:
