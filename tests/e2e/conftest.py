@@ -8,6 +8,8 @@ import pytest
 from tests.e2e.fleet import Fleet
 
 
+# First, because pytest-xdist reads the groups in the same hook.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep these tests on one worker of pytest-xdist: they share a fleet and its objects."""
     here = Path(__file__).parent
