@@ -14,7 +14,7 @@ from api import names
 from api.approvals import BaseApprovalRequest
 from api.base import Condition
 from hub import AlreadyExists, Hub, Json
-from planning import approvals
+from planning import approval_events, approvals
 from planning.identity import RunRef
 
 MANAGER: Final = "fleetgate-engine"
@@ -72,7 +72,7 @@ class ApprovalActivities:
             if not approvals.accepted(found):
                 condition = approvals.acceptance(found, now=datetime.now(UTC))
                 await self._put(request.run, found, condition)
-            return ApprovalState(approved=True)
+            return ApprovalState(approved=True, given=approval_events.given(found))
 
     async def _find(self, run: RunRef, name: str) -> BaseApprovalRequest | None:
         found = await self._hub.find(run.scope.approval, name, namespace=run.namespace)

@@ -7,6 +7,7 @@ from temporalio.client import Client
 
 from activities.approvals import ApprovalActivities
 from activities.clusters import ClusterActivities
+from activities.events import EventActivities
 from activities.following import FollowingActivities
 from activities.snapshots import SnapshotActivities
 from activities.statuses import StatusActivities
@@ -31,4 +32,5 @@ def all_activities(hub: Hub, client: Client) -> list[Callable[..., Any]]:
         clusters.update_cluster,
         clusters.remove_cluster,
         following.follow_bindings,
+        EventActivities(hub).record_events,
     ]

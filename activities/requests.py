@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from api.runs import RunState
 from planning.bindings import Desired
+from planning.events import Event
 from planning.facts import HubFacts
 from planning.identity import RunRef
 
@@ -93,6 +94,8 @@ class ApprovalState(Request):
 
     approved: bool = False
     exists: bool = True
+    given: str = ""
+    """Who gave the approval, or with what tool, and what they said."""
 
 
 class RecordApproval(Request):
@@ -109,6 +112,13 @@ class AcceptApproval(Request):
 
     run: RunRef
     name: str
+
+
+class RecordEvents(Request):
+    """Tell people what happened to a run."""
+
+    run: RunRef
+    events: list[Event]
 
 
 class UpdateCluster(Request):

@@ -3,6 +3,9 @@
 contract: update-runs 4, 8.5 and 12
 """
 
+from datetime import UTC, datetime
+
+from activities.events import write
 from api.approvals import BaseApprovalRequest
 from api.names import TARGET_UPDATE_RUN, TASK_TYPE
 from api.reasons import ConditionType
@@ -10,7 +13,8 @@ from api.runs import StageStatus, UpdateRun
 from bridge.runs import RunIndex, is_active
 from bridge.temporal import Signal, Workflows
 from hub import Cache, Hub, Key, NotFound
-from planning import approvals, conditions
+from planning import approval_events, approvals, conditions
+from planning.events import Subject
 from workflows.messages import ApprovalLost, Approve, GateSide
 
 _SIDES = {"beforeStage": GateSide.BEFORE, "afterStage": GateSide.AFTER}
@@ -36,8 +40,12 @@ class ApprovalReconciler:
         run = self._runs.get((namespace, request.spec.parent_stage_rollout))
         if run is None:
             await self._remove_orphan(request)
-        elif is_active(run) and approvals.approved(request) and not approvals.accepted(request):
+        elif not is_active(run) or approvals.accepted(request):
+            return
+        elif approvals.approved(request):
             await self._approve(run, request)
+        else:
+            await self._explain(request)
 
     async def _approve(self, run: UpdateRun, request: BaseApprovalRequest) -> None:
         message = Approve(
@@ -46,6 +54,15 @@ class ApprovalReconciler:
             on_object=True,
         )
         await self._workflows.tell(self._runs.ref(run), Signal("approve", message))
+
+    async def _explain(self, request: BaseApprovalRequest) -> None:
+        """Tell who approved, but not what is asked for now, what is missing (decision 12)."""
+        kind, meta = self._runs.scope.approval, request.metadata
+        warning = approval_events.uncounted(request, kind=kind, now=datetime.now(UTC))
+        if warning:
+            event, key = warning
+            about = Subject(kind, meta.namespace, meta.name, meta.uid)
+            await write(self._hub, event, about, key=key)
 
     async def _lost(self, key: Key) -> None:
         """Tell the runs, if any, that wait for a request which is gone."""

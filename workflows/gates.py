@@ -14,7 +14,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.requests import AcceptApproval, ApprovalState, OpenApproval
     from api.strategies import StageTask, StageTaskType
-    from planning import durations, marks
+    from planning import durations, marks, run_events
     from planning.tasks import Side
     from workflows import calls
     from workflows.approval_desk import Ticket
@@ -121,7 +121,15 @@ class ApprovalGate:
         )
         # Taken back or deleted before it was accepted: it has to be given again.
         ticket.approved = accepted.approved
+        if accepted.approved:
+            self._tell(accepted.given)
         return accepted.approved
+
+    def _tell(self, given: str) -> None:
+        event = run_events.approved(
+            stage=self._ticket.stage, side=self._side, given=given, now=workflow.now()
+        )
+        self._rollout.told.append(event)
 
     def _opening(self) -> OpenApproval:
         return OpenApproval(

@@ -7,6 +7,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from api.runs import RunState, UpdateRunStatus
     from api.strategies import StrategySpec
+    from planning.events import Event
     from planning.identity import RunRef
     from planning.initialization import Targets
     from planning.ledger import Ledger
@@ -45,6 +46,8 @@ class Rollout:
         self.in_flight: dict[str, datetime] = {}
         """Clusters being updated or removed, with when they were started."""
         self.approvals = ApprovalDesk()
+        self.told: list[Event] = []
+        """What people should read of the run besides what its status says."""
 
     def carried(self) -> Carried:
         """What the next execution of the same workflow goes on from."""

@@ -17,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from planning.errors import RunError, abort, user
     from workflows import calls
     from workflows.approval_desk import Ticket
+    from workflows.chronicle import Chronicle
     from workflows.deletion import remove_clusters
     from workflows.desired_state import DesiredState
     from workflows.guard import Guard
@@ -51,6 +52,7 @@ class UpdateRun:
         self._desired = DesiredState(self._rollout)
         self._guard = Guard(self._rollout)
         self._mirror = Mirror(self._rollout)
+        self._chronicle = Chronicle(self._rollout)
 
     # -- messages: people and the bridge ---------------------------------------------------
 
@@ -134,6 +136,7 @@ class UpdateRun:
                 self._desired.tell_hub(),
                 self._desired.keep_stops(),
                 self._describe(),
+                self._chronicle.run(),
             )
         ]
         try:
@@ -145,6 +148,7 @@ class UpdateRun:
         self._rollout.finished = not again
         await workflow.wait_condition(workflow.all_handlers_finished)
         await self._mirror.flushed()
+        await self._chronicle.flushed()
         for keeper in keepers:
             keeper.cancel()
         if again:
@@ -219,6 +223,7 @@ class UpdateRun:
             return
         self._fail(str(abort(user(_cancelled_text(reason)))), stage_failed=True)
         await self._mirror.flushed()
+        await self._chronicle.flushed()
 
     def _outcome(self) -> Outcome:
         """The run's deciding condition."""

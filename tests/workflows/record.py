@@ -47,6 +47,7 @@ def _write(name: str, history: str) -> None:
     HISTORIES.mkdir(exist_ok=True)
     # Who recorded it, on which machine, is nobody's business.
     anonymous = re.sub(r'"\d+@[^"]+"', '"worker"', history)
+    anonymous = re.sub(r'("stackTrace": )"(\\.|[^"\\])*"', r'\1""', anonymous)
     (HISTORIES / f"{name}.json").write_text(anonymous + "\n")
 
 

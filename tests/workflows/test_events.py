@@ -1,0 +1,182 @@
+"""What people read of a run in its Kubernetes events."""
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from api.kinds import EVENT, Scope
+from hub import Hub, Json
+from tests.support.eventually import eventually
+from tests.support.hand_placement import HandPlacement
+from tests.workflows.runs import reaches, started, workflow_id
+from workflows.messages import Approve, ChangeState
+
+pytestmark = pytest.mark.usefixtures("engine")
+
+APPROVAL = {"type": "Approval"}
+
+
+async def events_of(hub: Hub, body: Json) -> list[Json]:
+    """Events of one object, in the order in which they happened."""
+    found = await hub.list(EVENT, fields=f"involvedObject.uid={body['metadata']['uid']}")
+    return sorted(found.items, key=lambda each: str(each["eventTime"]))
+
+
+async def told(placement: HandPlacement, run: str, last: str) -> list[tuple[str, str]]:
+    """Reason and message of all events of a run, once the last one is of a reason."""
+    body = await placement.read_run(run)
+    found = await eventually(
+        lambda: events_of(placement.hub, body),
+        lambda seen: seen and seen[-1]["reason"] == last,
+    )
+    return [(each["reason"], each["message"]) for each in found]
+
+
+async def prepare(placement: HandPlacement, unique: str, *stages: Json, clusters: int = 1) -> None:
+    """A placement on clusters `<unique>-0`, …, all of them in each of the stages."""
+    names = [f"{unique}-{index}" for index in range(clusters)]
+    await placement.create({name: {"env": unique} for name in names})
+    selector = {"labelSelector": {"matchLabels": {"env": unique}}}
+    await placement.strategy(unique, [selector | stage for stage in stages])
+
+
+def flag(placement: HandPlacement) -> str:
+    return f" -n {placement.namespace}" if placement.namespace else ""
+
+
+async def test_a_run_tells_from_its_plan_to_its_end(
+    placement: HandPlacement, unique: str, scope: Scope
+) -> None:
+    wait = {"type": "TimedWait", "waitTime": "1s"}
+    await prepare(
+        placement,
+        unique,
+        {"name": "one", "beforeStageTasks": [APPROVAL], "afterStageTasks": [wait]},
+        clusters=2,
+    )
+    await placement.member(f"{unique}-gone", {})
+    await placement.binding(f"{unique}-gone", state="Unscheduled")
+    await placement.create_run(unique, unique, index="0")
+    await reaches(placement, unique, "UpdateRunWaiting")
+    await eventually(lambda: placement.find_approval(f"{unique}-before-one"), bool)
+    await placement.approve(f"{unique}-before-one")
+    for cluster in (f"{unique}-0", f"{unique}-1"):
+        await started(placement, cluster)
+        await placement.report(cluster)
+
+    request = f"{scope.approval} {unique}-before-one"
+    command = f"fleetgate approve {unique} one --before{flag(placement)}"
+    assert await told(placement, unique, "Succeeded") == [
+        ("Initialized", "Planned 2 clusters in 1 stage, for resource snapshot 0"),
+        ("Waiting", f"Waiting before stage one for {request} to be approved ({command})"),
+        ("Approved", "The approval before stage one was given: lgtm"),
+        ("StageStarted", "Stage one started: 2 clusters, 1 at a time"),
+        ("Waiting", "Waiting after stage one for 1s to pass"),
+        ("StageStarted", "Stage kubernetes-fleet.io/deleteStage started: 1 cluster to be removed"),
+        ("Succeeded", "All stages are completed successfully"),
+    ]
+
+
+async def test_an_approval_through_temporal_says_who_gave_it(
+    placement: HandPlacement, unique: str, scope: Scope, temporal: Client
+) -> None:
+    await prepare(placement, unique, {"name": "one", "beforeStageTasks": [APPROVAL]})
+    await placement.create_run(unique, unique, index="0")
+    run = await reaches(placement, unique, "UpdateRunWaiting")
+    handle = temporal.get_workflow_handle(workflow_id(run, scope))
+    await handle.execute_update("approve", Approve(by="alice", comment="looks good"))
+    assert ("Approved", "The approval before stage one was given: looks good (by alice)") in (
+        await told(placement, unique, "StageStarted")
+    )
+
+
+async def test_a_stop_and_a_resume_are_told(
+    placement: HandPlacement, unique: str, scope: Scope, temporal: Client
+) -> None:
+    await prepare(placement, unique, {"name": "one"}, clusters=2)
+    await placement.create_run(unique, unique, index="0", state="Initialize")
+    run = await reaches(placement, unique, "UpdateRunInitializedSuccessfully", kind="Initialized")
+    await placement.set_state(unique, "Run")
+    await started(placement, f"{unique}-0")
+    await placement.set_state(unique, "Stop")
+    await placement.report(f"{unique}-0")
+    await reaches(placement, unique, "UpdateRunStopped")
+    handle = temporal.get_workflow_handle(workflow_id(run, scope))
+    await handle.execute_update("resume", ChangeState())
+    plan = "Planned 2 clusters in 1 stage, for resource snapshot 0"
+    assert await told(placement, unique, "Resumed") == [
+        ("Initialized", f"{plan}; set spec.state to Run to start"),
+        ("StageStarted", "Stage one started: 2 clusters, 1 at a time"),
+        ("Stopped", "The update run has been stopped; set spec.state to Run to go on"),
+        ("Resumed", "The update run goes on where it was stopped"),
+    ]
+
+
+async def test_a_stuck_cluster_is_a_warning(placement: HandPlacement, unique: str) -> None:
+    await prepare(placement, unique, {"name": "one"})
+    await placement.create_run(unique, unique, index="0")
+    run = await reaches(placement, unique, "UpdateRunStuck")
+    message = (
+        f"The updateRun is stuck waiting for {unique}-0 cluster(s) in stage one to finish "
+        "updating, please check placement status for potential errors"
+    )
+    assert (await told(placement, unique, "Stuck"))[-1] == ("Stuck", message)
+    assert (await events_of(placement.hub, run))[-1]["type"] == "Warning"
+
+
+async def test_a_run_that_cannot_begin_warns_with_its_reason(
+    placement: HandPlacement, unique: str
+) -> None:
+    await prepare(placement, unique, {"name": "one"})
+    await placement.create_run(unique, unique, index="7")
+    [(reason, message)] = await told(placement, unique, "Failed")
+    assert reason == "Failed"
+    assert "no resourceSnapshots with index `7` found" in message
+
+
+async def test_a_run_that_cannot_go_on_warns_with_its_reason(
+    placement: HandPlacement, unique: str
+) -> None:
+    await prepare(placement, unique, {"name": "one", "beforeStageTasks": [APPROVAL]})
+    await placement.create_run(unique, unique, index="0")
+    await reaches(placement, unique, "UpdateRunWaiting")
+    await placement.hub.delete(
+        placement.scope.placement, placement.name, namespace=placement.namespace
+    )
+    _, message = (await told(placement, unique, "Failed"))[-1]
+    assert message.endswith("parent placement not found")
+
+
+async def test_kubectl_shows_the_events_of_a_run(
+    placement: HandPlacement, unique: str, hub_kubeconfig: Path
+) -> None:
+    await prepare(placement, unique, {"name": "one"})
+    await placement.create_run(unique, unique, index="0")
+    await started(placement, f"{unique}-0")
+    await placement.report(f"{unique}-0")
+    await told(placement, unique, "Succeeded")
+
+    kind = placement.scope.run.kind.lower()
+    where = ["-n", placement.namespace or "default"]
+    listed = await kubectl(hub_kubeconfig, "events", "--for", f"{kind}/{unique}", *where)
+    described = await kubectl(hub_kubeconfig, "describe", kind, unique, *where)
+    for text in (listed, described.partition("Events:")[2]):
+        reasons = [word for word in text.split() if word in REASONS]
+        assert reasons == ["Initialized", "StageStarted", "Succeeded"], text
+    assert "fleetgate" in described.partition("Events:")[2]
+
+
+REASONS = {"Initialized", "StageStarted", "Succeeded"}
+
+
+async def kubectl(kubeconfig: Path, *words: str) -> str:
+    """What kubectl prints."""
+    command = ["kubectl", "--kubeconfig", str(kubeconfig), *words]
+    done = await asyncio.to_thread(
+        subprocess.run, command, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
