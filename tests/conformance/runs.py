@@ -1,0 +1,158 @@
+"""One update run as a test sees it: its object on the hub, and nothing else."""
+
+from dataclasses import dataclass
+
+from hub import Json
+from tests.conformance import objects
+from tests.conformance.objects import find_condition, stage_of
+from tests.conformance.vocabulary import Says
+from tests.conformance.waiting import Expectation
+from tests.conformance.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of a world's placement."""
+
+    world: World
+    name: str
+
+    @classmethod
+    async def create(
+        cls,
+        world: World,
+        *,
+        state: str | None = "Run",
+        index: str | None = "0",
+        suffix: str = "run",
+        strategy: str = "",
+    ) -> "Run":
+        """Write a run; without `index` it takes a snapshot of the hub as it is."""
+        spec = {
+            "placementName": world.name,
+            "stagedRolloutStrategyName": strategy or world.name,
+            "resourceSnapshotIndex": index,
+            "state": state,
+        }
+        run = cls(world, f"{world.name}-{suffix}")
+        given = {key: value for key, value in spec.items() if value is not None}
+        await world.create(world.scope.run, run.name, {"spec": given})
+        return run
+
+    # -- doing -----------------------------------------------------------------------------
+
+    async def read(self) -> Json:
+        """The run as it is now."""
+        return await self.world.read(self.world.scope.run, self.name)
+
+    async def set_state(self, state: str) -> Json:
+        """Change what the run is asked to do."""
+        return await self.world.patch(self.world.scope.run, self.name, {"spec": {"state": state}})
+
+    async def delete(self) -> None:
+        """Delete the run."""
+        await self.world.delete(self.world.scope.run, self.name)
+
+    def request(self, side: str, stage: str = "one") -> str:
+        """Name of the approval request of one side of a stage."""
+        return f"{self.name}-{side}-{stage}"
+
+    async def approve(self, side: str, stage: str = "one") -> None:
+        """Approve one side of a stage as soon as that is asked for."""
+        await self.world.approve(self.request(side, stage))
+
+    # -- seeing ----------------------------------------------------------------------------
+
+    async def until(self, expect: Expectation, *, within: float = 0) -> Json:
+        """Wait until the run is as expected."""
+        return await self.world.until(
+            self.world.scope.run,
+            self.name,
+            lambda seen: seen and "status" in seen and expect(seen),
+            within=within,
+        )
+
+    async def comes_to(self, says: Says, *, within: float = 0, **fill: str) -> Json:
+        """Wait until the run has a condition, with the exact message if `fill` completes it."""
+        seen = await self.until(lambda run: run and fits(run, says, fill), within=within)
+        self.shows(seen, says, **fill)
+        return seen
+
+    async def stage_comes_to(self, says: Says, index: int = 0, **fill: str) -> Json:
+        """Wait until a stage has a condition; returns the run."""
+        seen = await self.until(
+            lambda run: run and has_plan(run) and fits(stage_of(run, index), says, fill)
+        )
+        self.shows(seen, says, part=stage_of(seen, index), **fill)
+        return seen
+
+    async def cluster_comes_to(self, says: Says, short: str, index: int = 0, **fill: str) -> Json:
+        """Wait until a cluster has a condition; returns the run."""
+        seen = await self.until(
+            lambda run: run and has_plan(run) and fits(self.cluster(run, short, index), says, fill)
+        )
+        self.shows(seen, says, part=self.cluster(seen, short, index), **fill)
+        return seen
+
+    async def stays(self, says: Says, *, seconds: float, **fill: str) -> None:
+        """Check that the run keeps a condition for a while."""
+        await self.world.throughout(
+            self.world.scope.run,
+            self.name,
+            lambda seen: seen and fits(seen, says, fill),
+            seconds=seconds,
+        )
+
+    async def fails(self, error: str, *, within: float = 0) -> Json:
+        """Wait until the run has failed, and check the whole text."""
+        seen = await self.until(lambda run: run and find_condition(run, "Succeeded"), within=within)
+        self.shows(seen, Says.RUN_FAILED, error=error)
+        self.shows(seen, Says.RUN_ABORTED)
+        return seen
+
+    async def is_refused(self, error: str) -> Json:
+        """Wait until the run could not be initialized, and check the whole text."""
+        seen = await self.until(lambda run: run and find_condition(run, "Initialized"))
+        self.shows(seen, Says.RUN_NOT_INITIALIZED, error=error)
+        assert objects.types_of(seen) == ["Initialized"]
+        return seen
+
+    async def succeeds(self) -> Json:
+        """Wait until the run has succeeded."""
+        seen = await self.until(lambda run: run and find_condition(run, "Succeeded"))
+        self.shows(seen, Says.RUN_SUCCEEDED)
+        self.shows(seen, Says.RUN_COMPLETED)
+        return seen
+
+    def shows(self, run: Json, says: Says, *, part: Json | None = None, **fill: str) -> None:
+        """Check a condition of the run, or of a part of its status, word for word."""
+        row, found = says.value, find_condition(run if part is None else part, says.value.type)
+        seen = (found.get("status"), found.get("reason"), found.get("message"))
+        assert seen == (row.status, row.reason, _filled(row.message, fill))
+        assert found["observedGeneration"] == run["metadata"]["generation"]
+        self.world.note(says)
+
+    def cluster(self, run: Json, short: str, index: int = 0) -> Json:
+        """The entry of a cluster in a stage of the run's status."""
+        entries = stage_of(run, index)["clusters"]
+        return objects.first(entries, self.world.cluster(short))
+
+
+def fits(part: Json, says: Says, fill: dict[str, str]) -> bool:
+    """Whether a part has the condition, with this message as far as it is known."""
+    row, found = says.value, find_condition(part, says.value.type)
+    if (found.get("status"), found.get("reason")) != (row.status, row.reason):
+        return False
+    return not fill or found["message"] == _filled(row.message, fill)
+
+
+def has_plan(run: Json) -> bool:
+    """Whether the run's status has its stages."""
+    return "deletionStageStatus" in run.get("status", {})
+
+
+def _filled(message: str, fill: dict[str, str]) -> str:
+    # Not str.format: error texts hold braces of their own.
+    for key, value in fill.items():
+        message = message.replace("{" + key + "}", value)
+    return message

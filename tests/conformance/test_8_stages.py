@@ -1,0 +1,240 @@
+"""Sections 8.1 to 8.3, 8.7 and 8.9: stages, one after the other."""
+
+import asyncio
+from datetime import datetime
+
+import pytest
+
+from hub import Json
+from tests.conformance.objects import APPROVAL, find_condition, stage, stage_of, timed_wait, types_of
+from tests.conformance.runs import Run
+from tests.conformance.vocabulary import Says
+from tests.conformance.world import World
+
+QUIET = 0.4
+"""Seconds in which an engine that starts one cluster too many would have done so."""
+
+
+# -- 8.1 empty stages ----------------------------------------------------------------------
+
+
+async def test_8_1_an_empty_stage_is_skipped_without_its_tasks(world: World) -> None:
+    await world.place({"a": {"stage": "last"}})
+    tasks: Json = {"beforeStageTasks": [APPROVAL], "afterStageTasks": [timed_wait("1h"), APPROVAL]}
+    await world.strategy(stage("none", **tasks), stage("nobody"), stage("last"))
+    run = await Run.create(world)
+    await world.update("a")
+    seen = await run.succeeds()
+    for index in (0, 1):
+        skipped = stage_of(seen, index)
+        run.shows(seen, Says.STAGE_SKIPPED, part=skipped)
+        run.shows(seen, Says.STAGE_SKIPPED_WELL, part=skipped)
+        assert skipped["startTime"]
+        assert skipped["endTime"]
+    for side in ("before", "after"):
+        assert all(
+            "conditions" not in task for task in stage_of(seen, 0)[f"{side}StageTaskStatus"]
+        )
+        assert await world.find(world.scope.approval, run.request(side, "none")) is None
+
+
+# -- 8.2 tasks before a stage --------------------------------------------------------------
+
+
+async def test_8_2_before_its_approval_a_stage_has_not_begun(world: World) -> None:
+    await world.place("a")
+    await world.strategy(stage(beforeStageTasks=[APPROVAL]))
+    run = await Run.create(world)
+    await world.asked(run.request("before"))
+    seen = await run.comes_to(Says.RUN_WAITING_BEFORE, stage="one")
+    run.shows(seen, Says.STAGE_WAITING_BEFORE, part=stage_of(seen, 0))
+    assert "startTime" not in stage_of(seen, 0)
+    await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
+    await world.untouched("a")
+
+
+async def test_8_2_after_its_approval_a_stage_begins(world: World) -> None:
+    await world.place("a")
+    await world.strategy(stage(beforeStageTasks=[APPROVAL]))
+    run = await Run.create(world)
+    await run.approve("before")
+    await world.handed_out("a")
+    seen = await run.stage_comes_to(Says.STAGE_STARTED)
+    run.shows(seen, Says.RUN_PROGRESSING)
+    assert stage_of(seen, 0)["startTime"]
+
+
+async def test_8_2_each_stage_asks_only_when_its_turn_has_come(world: World) -> None:
+    await world.place({"a": {"stage": "one"}, "b": {"stage": "two"}})
+    await world.strategy(stage("one"), stage("two", beforeStageTasks=[APPROVAL]))
+    run = await Run.create(world)
+    await world.handed_out("a")
+    assert await world.find(world.scope.approval, run.request("before", "two")) is None
+    await world.report("a")
+    seen = await run.comes_to(Says.RUN_WAITING_BEFORE, stage="two")
+    run.shows(seen, Says.STAGE_SUCCEEDED, part=stage_of(seen, 0))
+
+
+# -- 8.3 concurrency -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "clusters", "at_once"),
+    [
+        (None, 2, 1),
+        (1, 2, 1),
+        (2, 3, 2),
+        (9, 2, 2),
+        ("50%", 4, 2),
+        ("50%", 3, 1),
+        ("67%", 3, 2),
+        ("1%", 3, 1),
+        ("100%", 3, 3),
+    ],
+)
+async def test_8_3_so_many_clusters_are_updated_at_once(
+    world: World, concurrency: int | str | None, clusters: int, at_once: int
+) -> None:
+    shorts = "abcd"[:clusters]
+    await world.place(shorts)
+    limit = {} if concurrency is None else {"maxConcurrency": concurrency}
+    await world.strategy(stage(**limit))
+    await Run.create(world)
+    for short in shorts[:at_once]:
+        await world.handed_out(short)
+    await asyncio.sleep(QUIET)
+    await world.untouched(*shorts[at_once:])
+
+
+async def test_8_3_each_cluster_that_is_done_makes_room_for_the_next(world: World) -> None:
+    await world.place("abcd")
+    await world.strategy(stage(maxConcurrency=2))
+    await Run.create(world)
+    await world.handed_out("a")
+    await world.update("b")
+    await world.handed_out("c")
+    await world.untouched("d")
+    await world.report("a")
+    await world.handed_out("d")
+
+
+# -- 8.7 tasks after a stage ---------------------------------------------------------------
+
+
+async def test_8_7_with_its_clusters_done_a_stage_waits_for_its_tasks(world: World) -> None:
+    await world.place({"a": {"stage": "one"}, "b": {"stage": "two"}})
+    await world.strategy(stage("one", afterStageTasks=[APPROVAL]), stage("two"))
+    run = await Run.create(world)
+    await world.update("a")
+    seen = await run.comes_to(Says.RUN_WAITING_AFTER, stage="one")
+    run.shows(seen, Says.STAGE_WAITING_AFTER, part=stage_of(seen, 0))
+    assert "endTime" not in stage_of(seen, 0)
+    await run.stays(Says.RUN_WAITING_AFTER, seconds=QUIET)
+    await world.untouched("b")
+
+
+async def test_8_7_a_stage_without_tasks_is_done_with_its_clusters(world: World) -> None:
+    await world.place({"a": {"stage": "one"}, "b": {"stage": "two"}})
+    await world.strategy(stage("one"), stage("two"))
+    run = await Run.create(world)
+    await world.update("a")
+    await world.handed_out("b")
+    seen = await run.stage_comes_to(Says.STAGE_STARTED, 1)
+    finished = stage_of(seen, 0)
+    run.shows(seen, Says.STAGE_COMPLETED, part=finished)
+    run.shows(seen, Says.STAGE_SUCCEEDED, part=finished)
+    run.shows(seen, Says.RUN_PROGRESSING)
+    assert finished["startTime"] <= finished["endTime"]
+
+
+async def test_8_7_a_timed_wait_counts_from_the_last_cluster(world: World) -> None:
+    await world.place("ab")
+    await world.strategy(stage(afterStageTasks=[timed_wait("2s")]))
+    run = await Run.create(world)
+    await world.update("a", "b")
+    waiting = await run.stage_comes_to(Says.STAGE_WAITING_AFTER)
+    assert "conditions" not in stage_of(waiting, 0)["afterStageTaskStatus"][0]
+    seen = await run.succeeds()
+    task = stage_of(seen, 0)["afterStageTaskStatus"][0]
+    run.shows(seen, Says.TASK_WAITED, part=task)
+    begun = find_condition(stage_of(waiting, 0), "Progressing")["lastTransitionTime"]
+    over = find_condition(task, "WaitTimeElapsed")["lastTransitionTime"]
+    # Both are cut to whole seconds.
+    assert 1 <= _seconds(begun, over) <= 3
+
+
+async def test_8_7_all_tasks_run_side_by_side_and_all_have_to_pass(world: World) -> None:
+    await world.place("a")
+    await world.strategy(stage(afterStageTasks=[timed_wait("1s"), APPROVAL]))
+    run = await Run.create(world)
+    await world.update("a")
+    await world.asked(run.request("after"))
+    waited = await run.until(
+        lambda seen: (
+            seen and "conditions" in stage_of(seen, 0)["afterStageTaskStatus"][0]
+        )
+    )
+    run.shows(waited, Says.RUN_WAITING_AFTER, stage="one")
+    await run.approve("after")
+    seen = await run.succeeds()
+    wait, approval = stage_of(seen, 0)["afterStageTaskStatus"]
+    run.shows(seen, Says.TASK_WAITED, part=wait)
+    run.shows(seen, Says.TASK_APPROVED, part=approval)
+
+
+async def test_8_7_an_early_approval_does_not_shorten_the_wait(world: World) -> None:
+    await world.place("a")
+    await world.strategy(stage(afterStageTasks=[timed_wait("2s"), APPROVAL]))
+    run = await Run.create(world)
+    await world.update("a")
+    await run.approve("after")
+    approved = await run.until(
+        lambda seen: (
+            seen
+            and find_condition(
+                stage_of(seen, 0)["afterStageTaskStatus"][1], "ApprovalRequestApproved"
+            )
+        )
+    )
+    run.shows(approved, Says.RUN_WAITING_AFTER, stage="one")
+    await run.succeeds()
+
+
+# -- 8.9 the end ---------------------------------------------------------------------------
+
+
+async def test_8_9_a_successful_run_shows_exactly_these_conditions(world: World) -> None:
+    await world.place({"a": {"stage": "one"}, "b": {"stage": "two"}})
+    await world.strategy(
+        stage("one", beforeStageTasks=[APPROVAL], afterStageTasks=[timed_wait("1s"), APPROVAL]),
+        stage("two"),
+    )
+    run = await Run.create(world)
+    await run.approve("before")
+    await world.update("a")
+    await run.approve("after")
+    await world.update("b")
+    seen = await run.succeeds()
+    run.shows(seen, Says.RUN_INITIALIZED)
+    assert types_of(seen) == ["Initialized", "Progressing", "Succeeded"]
+    for index in (0, 1, -1):
+        entry = stage_of(seen, index)
+        assert types_of(entry) == ["Progressing", "Succeeded"]
+        run.shows(seen, Says.STAGE_COMPLETED, part=entry)
+        run.shows(seen, Says.STAGE_SUCCEEDED, part=entry)
+        assert entry["startTime"] <= entry["endTime"]
+        for cluster in entry["clusters"]:
+            assert types_of(cluster) == ["Started", "Succeeded"]
+            run.shows(seen, Says.CLUSTER_STARTED, part=cluster)
+            run.shows(seen, Says.CLUSTER_SUCCEEDED, part=cluster)
+    first = stage_of(seen, 0)
+    wait, approval = first["afterStageTaskStatus"]
+    assert types_of(wait) == ["WaitTimeElapsed"]
+    for task in (first["beforeStageTaskStatus"][0], approval):
+        assert types_of(task) == ["ApprovalRequestCreated", "ApprovalRequestApproved"]
+        run.shows(seen, Says.TASK_CREATED, part=task)
+
+
+def _seconds(earlier: str, later: str) -> float:
+    moments = [datetime.fromisoformat(each) for each in (earlier, later)]
+    return (moments[1] - moments[0]).total_seconds()

@@ -1,0 +1,71 @@
+"""Waiting for one object by watching it: no state that it passes through goes unseen."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+
+from api.kinds import Kind
+from hub import Hub, Json
+
+Expectation = Callable[[Json | None], object]
+"""Whether the object, or None when there is none, is as expected."""
+
+
+class NotSeenError(AssertionError):
+    """An object did not become as expected in time."""
+
+
+async def until(
+    hub: Hub,
+    kind: Kind,
+    name: str,
+    expect: Expectation,
+    *,
+    namespace: str = "",
+    within: float,
+) -> Json | None:
+    """Watch one object until it is as expected, and return it as it was then."""
+    seen: Json | None = None
+    try:
+        async with asyncio.timeout(within), aclosing(states(hub, kind, name, namespace)) as each:
+            async for seen in each:
+                if expect(seen):
+                    return seen
+    except TimeoutError:
+        raise NotSeenError(f"not within {within} s: {kind} {name}; last seen:\n{_show(seen)}") from None
+    raise NotSeenError("the watch ended")
+
+
+async def throughout(
+    hub: Hub, kind: Kind, name: str, expect: Expectation, *, namespace: str = "", seconds: float
+) -> None:
+    """Watch one object for a while; fail at the first moment when it is not as expected."""
+    try:
+        async with asyncio.timeout(seconds), aclosing(states(hub, kind, name, namespace)) as each:
+            async for seen in each:
+                assert expect(seen), f"{kind} {name} became:\n{_show(seen)}"
+    except TimeoutError:
+        return
+
+
+async def states(hub: Hub, kind: Kind, name: str, namespace: str) -> AsyncIterator[Json | None]:
+    """The object as it is now, and then after each change; None while there is none."""
+    selection = {"namespace": namespace, "fields": f"metadata.name={name}"}
+    while True:
+        listing = await hub.list(kind, **selection)
+        yield next(iter(listing.items), None)
+        stream = hub.watch(kind, resource_version=listing.resource_version, **selection)
+        async with aclosing(stream) as events:
+            async for event in events:
+                if event.type in ("ADDED", "MODIFIED"):
+                    yield event.object
+                elif event.type == "DELETED":
+                    yield None
+
+
+def _show(seen: Json | None) -> str:
+    if seen is None:
+        return "nothing"
+    shown = {key: seen[key] for key in ("spec", "status") if key in seen}
+    return json.dumps(shown, indent=1)

@@ -1,0 +1,365 @@
+"""A world around runs, played by hand: scheduler, snapshotter and work generator in one.
+
+Everything goes through the Kubernetes API, so that any engine on any hub can be tested.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from api.kinds import MEMBER_CLUSTER, Kind, Scope
+from hub import Hub, Json, NotFound
+from tests.conformance import objects
+from tests.conformance.vocabulary import Says
+from tests.conformance.waiting import Expectation, throughout, until
+
+OWNER = "conformance"
+"""Label of everything that a test writes, by which it is removed again."""
+MANAGER = "conformance-test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """One placement with its clusters, and the runs of it."""
+
+    hub: Hub
+    scope: Scope
+    name: str
+    """Name of the placement; names of everything else begin with it."""
+    namespace: str
+    """Empty in the cluster scope."""
+    within: float
+    """Seconds that an engine may take for a step."""
+    stuck_after: float
+    """Seconds after which the engine under test calls a cluster stuck."""
+    note: Callable[[Says], None] = field(default=lambda _: None)
+    """Told of each row of section 5 that was seen."""
+
+    # -- names -----------------------------------------------------------------------------
+
+    def cluster(self, short: str) -> str:
+        """Full name of a cluster that the test calls `a`."""
+        return f"{self.name}-{short}"
+
+    def clusters(self, shorts: Iterable[str]) -> list[str]:
+        """Full names of clusters."""
+        return [self.cluster(short) for short in shorts]
+
+    def key(self, name: str) -> str:
+        """`<namespace>/<name>`, as the contract prints placements."""
+        return f"{self.namespace}/{name}"
+
+    def reference(self, name: str) -> str:
+        """`<name>` or `<namespace>/<name>`, as the contract prints bindings."""
+        return self.key(name) if self.namespace else name
+
+    # -- the placement system --------------------------------------------------------------
+
+    async def place(
+        self,
+        clusters: Mapping[str, Mapping[str, str]] | Iterable[str],
+        *,
+        policy: Json | None = None,
+        versions: int = 1,
+        **placement: object,
+    ) -> None:
+        """Make everything that a run needs, but for the strategy.
+
+        Clusters are given with their labels, or belong to stage `one`.
+        """
+        if not isinstance(clusters, Mapping):
+            clusters = {short: {"stage": "one"} for short in clusters}
+        await asyncio.gather(
+            self.placement(**placement),
+            self.policy(0, policy=policy or objects.PICK_ALL),
+            *(self.snapshot(index) for index in range(versions)),
+            *(self.member(short, labels) for short, labels in clusters.items()),
+            *(self.binding(short) for short in clusters),
+        )
+
+    async def placement(self, **fields: object) -> None:
+        """Write the placement; its content is one ConfigMap, or one namespace that is not there."""
+        selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": self.name}
+        if not self.namespace:
+            selector |= {"kind": "Namespace", "selectionScope": "NamespaceOnly"}
+        spec = {"resourceSelectors": [selector], "strategy": {"type": "External"}} | fields
+        await self.create(self.scope.placement, self.name, {"spec": spec})
+
+    async def policy(
+        self,
+        index: int,
+        *,
+        policy: Json | None = None,
+        scheduled: str = "True",
+        labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write a policy snapshot as the latest; `scheduled` is its condition's status, or empty."""
+        name = f"{self.name}-{index}"
+        written = {
+            objects.PARENT: self.name,
+            objects.LATEST: "true",
+            objects.POLICY_INDEX: str(index),
+        }
+        created = await self.create(
+            self.scope.policy_snapshot,
+            name,
+            {"spec": objects.policy_spec(policy)},
+            labels=written | dict(labels or {}),
+            annotations=annotations or {},
+        )
+        if scheduled:
+            await self.say_scheduled(index, scheduled, created["metadata"]["generation"])
+
+    async def say_scheduled(self, index: int, status: str, generation: int = 1) -> None:
+        """Write the condition of a policy snapshot that says whether scheduling is done."""
+        found = objects.condition("Scheduled", status, generation)
+        content = {"observedCRPGeneration": 1, "conditions": [found], "targetClusters": []}
+        await self.patch_status(self.scope.policy_snapshot, f"{self.name}-{index}", content)
+
+    async def outdate_policy(self, index: int) -> None:
+        """Take the latest mark from a policy snapshot."""
+        await self.relabel(
+            self.scope.policy_snapshot, f"{self.name}-{index}", {objects.LATEST: "false"}
+        )
+
+    async def snapshot(self, index: int, *, sub: int | None = None, master: bool = True) -> None:
+        """Write a resource snapshot, or one of its further parts."""
+        labels = {objects.PARENT: self.name, objects.RESOURCE_INDEX: str(index)}
+        annotations = {objects.SUBINDEX: str(sub)}
+        name = f"{self.name}-{index}-{sub}"
+        if sub is None:
+            labels |= {objects.LATEST: "true"}
+            annotations = {objects.NUMBER_OF_SNAPSHOTS: "1"}
+            annotations |= {objects.RESOURCE_HASH: f"{index}"} if master else {}
+            name = self.snapshot_name(index)
+        body = {"spec": {"selectedResources": []}}
+        await self.create(
+            self.scope.resource_snapshot, name, body, labels=labels, annotations=annotations
+        )
+
+    def snapshot_name(self, index: int) -> str:
+        """Name of the master snapshot of an index."""
+        return f"{self.name}-{index}-snapshot"
+
+    async def member(self, short: str, labels: Mapping[str, str]) -> None:
+        """Register a member cluster."""
+        body = objects.member(self.cluster(short), {OWNER: self.name, **labels})
+        await self.hub.create(MEMBER_CLUSTER, body)
+
+    async def label(self, short: str, labels: Mapping[str, str | None]) -> None:
+        """Change labels of a member cluster; None removes one."""
+        await self.relabel(MEMBER_CLUSTER, self.cluster(short), labels)
+
+    async def unregister(self, short: str) -> None:
+        """Let a member cluster leave."""
+        await self.delete(MEMBER_CLUSTER, self.cluster(short))
+
+    async def binding(
+        self,
+        short: str,
+        *,
+        policy: int = 0,
+        state: str = "Scheduled",
+        name: str = "",
+        finalizers: Iterable[str] = (),
+    ) -> None:
+        """Bind the placement to a cluster, as the scheduler does."""
+        spec = objects.binding_spec(
+            cluster=self.cluster(short), policy=f"{self.name}-{policy}", state=state
+        )
+        await self.create(
+            self.scope.binding,
+            name or self.binding_name(short),
+            {"spec": spec},
+            labels={objects.PARENT: self.name},
+            finalizers=list(finalizers),
+        )
+
+    def binding_name(self, short: str) -> str:
+        """Name of a cluster's binding; not the cluster's own."""
+        return f"{self.cluster(short)}-bound"
+
+    async def read_binding(self, short: str) -> Json:
+        """A cluster's binding as it is now."""
+        return await self.read(self.scope.binding, self.binding_name(short))
+
+    async def change_binding(self, short: str, **spec: object) -> Json:
+        """Change fields of a binding's spec, as the scheduler or another run may."""
+        return await self.patch(self.scope.binding, self.binding_name(short), {"spec": spec})
+
+    async def report(
+        self,
+        short: str,
+        kind: str = "Available",
+        status: str = "True",
+        reason: str = "",
+        *,
+        generation: int = 0,
+    ) -> None:
+        """Say of a binding what the work generator would; by default of its present generation."""
+        found = await self.read_binding(short)
+        said = objects.condition(
+            kind, status, generation or found["metadata"]["generation"], reason=reason
+        )
+        body = {"metadata": self.meta(self.binding_name(short)), "status": {"conditions": [said]}}
+        await self.hub.apply(
+            self.scope.binding, body, subresource="status", manager=f"{MANAGER}-{kind.lower()}"
+        )
+
+    async def handed_out(self, short: str, *, index: int = 0) -> Json:
+        """Wait until a run has brought a cluster's binding to a version, and announced it."""
+        return await self.until(
+            self.scope.binding,
+            self.binding_name(short),
+            lambda seen: seen and self.is_handed_out(seen, index=index),
+        )
+
+    def is_handed_out(self, binding: Json, *, index: int = 0) -> bool:
+        """Whether a binding is bound to a version, and announced for its generation."""
+        spec, meta = binding["spec"], binding["metadata"]
+        announced = objects.find_condition(binding, "RolloutStarted")
+        return (
+            spec["resourceSnapshotName"] == self.snapshot_name(index)
+            and spec["state"] == "Bound"
+            and announced.get("observedGeneration") == meta["generation"]
+        )
+
+    async def untouched(self, *shorts: str) -> None:
+        """Check that no run has written the bindings of these clusters."""
+        for short in shorts:
+            found = await self.read_binding(short)
+            assert found["spec"]["resourceSnapshotName"] == "", found["spec"]
+            assert not objects.find_condition(found, "RolloutStarted")
+
+    async def update(self, *shorts: str, index: int = 0) -> None:
+        """Play each cluster in turn: wait for the run to write the binding, and be available."""
+        for short in shorts:
+            await self.handed_out(short, index=index)
+            await self.report(short)
+
+    # -- people ----------------------------------------------------------------------------
+
+    async def strategy(self, *stages: Json, name: str = "") -> None:
+        """Write a strategy."""
+        await self.create(
+            self.scope.strategy, name or self.name, {"spec": {"stages": list(stages)}}
+        )
+
+    async def approve(self, request: str, *, generation: int | None = 1, status: str = "True") -> None:
+        """Approve as the user documents do it with kubectl."""
+        said = objects.condition("Approved", status, generation or 0, reason="lgtm")
+        if generation is None:
+            del said["observedGeneration"]
+        body = {"metadata": self.meta(request), "status": {"conditions": [said]}}
+        await self.asked(request)
+        await self.hub.apply(
+            self.scope.approval, body, subresource="status", manager=f"{MANAGER}-approver"
+        )
+
+    async def asked(self, request: str) -> Json:
+        """Wait until an approval request is there."""
+        return await self.until(self.scope.approval, request, bool)
+
+    # -- objects of the world's namespace ----------------------------------------------------
+
+    def meta(self, name: str, **fields: object) -> Json:
+        """Metadata of an object."""
+        placed = {"namespace": self.namespace} if self.namespace else {}
+        return {"name": name, **placed, **fields}
+
+    async def create(
+        self,
+        kind: Kind,
+        name: str,
+        content: Json,
+        *,
+        labels: Mapping[str, str] | None = None,
+        **meta: object,
+    ) -> Json:
+        """Create an object that goes away with the world."""
+        marked = {OWNER: self.name, **(labels or {})}
+        return await self.hub.create(
+            kind, {"metadata": self.meta(name, labels=marked, **meta)} | content
+        )
+
+    async def read(self, kind: Kind, name: str) -> Json:
+        """An object as it is now."""
+        return await self.hub.get(kind, name, namespace=self._home(kind))
+
+    async def find(self, kind: Kind, name: str) -> Json | None:
+        """An object as it is now, or None."""
+        return await self.hub.find(kind, name, namespace=self._home(kind))
+
+    async def patch(self, kind: Kind, name: str, patch: Json | list[Json]) -> Json:
+        """Change an object."""
+        return await self.hub.patch(kind, name, patch, namespace=self._home(kind))
+
+    async def patch_status(self, kind: Kind, name: str, status: Json | None) -> Json:
+        """Change an object's status."""
+        return await self.hub.patch(
+            kind, name, {"status": status}, namespace=self._home(kind), subresource="status"
+        )
+
+    async def relabel(self, kind: Kind, name: str, labels: Mapping[str, str | None]) -> None:
+        """Change labels; None removes one."""
+        await self.patch(kind, name, {"metadata": {"labels": dict(labels)}})
+
+    async def delete(self, kind: Kind, name: str) -> None:
+        """Delete an object, if it is there."""
+        with suppress(NotFound):
+            await self.hub.delete(kind, name, namespace=self._home(kind))
+
+    async def release(self, kind: Kind, name: str) -> None:
+        """Take all finalizers off an object that is being deleted."""
+        with suppress(NotFound):
+            await self.patch(kind, name, {"metadata": {"finalizers": None}})
+
+    async def until(
+        self, kind: Kind, name: str, expect: Expectation, *, within: float = 0
+    ) -> Json:
+        """Watch an object until it is as expected."""
+        seen = await until(
+            self.hub,
+            kind,
+            name,
+            expect,
+            namespace=self._home(kind),
+            within=within or self.within,
+        )
+        return seen or {}
+
+    async def gone(self, kind: Kind, name: str) -> None:
+        """Wait until there is no such object."""
+        await self.until(kind, name, lambda seen: seen is None)
+
+    async def throughout(
+        self, kind: Kind, name: str, expect: Expectation, *, seconds: float
+    ) -> None:
+        """Watch an object for a while; fail when it is not as expected at any moment."""
+        await throughout(
+            self.hub, kind, name, expect, namespace=self._home(kind), seconds=seconds
+        )
+
+    def _home(self, kind: Kind) -> str:
+        return self.namespace if kind.namespaced else ""
+
+    async def clear(self) -> None:
+        """Remove everything that the test has written, and what the engine made of it."""
+        own = f"{OWNER}={self.name}"
+        made = f"{objects.PARENT}={self.name}"
+        kinds = self.scope
+        bindings = await self.hub.list(kinds.binding, namespace=self.namespace, labels=made)
+        held = [each["metadata"] for each in bindings.items if each["metadata"].get("finalizers")]
+        await asyncio.gather(*(self.release(kinds.binding, each["name"]) for each in held))
+        await asyncio.gather(
+            *(
+                self.hub.delete_all(kind, namespace=self._home(kind), labels=own)
+                for kind in (kinds.run, kinds.strategy, kinds.placement, MEMBER_CLUSTER)
+            ),
+            *(
+                self.hub.delete_all(kind, namespace=self._home(kind), labels=made)
+                for kind in (kinds.binding, kinds.policy_snapshot, kinds.resource_snapshot)
+            ),
+        )
