@@ -21,9 +21,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def running_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """The fleet, from the first test that needs it to the end of the session."""
-    fleet = Fleet.start(tmp_path_factory.mktemp("fleet"))
-    yield fleet
-    fleet.end()
+    folder = tmp_path_factory.mktemp("fleet")
+    try:
+        yield Fleet.start(folder)
+    finally:
+        Fleet.end(folder)  # also what a start that failed has left running
 
 
 @pytest.fixture

@@ -38,9 +38,10 @@ class Fleet:
         addresses = _local(folder).up(find_all(progress=progress))
         return cls(folder, addresses)
 
-    def end(self) -> None:
-        """End it and remove its data."""
-        _local(self.folder).down(purge=True)
+    @staticmethod
+    def end(folder: Path) -> None:
+        """End the fleet in the folder and remove its data."""
+        _local(folder).down(purge=True)
 
     def repair(self) -> None:
         """`fleetgate local up`, which starts what died."""
