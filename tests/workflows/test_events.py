@@ -1,16 +1,23 @@
 """What people read of a run in its Kubernetes events."""
 
 import asyncio
+import os
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from temporalio.client import Client
+from temporalio.testing import ActivityEnvironment
 
+from activities.events import EventActivities, write
+from activities.requests import RecordEvents
 from api.kinds import EVENT, Scope
 from hub import Hub, Json
+from planning.events import Event, Subject
+from planning.identity import RunRef
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement
+from tests.support.hand_placement import HandPlacement, says
 from tests.workflows.runs import reaches, started, workflow_id
 from workflows.messages import Approve, ChangeState
 
@@ -180,3 +187,91 @@ async def kubectl(kubeconfig: Path, *words: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+async def test_events_that_are_written_again_are_not_doubled(
+    hub: Hub, placement: HandPlacement, unique: str, scope: Scope
+) -> None:
+    await prepare(placement, unique, {"name": "one"})
+    run = await placement.create_run(unique, unique, index="0", state="Initialize")
+    await told(placement, unique, "Initialized")
+    ref = RunRef(
+        scope_name=scope.name,
+        namespace=placement.namespace,
+        name=unique,
+        uid=run["metadata"]["uid"],
+    )
+    event = Event(reason="Stopped", message="once", at=datetime.now(UTC))
+    for _ in range(2):
+        request = RecordEvents(run=ref, events=[event])
+        await ActivityEnvironment().run(EventActivities(hub).record_events, request)
+    assert [each["reason"] for each in await events_of(hub, run)] == ["Initialized", "Stopped"]
+
+
+async def test_events_that_the_hub_refuses_hold_up_nothing(
+    hub: Hub, scope: Scope, unique: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    namespace = f"{unique}-missing" if scope.run.namespaced else ""
+    ref = RunRef(scope_name=scope.name, namespace=namespace, name=unique, uid="u-1")
+    about = Subject.of(ref)
+    event = Event(reason="Stopped", message="", at=datetime.now(UTC))
+    await write(hub, event.model_copy(update={"reason": "x" * 5000}), about)
+    assert f"of {scope.run} {unique} dropped" in caplog.text
+
+
+async def test_an_approval_of_another_generation_is_told_why_it_does_not_count(
+    placement: HandPlacement, unique: str, hub_kubeconfig: Path
+) -> None:
+    request, warning = await approve_wrongly(placement, unique)
+    assert warning["type"] == "Warning"
+    why, _, remedy = warning["message"].partition(". Type: ")
+    assert why == (
+        "The approval does not count: its condition Approved has observedGeneration 7, "
+        "but the generation of the request is 1"
+    )
+    typed, _, command = remedy.partition(" or: ")
+    assert command == f"fleetgate approve {unique} one --before{flag(placement)}"
+
+    assert await shell(hub_kubeconfig, typed) == 0
+    await started(placement, f"{unique}-0")
+    accepted = await placement.find_approval(request)
+    assert accepted is not None
+    assert says(accepted, "Approved")[1:] == ("testPassed", "lgtm")
+    approvals = [text for reason, text in await told(placement, unique, "StageStarted")][-2:-1]
+    assert approvals == ["The approval before stage one was given with kubectl-patch: lgtm"]
+
+
+async def test_a_warning_is_given_once_for_each_thing_that_is_wrong(
+    placement: HandPlacement, unique: str
+) -> None:
+    request, _ = await approve_wrongly(placement, unique)
+    found = await placement.find_approval(request)
+    assert found is not None
+    # Something else of the object changes: the same approval is looked at again.
+    labels = {"metadata": {"labels": {"looked-at": "again"}}}
+    kind, namespace = placement.scope.approval, placement.namespace
+    await placement.hub.patch(kind, request, labels, namespace=namespace)
+    await placement.approve(request, generation=8)
+    warnings = await eventually(lambda: events_of(placement.hub, found), lambda seen: len(seen) > 1)
+    whys = [each["message"].partition(", but")[0] for each in warnings]
+    assert [why.split()[-1] for why in whys] == ["7", "8"]
+
+
+async def approve_wrongly(placement: HandPlacement, unique: str) -> tuple[str, Json]:
+    """Approve for generation 7; returns the request and the warning about it."""
+    await prepare(placement, unique, {"name": "one", "beforeStageTasks": [APPROVAL]})
+    await placement.create_run(unique, unique, index="0")
+    request = f"{unique}-before-one"
+    asked = await eventually(lambda: placement.find_approval(request), bool)
+    assert asked is not None
+    await placement.approve(request, generation=7)
+    [warning] = await eventually(lambda: events_of(placement.hub, asked), bool)
+    return request, warning
+
+
+async def shell(kubeconfig: Path, command: str) -> int:
+    """Type a command."""
+    process = await asyncio.create_subprocess_shell(
+        command, env=os.environ | {"KUBECONFIG": str(kubeconfig)}
+    )
+    return await process.wait()

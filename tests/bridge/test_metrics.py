@@ -1,0 +1,211 @@
+"""The series of runs, as a scrape shows them; the runs are made up."""
+
+import time
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from api.runs import UpdateRun
+from bridge.metrics import RunMetrics
+from telemetry import process_registry
+
+PREFIX = "fleet_workload_update_run_"
+STATUS = f"{PREFIX}status_last_timestamp_seconds"
+LATENCY = f"{PREFIX}approval_request_latency_seconds"
+DURATION = f"{PREFIX}stage_cluster_updating_duration_seconds"
+KEY = ("team", "v2")
+
+
+@pytest.fixture
+def registry() -> CollectorRegistry:
+    return process_registry()
+
+
+@pytest.fixture
+def metrics(registry: CollectorRegistry) -> RunMetrics:
+    return RunMetrics(registry)
+
+
+def condition(kind: str, minute: int, status: str = "True", reason: str = "") -> dict[str, Any]:
+    moment = f"2026-01-02T03:{minute:02}:00Z"
+    return {"type": kind, "status": status, "observedGeneration": 1} | {
+        "lastTransitionTime": moment,
+        "reason": reason or kind,
+        "message": "",
+    }
+
+
+def run(*conditions: dict[str, Any], done: bool = False, **meta: Any) -> UpdateRun:
+    """A run of one stage with one cluster and an approval before it; all over if `done`."""
+    task = [condition("ApprovalRequestCreated", 0)]
+    cluster = [condition("Started", 4)]
+    if done:
+        task.append(condition("ApprovalRequestApproved", 4))
+        cluster.append(condition("Succeeded", 5))
+    stage = {
+        "stageName": "one",
+        "startTime": "2026-01-02T03:04:00Z",
+        "clusters": [{"clusterName": "a", "conditions": cluster}],
+        "beforeStageTaskStatus": [{"type": "Approval", "conditions": task}],
+    }
+    return UpdateRun.from_wire(
+        {
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "StagedUpdateRun",
+            "metadata": {"name": "v2", "namespace": "team", "uid": "u-1", "generation": 1} | meta,
+            "spec": {
+                "placementName": "web",
+                "stagedRolloutStrategyName": "slow",
+                "state": "Run",
+            },
+            "status": {"conditions": list(conditions), "stagesStatus": [stage]},
+        }
+    )
+
+
+STARTED = condition("Progressing", 4, reason="UpdateRunProgressing")
+SUCCEEDED = condition("Succeeded", 5, reason="UpdateRunSucceeded")
+
+
+def labels(**changed: str) -> dict[str, str]:
+    return {
+        "namespace": "team",
+        "name": "v2",
+        "state": "Run",
+        "condition": "Progressing",
+        "status": "True",
+        "reason": "UpdateRunProgressing",
+        "failureType": "none",
+    } | changed
+
+
+def test_metrics_have_kubefleets_names_types_and_help(
+    metrics: RunMetrics, registry: CollectorRegistry
+) -> None:
+    text = generate_latest(registry).decode()
+    for name, kind, help_text in (
+        (STATUS, "gauge", "Last update timestamp of update run status in seconds"),
+        (
+            LATENCY,
+            "histogram",
+            "The latency from approval request creation to user approval in seconds",
+        ),
+        (
+            DURATION,
+            "histogram",
+            "The duration the stage of an update run in seconds without stage tasks execution time",
+        ),
+    ):
+        assert f"# HELP {name} {help_text}\n# TYPE {name} {kind}\n" in text
+
+
+def test_the_status_is_the_moment_of_its_last_change(
+    metrics: RunMetrics, registry: CollectorRegistry
+) -> None:
+    began = time.time()
+    metrics.note(KEY, run(STARTED))
+    value = registry.get_sample_value(STATUS, labels())
+    assert value is not None
+    assert began <= value <= time.time()
+
+
+def test_old_combinations_stay_until_the_run_is_deleted(
+    metrics: RunMetrics, registry: CollectorRegistry
+) -> None:
+    metrics.note(KEY, run(STARTED))
+    metrics.note(KEY, run(STARTED, SUCCEEDED))
+    succeeded = labels(condition="Succeeded", reason="UpdateRunSucceeded")
+    assert registry.get_sample_value(STATUS, labels())
+    assert registry.get_sample_value(STATUS, succeeded)
+
+
+def test_a_run_without_namespace_has_an_empty_label(
+    metrics: RunMetrics, registry: CollectorRegistry
+) -> None:
+    metrics.note(("", "v2"), run(STARTED))
+    assert registry.get_sample_value(STATUS, labels(namespace=""))
+
+
+def test_approvals_and_stages_are_observed_when_they_happen(
+    metrics: RunMetrics, registry: CollectorRegistry
+) -> None:
+    metrics.note(KEY, run(STARTED))
+    for _ in range(2):
+        metrics.note(KEY, run(STARTED, done=True))
+    named = {"namespace": "team", "name": "v2"}
+    task = named | {"taskType": "beforeStage"}
+    assert registry.get_sample_value(f"{LATENCY}_count", task) == 1
+    assert registry.get_sample_value(f"{LATENCY}_sum", task) == 240
+    assert registry.get_sample_value(f"{DURATION}_count", named) == 1
+    assert registry.get_sample_value(f"{DURATION}_sum", named) == 60
+
+
+@pytest.mark.parametrize(
+    ("name", "series", "bounds"),
+    [
+        (
+            LATENCY,
+            {"taskType": "beforeStage"},
+            (60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400),
+        ),
+        (DURATION, {}, (15, 30, 60, 120, 300, 600, 1800, 3600)),
+    ],
+)
+def test_buckets_are_kubefleets(
+    metrics: RunMetrics,
+    registry: CollectorRegistry,
+    name: str,
+    series: dict[str, str],
+    bounds: tuple[int, ...],
+) -> None:
+    metrics.note(KEY, run(STARTED))
+    metrics.note(KEY, run(STARTED, done=True))
+    found = [
+        sample.labels
+        for family in registry.collect()
+        for sample in family.samples
+        if sample.name == f"{name}_bucket"
+    ]
+    assert found == [
+        {"namespace": "team", "name": "v2"} | series | {"le": bound}
+        for bound in [*(f"{each:.1f}" for each in bounds), "+Inf"]
+    ]
+
+
+def test_what_was_there_at_the_start_is_not_observed(
+    metrics: RunMetrics, registry: CollectorRegistry
+) -> None:
+    metrics.note(KEY, run(SUCCEEDED, done=True))
+    text = generate_latest(registry).decode()
+    assert f"{STATUS}{{" in text
+    assert f"{LATENCY}_count{{" not in text
+    assert f"{DURATION}_count{{" not in text
+
+
+@pytest.mark.parametrize(
+    "left",
+    [None, run(SUCCEEDED, done=True, deletionTimestamp="2026-01-02T03:06:00Z")],
+    ids=["gone", "going"],
+)
+def test_a_deleted_run_leaves_no_series_and_others_stay(
+    metrics: RunMetrics, registry: CollectorRegistry, left: UpdateRun | None
+) -> None:
+    for name in ("v2", "v3"):
+        metrics.note(("team", name), run(STARTED))
+        metrics.note(("team", name), run(STARTED, done=True))
+    metrics.note(KEY, left)
+    text = generate_latest(registry).decode()
+    assert 'name="v2"' not in text
+    assert registry.get_sample_value(STATUS, labels(name="v3"))
+    assert registry.get_sample_value(f"{DURATION}_count", {"namespace": "team", "name": "v3"}) == 1
+
+
+def test_a_run_made_anew_under_the_name_begins_anew(
+    metrics: RunMetrics, registry: CollectorRegistry
+) -> None:
+    metrics.note(KEY, run(STARTED))
+    metrics.note(KEY, run(STARTED, SUCCEEDED, done=True, uid="u-2"))
+    text = generate_latest(registry).decode()
+    assert 'condition="Progressing"' not in text
+    assert f"{DURATION}_count{{" not in text

@@ -1,0 +1,105 @@
+"""Events as objects: where they go, what they are called, how long they may be."""
+
+from datetime import timedelta
+
+import pytest
+
+from api.kinds import CLUSTER_APPROVAL_REQUEST
+from planning import events
+from planning.events import Event, EventType, Subject
+from planning.identity import RunRef
+from tests.planning.run_samples import CLUSTER_RUN, NAMESPACED_RUN, NOW
+
+STOPPED = Event(reason="Stopped", message="it stands", at=NOW)
+
+
+def name_of(event: Event, about: RunRef | Subject = CLUSTER_RUN, **key: str) -> str:
+    subject = about if isinstance(about, Subject) else Subject.of(about)
+    name: str = events.body(event, subject, **key)["metadata"]["name"]
+    return name
+
+
+def test_an_event_says_what_happened_to_what_and_who_says_so() -> None:
+    body = events.body(STOPPED, Subject.of(NAMESPACED_RUN))
+    del body["metadata"]["name"]
+    assert body == {
+        "metadata": {"namespace": "team"},
+        "involvedObject": {
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "StagedUpdateRun",
+            "namespace": "team",
+            "name": "v2",
+            "uid": "u-2",
+        },
+        "type": "Normal",
+        "reason": "Stopped",
+        "message": "it stands",
+        "action": "Stopped",
+        "source": {"component": "fleetgate"},
+        "reportingComponent": "fleetgate",
+        "reportingInstance": "fleetgate",
+        "count": 1,
+        "eventTime": "2026-01-02T03:04:05.000000Z",
+        "firstTimestamp": "2026-01-02T03:04:05Z",
+        "lastTimestamp": "2026-01-02T03:04:05Z",
+    }
+
+
+def test_events_of_an_object_without_a_namespace_go_to_default() -> None:
+    body = events.body(STOPPED, Subject.of(CLUSTER_RUN))
+    assert body["metadata"]["namespace"] == "default"
+    assert "namespace" not in body["involvedObject"]
+
+
+def test_the_same_event_has_the_same_name() -> None:
+    assert name_of(STOPPED) == name_of(STOPPED.model_copy())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        STOPPED.model_copy(update={"reason": "Resumed"}),
+        STOPPED.model_copy(update={"message": "it stands again"}),
+        STOPPED.model_copy(update={"at": NOW + timedelta(microseconds=1)}),
+    ],
+    ids=["reason", "message", "time"],
+)
+def test_another_event_has_another_name(other: Event) -> None:
+    assert name_of(STOPPED) != name_of(other)
+
+
+def test_a_namesake_has_events_of_its_own() -> None:
+    again = CLUSTER_RUN.model_copy(update={"uid": "u-9"})
+    assert name_of(STOPPED) != name_of(STOPPED, again)
+    assert name_of(STOPPED, key="k") != name_of(STOPPED, again, key="k")
+
+
+def test_with_a_key_only_the_key_decides() -> None:
+    later = Event(type=EventType.WARNING, reason="x", message="y", at=NOW + timedelta(days=1))
+    assert name_of(STOPPED, key="k") == name_of(later, key="k")
+    assert name_of(STOPPED, key="k") != name_of(STOPPED, key="l")
+
+
+def test_names_sort_by_time_which_is_how_kubectl_orders_within_a_second() -> None:
+    moments = [NOW + timedelta(microseconds=each) for each in (0, 1, 17, 999_999)]
+    names = [name_of(STOPPED.model_copy(update={"at": each})) for each in moments]
+    assert names == sorted(names)
+
+
+def test_a_long_name_is_cut_to_one_that_kubernetes_takes() -> None:
+    name = "a" * 199 + "-" + "b" * 53
+    made = name_of(STOPPED, Subject(CLUSTER_APPROVAL_REQUEST, "", name, "u-1"))
+    assert made.startswith("a" * 199 + ".")
+    assert len(made) <= 253
+
+
+def test_a_long_message_is_cut() -> None:
+    long = STOPPED.model_copy(update={"message": "x" * 5000})
+    message = events.body(long, Subject.of(CLUSTER_RUN))["message"]
+    assert message == "x" * 1023 + "…"
+
+
+def test_events_of_one_moment_keep_their_order() -> None:
+    first, second = events.spaced([STOPPED, STOPPED])
+    assert first.at == NOW
+    assert second.at > first.at
