@@ -92,14 +92,14 @@ class Settings(BaseModel):
 
     @classmethod
     def load(cls, environ: Mapping[str, str] = os.environ, /, **overrides: object) -> Self:
-        """Read the variables; an override that is not None wins.
+        """Read the variables, of which an empty one is none; an override that is not None wins.
 
         Raises ValidationError naming the field and its value.
         """
         found: dict[str, object] = {
             name: environ[variable]
             for name in cls.model_fields
-            if (variable := f"FLEETGATE_{name.upper()}") in environ
+            if environ.get(variable := f"FLEETGATE_{name.upper()}")
         }
         chosen = {name: value for name, value in overrides.items() if value is not None}
         return cls.model_validate(found | chosen)

@@ -45,8 +45,11 @@ class SurveyingActivities:
         run = await self._run(request.run)
         if run is None:
             return Surveyed()
-        placement, policies, bindings, strategy, clusters = await asyncio.gather(
-            self._placement(request.run, run.spec.placement_name),
+        placement = await self._placement(request.run, run.spec.placement_name)
+        if placement is None:
+            # Nothing else decides then; and a name too long for a label would be refused.
+            return Surveyed(facts=HubFacts(spec=run.spec, generation=run.metadata.generation))
+        policies, bindings, strategy, clusters = await asyncio.gather(
             self._policies(request.run, run.spec.placement_name),
             self._bindings(request.run, run.spec.placement_name),
             self._strategy(request.run, run.spec.staged_rollout_strategy_name),

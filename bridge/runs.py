@@ -57,23 +57,34 @@ class RunReconciler:
         self._hub = hub
         self._runs = runs
         self._workflows = workflows
-        self._told: dict[str, int] = {}
-        """Uid of a run to the generation of its spec that its workflow was told of."""
+        self._told: dict[Key, tuple[RunRef, int]] = {}
+        """Which run of a name has a workflow, and the generation of the spec it was told of."""
 
     async def reconcile(self, key: Key) -> None:
         """Do what is missing; raises HubError when something does not answer."""
         run = self._runs.get(key)
+        known, _ = self._told.get(key, (None, 0))
+        if known and (run is None or run.metadata.uid != known.uid):
+            # Removed by force, without a chance to clean up.
+            await self._workflows.cancel(known)
+            del self._told[key]
         if run is None:
             return
         if run.metadata.deletion_timestamp:
             await self._clean_up(run)
-        elif is_active(run) and self._told.get(run.metadata.uid) != run.metadata.generation:
+            self._told.pop(key, None)
+        elif is_active(run):
+            await self._tell(key, run)
+
+    async def _tell(self, key: Key, run: UpdateRun) -> None:
+        told = (self._runs.ref(run), run.metadata.generation)
+        if self._told.get(key) != told:
             await self._start(run)
+            self._told[key] = told
 
     async def _start(self, run: UpdateRun) -> None:
         await self._ensure_finalizer(run)
         await self._workflows.start(self._runs.ref(run), run, signal=_news(run))
-        self._told[run.metadata.uid] = run.metadata.generation
 
     async def _ensure_finalizer(self, run: UpdateRun) -> None:
         if RUN_FINALIZER not in run.metadata.finalizers:
@@ -87,7 +98,6 @@ class RunReconciler:
             namespace=run.metadata.namespace,
             labels=f"{TARGET_UPDATE_RUN}={run.metadata.name}",
         )
-        self._told.pop(run.metadata.uid, None)
         if RUN_FINALIZER in run.metadata.finalizers:
             kept = [each for each in run.metadata.finalizers if each != RUN_FINALIZER]
             await self._set_finalizers(run, kept)

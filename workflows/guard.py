@@ -31,7 +31,7 @@ class Guard:
         self._wanted = True
 
     async def run(self) -> None:
-        """Look whenever asked, until cancelled.
+        """Look whenever asked; return when there is no run any more.
 
         Raises:
             RunError: the run cannot go on.
@@ -39,8 +39,10 @@ class Guard:
         rollout = self._rollout
         while True:
             await workflow.wait_condition(
-                lambda: self._wanted and rollout.planned and rollout.may_go_on
+                lambda: rollout.gone or (self._wanted and rollout.planned and rollout.may_go_on)
             )
+            if rollout.gone:
+                return
             self._wanted = False
             if await self._violation():
                 await workflow.sleep(SECOND_LOOK, summary="second look at a change")
@@ -52,8 +54,8 @@ class Guard:
         keys = stages.deciding_labels(status.staged_update_strategy_snapshot)
         request = Survey(run=rollout.run, label_keys=keys)
         surveyed = await calls.effect("survey", request, Surveyed, summary="check")
-        # A run that is gone is not judged: its deletion ends the workflow.
         if surveyed.facts is None:
+            rollout.gone = True
             return None
         try:
             validation.check(surveyed.facts, run=rollout.run, status=status)

@@ -26,12 +26,11 @@ class Mirror:
     def __init__(self, rollout: Rollout) -> None:
         self._rollout = rollout
         self._writing = False
-        self._gone = False
 
     async def run(self) -> None:
         """Write whatever is dirty, until cancelled or until the run does not exist any more."""
         ledger = self._rollout.ledger
-        while not self._gone:
+        while not self._rollout.gone:
             await workflow.wait_condition(lambda: ledger.dirty)
             self._writing = True
             await self._write(ledger.take_patch())
@@ -40,7 +39,7 @@ class Mirror:
     async def flushed(self) -> None:
         """Wait until the hub has everything."""
         await workflow.wait_condition(
-            lambda: self._gone or not (self._writing or self._rollout.ledger.dirty)
+            lambda: self._rollout.gone or not (self._writing or self._rollout.ledger.dirty)
         )
 
     async def _write(self, patch: Patch) -> None:
@@ -51,7 +50,7 @@ class Mirror:
             resource_version="" if whole else self._rollout.resource_version,
         )
         written = await self._send(request)
-        self._gone = written.gone
+        self._rollout.gone = written.gone
         self._rollout.resource_version = written.resource_version
         if not written.resource_version:
             # Somebody else changed the object: a person's new state, or a meddled status.

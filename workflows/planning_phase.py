@@ -19,6 +19,7 @@ async def initialize(rollout: Rollout) -> bool:
     survey = Survey(run=rollout.run)
     surveyed = await calls.effect("survey", survey, Surveyed, summary="facts for the plan")
     if surveyed.facts is None:
+        rollout.gone = True
         return False
     facts = surveyed.facts
     # A message may have told of a newer spec while the survey was under way.

@@ -35,6 +35,8 @@ class Rollout:
         """Whether the plan is made."""
         self.finished = False
         """Whether nothing can change any more."""
+        self.gone = False
+        """Whether the run object was found to exist no more."""
         self.halted = False
         """Whether a stop was noticed; set and cleared by the stop keeper alone."""
         self.stage: int = 0

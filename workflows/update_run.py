@@ -163,6 +163,8 @@ class UpdateRun:
         try:
             if not drive.done():
                 guard.result()
+                # The guard found nothing wrong but that the run is gone.
+                return False
             return drive.result()
         except RunError as error:
             self._fail(str(error), stage_failed=drive.done())
@@ -227,11 +229,13 @@ class UpdateRun:
 
     def _outcome(self) -> Outcome:
         """The run's deciding condition."""
+        if self._rollout.gone:
+            return Outcome(reason="Gone", message="the run does not exist any more")
         found = self._rollout.ledger.status.conditions
         for kind in (ConditionType.SUCCEEDED, ConditionType.INITIALIZED):
             if decided := conditions.find(found, kind):
                 return Outcome(reason=decided.reason, message=decided.message)
-        return Outcome(reason="Gone", message="the run did not exist any more when it was begun")
+        raise AssertionError("a run that is over has succeeded, failed or never begun")
 
     # -- small steps of the handlers -------------------------------------------------------
 

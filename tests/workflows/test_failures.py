@@ -208,3 +208,21 @@ async def test_clusters_preempted_together_fail_the_run_and_no_other_is_started(
     ]
     assert names == [first, second]
     assert (await placement.read_binding(third))["spec"]["state"] == "Scheduled"
+
+
+async def test_a_run_removed_by_force_ends_its_workflow(
+    placement: HandPlacement, unique: str, temporal: Client, scope: Scope
+) -> None:
+    cluster = f"{unique}-a"
+    await placement.create({cluster: {"env": unique}})
+    await placement.strategy(unique, [stage(unique)])
+    run = await placement.create_run(unique, unique, index="0")
+    await started(placement, cluster)
+    finalizers = {"metadata": {"finalizers": None}}
+    await placement.hub.patch(scope.run, unique, finalizers, namespace=placement.namespace)
+    await placement.delete_run(unique)
+
+    handle = temporal.get_workflow_handle(workflow_id(run, scope))
+    await eventually(
+        handle.describe, lambda seen: seen.status is not WorkflowExecutionStatus.RUNNING
+    )
