@@ -1,0 +1,241 @@
+"""Sections 4 and 8.5: approval requests, every sentence of them."""
+
+import asyncio
+
+import pytest
+
+from api.kinds import EVENT
+from hub import Invalid, Json
+from tests.conformance.objects import APPROVAL, find_condition, stage, stage_of, timed_wait
+from tests.conformance.runs import Run
+from tests.conformance.texts import E_ABORT, E_UNEXP
+from tests.conformance.vocabulary import Says
+from tests.conformance.world import World
+
+QUIET = 0.4
+"""Seconds in which an engine that counts an approval too many would have gone on."""
+
+
+async def waiting(world: World, *, after: bool = False) -> Run:
+    """A run of one cluster that waits for approval."""
+    await world.place("a")
+    side = "afterStageTasks" if after else "beforeStageTasks"
+    await world.strategy(stage(**{side: [APPROVAL]}))
+    run = await Run.create(world)
+    if after:
+        await world.update("a")
+    await world.asked(run.request("after" if after else "before"))
+    return run
+
+
+# -- the object (section 4) ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+async def test_4_the_request_says_what_is_to_be_approved(world: World, side: str) -> None:
+    run = await waiting(world, after=side == "after")
+    request = await world.asked(f"{run.name}-{side}-one")
+    assert request["spec"] == {"parentStageRollout": run.name, "targetStage": "one"}
+    assert request["metadata"]["labels"] == {
+        "kubernetes-fleet.io/targetUpdatingStage": "one",
+        "kubernetes-fleet.io/targetUpdateRun": run.name,
+        "kubernetes-fleet.io/taskType": f"{side}Stage",
+        "kubernetes-fleet.io/isLatestUpdateRunApproval": "true",
+    }
+    assert "ownerReferences" not in request["metadata"]
+    assert request["metadata"].get("namespace", "") == world.namespace
+
+
+async def test_4_the_request_is_immutable(world: World) -> None:
+    run = await waiting(world)
+    with pytest.raises(Invalid, match="The spec field is immutable"):
+        await world.patch(
+            world.scope.approval, run.request("before"), {"spec": {"targetStage": "two"}}
+        )
+
+
+@pytest.mark.parametrize("generation", [None, 0, 2, 7])
+async def test_4_an_approval_of_another_generation_does_not_count(
+    world: World, generation: int | None
+) -> None:
+    run = await waiting(world)
+    request = run.request("before")
+    await world.approve(request, generation=generation)
+    await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
+    assert not find_condition(await world.asked(request), "ApprovalAccepted")
+    await world.untouched("a")
+    await world.approve(request)
+    await world.handed_out("a")
+
+
+async def test_4_an_approval_that_says_no_does_not_count(world: World) -> None:
+    run = await waiting(world)
+    await world.approve(run.request("before"), status="False")
+    await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
+    await world.untouched("a")
+
+
+async def test_decision_3_a_request_whose_name_is_too_long_is_refused_at_initialization(
+    world: World,
+) -> None:
+    """Names of 63 characters for run and stage always fit; no name can be too long."""
+    long_stage = "s" * 63
+    await world.place("a")
+    await world.strategy(
+        stage(long_stage, labelSelector={"matchLabels": {"stage": "one"}}, beforeStageTasks=[APPROVAL])
+    )
+    suffix = "r" * (63 - len(world.name) - 1)
+    run = await Run.create(world, suffix=suffix)
+    request = await world.asked(f"{run.name}-before-{long_stage}")
+    assert len(run.name) == 63
+    assert request["spec"]["targetStage"] == long_stage
+    await world.approve(request["metadata"]["name"])
+    await world.handed_out("a")
+
+
+async def test_decision_12_an_approval_that_does_not_count_is_explained(world: World) -> None:
+    run = await waiting(world)
+    request = run.request("before")
+    await world.approve(request, generation=7)
+    where = world.namespace or "default"
+    fields = f"involvedObject.name={request},involvedObject.kind={world.scope.approval.kind}"
+    async with asyncio.timeout(world.within):
+        while not (listing := await world.hub.list(EVENT, namespace=where, fields=fields)).items:
+            await asyncio.sleep(0.05)
+    event = listing.items[0]
+    assert event["type"] == "Warning"
+    assert "kubectl" in event["message"]
+
+
+# -- the gate (section 8.5) ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+async def test_8_5_an_approval_is_asked_for_given_and_accepted(world: World, side: str) -> None:
+    run = await waiting(world, after=side == "after")
+    request = run.request(side)
+
+    def task(seen: Json) -> Json:
+        found: Json = stage_of(seen, 0)[f"{side}StageTaskStatus"][0]
+        return found
+
+    seen = await run.until(lambda found: found and find_condition(task(found), "ApprovalRequestCreated"))
+    run.shows(seen, Says.TASK_CREATED, part=task(seen))
+    assert len(task(seen)["conditions"]) == 1
+
+    await world.approve(request)
+    seen = await run.until(
+        lambda found: found and find_condition(task(found), "ApprovalRequestApproved")
+    )
+    run.shows(seen, Says.TASK_APPROVED, part=task(seen))
+    accepted = find_condition(await world.asked(request), "ApprovalAccepted")
+    row = Says.APPROVAL_ACCEPTED.value
+    assert {key: accepted[key] for key in ("status", "reason", "message")} == {
+        "status": row.status,
+        "reason": row.reason,
+        "message": row.message,
+    }
+    assert accepted["observedGeneration"] == 1
+    world.note(Says.APPROVAL_ACCEPTED)
+    if side == "before":
+        await world.update("a")
+    await run.succeeds()
+
+
+async def test_8_5_an_approval_given_before_it_is_asked_for_counts(world: World) -> None:
+    """A request that exists already and targets this run and stage is taken as it is."""
+    await world.place("a")
+    await world.strategy(stage(beforeStageTasks=[APPROVAL]))
+    name = f"{world.name}-run-before-one"
+    spec = {"parentStageRollout": f"{world.name}-run", "targetStage": "one"}
+    labels = {"kubernetes-fleet.io/targetUpdateRun": "later"}
+    await world.create(world.scope.approval, name, {"spec": spec}, labels=labels)
+    await world.approve(name)
+    run = await Run.create(world)
+    seen = await run.stage_comes_to(Says.STAGE_STARTED)
+    for says in (Says.TASK_CREATED, Says.TASK_APPROVED):
+        run.shows(seen, says, part=stage_of(seen, 0)["beforeStageTaskStatus"][0])
+
+
+@pytest.mark.parametrize("wrong", ["run", "stage"])
+async def test_8_5_a_request_that_targets_something_else_fails_the_run(
+    world: World, wrong: str
+) -> None:
+    await world.place("a")
+    await world.strategy(stage(beforeStageTasks=[APPROVAL]))
+    run = f"{world.name}-run"
+    target = {"run": ("other", "one"), "stage": (run, "two")}[wrong]
+    spec = {"parentStageRollout": target[0], "targetStage": target[1]}
+    name = f"{run}-before-one"
+    # Without the label, or it would be taken for the request of a run that is gone.
+    await world.create(world.scope.approval, name, {"spec": spec})
+    created = await Run.create(world)
+    text = (
+        f"{E_ABORT}: {E_UNEXP}: the approval request task `{world.key(name)}` is targeting update "
+        f"run `{world.key(target[0])}` and stage `{target[1]}`, want target update run "
+        f"`{world.key(run)} and stage `one`"
+    )
+    seen = await created.fails(text)
+    created.shows(seen, Says.STAGE_FAILED, part=stage_of(seen, 0), error=text)
+    await world.untouched("a")
+    await world.delete(world.scope.approval, name)
+
+
+async def test_8_5_once_approved_the_request_is_not_looked_at_any_more(world: World) -> None:
+    run = await waiting(world)
+    await run.approve("before")
+    await world.handed_out("a")
+    await world.delete(world.scope.approval, run.request("before"))
+    await world.report("a")
+    seen = await run.succeeds()
+    run.shows(seen, Says.TASK_APPROVED, part=stage_of(seen, 0)["beforeStageTaskStatus"][0])
+    assert await world.find(world.scope.approval, run.request("before")) is None
+
+
+async def test_8_5_an_acceptance_cannot_be_reverted(world: World) -> None:
+    """Approved while another task still waits, then taken back."""
+    await world.place("a")
+    await world.strategy(stage(afterStageTasks=[APPROVAL, timed_wait("2s")]))
+    run = await Run.create(world)
+    await world.update("a")
+    request = run.request("after")
+    await world.approve(request)
+    await world.until(
+        world.scope.approval, request, lambda seen: seen and find_condition(seen, "ApprovalAccepted")
+    )
+    await world.approve(request, status="False")
+    seen = await run.succeeds()
+    run.shows(seen, Says.TASK_APPROVED, part=stage_of(seen, 0)["afterStageTaskStatus"][0])
+
+
+async def test_8_5_a_request_deleted_before_its_acceptance_is_made_anew(world: World) -> None:
+    run = await waiting(world)
+    request = run.request("before")
+    first = await world.asked(request)
+    await world.delete(world.scope.approval, request)
+    await world.until(
+        world.scope.approval,
+        request,
+        lambda seen: seen and seen["metadata"]["uid"] != first["metadata"]["uid"],
+    )
+    await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
+    await world.untouched("a")
+    await world.approve(request)
+    await world.handed_out("a")
+
+
+async def test_8_5_an_approval_taken_back_before_it_counts_has_to_be_given_again(
+    world: World,
+) -> None:
+    run = await waiting(world)
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPED)
+    request = run.request("before")
+    await world.approve(request)
+    await world.approve(request, status="False")
+    await run.set_state("Run")
+    await run.comes_to(Says.RUN_WAITING_BEFORE, stage="one")
+    await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
+    await world.untouched("a")
+    await world.approve(request)
+    await world.handed_out("a")

@@ -1,0 +1,156 @@
+"""Section 8.8: the stage that removes clusters which are no longer picked."""
+
+from hub import Json
+from tests.conformance.objects import (
+    APPROVAL,
+    DELETION_STAGE,
+    find_condition,
+    stage,
+    stage_of,
+)
+from tests.conformance.runs import Run
+from tests.conformance.texts import E_ABORT, E_UNEXP
+from tests.conformance.vocabulary import Says
+from tests.conformance.world import World
+
+HELD = ["conformance.example.com/held"]
+"""A finalizer, by which a binding stays for as long as a test wants."""
+
+
+async def leaving(world: World, shorts: str, *, held: bool = True) -> None:
+    """Bindings that the scheduler has given up."""
+    for short in shorts:
+        await world.binding(short, state="Unscheduled", finalizers=HELD if held else ())
+
+
+async def let_go(world: World, short: str) -> None:
+    """Let a deleted binding go away, as the work generator does in the end."""
+    await world.until(
+        world.scope.binding,
+        world.binding_name(short),
+        lambda seen: seen and seen["metadata"].get("deletionTimestamp"),
+    )
+    await world.release(world.scope.binding, world.binding_name(short))
+
+
+async def test_8_8_bindings_are_deleted_only_after_all_stages(world: World) -> None:
+    await world.place("a")
+    await leaving(world, "x")
+    await world.strategy(stage(afterStageTasks=[APPROVAL]))
+    run = await Run.create(world)
+    await world.update("a")
+    seen = await run.comes_to(Says.RUN_WAITING_AFTER, stage="one")
+    assert "conditions" not in stage_of(seen, -1)
+    assert "deletionTimestamp" not in (await world.read_binding("x"))["metadata"]
+    await run.approve("after")
+    await let_go(world, "x")
+    await run.succeeds()
+
+
+async def test_8_8_all_bindings_are_deleted_at_once_and_each_is_told_of(world: World) -> None:
+    await world.place("a")
+    await leaving(world, "xyz")
+    await world.strategy(stage())
+    run = await Run.create(world)
+    await world.update("a")
+    for short in "xyz":
+        await world.until(
+            world.scope.binding,
+            world.binding_name(short),
+            lambda seen: seen and seen["metadata"].get("deletionTimestamp"),
+        )
+    seen = await run.cluster_comes_to(Says.CLUSTER_STARTED, "z", -1)
+    deletion = stage_of(seen, -1)
+    assert deletion["stageName"] == DELETION_STAGE
+    run.shows(seen, Says.STAGE_STARTED, part=deletion)
+    run.shows(seen, Says.RUN_PROGRESSING)
+    assert deletion["startTime"]
+    for cluster in deletion["clusters"]:
+        assert not find_condition(cluster, "Succeeded")
+
+    await let_go(world, "y")
+    seen = await run.cluster_comes_to(Says.CLUSTER_SUCCEEDED, "y", -1)
+    assert not find_condition(run.cluster(seen, "x", -1), "Succeeded")
+    run.shows(seen, Says.RUN_PROGRESSING)
+
+    await let_go(world, "x")
+    await let_go(world, "z")
+    seen = await run.succeeds()
+    deletion = stage_of(seen, -1)
+    run.shows(seen, Says.STAGE_COMPLETED, part=deletion)
+    run.shows(seen, Says.STAGE_SUCCEEDED, part=deletion)
+    assert deletion["endTime"]
+
+
+async def test_8_8_a_binding_that_is_gone_already_counts_as_deleted(world: World) -> None:
+    await world.place("a")
+    await leaving(world, "x", held=False)
+    await world.strategy(stage())
+    run = await Run.create(world)
+    await world.handed_out("a")
+    await world.delete(world.scope.binding, world.binding_name("x"))
+    await world.report("a")
+    seen = await run.succeeds()
+    for says in (Says.CLUSTER_STARTED, Says.CLUSTER_SUCCEEDED):
+        run.shows(seen, says, part=run.cluster(seen, "x", -1))
+
+
+async def test_8_8_with_nothing_to_delete_the_stage_succeeds_at_once(world: World) -> None:
+    await world.place("a")
+    await world.strategy(stage())
+    run = await Run.create(world)
+    await world.update("a")
+    seen = await run.succeeds()
+    deletion = stage_of(seen, -1)
+    assert deletion["clusters"] == []
+    run.shows(seen, Says.STAGE_SUCCEEDED, part=deletion)
+
+
+async def test_8_8_a_deletion_that_takes_long_is_not_called_stuck(world: World) -> None:
+    await world.place("a")
+    await leaving(world, "x")
+    await world.strategy(stage())
+    run = await Run.create(world)
+    await world.update("a")
+    await run.cluster_comes_to(Says.CLUSTER_STARTED, "x", -1)
+    await run.stays(Says.RUN_PROGRESSING, seconds=world.stuck_after + 0.5)
+    await let_go(world, "x")
+    await run.succeeds()
+
+
+async def test_8_8_a_binding_that_comes_back_after_its_deletion_fails_the_run(
+    world: World,
+) -> None:
+    await world.place("a")
+    await leaving(world, "xy")
+    await world.strategy(stage())
+    run = await Run.create(world)
+    await world.update("a")
+    await let_go(world, "x")
+    await run.cluster_comes_to(Says.CLUSTER_SUCCEEDED, "x", -1)
+    await leaving(world, "x")
+    text = (
+        f"{E_ABORT}: {E_UNEXP}: the deleted cluster `{world.cluster('x')}` in the deleting stage "
+        "still has a binding"
+    )
+    seen = await run.fails(text, within=5)
+    run.shows(seen, Says.STAGE_FAILED, part=stage_of(seen, -1), error=text)
+    run.shows(seen, Says.STAGE_ABORTED, part=stage_of(seen, -1))
+
+
+async def test_decision_15_a_run_that_only_deletes_succeeds(world: World) -> None:
+    await world.place("")
+    await leaving(world, "xy")
+    await world.strategy(stage(), stage("two"))
+    run = await Run.create(world)
+    await let_go(world, "x")
+    await let_go(world, "y")
+    seen = await run.succeeds()
+    run.shows(seen, Says.STAGE_SKIPPED, part=stage_of(seen, 0))
+    assert _done(seen) == ["True", "True"]
+
+
+def _done(run: Json) -> list[str]:
+    return [
+        find_condition(cluster, "Succeeded")["status"] for cluster in stage_of(run, -1)["clusters"]
+    ]
