@@ -1,0 +1,53 @@
+"""What a worker, as a process, shows on its metrics address."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from deploy.local import ports
+from tests.support.eventually import eventually
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def address(
+    hub_kubeconfig: Path, temporal_address: str, unique: str, tmp_path: Path
+) -> Iterator[str]:
+    """Metrics address of a worker that runs; it only polls a queue of its own."""
+    address = f"127.0.0.1:{ports.choose()}"
+    environ = os.environ | {
+        "KUBECONFIG": str(hub_kubeconfig),
+        "TEMPORAL_ADDRESS": temporal_address,
+        "FLEETGATE_RUN": "engine",
+        "FLEETGATE_TASK_QUEUE": unique,
+        "FLEETGATE_METRICS_ADDRESS": address,
+    }
+    with (tmp_path / "worker.log").open("w") as log:
+        process = subprocess.Popen([sys.executable, ROOT / "worker.py"], env=environ, stderr=log)
+    yield address
+    process.kill()
+    process.wait()
+
+
+async def scrape(address: str) -> str:
+    """The text of `/metrics`; empty while nobody answers."""
+    try:
+        async with aiohttp.ClientSession() as http, http.get(f"http://{address}/metrics") as found:
+            return await found.text()
+    except aiohttp.ClientConnectorError:
+        return ""
+
+
+async def test_a_worker_shows_its_process_and_its_requests(address: str) -> None:
+    text = await eventually(lambda: scrape(address), bool, within=60)
+    assert "\nprocess_resident_memory_bytes " in text
+    text = await eventually(
+        lambda: scrape(address), lambda seen: "fleetgate_hub_requests_total" in seen, within=60
+    )
+    assert "# TYPE fleetgate_hub_requests_total counter\n" in text
