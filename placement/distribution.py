@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from api import names
 from api.bindings import Binding, BindingState
@@ -25,7 +26,14 @@ from hub import (
     Unavailable,
     key_of,
 )
-from placement.metadata import BINDING_FINALIZERS, is_going, lacks, with_finalizers
+from placement.metadata import (
+    BINDING_FINALIZERS,
+    is_going,
+    labels_of,
+    lacks,
+    with_finalizers,
+)
+from placement.overrides import BindingOverrides
 from placement.parallel import all_of
 from placement.settings import MANAGER, PlacementSettings
 from placement.stores import ScopeStores, Stores, binding_of, placement_of
@@ -33,6 +41,7 @@ from placement.withdrawal import Withdrawal, delete_work
 from planning import binding_conditions, rendering
 from planning.binding_conditions import BindingReport
 from planning.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
+from planning.override_rendering import OverrideError
 from planning.rendering import MissingSnapshotError, Source, WorkChanges
 
 _PASSING = (Unavailable, TooManyRequests, Conflict)
@@ -54,6 +63,9 @@ class Distributor:
         self._stores = stores
         self._settings = settings
         self._withdrawal = Withdrawal(hub, stores.works_of, own.scope)
+        self._overrides = BindingOverrides(stores)
+        self._overridden_in_vain: set[Key] = set()
+        """Bindings whose overrides could not be applied; another snapshot may mend that."""
         self._begun: dict[Key, tuple[int, float]] = {}
         """Since when content is on its way, by binding: its generation, and the loop's time."""
         self.controller = Controller(
@@ -63,6 +75,7 @@ class Distributor:
         )
         own.bindings.subscribe(lambda change: self.controller.queue.add(change.key))
         own.snapshots.subscribe(self._on_snapshot)
+        self._overrides.on_new(self._on_new_override)
         stores.works.subscribe(self._on_work)
         stores.members.subscribe(self._on_member)
         stores.member_namespaces.subscribe(self._on_namespace)
@@ -81,8 +94,13 @@ class Distributor:
             if body["spec"]["resourceSnapshotName"] == change.key[1]:
                 self.controller.queue.add(key_of(body))
 
+    def _on_new_override(self) -> None:
+        for key in self._overridden_in_vain:
+            self.controller.queue.add(key)
+
     def _on_member(self, change: Change) -> None:
-        if change.old is None or change.new is None:
+        # An override may have wanted a label that was not there.
+        if labels_of(change.old) != labels_of(change.new):
             self._add_all_on(change.key[1])
 
     def _on_namespace(self, change: Change) -> None:
@@ -97,6 +115,7 @@ class Distributor:
         body = self._own.bindings.get(key)
         if body is None or is_going(body):
             self._begun.pop(key, None)
+            self._overridden_in_vain.discard(key)
             await self._withdrawal.go_on(key, body)
             return None
         if not self._is_due(body):
@@ -130,15 +149,16 @@ class Distributor:
 
     async def _distribute(self, key: Key, binding: Binding) -> Outcome | None:
         """Write Works that are not as they should be; None when there is nothing to say yet."""
-        override_error = _missing_override(binding)
-        if override_error:
-            return Outcome(override_error=override_error)
         works = self._works_of(key)
         if binding.spec.state == BindingState.UNSCHEDULED and not works:
             return self._given_up(binding)
         try:
             changes = self._changes(key, binding, works)
             await self._write(changes, binding)
+            self._overridden_in_vain.discard(key)
+        except OverrideError as error:
+            self._overridden_in_vain.add(key)
+            return Outcome(override_error=str(error))
         except MissingSnapshotError as error:
             return Outcome(sync_error=str(error))
         except _PASSING:
@@ -168,7 +188,13 @@ class Distributor:
         report_back = strategy.report_back_strategy
         source = Source(name=owner[1], namespace=owner[0], report_back=report_back)
         snapshots = self._own.snapshots_of.of(owner)
-        return rendering.changes(binding, source, snapshots=snapshots, works=works)
+        return rendering.changes(
+            binding,
+            source,
+            snapshots=snapshots,
+            works=works,
+            override=partial(self._overrides.apply, binding),
+        )
 
     async def _write(self, changes: WorkChanges, binding: Binding) -> None:
         await all_of(self._apply(each) for each in changes.writes)
@@ -211,12 +237,3 @@ class Distributor:
                 self._scope.binding, body, subresource="status", manager=MANAGER
             )
             self._own.bindings.wrote(written)
-
-
-def _missing_override(binding: Binding) -> str:
-    """Overrides are not placed yet, so whichever a binding names is not there."""
-    for name in binding.spec.cluster_resource_override_snapshots:
-        return f"clusterResourceOverrideSnapshot {name} is not found"
-    for each in binding.spec.resource_override_snapshots:
-        return f"resourceOverrideSnapshot {each.namespace}/{each.name} is not found"
-    return ""

@@ -18,6 +18,11 @@ def is_going(body: Json) -> bool:
     return "deletionTimestamp" in body["metadata"]
 
 
+def labels_of(body: Json | None) -> dict[str, str] | None:
+    """An object's labels; None without the object."""
+    return None if body is None else body["metadata"].get("labels", {})
+
+
 def owner_reference(kind: Kind, owner: Json) -> OwnerReference:
     """A reference by which an object goes when its owner goes."""
     return OwnerReference(

@@ -9,9 +9,11 @@ from collections.abc import Callable, Hashable, Iterator
 
 from api import names
 from api.kinds import (
+    CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT,
     CUSTOM_RESOURCE_DEFINITION,
     MEMBER_CLUSTER,
     NAMESPACE,
+    RESOURCE_OVERRIDE_SNAPSHOT,
     SCOPES,
     WORK,
     Kind,
@@ -150,11 +152,14 @@ class Stores:
         self.members = Store(hub, MEMBER_CLUSTER)
         self.member_namespaces = Store(hub, NAMESPACE, labels=names.MEMBER_NAME)
         self.definitions = Store(hub, CUSTOM_RESOURCE_DEFINITION)
+        self.cluster_overrides = Store(hub, CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT)
+        self.overrides = Store(hub, RESOURCE_OVERRIDE_SNAPSHOT)
         self.works_of = self.works.group(binding_of)
 
     def all(self) -> list[Store]:
         """Every store."""
         own = [self.works, self.members, self.member_namespaces, self.definitions]
+        own += [self.cluster_overrides, self.overrides]
         return own + [store for scope in self.scopes.values() for store in scope.all()]
 
 

@@ -121,10 +121,15 @@ def _selects_in_namespace(
 
 def _applies(snapshot: OverrideSnapshot, labels: Labels) -> bool:
     rules = snapshot.spec.override_spec.policy.override_rules
-    return any(_picks(rule, labels, snapshot) for rule in rules)
+    return any(picks(rule, labels, snapshot) for rule in rules)
 
 
-def _picks(rule: OverrideRule, labels: Labels, snapshot: OverrideSnapshot) -> bool:
+def picks(rule: OverrideRule, labels: Labels, snapshot: OverrideSnapshot) -> bool:
+    """Whether a snapshot's rule is for a cluster, by all labels of the cluster.
+
+    Raises:
+        InitializationError: the rule's selector is invalid.
+    """
     if rule.cluster_selector is None:
         return False
     terms = rule.cluster_selector.cluster_selector_terms

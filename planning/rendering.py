@@ -3,7 +3,7 @@
 contract: placement 8 (names, labels, annotations, when a Work is rewritten)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,12 +48,18 @@ class WorkChanges:
 
 
 def changes(
-    binding: Binding, source: Source, *, snapshots: Iterable[Json], works: Sequence[Json]
+    binding: Binding,
+    source: Source,
+    *,
+    snapshots: Iterable[Json],
+    works: Sequence[Json],
+    override: Callable[[Sequence[Json]], list[Json]] = list,
 ) -> WorkChanges:
-    """Compare a binding's content with its Works.
+    """Compare a binding's content with its Works; `override` makes objects the cluster's own.
 
-    Works that carry the content already are left alone, even if the snapshot was pruned since.
-    Raises MissingSnapshotError when Works are to be written and the snapshot is not there.
+    Works that carry the content already are left alone, even if the snapshot or an override was
+    pruned since. Raises MissingSnapshotError when Works are to be written and the snapshot is not
+    there, and whatever `override` raises.
     """
     present = {each["metadata"]["name"]: each for each in works}
     wanted_by_all = _parent_marks(binding)
@@ -65,7 +71,7 @@ def changes(
         raise
     wanted = {_work_name(source, part): part for part in parts}
     writes = tuple(
-        _body(name, part, binding, source)
+        _body(name, part, binding, source, override(part["spec"]["selectedResources"]))
         for name, part in wanted.items()
         if name not in present or not _is_current(present[name], wanted_by_all, binding, source)
     )
@@ -131,7 +137,7 @@ def _how(binding: Binding, source: Source) -> Json:
     }
 
 
-def _body(name: str, part: Json, binding: Binding, source: Source) -> Json:
+def _body(name: str, part: Json, binding: Binding, source: Source, manifests: list[Json]) -> Json:
     labels = {
         names.PARENT_BINDING: binding.metadata.name,
         names.PARENT_PLACEMENT: source.name,
@@ -147,5 +153,5 @@ def _body(name: str, part: Json, binding: Binding, source: Source) -> Json:
             "labels": labels,
             "annotations": _parent_marks(binding),
         },
-        "spec": {"workload": {"manifests": part["spec"]["selectedResources"]}, **how},
+        "spec": {"workload": {"manifests": manifests}, **how},
     }

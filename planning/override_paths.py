@@ -1,0 +1,38 @@
+"""Which parts of an object an override may change.
+
+contract: placement 9 (path rules)
+"""
+
+from typing import Final
+
+from api.overrides import JsonPatchOverride, PatchOperation
+
+_OPEN_METADATA: Final = ("annotations", "labels")
+
+
+def refusal(override: JsonPatchOverride) -> str:
+    """Why an override may not be; empty if it may.
+
+    KubeFleet's webhook says so when an override is written. A hub without it takes the override,
+    and an object must not become another one on its way to a member.
+    """
+    if override.op == PatchOperation.REMOVE and override.value is not None:
+        return "remove operation cannot have value"
+    return _refused_path(override.path)
+
+
+def _refused_path(path: str) -> str:
+    if not path:
+        return "path cannot be empty"
+    if not path.startswith("/"):
+        return "path must start with /"
+    parts = path[1:].split("/")
+    if parts[0] in ("kind", "apiVersion"):
+        return "cannot override typeMeta fields"
+    if parts[0] == "status":
+        return "cannot override status fields"
+    if parts == ["metadata"]:
+        return "cannot override field metadata"
+    if parts[0] == "metadata" and parts[1] not in _OPEN_METADATA:
+        return "cannot override metadata fields except annotations and labels"
+    return "path cannot contain empty string" if "" in parts else ""

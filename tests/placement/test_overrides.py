@@ -1,0 +1,175 @@
+"""Works differ from cluster to cluster as overrides say (contract: placement 6, 9)."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from api.kinds import CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, MEMBER_CLUSTER, RESOURCE_OVERRIDE_SNAPSHOT
+from hub import NotFound
+from tests.placement.world import World, condition, until
+
+Json = dict[str, Any]
+
+
+class Overrides:
+    """Writes snapshots of overrides, as a controller does of overrides."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    @property
+    def cluster(self) -> str:
+        return f"{self._world.unique}-cro-0"
+
+    @property
+    def namespaced(self) -> Json:
+        return {"name": "ro-0", "namespace": self._world.unique}
+
+    async def write_cluster(self, *patches: Json) -> None:
+        """Override everything in the test's namespace."""
+        selector = {"group": "", "version": "v1", "kind": "Namespace", "name": self._world.unique}
+        spec = {"clusterResourceSelectors": [selector], "policy": self._policy(patches)}
+        await self._write(CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, {"name": self.cluster}, spec)
+
+    async def write_namespaced(self, *patches: Json) -> None:
+        """Override the ConfigMap; without patches leave it out."""
+        selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "cm"}
+        spec = {"resourceSelectors": [selector], "policy": self._policy(patches)}
+        await self._write(RESOURCE_OVERRIDE_SNAPSHOT, self.namespaced, spec)
+
+    def _policy(self, patches: tuple[Json, ...]) -> Json:
+        how = {"jsonPatchOverrides": list(patches)} if patches else {"overrideType": "Delete"}
+        return {"overrideRules": [{"clusterSelector": {"clusterSelectorTerms": []}} | how]}
+
+    async def _write(self, kind: Any, metadata: Json, spec: Json) -> None:
+        body = {"metadata": metadata, "spec": {"overrideSpec": spec, "overrideHash": "aGFzaA=="}}
+        await self._world.hub.create(kind, body)
+
+    async def clear(self) -> None:
+        try:
+            await self._world.hub.delete(CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, self.cluster)
+        except NotFound:
+            return
+
+
+@pytest.fixture
+async def overrides(world: World) -> AsyncIterator[Overrides]:
+    written = Overrides(world)
+    yield written
+    await written.clear()
+
+
+def add(path: str, value: Any) -> Json:
+    return {"op": "add", "path": path, "value": value}
+
+
+async def roll_out(world: World, member: str, overrides: Overrides, *, both: bool = False) -> None:
+    await world.snapshot(0)
+    lists: Json = {"resourceOverrideSnapshots": [overrides.namespaced]}
+    if both:
+        lists["clusterResourceOverrideSnapshots"] = [overrides.cluster]
+    await world.roll_out(member, **lists)
+
+
+async def config_map(world: World, member: str) -> Json:
+    work = await until(lambda: world.work(member), "there is a Work")
+    manifests = work["spec"]["workload"]["manifests"]
+    return next((each for each in manifests if each["kind"] == "ConfigMap"), {})
+
+
+async def test_a_work_carries_what_the_overrides_make_of_the_content(
+    world: World, overrides: Overrides
+) -> None:
+    member = await world.join("a", region="eu")
+    await world.place()
+    await overrides.write_cluster(add("/metadata/annotations", {"by": "cro"}))
+    await overrides.write_namespaced(
+        add("/metadata/annotations/by", "ro"),
+        add("/data/where", "${MEMBER-CLUSTER-LABEL-KEY-region} ${MEMBER-CLUSTER-NAME}"),
+        add("/data/nothing", None),
+    )
+
+    await roll_out(world, member, overrides, both=True)
+    await world.report(member)
+
+    binding = await world.bound(member, "Available", status="True")
+    changed = await config_map(world, member)
+    assert changed["metadata"]["annotations"] == {"by": "ro"}
+    assert changed["data"] == {"key": "value1", "where": f"eu {member}", "nothing": None}
+    said = condition(binding, "Overridden")
+    assert (said["status"], said["reason"]) == ("True", "OverriddenSucceeded")
+    assert said["message"] == "Successfully applied the override rules on the resources"
+    told = await world.told("Overridden", status="True", reason="OverriddenSucceeded")
+    assert told["message"] == "The selected resources are successfully overridden in 1 cluster(s)"
+
+
+async def test_a_deleted_object_is_left_out_of_the_work(world: World, overrides: Overrides) -> None:
+    member = await world.join("a")
+    await world.place()
+    await overrides.write_namespaced()
+
+    await roll_out(world, member, overrides)
+
+    assert await config_map(world, member) == {}
+
+
+async def test_an_override_that_does_not_fit_stops_the_content(
+    world: World, overrides: Overrides
+) -> None:
+    member = await world.join("a")
+    await world.place()
+    await overrides.write_namespaced(add("/data/x/y", "v"))
+
+    await roll_out(world, member, overrides)
+
+    binding = await world.bound(member, "Overridden", status="False", reason="OverriddenFailed")
+    assert condition(binding, "Overridden")["message"] == (
+        "Failed to apply the override rules on the resources: ResourceOverrideSnapshot"
+        f' "ro-0" failed to apply on ConfigMap "cm" in namespace "{world.unique}": add operation'
+        ' does not apply: doc is missing path: "/data/x/y": missing value'
+    )
+    assert condition(binding, "WorkSynchronized") == {}
+    assert await world.work(member) is None
+
+
+async def test_a_missing_override_snapshot_is_named_and_taken_when_it_comes(
+    world: World, overrides: Overrides
+) -> None:
+    member = await world.join("a")
+    await world.place()
+    await roll_out(world, member, overrides, both=True)
+    binding = await world.bound(member, "Overridden", status="False")
+    said = condition(binding, "Overridden")["message"]
+    assert said.endswith(f": clusterResourceOverrideSnapshot {overrides.cluster} is not found")
+
+    await overrides.write_cluster(add("/metadata/annotations", {}))
+    missing = f"resourceOverrideSnapshot {world.unique}/ro-0 is not found"
+    await until(lambda: _says(world, member, missing), "the other one is missing")
+    await overrides.write_namespaced(add("/data/key", "overridden"))
+
+    await world.bound(member, "Overridden", status="True")
+    assert (await config_map(world, member))["data"] == {"key": "overridden"}
+
+
+async def test_a_label_that_an_override_wants_may_come_later(
+    world: World, overrides: Overrides
+) -> None:
+    member = await world.join("a")
+    await world.place()
+    await overrides.write_namespaced(add("/data/key", "${MEMBER-CLUSTER-LABEL-KEY-region}"))
+    await roll_out(world, member, overrides)
+    await until(
+        lambda: _says(world, member, f"label key region not found on cluster {member}"),
+        "the label is missing",
+    )
+
+    await world.hub.patch(MEMBER_CLUSTER, member, {"metadata": {"labels": {"region": "eu"}}})
+
+    await world.bound(member, "Overridden", status="True")
+    assert (await config_map(world, member))["data"] == {"key": "eu"}
+
+
+async def _says(world: World, member: str, text: str) -> bool:
+    said = condition(await world.binding(member), "Overridden").get("message", "")
+    return bool(said.endswith(text))
