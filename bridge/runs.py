@@ -8,7 +8,7 @@ from api.names import RUN_FINALIZER, TARGET_UPDATE_RUN
 from api.reasons import ConditionType
 from api.runs import RunState, UpdateRun
 from bridge.temporal import Signal, Workflows
-from hub import Cache, Hub, Key, NotFound
+from hub import Cache, Hub, Key, NotFound, version_of
 from planning import conditions
 from planning.identity import RunRef
 from workflows.messages import ChangeState
@@ -22,17 +22,24 @@ class RunIndex:
     def __init__(self, scope: Scope, cache: Cache) -> None:
         self.scope = scope
         self.cache = cache
+        self._parsed: dict[Key, UpdateRun] = {}
 
     def get(self, key: Key) -> UpdateRun | None:
-        """One run."""
+        """One run; several look at it for each change, and it may have a thousand clusters."""
         namespace, name = key
         found = self.cache.get(name, namespace)
-        return UpdateRun.from_wire(found) if found else None
+        if found is None:
+            self._parsed.pop(key, None)
+            return None
+        parsed = self._parsed.get(key)
+        if parsed is None or parsed.metadata.resource_version != version_of(found):
+            parsed = self._parsed[key] = UpdateRun.from_wire(found)
+        return parsed
 
     def active(self) -> list[UpdateRun]:
         """All runs that may still do something."""
-        runs = map(UpdateRun.from_wire, self.cache.items())
-        return [run for run in runs if is_active(run)]
+        runs = map(self.get, self.cache.keys())
+        return [run for run in runs if run and is_active(run)]
 
     def ref(self, run: UpdateRun) -> RunRef:
         """How workflows name the run."""

@@ -23,7 +23,7 @@ from hub.errors import (
     Unavailable,
 )
 from hub.limits import Limits
-from hub.objects import Json, Key, key_of
+from hub.objects import Json, Key, key_of, version_of
 from hub.queue import WorkQueue
 from hub.shared import SharedCaches
 from hub.store import Change
@@ -54,4 +54,5 @@ __all__ = [
     "WatchEvent",
     "WorkQueue",
     "key_of",
+    "version_of",
 ]

@@ -15,6 +15,10 @@ from planning.tasks import Side
 DELETION: Final = -1
 """Index of the deletion stage, which comes after all others."""
 
+MOST_OPERATIONS: Final = 100
+"""Of one patch: some 55 KiB, where a thousand clusters that change at once would be ten times as
+much, which the API server and etcd take less gladly than ten small writes."""
+
 Patch = list[dict[str, Any]]
 
 _ATTRIBUTES: Final = {
@@ -150,10 +154,16 @@ class Ledger:
     # -- mirroring -------------------------------------------------------------------------
 
     def take_patch(self) -> Patch:
-        """JSON patch of everything that is dirty; the caller answers for getting it written."""
-        paths, self._dirty = list(self._dirty), {}
-        if "" in paths:
+        """JSON patch of what is dirty, oldest first; the caller answers for getting it written.
+
+        What is too much for one write stays dirty.
+        """
+        if "" in self._dirty:
+            self._dirty = {}
             return [{"op": "add", "path": "/status", "value": self.status.to_wire()}]
+        paths = list(self._dirty)[:MOST_OPERATIONS]
+        for path in paths:
+            del self._dirty[path]
         return [self._operation(path) for path in paths]
 
     def _operation(self, path: str) -> dict[str, Any]:

@@ -18,6 +18,8 @@ with workflow.unsafe.imports_passed_through():
 
 QUICK: Final = timedelta(seconds=2)
 """A local activity holds up signals while it runs, so it may only be short."""
+WHOLE: Final = timedelta(seconds=8)
+"""The same for a whole status, which is rare, and half a megabyte for a thousand clusters."""
 
 
 class Mirror:
@@ -62,7 +64,7 @@ class Mirror:
                 "write_status",
                 request,
                 result_type=StatusWritten,
-                start_to_close_timeout=QUICK,
+                start_to_close_timeout=QUICK if request.resource_version else WHOLE,
                 retry_policy=RetryPolicy(maximum_attempts=2),
             )
         except FailureError as error:

@@ -107,7 +107,7 @@ class StageRun:
             marks.cluster_failed(ledger, self._index, position, updated.preempted, now)
             raise abort(updated.preempted)
         marks.cluster_succeeded(ledger, self._index, position, now)
-        self._stuck.look()
+        self._stuck.one_ended()
 
     def _name(self, position: int) -> str:
         return self._clusters[position].cluster_name

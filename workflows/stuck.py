@@ -32,6 +32,11 @@ class StuckWatch:
             await workflow.sleep(remaining, summary=f"{stage}: stuck check")
             self.look()
 
+    def one_ended(self) -> None:
+        """A cluster has ended; only if some were stuck can that make a difference."""
+        if self.clusters:
+            self.look()
+
     def look(self) -> None:
         """Compare the clusters in flight with the time now."""
         overdue = self._overdue()
