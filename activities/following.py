@@ -17,7 +17,7 @@ from temporalio.client import AsyncActivityCancelledError, AsyncActivityHandle, 
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.requests import ClusterUpdated, FollowBindings
+from activities.requests import ClusterUpdated, FollowBindings, activity_of
 from api.bindings import Binding
 from api.names import PARENT_PLACEMENT
 from hub import Cache, Change, Controller, Key, SharedCaches, Unavailable
@@ -138,7 +138,7 @@ class _Follower:
 
     def _activity(self, cluster: str) -> AsyncActivityHandle:
         return self._client.get_async_activity_handle(
-            workflow_id=self._request.run.workflow_id, run_id=None, activity_id=cluster
+            workflow_id=self._request.run.workflow_id, run_id=None, activity_id=activity_of(cluster)
         )
 
     async def _complete(self, cluster: str, result: ClusterUpdated) -> None:
@@ -173,13 +173,16 @@ class _Follower:
         workflow = self._client.get_workflow_handle(self._request.run.workflow_id)
         description = await workflow.describe()
         written_by = datetime.now(UTC) - WRITING_TAKES
-        return [
+        waiting = {
             pending.activity_id
             for pending in description.raw_description.pending_activities
-            if pending.activity_id in self._request.clusters
-            and pending.activity_id not in self._held
-            and pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
+            if pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
             and pending.last_started_time.ToDatetime(UTC) < written_by
+        }
+        return [
+            cluster
+            for cluster in self._request.clusters
+            if cluster not in self._held and activity_of(cluster) in waiting
         ]
 
 

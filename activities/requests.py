@@ -26,6 +26,8 @@ class Survey(Request):
     run: RunRef
     label_keys: list[str] | None = None
     """Which labels of the clusters decide; None reads the strategy to find out."""
+    settled: bool = True
+    """Refuse, and so repeat, a look into the middle of somebody else's change."""
 
 
 class Surveyed(Request):
@@ -119,6 +121,14 @@ class RecordEvents(Request):
 
     run: RunRef
     events: list[Event]
+
+
+def activity_of(cluster: str) -> str:
+    """Id of the activity that works on a cluster.
+
+    Not the bare name: a cluster may be called `7`, as Temporal calls the seventh activity.
+    """
+    return f"cluster/{cluster}"
 
 
 class UpdateCluster(Request):

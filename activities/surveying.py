@@ -4,15 +4,12 @@ contract: update-runs 7 and 9
 """
 
 import asyncio
-from collections.abc import Iterable
 
 from temporalio import activity
 
 from activities.errors import told_to_temporal
 from activities.requests import Survey, Surveyed
 from api import names
-from api.applying import ApplyStrategy
-from api.base import KubernetesObject
 from api.bindings import Binding
 from api.kinds import MEMBER_CLUSTER
 from api.members import MemberCluster
@@ -21,8 +18,8 @@ from api.policies import PolicySnapshot
 from api.runs import UpdateRun
 from api.strategies import StrategySpec, UpdateStrategy
 from hub import Hub
-from planning import conditions, initialization, stages
-from planning.facts import BindingFact, ClusterFact, HubFacts, PlacementFact, PolicyFact
+from planning import initialization, observing, stages
+from planning.facts import BindingFact, HubFacts, PlacementFact, PolicyFact
 from planning.identity import RunRef
 
 
@@ -65,10 +62,13 @@ class SurveyingActivities:
             policies=policies,
             bindings=bindings,
             strategy=strategy,
-            clusters=_clusters(map(MemberCluster.from_wire, clusters.items), bindings, keys),
+            clusters=observing.cluster_facts(
+                map(MemberCluster.from_wire, clusters.items), bindings, keys
+            ),
         )
-        # Here and not in the workflow: Temporal repeats an activity without a trace in history.
-        initialization.check_settled(facts)
+        if request.settled:
+            # Here and not in the workflow: Temporal repeats an activity without a trace in history.
+            initialization.check_settled(facts, run=request.run)
         return Surveyed(facts=facts)
 
     async def _run(self, ref: RunRef) -> UpdateRun | None:
@@ -80,15 +80,7 @@ class SurveyingActivities:
         found = await self._hub.find(ref.scope.placement, name, namespace=ref.namespace)
         if found is None:
             return None
-        placement = Placement.from_wire(found)
-        # A placement on its way out is as good as gone: its snapshots and bindings go with it.
-        if placement.metadata.deletion_timestamp:
-            return None
-        strategy = placement.spec.strategy
-        return PlacementFact(
-            strategy_type=strategy.type,
-            apply_strategy=strategy.apply_strategy or ApplyStrategy(),
-        )
+        return observing.placement_fact(Placement.from_wire(found))
 
     async def _policies(self, ref: RunRef, placement: str) -> list[PolicyFact]:
         found = await self._hub.list(
@@ -96,7 +88,7 @@ class SurveyingActivities:
             namespace=ref.namespace,
             labels=f"{names.PARENT_PLACEMENT}={placement},{names.IS_LATEST_SNAPSHOT}=true",
         )
-        return [_policy(PolicySnapshot.from_wire(each)) for each in found.items]
+        return [observing.policy_fact(PolicySnapshot.from_wire(each)) for each in found.items]
 
     async def _bindings(self, ref: RunRef, placement: str) -> list[BindingFact]:
         found = await self._hub.list(
@@ -105,48 +97,8 @@ class SurveyingActivities:
             labels=f"{names.PARENT_PLACEMENT}={placement}",
         )
         bindings = map(Binding.from_wire, found.items)
-        return sorted(map(_binding, bindings), key=lambda each: each.name)
+        return sorted(map(observing.binding_fact, bindings), key=lambda each: each.name)
 
     async def _strategy(self, ref: RunRef, name: str) -> StrategySpec | None:
         found = await self._hub.find(ref.scope.strategy, name, namespace=ref.namespace)
         return UpdateStrategy.from_wire(found).spec if found else None
-
-
-def _policy(snapshot: PolicySnapshot) -> PolicyFact:
-    policy = snapshot.spec.policy
-    return PolicyFact(
-        name=snapshot.metadata.name,
-        index=snapshot.metadata.labels.get(names.POLICY_INDEX, ""),
-        placement_type=policy.placement_type if policy else "PickAll",
-        cluster_names=len(policy.cluster_names) if policy else 0,
-        cluster_count=snapshot.metadata.annotations.get(names.NUMBER_OF_CLUSTERS),
-        scheduled=conditions.has(
-            snapshot.status.conditions, "Scheduled", generation=snapshot.metadata.generation
-        ),
-    )
-
-
-def _binding(binding: Binding) -> BindingFact:
-    return BindingFact(
-        name=binding.metadata.name,
-        cluster=binding.spec.target_cluster,
-        policy_snapshot=binding.spec.scheduling_policy_snapshot_name,
-        state=binding.spec.state,
-        deleting=binding.metadata.deletion_timestamp is not None,
-    )
-
-
-def _clusters(
-    clusters: Iterable[KubernetesObject], bindings: list[BindingFact], keys: list[str]
-) -> list[ClusterFact]:
-    """Only clusters that have a binding, and only labels that decide: history stays small."""
-    bound = frozenset(each.cluster for each in bindings)
-    facts = [
-        ClusterFact(
-            name=each.metadata.name,
-            labels={key: each.metadata.labels[key] for key in keys if key in each.metadata.labels},
-        )
-        for each in clusters
-        if each.metadata.name in bound
-    ]
-    return sorted(facts, key=lambda each: each.name)

@@ -90,9 +90,7 @@ def test_settings_cannot_be_changed() -> None:
     ("variable", "value", "advice"),
     [
         ("RUN", "nothing", "Input should be 'engine', 'bridge', 'placement' or 'agents'"),
-        ("RUN", "", "Input should be 'engine', 'bridge', 'placement' or 'agents'"),
         ("PLACEMENT", "none", "Input should be 'builtin' or 'external'"),
-        ("TASK_QUEUE", "", "String should have at least 1 character"),
         ("STUCK_AFTER", "5", "'5' is not a duration; write it like 90s, 5m or 1h30m"),
         ("STUCK_AFTER", "0s", "write a duration longer than 0s, such as 5m"),
         (
@@ -237,3 +235,8 @@ async def test_a_hub_that_cannot_be_reached_is_one_line(start: Start, tmp_path: 
     (line,) = logged(tmp_path)
     assert line.startswith("error: ")
     assert "none.kubeconfig" in line
+
+
+@pytest.mark.parametrize("variable", ["RUN", "TASK_QUEUE", "KUBECONFIG", "STUCK_AFTER"])
+def test_an_empty_variable_is_none(variable: str) -> None:
+    assert Settings.load({f"FLEETGATE_{variable}": ""}) == Settings()

@@ -11,7 +11,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
-    from activities.requests import Request
+    from activities.requests import Request, activity_of
     from planning.errors import InitializationError, RunAborted
 
 AnswerT = TypeVar("AnswerT")
@@ -55,14 +55,14 @@ async def effect(
 async def cluster(name: str, request: Request, answer: type[AnswerT], *, cluster: str) -> AnswerT:
     """Work on one cluster until the follower of its bindings says that it is done.
 
-    The activity has the cluster's name as its id, by which the follower finds it.
+    The activity's id is made of the cluster's name, by which the follower finds it.
     """
     with _run_errors():
         answered: AnswerT = await workflow.execute_activity(
             name,
             request,
             result_type=answer,
-            activity_id=cluster,
+            activity_id=activity_of(cluster),
             start_to_close_timeout=UNBOUNDED,
             retry_policy=PATIENT,
             summary=cluster,
