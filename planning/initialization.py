@@ -16,7 +16,7 @@ from api.rollouts import RolloutStrategyType
 from api.runs import ClusterStatus, StageStatus, UpdateRunStatus
 from api.strategies import StrategySpec
 from planning import integers, stages, tasks
-from planning.errors import TransientState, invalid, unexpected, user
+from planning.errors import InitializationError, TransientState, invalid, unexpected, user
 from planning.facts import BindingFact, HubFacts, PlacementFact, PolicyFact, SnapshotFacts
 from planning.identity import RunRef
 
@@ -153,14 +153,19 @@ def inspect_bindings(
     return Targets(selected=_by_cluster(selected), leaving=_by_cluster(leaving))
 
 
-def check_settled(facts: HubFacts) -> None:
+def check_settled(facts: HubFacts, *, run: RunRef) -> None:
     """Refuse facts from the middle of somebody else's change.
 
     Raises:
         TransientState: a binding still belongs to an older policy snapshot.
     """
-    if len(facts.policies) == 1:
-        _sorted_out(facts.bindings, facts.policies[0])
+    scratch = UpdateRunStatus()
+    try:
+        inspect_placement(facts.placement, status=scratch)
+        policy = inspect_policy(facts, run=run, status=scratch)
+    except InitializationError:
+        return  # decided without the bindings
+    _sorted_out(facts.bindings, policy)
 
 
 def _policy(policies: list[PolicyFact], *, run: RunRef, placement: str) -> PolicyFact:

@@ -12,6 +12,7 @@ from planning import durations
 
 Side = Literal["before", "after"]
 
+_UNITS_BELOW_A_SECOND: Final = ("ns", "µs", "ms")
 MAX_NAME: Final = 253
 """Longest object name that Kubernetes takes."""
 
@@ -83,6 +84,9 @@ def _go_form(task: StageTask) -> str | None:
     if task.type == StageTaskType.APPROVAL or task.wait_time is None:
         return None
     try:
-        return durations.format_duration(durations.parse(task.wait_time))
+        written = durations.format_duration(durations.parse(task.wait_time))
     except ValueError:
         return task.wait_time  # for `after_problem` to refuse
+    # Less than a second is 500ms in Go, which the API refuses in a status: KubeFleet never gets
+    # such a run initialized.
+    return task.wait_time if written.endswith(_UNITS_BELOW_A_SECOND) else written

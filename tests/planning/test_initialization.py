@@ -297,7 +297,7 @@ def test_a_binding_of_an_older_policy_snapshot_means_look_again(state: str) -> N
         "we might observe a transient state, need retry"
     )
     with pytest.raises(TransientState):
-        initialization.check_settled(known)
+        initialization.check_settled(known, run=CLUSTER_RUN)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,17 @@ def test_a_binding_of_an_older_policy_snapshot_means_look_again(state: str) -> N
     [{}, {"policies": []}, {"policies": [policy(), policy(name="web-1")]}, {"bindings": []}],
 )
 def test_facts_that_are_only_wrong_are_settled(changed: dict[str, Any]) -> None:
-    initialization.check_settled(facts(**changed))
+    initialization.check_settled(facts(**changed), run=CLUSTER_RUN)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"placement": None}, {"policies": []}, {"policies": [policy(scheduled=False)]}],
+    ids=["no placement", "no policy snapshot", "policy not scheduled"],
+)
+def test_what_an_earlier_step_refuses_is_settled_whatever_the_bindings(wrong: Any) -> None:
+    known = facts(**{"bindings": [binding("a", policy_snapshot="old")], **wrong})
+    initialization.check_settled(known, run=CLUSTER_RUN)
 
 
 @pytest.mark.parametrize(

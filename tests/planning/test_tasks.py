@@ -99,3 +99,11 @@ def test_what_is_wrong_with_a_wait_is_wrong_with_its_copy_too(time: str) -> None
     assert tasks.after_problem(copied.after_stage_tasks) == tasks.after_problem(
         declared.after_stage_tasks
     )
+
+
+@pytest.mark.parametrize("typed", ["0.5s", "0.001m"])
+def test_a_wait_below_a_second_is_copied_as_typed_since_the_api_takes_no_milliseconds(
+    typed: str,
+) -> None:
+    declared = stage(after_stage_tasks=[wait(typed)])
+    assert tasks.normalized(declared).after_stage_tasks[0].wait_time == typed
