@@ -43,7 +43,7 @@ from starter.helping import examples
 @click.option(
     "--metrics-address",
     metavar="HOST:PORT",
-    help="Where to serve /healthz and /readyz "
+    help="Where to serve /healthz, /readyz and /metrics "
     "[FLEETGATE_METRICS_ADDRESS; default: 127.0.0.1:9464].",
 )
 @click.option(
