@@ -108,7 +108,12 @@ class UpdateRun:
     @workflow.update(name="approve", description="As the signal, with an answer")
     async def ask_to_approve(self, message: Approve = Approve()) -> Answer:
         """Approve, and say what that means."""
-        ticket = self._rollout.approvals.the_one(message)
+        try:
+            ticket = self._rollout.approvals.the_one(message)
+        except ValueError as error:
+            # The validator has looked already; but anything else that a handler raises would
+            # stall the workflow.
+            raise ApplicationError(str(error)) from error
         await self._approve(ticket, message)
         if ticket.lost:
             raise ApplicationError(f"{ticket.request} does not exist any more; approve it again")
