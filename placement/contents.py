@@ -98,7 +98,7 @@ class Contents:
             return None
         reads: set[Read] = set()
         verdict = await self._look(key, body, reads)
-        if self._settings.snapshot_on_change:
+        if self._settings.snapshot_on_change or not _is_external(body):
             self._watches.want(subject, reads)
         if self._verdicts.get(key) != verdict:
             self._verdicts[key] = verdict
@@ -118,10 +118,8 @@ class Contents:
         return Verdict(uid, generation, "", snapshot)
 
     async def _store(self, body: Json, reads: set[Read]) -> str:
-        placement = Placement.from_wire(body)
-        external = placement.spec.strategy.type == RolloutStrategyType.EXTERNAL
-        if external and not self._settings.snapshot_on_change:
-            await Selection(self._hub, placement).resources()
+        if _is_external(body) and not self._settings.snapshot_on_change:
+            await Selection(self._hub, Placement.from_wire(body)).resources()
             return ""
         taken = await store_selection(self._hub, scope=self._scope, placement=body, reads=reads)
         return taken.name
@@ -133,3 +131,9 @@ def _asked(body: Json | None) -> tuple[str, int, bool] | None:
         return None
     metadata = body["metadata"]
     return metadata["uid"], metadata["generation"], is_going(body)
+
+
+def _is_external(body: Json) -> bool:
+    """Whether runs roll the placement out; then they may take snapshots as well."""
+    strategy = body["spec"].get("strategy", {})
+    return bool(strategy.get("type") == RolloutStrategyType.EXTERNAL)

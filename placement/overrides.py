@@ -1,15 +1,19 @@
-"""Finds the override snapshots that a binding names, and changes its content by them.
+"""Finds override snapshots: those that a binding names, and the latest that it should name.
 
 contract: placement 6 (missing override snapshots), 9
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from api import names
 from api.bindings import Binding
 from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnapshot
-from hub import Change, Json
+from hub import Change, Json, Key
+from placement.metadata import labels_of
 from placement.stores import Store, Stores
+from planning.facts import ClusterOverrides
 from planning.override_rendering import OverrideError, overridden
+from planning.override_targets import targets
 from planning.overriding import Overrides
 
 
@@ -35,8 +39,7 @@ class BindingOverrides:
         Raises OverrideError, also when an override snapshot is not there.
         """
         cluster = binding.spec.target_cluster
-        member = self._stores.members.get(("", cluster)) or {"metadata": {}}
-        labels = member["metadata"].get("labels", {})
+        labels = _labels(self._stores, cluster)
         return overridden(resources, self._of(binding), cluster=cluster, labels=labels)
 
     def _of(self, binding: Binding) -> Overrides:
@@ -58,6 +61,54 @@ class BindingOverrides:
             map(ClusterResourceOverrideSnapshot.from_wire, cluster_resource),
             map(ResourceOverrideSnapshot.from_wire, resource),
         )
+
+
+class LatestOverrides:
+    """The overrides that apply to a placement at present."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+
+    def on_change(self, callback: Callable[[], None]) -> None:
+        """Call back whenever they may be different."""
+        self._stores.cluster_overrides.subscribe(lambda _: callback())
+        self._stores.overrides.subscribe(lambda _: callback())
+
+    def on_clusters(
+        self, clusters: Sequence[str], placement: Key, *, content: Callable[[], list[Json]]
+    ) -> Mapping[str, ClusterOverrides]:
+        """What applies to the content on each of the clusters; those without are left out.
+
+        Raises InitializationError when an override is wrong.
+        """
+        overrides = self._latest(placement[0]).for_placement("/".join(placement))
+        if not overrides:
+            return {}
+        labels = {each: _labels(self._stores, each) for each in clusters}
+        found = overrides.about(targets(content())).by_cluster(labels)
+        return {each.cluster: each for each in found}
+
+    def _latest(self, namespace: str) -> Overrides:
+        # A ResourcePlacement has objects of its own namespace only.
+        resource = [
+            each
+            for each in _marked(self._stores.overrides)
+            if namespace in ("", each["metadata"]["namespace"])
+        ]
+        return Overrides.of(
+            map(ClusterResourceOverrideSnapshot.from_wire, _marked(self._stores.cluster_overrides)),
+            map(ResourceOverrideSnapshot.from_wire, resource),
+        )
+
+
+def _marked(store: Store) -> list[Json]:
+    """The latest snapshots of their overrides."""
+    mark = names.IS_LATEST_SNAPSHOT
+    return [each for each in store.items() if (labels_of(each) or {}).get(mark) == "true"]
+
+
+def _labels(stores: Stores, cluster: str) -> dict[str, str]:
+    return labels_of(stores.members.get(("", cluster))) or {}
 
 
 def _found(store: Store, namespace: str, name: str, what: str) -> Json:

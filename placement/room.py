@@ -10,6 +10,7 @@ from placement.contents import Contents
 from placement.distribution import Distributor
 from placement.members import Members
 from placement.reporter import Reporter
+from placement.rollout import Roller
 from placement.scheduler import Scheduler
 from placement.settings import PlacementSettings
 from placement.stores import ScopeStores, Stores
@@ -90,13 +91,20 @@ class _ScopeRoom:
     ) -> None:
         self.contents = Contents(hub, own, watches, settings=settings, judged=self._on_verdict)
         self._scheduler = Scheduler(hub, own, stores.members, selectable=self._is_selectable)
+        self._roller = Roller(hub, stores, own, settings=settings)
         self._distributor = Distributor(hub, stores, own, settings=settings)
         self._reporter = Reporter(hub, own, settings=settings, verdict=self.contents.verdict)
 
     @property
     def controllers(self) -> list[Controller]:
         """All that has to run."""
-        parts = (self.contents, self._scheduler, self._distributor, self._reporter)
+        parts = (
+            self.contents,
+            self._scheduler,
+            self._roller,
+            self._distributor,
+            self._reporter,
+        )
         return [part.controller for part in parts]
 
     def _on_verdict(self, key: Key) -> None:

@@ -7,6 +7,10 @@ from typing import Final
 MANAGER: Final = "fleetgate-placement"
 """Field manager of what is applied here, so that it is not mixed up with what runs apply."""
 
+ROLLOUT_MANAGER: Final = "fleetgate-rollout"
+"""Field manager of RolloutStarted: each manager's conditions of a binding are a whole of their
+own, and the other ones are written at other times."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlacementSettings:

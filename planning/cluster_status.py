@@ -47,6 +47,8 @@ class Frame:
     indexes: Mapping[str, str]
     """Index of each resource snapshot that is there, by its name."""
     now: datetime
+    wanted: str = ""
+    """Name of the resource snapshot that every cluster is to get; empty where runs decide."""
 
 
 def picked(
@@ -83,6 +85,8 @@ def _follow(
 ) -> list[Condition]:
     """Conditions of the binding, up to the first that is not True."""
     copied: list[Condition] = []
+    if _is_undecided(binding, frame):
+        return [_pending(frame.chain[0], frame, before)]
     for kind in frame.chain:
         own = conditions.find(binding.status.conditions, kind)
         if (
@@ -95,6 +99,21 @@ def _follow(
         if own.status == "False":
             break
     return copied
+
+
+def _is_undecided(binding: Binding, frame: Frame) -> bool:
+    """Whether what the binding says is of another version than the cluster is to get.
+
+    One that says that it is held back speaks of the new version, although it has the old one.
+    """
+    if frame.wanted in ("", binding.spec.resource_snapshot_name):
+        return False
+    return not conditions.has(
+        binding.status.conditions,
+        ConditionType.ROLLOUT_STARTED,
+        "False",
+        generation=binding.metadata.generation,
+    )
 
 
 def _pending(kind: ConditionType, frame: Frame, before: ClusterPlacementStatus | None) -> Condition:

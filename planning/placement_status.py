@@ -27,7 +27,7 @@ from api.reasons import (
     placement_condition,
 )
 from api.scheduling import PlacementType
-from planning import conditions
+from planning import conditions, snapshotting
 from planning.cluster_status import Frame, chain_of, not_picked, picked
 from planning.placement_aggregates import Saying, aggregated, controlled_by_runs, observed_index
 
@@ -53,6 +53,12 @@ class View:
     def generation(self) -> int:
         """Of the placement."""
         return self.placement.metadata.generation
+
+    @property
+    def newest(self) -> str:
+        """Name of the master snapshot of the newest content; empty without any."""
+        index = next(reversed(list(self.contents)), "")
+        return snapshotting.master_name(self.placement.metadata.name, int(index)) if index else ""
 
     @property
     def is_external(self) -> bool:
@@ -117,6 +123,7 @@ def _frame(view: View) -> Frame:
         generation=view.generation,
         indexes=view.indexes,
         now=view.now,
+        wanted="" if view.is_external else view.newest,
     )
 
 

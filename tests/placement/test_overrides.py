@@ -32,11 +32,12 @@ class Overrides:
         spec = {"clusterResourceSelectors": [selector], "policy": self._policy(patches)}
         await self._write(CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, {"name": self.cluster}, spec)
 
-    async def write_namespaced(self, *patches: Json) -> None:
+    async def write_namespaced(self, *patches: Json, latest: bool = False) -> None:
         """Override the ConfigMap; without patches leave it out."""
         selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "cm"}
         spec = {"resourceSelectors": [selector], "policy": self._policy(patches)}
-        await self._write(RESOURCE_OVERRIDE_SNAPSHOT, self.namespaced, spec)
+        labels = {"kubernetes-fleet.io/is-latest-snapshot": str(latest).lower()}
+        await self._write(RESOURCE_OVERRIDE_SNAPSHOT, self.namespaced | {"labels": labels}, spec)
 
     def _policy(self, patches: tuple[Json, ...]) -> Json:
         how = {"jsonPatchOverrides": list(patches)} if patches else {"overrideType": "Delete"}

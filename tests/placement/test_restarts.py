@@ -43,7 +43,7 @@ async def test_a_placement_that_was_away_catches_up(
         stays, leaves = await world.join("stays"), await world.join("leaves")
         await world.place()
         await world.snapshot(0)
-        await world.binding(leaves)
+        await asyncio.gather(world.binding(stays), world.binding(leaves))
 
     await world.content("value2")
     await world.roll_out(stays)

@@ -401,3 +401,21 @@ def test_a_rolling_update_is_not_said_to_be_controlled_by_others() -> None:
     made = see([binding("a", index="")], of=placement(strategy="RollingUpdate"))
     assert made.conditions[1].reason == "RolloutStartedUnknown"
     assert made.observed_resource_index == "1"
+
+
+def test_a_rolling_update_is_undecided_while_a_cluster_has_another_version() -> None:
+    rolling = placement(strategy="RollingUpdate")
+    done = binding("a", *["True"] * 5, index="1")
+    made = see([done, binding("b", *["True"] * 5)], of=rolling)
+    (_, started) = made.conditions
+    assert (started.status, started.reason) == ("Unknown", "RolloutStartedUnknown")
+    assert started.message.startswith("There are still 1 cluster(s)")
+
+
+def test_a_cluster_held_back_by_a_rolling_update_says_so() -> None:
+    rolling = placement(strategy="RollingUpdate")
+    done = binding("a", *["True"] * 5, index="1")
+    made = see([done, binding("b", "False", "True", "True", "True", "True")], of=rolling)
+    (_, started) = made.conditions
+    assert (started.status, started.reason) == ("False", "RolloutNotStartedYet")
+    assert made.observed_resource_index == "1"
