@@ -1,0 +1,168 @@
+"""The how-to "roll out and roll back in stages", its namespaced part, typed with few rights."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import deploy
+from tests.e2e import namespaced, steps
+from tests.e2e.fleet import Fleet
+from tests.e2e.namespaced import Person
+
+NAMESPACE = "my-app-namespace"
+ROLES = Path(deploy.__file__).parent / "rbac" / "namespace-rollouts.yaml"
+RUN = "web-app-rollout-v1-21"
+BEFORE, AFTER = f"{RUN}-before-prod-clusters", f"{RUN}-after-prod-clusters"
+
+
+@pytest.fixture
+def team(fleet: Fleet) -> Iterator[Person]:
+    """Someone whom an administrator gave the rights of deploy/rbac in one namespace."""
+    fleet.kubectl(f"create ns {NAMESPACE}")
+    manifest = namespaced.namespace_placement("my-app-namespace-placement", NAMESPACE)
+    fleet.kubectl("apply -f -", stdin=manifest)
+    available = "condition=ClusterResourcePlacementAvailable"
+    fleet.kubectl(f"wait crp my-app-namespace-placement --for={available} --timeout=60s")
+    yield Person(fleet, NAMESPACE, f"--token={token(fleet)}")
+    fleet.kubectl(f"delete namespace {NAMESPACE} --timeout=120s")
+    fleet.kubectl(f"delete -f {ROLES}")
+
+
+def token(fleet: Fleet) -> str:
+    """A token of a service account that has the roles, and may write what is to be placed."""
+    fleet.kubectl(f"apply -f {ROLES}")
+    fleet.kubectl(f"create serviceaccount team -n {NAMESPACE}")
+    # In a cluster with all its controllers this is Kubernetes' own ClusterRole "edit".
+    what = "--verb=* --resource=deployments.apps,services,configmaps"
+    fleet.kubectl(f"create role workloads {what} -n {NAMESPACE}")
+    roles = {
+        "workloads": "--role=workloads",
+        "rollouts": "--clusterrole=fleetgate-rollout-editor",
+        "approvals": "--clusterrole=fleetgate-rollout-approver",
+    }
+    for name, role in roles.items():
+        whom = f"--serviceaccount={NAMESPACE}:team"
+        fleet.kubectl(f"create rolebinding {name} {role} {whom} -n {NAMESPACE}")
+    return fleet.kubectl(f"create token team -n {NAMESPACE}").strip()
+
+
+def images(fleet: Fleet) -> dict[str, str]:
+    """The image of the Deployment by member; empty where there is none."""
+    path = "jsonpath={.spec.template.spec.containers[0].image}"
+    get = f"get deployment web-app -n {NAMESPACE} --ignore-not-found -o {path}"
+    return {name: fleet.kubectl(get, on=name) for name in steps.NOWHERE}
+
+
+def test_a_team_can_do_all_of_the_how_to_in_its_namespace(team: Person) -> None:
+    publish(team)
+    roll_out(team)
+    roll_back(team)
+
+
+def publish(team: Person) -> None:
+    team.kubectl("create deployment web-app --image=nginx:1.20 --port=80")
+    team.kubectl("expose deployment web-app --port=80 --target-port=80")
+    team.apply(namespaced.WEB_APP_PLACEMENT)
+    team.wait_for_placement("web-app-placement", "Scheduled")
+    team.wait_for_snapshot("web-app-placement", "0")
+    team.kubectl("set image deployment/web-app web-app=nginx:1.21 nginx=nginx:1.21", fails=True)
+    # The document has the container's name wrong: `kubectl create` calls it like its image.
+    team.kubectl("set image deployment/web-app nginx=nginx:1.21")
+    team.wait_for_snapshot("web-app-placement", "1")
+    team.apply(namespaced.HOW_TO_STRATEGY)
+    assert images(team.fleet) == steps.NOWHERE
+
+
+def start(team: Person, name: str, *, index: str) -> None:
+    team.run(
+        name,
+        placement="web-app-placement",
+        strategy="app-rollout-strategy",
+        index=index,
+        state="Run",
+    )
+
+
+def roll_out(team: Person) -> None:
+    start(team, RUN, index="1")
+    assert team.pending_approval(BEFORE) == {
+        "NAME": BEFORE,
+        "UPDATE-RUN": RUN,
+        "STAGE": "prod-clusters",
+        "APPROVED": "",
+        "APPROVALACCEPTED": "",
+    }
+    assert "dev-clusters" in team.kubectl(f"describe sur {RUN}")
+    assert images(team.fleet) == {"member1": "", "member2": "nginx:1.21", "member3": ""}
+    team.approve(BEFORE, "approved to start prod")
+    team.pending_approval(AFTER)
+    assert images(team.fleet) == steps.everywhere("nginx:1.21")
+    team.approve(AFTER, "prod rollout successful")
+    team.wait_for_run(RUN, "Succeeded")
+    placement = team.wait_for_placement("web-app-placement", "Available")
+    assert placement["AVAILABLE"] == "True"
+    check_members(team.fleet)
+
+
+def check_members(fleet: Fleet) -> None:
+    """Each has the Deployment with its pods, and the Service with an address of its own."""
+    for member in steps.NOWHERE:
+        ready = f"get deployment web-app -n {NAMESPACE} -o jsonpath={{.status.readyReplicas}}"
+        assert fleet.kubectl(ready, on=member) == "1", member
+        address = f"get service web-app -n {NAMESPACE} -o jsonpath={{.spec.clusterIP}}"
+        assert fleet.kubectl(address, on=member).startswith("10."), member
+
+
+def roll_back(team: Person) -> None:
+    back = "web-app-rollback-v1-20"
+    start(team, back, index="0")
+    team.pending_approval(f"{back}-before-prod-clusters")
+    halfway = steps.everywhere("nginx:1.21") | {"member2": "nginx:1.20"}
+    assert images(team.fleet) == halfway
+    team.approve(f"{back}-before-prod-clusters", "approved to start prod")
+    team.pending_approval(f"{back}-after-prod-clusters")
+    team.approve(f"{back}-after-prod-clusters", "prod rollback successful")
+    team.wait_for_run(back, "Succeeded")
+    assert images(team.fleet) == steps.everywhere("nginx:1.20")
+
+
+def test_a_team_is_refused_everywhere_else(team: Person) -> None:
+    fleet = team.fleet
+    refused = (
+        "get sur -n default",
+        "get resourceplacements --all-namespaces",
+        "get approvalrequests -n default",
+        "get csur",
+        "get crp",
+        "get clusterresourcebindings",
+        "get works -n fleet-member-member1",
+        "get memberclusters",
+        "get secrets -n default",
+        "delete crp my-app-namespace-placement",
+        "create rolebinding mine -n default --clusterrole=fleetgate-rollout-editor --user=team",
+    )
+    for command in refused:
+        assert "forbidden" in fleet.kubectl(f"{command} {team.login}", fails=True).lower(), command
+    elsewhere = namespaced.WEB_APP_PLACEMENT.replace(NAMESPACE, "default")
+    denied = fleet.kubectl(f"apply -f - {team.login}", stdin=elsewhere, fails=True)
+    assert "forbidden" in denied
+
+
+def test_a_team_cannot_write_what_controllers_write(team: Person) -> None:
+    team.kubectl("create configmap settings --from-literal=key=value")
+    team.apply(namespaced.WEB_APP_PLACEMENT)
+    team.wait_for_placement("web-app-placement", "Scheduled")
+    team.wait_for_snapshot("web-app-placement", "0")
+    (binding, *_) = team.kubectl("get resourcebindings -o name").split()
+    state = """--type=merge -p '{"spec":{"state":"Bound"}}'"""
+    status = """--subresource=status --type=merge -p '{"status":{"conditions":[]}}'"""
+    refused = (
+        "delete resourcesnapshot web-app-placement-0-snapshot",
+        f"patch {binding} {state}",
+        f"patch {binding} {status}",
+        f"patch resourceplacement web-app-placement {status}",
+        "delete schedulingpolicysnapshots --all",
+    )
+    for command in refused:
+        assert "forbidden" in team.kubectl(command, fails=True).lower(), command
