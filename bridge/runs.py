@@ -74,6 +74,7 @@ class RunReconciler:
         if known and (run is None or run.metadata.uid != known.uid):
             # Removed by force, without a chance to clean up.
             await self._workflows.cancel(known)
+            await self._remove_approvals(key)
             del self._told[key]
         if run is None:
             return
@@ -84,14 +85,13 @@ class RunReconciler:
             await self._tell(key, run)
 
     async def _tell(self, key: Key, run: UpdateRun) -> None:
-        told = (self._runs.ref(run), run.metadata.generation)
-        if self._told.get(key) != told:
-            await self._start(run)
-            self._told[key] = told
-
-    async def _start(self, run: UpdateRun) -> None:
+        # With each look: a person may have taken it off.
         await self._ensure_finalizer(run)
-        await self._workflows.start(self._runs.ref(run), run, signal=_news(run))
+        ref = self._runs.ref(run)
+        told = (ref, run.metadata.generation)
+        if self._told.get(key) != told:
+            await self._workflows.start(ref, run, signal=_news(run))
+            self._told[key] = told
 
     async def _ensure_finalizer(self, run: UpdateRun) -> None:
         if RUN_FINALIZER not in run.metadata.finalizers:
@@ -100,14 +100,16 @@ class RunReconciler:
     async def _clean_up(self, run: UpdateRun) -> None:
         """End the workflow, remove the approval requests, let the object go."""
         await self._workflows.cancel(self._runs.ref(run))
-        await self._hub.delete_all(
-            self._runs.scope.approval,
-            namespace=run.metadata.namespace,
-            labels=f"{TARGET_UPDATE_RUN}={run.metadata.name}",
-        )
+        await self._remove_approvals((run.metadata.namespace, run.metadata.name))
         if RUN_FINALIZER in run.metadata.finalizers:
             kept = [each for each in run.metadata.finalizers if each != RUN_FINALIZER]
             await self._set_finalizers(run, kept)
+
+    async def _remove_approvals(self, key: Key) -> None:
+        namespace, name = key
+        await self._hub.delete_all(
+            self._runs.scope.approval, namespace=namespace, labels=f"{TARGET_UPDATE_RUN}={name}"
+        )
 
     async def _set_finalizers(self, run: UpdateRun, finalizers: list[str]) -> None:
         meta = run.metadata
