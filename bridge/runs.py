@@ -8,10 +8,10 @@ from api.names import RUN_FINALIZER, TARGET_UPDATE_RUN
 from api.reasons import ConditionType
 from api.runs import RunState, UpdateRun
 from bridge.temporal import Signal, Workflows
-from hub import Cache, Hub, Key, NotFound, version_of
-from planning import conditions
+from hub import Cache, Change, Hub, Key, NotFound, version_of
+from planning import conditions, tampering
 from planning.identity import RunRef
-from workflows.messages import ChangeState
+from workflows.messages import ChangeState, Recheck
 
 _SIGNALS = {RunState.RUN: "resume", RunState.STOP: "pause"}
 
@@ -57,6 +57,14 @@ def is_active(run: UpdateRun) -> bool:
     return not (over or refused or run.metadata.deletion_timestamp)
 
 
+def is_damaged(change: Change) -> bool:
+    """Whether somebody has taken something out of a run's status."""
+    before, after = change.old, change.new
+    if before is None or after is None or before["metadata"]["uid"] != after["metadata"]["uid"]:
+        return False
+    return tampering.has_lost(before.get("status"), after.get("status"))
+
+
 class RunReconciler:
     """Brings one run's workflow in step with its object."""
 
@@ -66,6 +74,11 @@ class RunReconciler:
         self._workflows = workflows
         self._told: dict[Key, tuple[RunRef, int]] = {}
         """Which run of a name has a workflow, and the generation of the spec it was told of."""
+        self._damaged: set[Key] = set()
+
+    def note_damage(self, key: Key) -> None:
+        """Have a run's status restored when the run is looked at next."""
+        self._damaged.add(key)
 
     async def reconcile(self, key: Key) -> None:
         """Do what is missing; raises HubError when something does not answer."""
@@ -77,6 +90,7 @@ class RunReconciler:
             await self._remove_approvals(key)
             del self._told[key]
         if run is None:
+            self._damaged.discard(key)
             return
         if run.metadata.deletion_timestamp:
             await self._clean_up(run)
@@ -92,6 +106,10 @@ class RunReconciler:
         if self._told.get(key) != told:
             await self._workflows.start(ref, run, signal=_news(run))
             self._told[key] = told
+        if key in self._damaged:
+            restore = Signal("restore", Recheck(reason="the status was edited"))
+            await self._workflows.tell(ref, restore)
+            self._damaged.discard(key)
 
     async def _ensure_finalizer(self, run: UpdateRun) -> None:
         if RUN_FINALIZER not in run.metadata.finalizers:

@@ -87,6 +87,12 @@ class UpdateRun:
         """Look whether the run may still go on."""
         self._guard.look_again()
 
+    @workflow.signal(name="restore")
+    def restore(self, _: Recheck = Recheck()) -> None:
+        """Write the whole status again: somebody has taken something out of it."""
+        if self._rollout.planned:
+            self._rollout.ledger.touch("")
+
     @workflow.update(name="pause", description="As the signal, with an answer")
     async def ask_to_pause(self, message: ChangeState = ChangeState()) -> Answer:
         """Stop, and say what is still in flight."""
