@@ -1,0 +1,112 @@
+"""A hub of these tests' own, which they stop, kill, silence and stand in front of."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from activities.registry import all_activities
+from api.kinds import SCOPES, Scope
+from bridge import Bridge, BridgeSettings
+from deploy.local import crds
+from hub import Hub
+from tests.robustness.fault_proxy import FaultProxy
+from tests.robustness.rollouts import Pair, Rollout
+from tests.support.servers import PrivateApiServer, Servers
+from workflows.plugin import connect
+
+
+@pytest.fixture(scope="session")
+async def server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
+    """The API server of these tests, started."""
+    started = await servers.private_api_server()
+    await started.start()
+    async with await Hub.connect(started.kubeconfig) as hub:
+        await crds.install(hub, crds.definitions())
+    yield started
+    await started.kill()
+
+
+@pytest.fixture
+async def hub(server: PrivateApiServer) -> AsyncIterator[Hub]:
+    """The tests' own way to the hub, past any proxy."""
+    async with await Hub.connect(server.kubeconfig, manager="kubectl-edit") as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+async def temporal(temporal_address: str) -> Client:
+    """A client of the shared Temporal server."""
+    return await connect({"TEMPORAL_ADDRESS": temporal_address})
+
+
+@asynccontextmanager
+async def running_engine(kubeconfig: Path, temporal: Client) -> AsyncIterator[None]:
+    """Worker and bridge on a task queue of their own."""
+    queue = f"robust-{secrets.token_hex(4)}"
+    async with await Hub.connect(kubeconfig) as hub:
+        worker = Worker(temporal, task_queue=queue, activities=all_activities(hub, temporal))
+        bridge = Bridge(hub, temporal, settings=BridgeSettings(task_queue=queue))
+        async with worker:
+            bridging = asyncio.create_task(bridge.run())
+            try:
+                await bridge.ready()
+                yield
+            finally:
+                bridging.cancel()
+                await asyncio.gather(bridging, return_exceptions=True)
+
+
+@pytest.fixture
+async def engine(server: PrivateApiServer, temporal: Client) -> AsyncIterator[None]:
+    """An engine with a clear way to the hub."""
+    async with running_engine(server.kubeconfig, temporal):
+        yield
+
+
+class Between(Protocol):
+    """Starts a proxy and an engine behind it."""
+
+    def __call__(self, seed: int = 0) -> AbstractAsyncContextManager[FaultProxy]: ...
+
+
+@pytest.fixture
+def proxied_engine(server: PrivateApiServer, temporal: Client, tmp_path: Path) -> Between:
+    """An engine that reaches the hub through a proxy, which does no harm until told."""
+
+    @asynccontextmanager
+    async def between(seed: int = 0) -> AsyncIterator[FaultProxy]:
+        print(f"seed of the faults: {seed}")  # noqa: T201 - to repeat a failure with
+        kubeconfig = tmp_path / "proxied.kubeconfig"
+        async with (
+            FaultProxy.between(server, kubeconfig=kubeconfig, seed=seed) as proxy,
+            running_engine(kubeconfig, temporal),
+        ):
+            yield proxy
+
+    return between
+
+
+@pytest.fixture(params=sorted(SCOPES))
+def scope(request: pytest.FixtureRequest) -> Scope:
+    """Both scopes, one after the other."""
+    found: Scope = SCOPES[request.param]
+    return found
+
+
+@pytest.fixture
+def rollout(hub: Hub, scope: Scope, unique: str) -> Rollout:
+    """A run that is not written yet."""
+    return Rollout(hub, scope, unique)
+
+
+@pytest.fixture
+def pair(hub: Hub, unique: str) -> Pair:
+    """A run of each scope, not written yet."""
+    return Pair([Rollout(hub, SCOPES[each], f"{unique}-{each[0]}") for each in sorted(SCOPES)])

@@ -1,0 +1,254 @@
+"""An HTTP proxy between an engine and its hub that does what networks and busy servers do.
+
+It passes requests on to a real API server. Which of them fail is drawn from a seed.
+"""
+
+import asyncio
+import random
+import ssl
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Self
+
+import aiohttp
+from aiohttp import web
+from yarl import URL
+
+from deploy.local import ports
+from deploy.local.kubeconfigs import write_kubeconfig
+from tests.support.servers import PrivateApiServer
+
+WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_HOP_BY_HOP = frozenset({"connection", "content-length", "host", "transfer-encoding"})
+_GONE = b'"code":410'
+
+REASONS = {
+    409: "Conflict",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+}
+"""The API server's words for the answers that are made up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Faults:
+    """What goes wrong, and how often."""
+
+    refused: float = 0
+    """Share of the writes that are answered with one of `answers` and not passed on."""
+    answers: tuple[int, ...] = tuple(REASONS)
+    lost: float = 0
+    """Share of the writes that are carried out but whose answer never arrives."""
+    longest_delay: timedelta = timedelta(0)
+    """Each request is held up by a part of this."""
+    longest_watch: timedelta | None = None
+    """Each watch is broken off after a part of this."""
+    copies: int = 1
+    """How often each event of a watch is delivered."""
+
+
+@dataclass
+class Trap:
+    """Waits for one request, and keeps it until it is let go; its answer is lost."""
+
+    matches: Callable[[web.Request], bool]
+    carried_out: bool
+    """Whether the hub sees the request."""
+    sprung: asyncio.Event = field(default_factory=asyncio.Event)
+    released: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class FaultProxy:
+    """Serves plain HTTP on the loopback address; `kubeconfig` leads to it."""
+
+    def __init__(self, server: PrivateApiServer, *, kubeconfig: Path, seed: int) -> None:
+        self._server = server
+        self._port = ports.choose()
+        self._random = random.Random(seed)
+        self._watches: set[asyncio.Task[Any]] = set()
+        self._trap: Trap | None = None
+        self._open = asyncio.Event()
+        self._open.set()
+        self._cleanly = False
+        self.kubeconfig = kubeconfig
+        self.faults = Faults()
+        self.done: Counter[str] = Counter()
+        """How often each fault was made, and `gone` for each 410 that the hub gave."""
+
+    @classmethod
+    @asynccontextmanager
+    async def between(
+        cls, server: PrivateApiServer, *, kubeconfig: Path, seed: int
+    ) -> AsyncIterator[Self]:
+        """Stand between the hub and whoever uses `kubeconfig`."""
+        proxy = cls(server, kubeconfig=kubeconfig, seed=seed)
+        url = f"http://{ports.LOOPBACK}:{proxy._port}"
+        write_kubeconfig(
+            kubeconfig, cluster="hub", url=url, authority=server.authority, token=server.token
+        )
+        connector = aiohttp.TCPConnector(
+            ssl=ssl.create_default_context(cafile=server.authority), limit=0
+        )
+        async with aiohttp.ClientSession(connector=connector, auto_decompress=False) as session:
+            application = web.Application(client_max_size=64 << 20)
+            application.router.add_route("*", "/{path:.*}", proxy._handler(session))
+            runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
+            await runner.setup()
+            await web.TCPSite(runner, ports.LOOPBACK, proxy._port).start()
+            try:
+                yield proxy
+            finally:
+                proxy.break_watches()
+                await runner.cleanup()
+
+    def break_watches(self) -> None:
+        """Break off every watch that is open."""
+        for watch in self._watches:
+            watch.cancel()
+
+    @asynccontextmanager
+    async def no_watches(self, *, cleanly: bool = False) -> AsyncIterator[None]:
+        """End all watches, and let none through until the context ends.
+
+        Those that end cleanly are asked for again from the version at which they stood; the
+        others begin with a list.
+        """
+        self._open.clear()
+        self._cleanly = cleanly
+        self.break_watches()
+        try:
+            yield
+        finally:
+            self._open.set()
+
+    def trap(self, matches: Callable[[web.Request], bool], *, carried_out: bool) -> Trap:
+        """Keep the next request that matches."""
+        self._trap = Trap(matches, carried_out)
+        return self._trap
+
+    # -- one request -----------------------------------------------------------------------
+
+    def _handler(self, session: aiohttp.ClientSession) -> Callable[[web.Request], Any]:
+        async def handle(request: web.Request) -> web.StreamResponse:
+            try:
+                return await self._handle(request, session)
+            except (aiohttp.ClientError, OSError):
+                return self._broken(request)
+
+        return handle
+
+    async def _handle(
+        self, request: web.Request, session: aiohttp.ClientSession
+    ) -> web.StreamResponse:
+        await asyncio.sleep(self._random.random() * self.faults.longest_delay.total_seconds())
+        if request.query.get("watch") == "true":
+            return await self._watch(request, session)
+        if self._trap and self._trap.matches(request):
+            return await self._keep(request, session)
+        if request.method in WRITES:
+            if self._random.random() < self.faults.refused:
+                return self._refuse(self._random.choice(self.faults.answers))
+            if self._random.random() < self.faults.lost:
+                await self._pass_on(request, session)
+                self.done["lost"] += 1
+                return self._broken(request)
+        return await self._pass_on(request, session)
+
+    def _refuse(self, code: int) -> web.Response:
+        self.done[str(code)] += 1
+        reason = REASONS[code]
+        status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code} | {
+            "reason": reason,
+            "message": f"made up by the test: {reason}",
+        }
+        headers = {"Retry-After": "1"} if code == 429 else {}
+        return web.json_response(status, status=code, headers=headers)
+
+    def _broken(self, request: web.Request) -> web.Response:
+        """End the connection without an answer."""
+        if request.transport is not None:
+            request.transport.abort()
+        return web.Response()
+
+    async def _keep(
+        self, request: web.Request, session: aiohttp.ClientSession
+    ) -> web.StreamResponse:
+        trap, self._trap = self._trap, None
+        assert trap is not None
+        if trap.carried_out:
+            await self._pass_on(request, session)
+        trap.sprung.set()
+        await trap.released.wait()
+        return self._broken(request)
+
+    async def _pass_on(
+        self, request: web.Request, session: aiohttp.ClientSession
+    ) -> web.StreamResponse:
+        async with self._asked(request, session, data=await request.read()) as answer:
+            body = await answer.read()
+            if answer.status == 410:
+                self.done["gone"] += 1
+            return web.Response(status=answer.status, headers=_kept(answer.headers), body=body)
+
+    @asynccontextmanager
+    async def _asked(
+        self, request: web.Request, session: aiohttp.ClientSession, *, data: bytes | None = None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        url = self._server.url + request.raw_path
+        headers = _kept(request.headers)
+        async with session.request(
+            request.method,
+            URL(url, encoded=True),
+            headers=headers,
+            data=data or None,
+            timeout=aiohttp.ClientTimeout(total=None),
+        ) as answer:
+            yield answer
+
+    # -- watches ---------------------------------------------------------------------------
+
+    async def _watch(
+        self, request: web.Request, session: aiohttp.ClientSession
+    ) -> web.StreamResponse:
+        await self._open.wait()
+        streaming = asyncio.create_task(self._stream(request, session))
+        self._watches.add(streaming)
+        streaming.add_done_callback(self._watches.discard)
+        try:
+            async with asyncio.timeout(self._watch_time()):
+                return await asyncio.shield(streaming)
+        except (TimeoutError, asyncio.CancelledError):
+            streaming.cancel()
+            self.done["watch"] += 1
+            return self._broken(request)
+
+    def _watch_time(self) -> float | None:
+        longest = self.faults.longest_watch
+        return self._random.random() * longest.total_seconds() if longest else None
+
+    async def _stream(
+        self, request: web.Request, session: aiohttp.ClientSession
+    ) -> web.StreamResponse:
+        async with self._asked(request, session) as answer:
+            response = web.StreamResponse(status=answer.status, headers=_kept(answer.headers))
+            await response.prepare(request)
+            if answer.status == 410:
+                self.done["gone"] += 1
+            try:
+                async for line in answer.content:
+                    if _GONE in line:
+                        self.done["gone"] += 1
+                    await response.write(line * self.faults.copies)
+            except asyncio.CancelledError:
+                if not self._cleanly:
+                    raise
+            return response
+
+
+def _kept(headers: Any) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name.lower() not in _HOP_BY_HOP}

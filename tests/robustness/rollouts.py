@@ -1,0 +1,265 @@
+"""Runs over two stages, and the people and members around them, on a hub that may be away."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from api import names
+from api.kinds import Scope
+from hub import Hub, HubError, Json
+from tests.support.eventually import eventually
+from tests.support.hand_placement import HandPlacement, condition_of, says
+
+PATIENCE = 90
+"""Seconds: an engine comes back to a hub 10 s after it, a busy test machine takes longer."""
+
+APPROVAL: Json = {"type": "Approval"}
+
+SeenT = TypeVar("SeenT")
+
+
+async def in_time(
+    look: Callable[[], Awaitable[SeenT]],
+    expect: Callable[[SeenT], object],
+    *,
+    within: float = PATIENCE,
+) -> SeenT:
+    """As `eventually`, but over a hub that does not answer at times."""
+
+    async def answered() -> SeenT | None:
+        try:
+            return await look()
+        except HubError:
+            return None
+
+    found = await eventually(
+        answered, lambda seen: seen is not None and expect(seen), within=within
+    )
+    assert found is not None
+    return found
+
+
+class Rollout:
+    """One run over the stages `one` and `two`, each with some clusters."""
+
+    def __init__(self, hub: Hub, scope: Scope, name: str) -> None:
+        self.hub = hub
+        self.scope = scope
+        self.name = name
+        self.placement = HandPlacement(
+            hub, scope, name, namespace=name if namespaced(scope) else ""
+        )
+        self.stages = {
+            stage: [f"{name}-{stage}-{each}" for each in "ab"] for stage in ("one", "two")
+        }
+
+    @property
+    def clusters(self) -> list[str]:
+        """All clusters, in the order in which they are updated."""
+        return [*self.stages["one"], *self.stages["two"]]
+
+    async def begin(self, *, gate: bool = False) -> None:
+        """Create everything and the run; with a gate, stage two waits for an approval."""
+        members = {
+            cluster: {"stage": f"{self.name}-{stage}"}
+            for stage, clusters in self.stages.items()
+            for cluster in clusters
+        }
+        await self.placement.create(members)
+        await self.placement.strategy(
+            self.name, [self._stage("one"), self._stage("two", gate=gate)]
+        )
+        await self.placement.create_run(self.name, self.name, index="0")
+
+    def _stage(self, name: str, *, gate: bool = False) -> Json:
+        selector = {"matchLabels": {"stage": f"{self.name}-{name}"}}
+        tasks = {"beforeStageTasks": [APPROVAL]} if gate else {}
+        return {"name": name, "labelSelector": selector, "maxConcurrency": 2} | tasks
+
+    # -- what members and people do ---------------------------------------------------------
+
+    async def update(self, stage: str) -> None:
+        """Let the clusters of a stage be written, and say that they are available."""
+        await self.written(stage)
+        await asyncio.gather(*(self.placement.report(each) for each in self.stages[stage]))
+
+    async def written(self, stage: str) -> None:
+        """Wait until all clusters of a stage are in flight."""
+        await asyncio.gather(*(self._announced(each) for each in self.stages[stage]))
+
+    async def _announced(self, cluster: str) -> Json:
+        return await in_time(
+            lambda: self.placement.read_binding(cluster),
+            lambda seen: (
+                seen["spec"]["state"] == "Bound"
+                and condition_of(seen, "RolloutStarted").get("observedGeneration")
+                == seen["metadata"]["generation"]
+            ),
+        )
+
+    async def at_gate(self) -> str:
+        """Update the first stage and wait at the gate of the second; returns the request."""
+        await self.update("one")
+        return await self.at_gate_asked()
+
+    async def at_gate_asked(self) -> str:
+        """Wait until the run says that it asked for the approval; returns the request."""
+        await in_time(self.read, _asks)
+        return f"{self.name}-before-two"
+
+    async def approved(self, request: str) -> None:
+        """Approve, on a hub that may be on its way back."""
+
+        async def approve() -> bool:
+            await self.placement.approve(request)
+            return True
+
+        await in_time(approve, bool)
+
+    async def create_approval(self, *, stage: str) -> None:
+        """Write the request for stage two before the run does, about any stage."""
+        spec = {"parentStageRollout": self.name, "targetStage": stage}
+        body = self.placement.body({"spec": spec}, name=f"{self.name}-before-two")
+        await self.hub.create(self.scope.approval, body)
+
+    async def from_begin_to_end(self) -> None:
+        """The whole rollout, with its gate."""
+        await self.begin(gate=True)
+        await self.approved(await self.at_gate())
+        await self.finish()
+
+    async def finish(self) -> None:
+        """Update the second stage and see the run succeed."""
+        await self.update("two")
+        await self.succeeded()
+
+    # -- what people do by hand -------------------------------------------------------------
+
+    async def patch_status(self, patch: list[Json]) -> None:
+        """Change the run's status past the engine."""
+        await self.hub.patch(
+            self.scope.run,
+            self.name,
+            patch,
+            namespace=self.placement.namespace,
+            subresource="status",
+        )
+
+    async def annotate(self, text: str) -> None:
+        """Put a label and an annotation on the run."""
+        await self._patch_metadata({"labels": {"by-hand": text}, "annotations": {"by-hand": text}})
+
+    async def without_finalizer(self) -> None:
+        """Take all finalizers from the run."""
+        await self._patch_metadata({"finalizers": None})
+
+    async def _patch_metadata(self, metadata: Json) -> None:
+        patch = {"metadata": metadata}
+        await self.hub.patch(self.scope.run, self.name, patch, namespace=self.placement.namespace)
+
+    # -- how the world is -------------------------------------------------------------------
+
+    async def read(self) -> Json:
+        """The run as it is now."""
+        return await self.placement.read_run(self.name)
+
+    async def reaches(self, reason: str, *, kind: str = "Progressing") -> Json:
+        """Wait until a condition of the run has a reason."""
+        return await in_time(self.read, lambda seen: says(seen, kind)[1] == reason)
+
+    async def succeeded(self) -> None:
+        """See the whole status of a success, and each binding written once."""
+        run = await in_time(self.read, lambda seen: condition_of(seen, "Succeeded"))
+        assert says(run, "Succeeded") == (
+            "True",
+            "UpdateRunSucceeded",
+            "All stages are completed successfully",
+        )
+        assert says(run, "Initialized")[:2] == ("True", "UpdateRunInitializedSuccessfully")
+        assert names.RUN_FINALIZER in run["metadata"]["finalizers"]
+        assert self._listed(run) == self.stages
+        for stage in [*run["status"]["stagesStatus"], run["status"]["deletionStageStatus"]]:
+            assert says(stage, "Succeeded")[:2] == ("True", "StageUpdatingSucceeded")
+            for cluster in stage["clusters"]:
+                assert says(cluster, "Started")[0] == "True"
+                assert says(cluster, "Succeeded")[:2] == ("True", "ClusterUpdatingSucceeded")
+        assert await self.generations() == dict.fromkeys(self.clusters, 2)
+
+    async def started(self, stage: str) -> None:
+        """Wait until the run says that all clusters of a stage are started."""
+
+        def says_so(run: Json) -> bool:
+            found = self._stage_of(run, stage).get("clusters", [])
+            return bool(found) and all(condition_of(each, "Started") for each in found)
+
+        await in_time(self.read, says_so)
+
+    async def scheduled(self, stage: str) -> bool:
+        """Whether no cluster of a stage is written yet."""
+        bindings = [await self.placement.read_binding(each) for each in self.stages[stage]]
+        return all(each["spec"]["state"] == "Scheduled" for each in bindings)
+
+    async def settled(self) -> Json:
+        """The run, once its status has not changed for a second."""
+        while True:
+            before = await self.read()
+            await asyncio.sleep(1)
+            after = await self.read()
+            if before["metadata"]["resourceVersion"] == after["metadata"]["resourceVersion"]:
+                return after
+
+    async def absent(self) -> None:
+        """Wait until the run does not exist."""
+
+        async def runs() -> list[str]:
+            listing = await self.hub.list(self.scope.run, namespace=self.placement.namespace)
+            return [each["metadata"]["name"] for each in listing.items]
+
+        await in_time(runs, lambda found: self.name not in found)
+
+    async def approval_names(self) -> list[str]:
+        """Names of the approval requests that there are."""
+        kind = self.scope.approval
+        listing = await self.hub.list(kind, namespace=self.placement.namespace)
+        return [each["metadata"]["name"] for each in listing.items]
+
+    async def generations(self) -> dict[str, int]:
+        """How often the spec of each binding was written, its creation included."""
+        bindings = [await self.placement.read_binding(each) for each in self.clusters]
+        return {each["spec"]["targetCluster"]: each["metadata"]["generation"] for each in bindings}
+
+    @staticmethod
+    def _stage_of(run: Json, stage: str) -> Json:
+        stages = run.get("status", {}).get("stagesStatus", [])
+        return next((each for each in stages if each["stageName"] == stage), {})
+
+    @staticmethod
+    def _listed(run: Json) -> dict[str, list[str]]:
+        return {
+            stage["stageName"]: [each["clusterName"] for each in stage["clusters"]]
+            for stage in run["status"]["stagesStatus"]
+        }
+
+
+class Pair:
+    """A run of each scope, driven side by side."""
+
+    def __init__(self, rollouts: list[Rollout]) -> None:
+        self.rollouts = rollouts
+
+    async def each(self, act: Callable[[Rollout], Awaitable[object]]) -> None:
+        """Do something with both."""
+        await asyncio.gather(*(act(rollout) for rollout in self.rollouts))
+
+
+def namespaced(scope: Scope) -> bool:
+    """Whether the runs of a scope live in a namespace."""
+    return bool(scope.run.namespaced)
+
+
+def _asks(run: Json) -> bool:
+    """Whether the run waits for the approval that it asked for before stage two."""
+    stages = run.get("status", {}).get("stagesStatus", [])
+    tasks = stages[1].get("beforeStageTaskStatus", []) if len(stages) > 1 else []
+    asked = bool(tasks and condition_of(tasks[0], "ApprovalRequestCreated"))
+    return asked and says(run, "Progressing")[1] == "UpdateRunWaiting"

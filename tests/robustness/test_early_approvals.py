@@ -1,0 +1,73 @@
+"""Approvals that are there before the run asks for them."""
+
+import pytest
+from temporalio.client import Client, WorkflowUpdateFailedError
+
+from tests.robustness.rollouts import Rollout, in_time
+from tests.support.hand_placement import says
+from tests.workflows.runs import workflow_id
+from workflows.messages import Approve, GateSide
+
+pytestmark = pytest.mark.usefixtures("engine")
+
+
+async def test_a_request_created_and_approved_before_its_stage_counts_at_the_gate(
+    rollout: Rollout,
+) -> None:
+    await rollout.begin(gate=True)
+    await rollout.written("one")
+    await rollout.create_approval(stage="two")
+    await rollout.approved(f"{rollout.name}-before-two")
+    assert await rollout.scheduled("two")
+
+    await rollout.update("one")
+    await rollout.finish()
+    asked = await rollout.placement.find_approval(f"{rollout.name}-before-two")
+    assert asked is not None
+    assert says(asked, "ApprovalAccepted")[:2] == ("True", "ApprovalRequestApprovalAccepted")
+    task = (await rollout.read())["status"]["stagesStatus"][1]["beforeStageTaskStatus"][0]
+    assert [each["type"] for each in task["conditions"]] == [
+        "ApprovalRequestCreated",
+        "ApprovalRequestApproved",
+    ]
+
+
+async def test_a_request_created_for_another_stage_ends_the_run_at_the_gate(
+    rollout: Rollout,
+) -> None:
+    await rollout.begin(gate=True)
+    await rollout.written("one")
+    await rollout.create_approval(stage="one")
+    await rollout.update("one")
+    run = await rollout.reaches("UpdateRunFailed", kind="Succeeded")
+    key, space = rollout.name, rollout.placement.namespace
+    assert says(run, "Succeeded")[2] == (
+        "cannot continue the updateRun: unexpected behavior which cannot be handled by the "
+        f"controller: the approval request task `{space}/{key}-before-two` is targeting update "
+        f"run `{space}/{key}` and stage `one`, want target update run `{space}/{key} and stage "
+        "`two`"
+    )
+
+
+async def test_an_early_approval_through_temporal_is_refused_or_ignored(
+    rollout: Rollout, temporal: Client
+) -> None:
+    await rollout.begin(gate=True)
+    await rollout.written("one")
+    handle = temporal.get_workflow_handle(workflow_id(await rollout.read(), rollout.scope))
+    early = Approve(stage="two", side=GateSide.BEFORE)
+    with pytest.raises(WorkflowUpdateFailedError) as refused:
+        await handle.execute_update("approve", early)
+    text = (
+        "stage two has no before-stage approval open; the run waits for no approval at the moment"
+    )
+    assert str(refused.value.__cause__).endswith(text)
+    await handle.signal("approve", early)
+
+    request = await rollout.at_gate()
+    asked = await in_time(lambda: rollout.placement.find_approval(request), bool)
+    assert asked is not None
+    assert says(asked, "Approved")[0] == ""
+    assert await rollout.scheduled("two")
+    await handle.execute_update("approve", early)
+    await rollout.finish()

@@ -1,0 +1,141 @@
+"""Watches that break, repeat themselves or fall behind: whatever they missed is made up for."""
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import aiohttp
+import pytest
+from temporalio.client import Client, WorkflowExecutionStatus
+
+from tests.robustness.conftest import Between
+from tests.robustness.fault_proxy import FaultProxy, Faults
+from tests.robustness.rollouts import Pair, Rollout, in_time
+from tests.support.eventually import eventually
+from tests.support.hand_placement import says
+from tests.support.servers import PrivateApiServer, Servers
+from tests.workflows.runs import workflow_id
+
+
+async def compact(etcd_address: str) -> None:
+    """Forget every version of every object but the latest."""
+    everything = {"key": base64.b64encode(b"/").decode(), "limit": "1"}
+    async with aiohttp.ClientSession(etcd_address) as http:
+        async with http.post("/v3/kv/range", json=everything) as found:
+            revision = (await found.json())["header"]["revision"]
+        body = {"revision": revision, "physical": True}
+        async with http.post("/v3/kv/compaction", json=body) as compacted:
+            assert compacted.status == 200, await compacted.text()
+
+
+async def test_what_a_watch_missed_while_it_was_broken_off_is_made_up_for(
+    pair: Pair, proxied_engine: Between
+) -> None:
+    async with proxied_engine() as proxy:
+        await pair.each(lambda each: each.begin(gate=True))
+        await pair.each(lambda each: each.written("one"))
+        async with proxy.no_watches():
+            await pair.each(lambda each: each.update("one"))
+        await pair.each(Rollout.at_gate_asked)
+        async with proxy.no_watches():
+            await pair.each(lambda each: each.approved(f"{each.name}-before-two"))
+        await pair.each(Rollout.finish)
+
+
+async def test_watches_that_end_early_all_the_time_do_not_matter(
+    pair: Pair, proxied_engine: Between
+) -> None:
+    async with proxied_engine(seed=2) as proxy:
+        proxy.faults = Faults(longest_watch=timedelta(milliseconds=400))
+        await pair.each(Rollout.from_begin_to_end)
+        assert proxy.done["watch"]
+
+
+async def test_events_that_come_three_times_count_once(pair: Pair, proxied_engine: Between) -> None:
+    async with proxied_engine() as proxy:
+        proxy.faults = Faults(copies=3)
+        await pair.each(Rollout.from_begin_to_end)
+
+
+async def test_an_engine_whose_versions_are_compacted_away_lists_again(
+    pair: Pair, proxied_engine: Between, server: PrivateApiServer, servers: Servers
+) -> None:
+    async with proxied_engine() as proxy:
+        await pair.each(lambda each: each.begin(gate=True))
+        await pair.each(lambda each: each.written("one"))
+        async with forgotten(proxy, server, servers):
+            await pair.each(lambda each: each.update("one"))
+        await pair.each(Rollout.at_gate_asked)
+        async with forgotten(proxy, server, servers):
+            await pair.each(lambda each: each.approved(f"{each.name}-before-two"))
+        await pair.each(Rollout.finish)
+        assert proxy.done["gone"]
+
+
+@asynccontextmanager
+async def forgotten(
+    proxy: FaultProxy, server: PrivateApiServer, servers: Servers
+) -> AsyncIterator[None]:
+    """What happens in the context is forgotten by the hub before any watch could tell of it."""
+    # A shorter watch would count as broken, after which the engine lists anyway.
+    await asyncio.sleep(1.2)
+    async with proxy.no_watches(cleanly=True):
+        yield
+        await compact(await servers.etcd_address())
+        # Its memory of recent events is gone as well.
+        await server.kill()
+        await server.start()
+
+
+async def test_a_stop_that_no_watch_told_of_is_kept(
+    rollout: Rollout, proxied_engine: Between
+) -> None:
+    async with proxied_engine() as proxy:
+        await rollout.begin()
+        await rollout.written("one")
+        async with proxy.no_watches():
+            await rollout.placement.set_state(rollout.name, "Stop")
+        await rollout.reaches("UpdateRunStopping")
+        await rollout.update("one")
+        await rollout.reaches("UpdateRunStopped")
+        async with proxy.no_watches():
+            await rollout.placement.set_state(rollout.name, "Run")
+        await rollout.finish()
+
+
+async def test_a_placement_deleted_unseen_ends_the_run(
+    rollout: Rollout, proxied_engine: Between
+) -> None:
+    async with proxied_engine() as proxy:
+        await rollout.begin(gate=True)
+        await rollout.at_gate()
+        placement = rollout.placement
+        async with proxy.no_watches():
+            kind = placement.scope.placement
+            await rollout.hub.delete(kind, placement.name, namespace=placement.namespace)
+        run = await rollout.reaches("UpdateRunFailed", kind="Succeeded")
+        assert says(run, "Succeeded")[2].endswith("parent placement not found")
+
+
+@pytest.mark.parametrize("by_force", [False, True])
+async def test_a_run_deleted_unseen_leaves_nothing(
+    rollout: Rollout, proxied_engine: Between, temporal: Client, by_force: bool
+) -> None:
+    async with proxied_engine() as proxy:
+        await rollout.begin(gate=True)
+        request = await rollout.at_gate()
+        run = await rollout.read()
+        async with proxy.no_watches():
+            if by_force:
+                await rollout.without_finalizer()
+            await rollout.placement.delete_run(rollout.name)
+        await rollout.absent()
+        await in_time(
+            lambda: rollout.approval_names(), lambda found: request not in found, within=30
+        )
+        handle = temporal.get_workflow_handle(workflow_id(run, rollout.scope))
+        await eventually(
+            handle.describe, lambda seen: seen.status is not WorkflowExecutionStatus.RUNNING
+        )
