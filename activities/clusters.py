@@ -18,7 +18,6 @@ from api.kinds import Kind
 from api.names import PARENT_PLACEMENT
 from hub import Hub, NotFound, SharedCaches
 from planning import bindings
-from planning.errors import abort, unexpected
 
 MANAGER: Final = "fleetgate-engine"
 """Field manager of RolloutStarted; the work generator owns the other conditions."""
@@ -35,10 +34,12 @@ class ClusterActivities:
     async def update_cluster(self, request: UpdateCluster) -> ClusterUpdated:
         """Write the binding, unless it is as wanted already; then wait for its conditions.
 
-        Raises (final): the binding is missing. Raises (retried): the hub is away.
+        Raises (retried): the hub is away.
         """
         with told_to_temporal():
             binding = await self._binding(request)
+            if binding is None:
+                return ClusterUpdated(gone=True)
             if self._taken(request, binding):
                 return ClusterUpdated(preempted=preemption(request, binding))
             binding = await self._write(request, binding)
@@ -53,24 +54,20 @@ class ClusterActivities:
         with told_to_temporal():
             try:
                 await self._hub.delete(kind, request.binding, namespace=request.run.namespace)
-                await self._hub.get(kind, request.binding, namespace=request.run.namespace)
+                found = await self._hub.get(kind, request.binding, namespace=request.run.namespace)
             except NotFound:
                 return ClusterUpdated()
+        if "deletionTimestamp" not in found["metadata"]:
+            # Another one of the name, made since.
+            return ClusterUpdated()
         activity.raise_complete_async()
 
-    async def _binding(self, request: UpdateCluster) -> Binding:
+    async def _binding(self, request: UpdateCluster) -> Binding | None:
         run = request.run
         if followed := self._followed(request):
             return followed
         found = await self._hub.find(run.scope.binding, request.binding, namespace=run.namespace)
-        if found is None:
-            raise abort(
-                unexpected(
-                    f"the binding for cluster `{request.cluster}` in stage `{request.stage}` "
-                    "is not found in the toBeUpdatedBindings map"
-                )
-            )
-        return Binding.from_wire(found)
+        return Binding.from_wire(found) if found else None
 
     def _followed(self, request: UpdateCluster) -> Binding | None:
         """The binding as the run's follower has it, which saves a read, if it is to be written.

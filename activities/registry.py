@@ -32,5 +32,6 @@ def all_activities(hub: Hub, client: Client) -> list[Callable[..., Any]]:
         clusters.update_cluster,
         clusters.remove_cluster,
         following.follow_bindings,
+        following.await_cluster,
         EventActivities(hub).record_events,
     ]

@@ -157,6 +157,13 @@ class ClusterUpdated(Request):
 
     preempted: str = ""
     """Text of the contract when somebody else changed the binding; empty on success."""
+    gone: bool = False
+    """There is no binding any more."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the cluster has what the run wanted it to have."""
+        return not (self.preempted or self.gone)
 
 
 class FollowBindings(Request):

@@ -10,11 +10,11 @@ from temporalio.client import Client
 
 from api.kinds import SCOPES, Kind, Scope
 from bridge.approvals import ApprovalReconciler, open_requests
+from bridge.dependencies import Dependencies
 from bridge.metrics import RunMetrics
-from bridge.placements import PlacementReconciler
-from bridge.runs import RunIndex, RunReconciler, is_active, is_damaged
+from bridge.runs import RunIndex, RunReconciler, is_active
 from bridge.temporal import Workflows
-from hub import Cache, Change, Controller, Hub, Key
+from hub import Cache, Change, Controller, Hub, Key, SharedCaches
 from workflows.messages import DEFAULT_STUCK_AFTER
 
 WORKERS = 8
@@ -69,13 +69,12 @@ class _ScopeBridge:
         self._approval_cache = Cache(hub, scope.approval)
         self._placement_cache = Cache(hub, scope.placement)
         self._index = RunIndex(scope, self._run_cache)
-        self._run_reconciler = RunReconciler(hub, self._index, workflows)
-        self._runs = _controller(scope.run, self._run_reconciler)
+        self._runs = _controller(scope.run, RunReconciler(hub, self._index, workflows))
         self._approvals = _controller(
             scope.approval, ApprovalReconciler(hub, self._approval_cache, self._index, workflows)
         )
-        self._placements = _controller(
-            scope.placement, PlacementReconciler(self._placement_cache, self._index, workflows)
+        self._dependencies = Dependencies(
+            self._index, self._placement_cache, workflows, SharedCaches(hub)
         )
         self._caches = (self._run_cache, self._approval_cache, self._placement_cache)
 
@@ -86,31 +85,23 @@ class _ScopeBridge:
         await asyncio.gather(*(cache.ready() for cache in self._caches))
 
     async def _control(self) -> None:
-        """Look at objects once all kinds are listed: approvals and placements need the runs."""
+        """Look at objects once all kinds are listed: approvals and dependencies need the runs."""
         await self.ready()
-        self._catch_up()
         self._run_cache.subscribe(self._note_run)
         self._approval_cache.subscribe(lambda change: _queue(self._approvals, change))
-        self._placement_cache.subscribe(lambda change: _queue(self._placements, change))
-        controllers = (self._runs, self._approvals, self._placements)
-        await asyncio.gather(*(controller.run() for controller in controllers))
+        parts = (self._runs, self._approvals, self._dependencies)
+        await asyncio.gather(*(part.run() for part in parts))
 
     def _note_run(self, change: Change) -> None:
         """Queue a run that changed, and approval requests that it waits for but that are gone."""
-        if is_damaged(change):
-            self._run_reconciler.note_damage(change.key)
         self._runs.queue.add(change.key)
+        self._dependencies.note(change.key)
         run = self._index.get(change.key)
         self._metrics.note(change.key, run)
         for request in open_requests(run) if run and is_active(run) else []:
             key = (change.key[0], request)
             if self._approval_cache.get(request, key[0]) is None:
                 self._approvals.queue.add(key)
-
-    def _catch_up(self) -> None:
-        """Queue what may have been deleted while no bridge was there to see it."""
-        for run in self._index.active():
-            self._placements.queue.add((run.metadata.namespace, run.spec.placement_name))
 
 
 class _Reconciler(Protocol):

@@ -16,7 +16,7 @@ from api.base import Condition, NamespacedName
 from api.bindings import Binding, BindingState
 from api.reasons import BindingReason, ConditionType
 from planning import conditions
-from planning.errors import user
+from planning.errors import unexpected, user
 
 TOLERATED: Final = frozenset(
     {"OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending", "ResourceNotAvailableYet"}
@@ -94,6 +94,21 @@ def announced_by_other(binding: Binding, run: str, *, since: datetime) -> bool:
     )
 
 
+def overtaken(binding: Binding, run: str, *, since: datetime) -> bool:
+    """Whether somebody changed the content after a run of this name announced its own.
+
+    What was announced before `since` is of an earlier run of the name. Between its own two writes
+    a run may look overtaken for a moment.
+    """
+    found = conditions.find(binding.status.conditions, ROLLOUT_STARTED)
+    return (
+        found is not None
+        and found.message.endswith(f", updateRun: {run}")
+        and found.observed_generation < binding.metadata.generation
+        and found.last_transition_time >= since.replace(microsecond=0)
+    )
+
+
 def held(binding: Binding, desired: Desired) -> bool:
     """Whether the binding still is what a run made of it; if not, somebody else took it."""
     return (
@@ -135,6 +150,14 @@ def failure(binding: Binding) -> str | None:
         ):
             return f"{kind} {found.reason}: {found.message}"
     return None
+
+
+def missing(*, cluster: str, stage: str, stopping: bool = False) -> str:
+    """The text of a cluster without a binding (contract: 8.4, 10.1)."""
+    return unexpected(
+        f"the binding for cluster `{cluster}` in stage `{stage}` "
+        "is not found in the toBeUpdatedBindings map" + (" during stopping" if stopping else "")
+    )
 
 
 def preempted(*, cluster: str, stage: str, binding: str) -> str:

@@ -3,6 +3,7 @@
     RunError                    what is wrong, in the words of the contract
     ├── InitializationError     the run cannot begin: Initialized=False, final
     ├── RunAborted              the run cannot go on: Succeeded=False, final
+    │   └── StageAborted        and the stage at work is to blame: it fails too
     └── TransientState          others are half way through a change: look again soon
 
 contract: update-runs 5 (error prefixes), 7, 11
@@ -31,6 +32,10 @@ class RunAborted(RunError):
     """The run cannot go on. The text becomes the message of Succeeded=False."""
 
 
+class StageAborted(RunAborted):
+    """The stage at work cannot go on, although nothing around the run forbids it."""
+
+
 class TransientState(RunError):
     """Other controllers are half way through a change; the same look later may succeed."""
 
@@ -53,6 +58,11 @@ def invalid(text: str, *, separator: str = ": ") -> InitializationError:
 def abort(text: str) -> RunAborted:
     """Make the error that ends a run under way."""
     return RunAborted(f"{_ABORT}: {text}")
+
+
+def abort_stage(text: str) -> StageAborted:
+    """Make the error that ends a run because of the stage at work."""
+    return StageAborted(str(abort(text)))
 
 
 def joined(errors: Sequence[BaseException]) -> BaseException:

@@ -3,9 +3,10 @@
 contract: update-runs 9; decision 8 says when it is asked
 """
 
+from api.reasons import ConditionType
 from api.runs import StageStatus, UpdateRunStatus
-from planning import initialization
-from planning.errors import abort, unexpected, user
+from planning import conditions, initialization
+from planning.errors import abort, abort_stage, unexpected, user
 from planning.facts import HubFacts
 from planning.identity import RunRef
 
@@ -15,6 +16,7 @@ def check(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> None:
 
     Raises:
         RunAborted, InitializationError: the run has to end; the text says why.
+        StageAborted: the same, and it is the deletion stage's fault (contract: 8.8).
         TransientState: look again soon.
     """
     scratch = UpdateRunStatus()
@@ -91,9 +93,16 @@ def _check_stage(index: int, new: StageStatus, old: StageStatus) -> None:
 def _check_deletion(leaving: list[str], status: UpdateRunStatus) -> None:
     if status.deletion_stage_status is None:
         raise abort(unexpected("the updateRun has nil deletionStageStatus"))
-    planned = {each.cluster_name for each in status.deletion_stage_status.clusters}
+    planned = {each.cluster_name: each for each in status.deletion_stage_status.clusters}
     for cluster in leaving:
         if cluster not in planned:
             raise abort(
                 unexpected(f"the cluster `{cluster}` to be deleted is not in the delete stage")
+            )
+    for cluster in leaving:
+        if conditions.has(planned[cluster].conditions, ConditionType.SUCCEEDED):
+            raise abort_stage(
+                unexpected(
+                    f"the deleted cluster `{cluster}` in the deleting stage still has a binding"
+                )
             )

@@ -86,6 +86,21 @@ def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
     return handle
 
 
+def waiter(request: Request, answer: type[AnswerT], *, summary: str) -> ActivityHandle[AnswerT]:
+    """Start waiting for a cluster that somebody else updates; cancel the handle to end it."""
+    handle: ActivityHandle[AnswerT] = workflow.start_activity(
+        "await_cluster",
+        request,
+        result_type=answer,
+        start_to_close_timeout=UNBOUNDED,
+        heartbeat_timeout=FOLLOWER_LOST_AFTER,
+        retry_policy=PATIENT,
+        cancellation_type=ActivityCancellationType.TRY_CANCEL,
+        summary=summary,
+    )
+    return handle
+
+
 @contextmanager
 def _run_errors() -> Iterator[None]:
     """Unwrap what an activity says of the run from what Temporal puts around it."""

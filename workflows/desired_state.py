@@ -45,7 +45,8 @@ class DesiredState:
                 self._observe(wanted, message.generation)
             return
         if wanted is not rollout.desired and self.refusal(wanted) is None:
-            rollout.desired = self._wish = wanted
+            self._wish = wanted
+            rollout.ask(wanted)
 
     async def settled(self) -> str:
         """Wait until the hub has the last wish; says why if it did not take it."""
@@ -58,7 +59,7 @@ class DesiredState:
             self._rollout.ledger.observe(generation)
         else:
             self._rollout.ledger.generation = generation
-        self._rollout.desired = state
+        self._rollout.ask(state)
 
     # -- keeping ---------------------------------------------------------------------------
 
@@ -76,7 +77,7 @@ class DesiredState:
                 self._observe(written.state, written.generation)
             if self._wish is wish:
                 self._wish = None
-                self._rollout.desired = written.state
+                self._rollout.ask(written.state)
 
     async def keep_stops(self) -> None:
         """Bring the run to a stop and back, in its status and for all who wait, until cancelled."""
@@ -87,6 +88,7 @@ class DesiredState:
             )
             rollout.halted = True
             marks.stopping(rollout.ledger, rollout.stage, workflow.now())
+            self._still_stuck()
             await workflow.wait_condition(
                 lambda: rollout.desired is RunState.RUN or not rollout.in_flight
             )
@@ -100,4 +102,11 @@ class DesiredState:
         marks.run_progressing(rollout.ledger, now)
         if rollout.waiting:
             marks.waiting(rollout.ledger, rollout.stage, rollout.waiting, now)
+        self._still_stuck()
         rollout.halted = False
+
+    def _still_stuck(self) -> None:
+        """Clusters that took too long before still do (contract: 10.1)."""
+        rollout = self._rollout
+        if rollout.stuck:
+            marks.run_stuck(rollout.ledger, rollout.stage, rollout.stuck, workflow.now())

@@ -11,12 +11,16 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.requests import Survey, Surveyed
     from planning import stages, validation
-    from planning.errors import RunError
+    from planning.errors import RunError, TransientState
     from workflows import calls
     from workflows.rollout import Rollout
 
 SECOND_LOOK: Final = timedelta(seconds=1)
 """Other controllers change things in steps: what is wrong only between two does not count."""
+PATIENCE: Final = timedelta(seconds=5)
+"""Until the next look at a change that others have not finished; the bridge tells earlier of
+most. Each look is a few events of history, so the pauses grow."""
+MOST_PATIENCE: Final = timedelta(minutes=5)
 
 
 class Guard:
@@ -24,35 +28,46 @@ class Guard:
 
     def __init__(self, rollout: Rollout) -> None:
         self._rollout = rollout
-        self._wanted = False
-
-    def look_again(self) -> None:
-        """Note that something has changed; looked at as soon as the run is not stopped."""
-        self._wanted = True
+        self._patience = PATIENCE
 
     async def run(self) -> None:
-        """Look whenever asked; return when there is no run any more.
+        """Look whenever there is doubt and the run is to run; return when there is none any more.
 
         Raises:
             RunError: the run cannot go on.
         """
         rollout = self._rollout
         while True:
-            await workflow.wait_condition(
-                lambda: rollout.gone or (self._wanted and rollout.planned and rollout.may_go_on)
-            )
+            await workflow.wait_condition(lambda: rollout.gone or self._is_due)
             if rollout.gone:
                 return
-            self._wanted = False
-            if await self._violation():
-                await workflow.sleep(SECOND_LOOK, summary="second look at a change")
-                if error := await self._violation():
-                    raise error
+            doubts = rollout.doubts
+            fault = await self._look_twice()
+            if fault is None:
+                rollout.dispelled = doubts
+                self._patience = PATIENCE
+            elif isinstance(fault, TransientState):
+                await self._let_settle(doubts)
+            elif rollout.may_go_on:
+                raise fault
+            # Stopped between the two looks: looked at anew when it is resumed.
 
-    async def _violation(self) -> RunError | None:
+    @property
+    def _is_due(self) -> bool:
+        rollout = self._rollout
+        return rollout.planned and rollout.may_go_on and not rollout.certain
+
+    async def _look_twice(self) -> RunError | None:
+        fault = await self._look()
+        if fault is None or isinstance(fault, TransientState):
+            return fault
+        await workflow.sleep(SECOND_LOOK, summary="second look at a change")
+        return await self._look()
+
+    async def _look(self) -> RunError | None:
         rollout, status = self._rollout, self._rollout.ledger.status
         keys = stages.deciding_labels(status.staged_update_strategy_snapshot)
-        request = Survey(run=rollout.run, label_keys=keys)
+        request = Survey(run=rollout.run, label_keys=keys, settled=False)
         surveyed = await calls.effect("survey", request, Surveyed, summary="check")
         if surveyed.facts is None:
             rollout.gone = True
@@ -62,3 +77,16 @@ class Guard:
         except RunError as error:
             return error
         return None
+
+    async def _let_settle(self, doubts: int) -> None:
+        """Give others time for the rest of their change; until then nothing new begins."""
+        rollout, patience = self._rollout, self._patience
+        self._patience = min(2 * patience, MOST_PATIENCE)
+        try:
+            await workflow.wait_condition(
+                lambda: rollout.doubts != doubts,
+                timeout=patience,
+                timeout_summary="others are half way through a change",
+            )
+        except TimeoutError:
+            return

@@ -47,6 +47,13 @@ class Rollout:
         """When the gates after the stage at work opened; kept across a stop (decision 5)."""
         self.in_flight: dict[str, datetime] = {}
         """Clusters being updated or removed, with when they were started."""
+        self.stuck: list[str] = []
+        """Those of them that take too long, in the stage's order."""
+        self.doubts = 1 if carried else 0
+        """How often there was reason to look whether the run may still go on; an earlier
+        execution may not have come to look."""
+        self.dispelled = 0
+        """Up to which of these doubts nothing was found wrong."""
         self.approvals = ApprovalDesk()
         self.told: list[Event] = []
         """What people should read of the run besides what its status says."""
@@ -71,11 +78,31 @@ class Rollout:
 
     @property
     def may_go_on(self) -> bool:
-        """Whether new work may begin now."""
+        """Whether the run is to run, and any stop is over."""
         return self.desired is RunState.RUN and not self.halted
+
+    @property
+    def certain(self) -> bool:
+        """Whether nothing has changed that was not looked at yet."""
+        return self.doubts == self.dispelled
+
+    def doubt(self) -> None:
+        """Have the guard look whether the run may still go on."""
+        self.doubts += 1
+
+    def ask(self, state: RunState) -> None:
+        """Take the state that the run shall be in; while it did not run, nobody looked."""
+        if state is RunState.RUN and self.desired is not state:
+            self.doubt()
+        self.desired = state
 
     async def until_running(self) -> None:
         """Wait until new work may begin; the state may be any when the wait is over."""
         # Between the condition becoming true and this resuming, a stop may arrive: ask again.
-        while not self.may_go_on:
-            await workflow.wait_condition(lambda: self.may_go_on)
+        while not (self.may_go_on and self.certain):
+            await workflow.wait_condition(lambda: self.may_go_on and self.certain)
+
+    async def until_looked(self) -> None:
+        """Have the guard look, and wait until nothing is wrong; it ends the run otherwise."""
+        self.doubt()
+        await workflow.wait_condition(lambda: self.certain or not self.may_go_on)

@@ -17,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from planning.bindings import Desired
     from planning.errors import abort, joined
     from workflows import calls
+    from workflows.contention import settle
     from workflows.gates import pass_gates
     from workflows.rollout import Rollout
     from workflows.stuck import StuckWatch
@@ -88,6 +89,8 @@ class StageRun:
             updated = await calls.cluster(
                 "update_cluster", request, ClusterUpdated, cluster=request.cluster
             )
+            if not updated.done:
+                updated = await settle(self._rollout, request, updated)
             self._end(position, updated, workflow.now())
 
     def _begin(self, position: int, now: datetime) -> None:
@@ -95,7 +98,7 @@ class StageRun:
         self._rollout.in_flight[self._name(position)] = now
         marks.cluster_started(ledger, self._index, position, now)
         marks.stage_started(ledger, self._index, now)
-        if not self._stuck.clusters:
+        if not self._rollout.stuck:
             marks.run_progressing(ledger, now)
 
     def _end(self, position: int, updated: ClusterUpdated, now: datetime) -> None:

@@ -18,8 +18,7 @@ class StuckWatch:
     def __init__(self, rollout: Rollout, index: int) -> None:
         self._rollout = rollout
         self._index = index
-        self.clusters: list[str] = []
-        """Clusters that are stuck, in the stage's order."""
+        rollout.stuck = []
 
     async def run(self) -> None:
         """Look whenever a cluster in flight becomes overdue, until cancelled."""
@@ -34,20 +33,22 @@ class StuckWatch:
 
     def one_ended(self) -> None:
         """A cluster has ended; only if some were stuck can that make a difference."""
-        if self.clusters:
+        if self._rollout.stuck:
             self.look()
 
     def look(self) -> None:
         """Compare the clusters in flight with the time now."""
-        overdue = self._overdue()
-        if overdue == self.clusters:
+        rollout, overdue = self._rollout, self._overdue()
+        if overdue == rollout.stuck:
             return
-        self.clusters = overdue
+        rollout.stuck = overdue
         now = workflow.now()
         if overdue:
-            marks.run_stuck(self._rollout.ledger, self._index, overdue, now)
-        elif self._rollout.may_go_on:
-            marks.run_progressing(self._rollout.ledger, now)
+            marks.run_stuck(rollout.ledger, self._index, overdue, now)
+        elif rollout.may_go_on:
+            marks.run_progressing(rollout.ledger, now)
+        elif rollout.halted:
+            marks.stopping(rollout.ledger, self._index, now)
 
     def _overdue(self) -> list[str]:
         order = [each.cluster_name for each in self._rollout.ledger.stage(self._index).clusters]
@@ -62,6 +63,6 @@ class StuckWatch:
         ahead = [
             started + stuck_after - now
             for name, started in self._rollout.in_flight.items()
-            if name not in self.clusters
+            if name not in self._rollout.stuck
         ]
         return min(ahead, default=None)

@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from api.reasons import ConditionType
     from api.runs import RunState
     from planning import conditions, lifecycle, marks, overview
-    from planning.errors import RunError, abort, user
+    from planning.errors import RunError, StageAborted, abort, user
     from workflows import calls
     from workflows.approval_desk import Ticket
     from workflows.chronicle import Chronicle
@@ -85,7 +85,7 @@ class UpdateRun:
     @workflow.signal(name="recheck")
     def recheck(self, _: Recheck = Recheck()) -> None:
         """Look whether the run may still go on."""
-        self._guard.look_again()
+        self._rollout.doubt()
 
     @workflow.signal(name="restore")
     def restore(self, _: Recheck = Recheck()) -> None:
@@ -178,7 +178,8 @@ class UpdateRun:
                 return False
             return drive.result()
         except RunError as error:
-            self._fail(str(error), stage_failed=drive.done())
+            in_stage = drive.done() or isinstance(error, StageAborted)
+            self._fail(str(error), stage_failed=in_stage)
             return False
         finally:
             drive.cancel()

@@ -1,0 +1,216 @@
+"""One following of a placement's bindings, for the clusters of one stage of one run.
+
+It completes the activities of clusters whose bindings say that they are done, or that somebody
+else has taken them.
+
+contract: update-runs 8.4 (step 6), 8.6 and 8.8
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from temporalio import activity
+from temporalio.api.enums.v1 import PendingActivityState
+from temporalio.client import AsyncActivityCancelledError, AsyncActivityHandle, Client
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.requests import ClusterUpdated, FollowBindings, activity_of
+from api.bindings import Binding
+from hub import Cache, Change, Controller, Json, Key, Unavailable
+from planning import bindings
+from planning.bindings import Desired, Progress
+
+logger = logging.getLogger(__name__)
+
+HEARTBEAT_EVERY: Final = timedelta(seconds=1)
+"""Temporal's client sends fewer of them, by the activity's heartbeat timeout."""
+REPAIR_EVERY: Final = timedelta(seconds=5)
+"""How often activities are looked for whose worker died before it wrote the binding."""
+WRITING_TAKES: Final = timedelta(seconds=3)
+"""An activity that has not written its binding after this long has lost its worker."""
+SURELY_WRITTEN: Final = timedelta(seconds=1)
+"""A binding that looks overtaken for this long is, and not just between a run's two writes."""
+WORKERS: Final = 16
+"""Completions under way at once; each is one request to Temporal."""
+
+
+class Follower:
+    """The state of one following.
+
+    A cluster is held once its binding was seen as the run wants it, or being deleted as it wants.
+    """
+
+    def __init__(self, request: FollowBindings, cache: Cache, client: Client) -> None:
+        self._request = request
+        self._cache = cache
+        self._client = client
+        self._clusters = {binding: cluster for cluster, binding in request.clusters.items()}
+        self._held: dict[str, None] = {}
+        self._removed: dict[str, None] = {}
+        self._overtaken: dict[str, str] = {}
+        """Cluster to the version of its binding that looked overtaken."""
+        self._since = activity.info().scheduled_time
+        self._failures: dict[str, str] = {}
+        self._controller = Controller("follow", self._judge, workers=WORKERS)
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        await self._cache.ready()
+        unsubscribe = self._cache.subscribe(self._note)
+        # Also those that are gone already, of which no change tells.
+        for binding in self._clusters:
+            self._controller.queue.add((self._request.run.namespace, binding))
+        try:
+            await asyncio.gather(self._controller.run(), self._heartbeat(), self._repair())
+        finally:
+            unsubscribe()
+
+    def _note(self, change: Change) -> None:
+        _, binding = change.key
+        cluster = self._clusters.get(binding)
+        if cluster is not None:
+            self._remember(cluster, change)
+            self._controller.queue.add(change.key)
+
+    def _remember(self, cluster: str, change: Change) -> None:
+        """Note what only passes: the queue hands out a key once for several changes."""
+        desired = self._desired(cluster)
+        if change.old and (change.new is None or _uid(change.old) != _uid(change.new)):
+            self._removed[cluster] = None
+        if cluster in self._held or not (desired and change.new):
+            return
+        if bindings.held(Binding.from_wire(change.new), desired):
+            self._held[cluster] = None
+
+    async def _heartbeat(self) -> None:
+        while True:
+            activity.heartbeat()
+            await asyncio.sleep(HEARTBEAT_EVERY.total_seconds())
+
+    async def _judge(self, key: Key) -> timedelta | None:
+        _, name = key
+        cluster = self._clusters[name]
+        found = self._cache.get(name, self._request.run.namespace)
+        binding = Binding.from_wire(found) if found else None
+        desired = self._desired(cluster)
+        if desired is None:
+            await self._judge_removal(cluster, binding)
+        elif binding is None:
+            await self._lost(cluster, name, gone=True)
+        elif bindings.held(binding, desired):
+            await self._judge_update(cluster, binding)
+        else:
+            return await self._judge_change(cluster, binding)
+        return None
+
+    async def _judge_removal(self, cluster: str, binding: Binding | None) -> None:
+        if binding is None or cluster in self._removed:
+            await self._complete(cluster, ClusterUpdated())
+        elif binding.metadata.deletion_timestamp:
+            self._held[cluster] = None
+
+    async def _judge_update(self, cluster: str, binding: Binding) -> None:
+        self._held[cluster] = None
+        match bindings.progress(binding):
+            case Progress.FINISHED:
+                await self._complete(cluster, ClusterUpdated())
+            case Progress.FAILING:
+                await self._report(cluster, bindings.failure(binding) or "")
+            case Progress.UNDER_WAY:
+                self._failures.pop(cluster, None)
+
+    async def _judge_change(self, cluster: str, binding: Binding) -> timedelta | None:
+        """A binding that is not as the run wants it: not written yet, or changed by others."""
+        run, name = self._request.run, binding.metadata.name
+        overtaken = bindings.overtaken(binding, run.name, since=self._since)
+        if cluster not in self._held and overtaken:
+            # Changed before it was ever seen as the run wanted it.
+            version = binding.metadata.resource_version
+            if self._overtaken.get(cluster) != version:
+                self._overtaken[cluster] = version
+                return SURELY_WRITTEN
+            self._held[cluster] = None
+        await self._lost(cluster, name)
+        return None
+
+    async def _lost(self, cluster: str, binding: str, *, gone: bool = False) -> None:
+        """Somebody else changed a binding that was as the run wanted it (contract: 8.6a)."""
+        if cluster not in self._held:
+            return
+        text = bindings.preempted(
+            cluster=cluster,
+            stage=self._request.stage,
+            binding=self._request.run.reference(binding),
+        )
+        await self._complete(cluster, ClusterUpdated(preempted=text, gone=gone))
+
+    def _desired(self, cluster: str) -> Desired | None:
+        return self._request.overrides.get(cluster, self._request.desired)
+
+    # -- Temporal --------------------------------------------------------------------------
+
+    def _activity(self, cluster: str) -> AsyncActivityHandle:
+        return self._client.get_async_activity_handle(
+            workflow_id=self._request.run.workflow_id, run_id=None, activity_id=activity_of(cluster)
+        )
+
+    async def _complete(self, cluster: str, result: ClusterUpdated) -> None:
+        # Not found: the activity is done, or was never scheduled. In the second case it will
+        # see for itself that there is nothing left to do.
+        await _tolerating_not_found(self._activity(cluster).complete(result))
+        self._held.pop(cluster, None)
+
+    async def _report(self, cluster: str, failure: str) -> None:
+        """Show in the Temporal UI why a cluster is not done yet; nothing else comes of it."""
+        if self._failures.get(cluster) == failure:
+            return
+        self._failures[cluster] = failure
+        try:
+            await _tolerating_not_found(self._activity(cluster).heartbeat(failure))
+        except AsyncActivityCancelledError:
+            logger.debug("cluster %s is not waited for any more", cluster)
+
+    async def _repair(self) -> None:
+        """Retry activities whose worker died between taking the task and writing the binding."""
+        while True:
+            await asyncio.sleep(REPAIR_EVERY.total_seconds())
+            try:
+                for cluster in await self._orphans():
+                    logger.warning("cluster %s was never written, trying again", cluster)
+                    error = ApplicationError("the worker was lost before it wrote the binding")
+                    await _tolerating_not_found(self._activity(cluster).fail(error))
+            except (RPCError, Unavailable) as error:
+                logger.warning("cannot look for lost activities, again soon: %s", error)
+
+    async def _orphans(self) -> list[str]:
+        workflow = self._client.get_workflow_handle(self._request.run.workflow_id)
+        description = await workflow.describe()
+        written_by = datetime.now(UTC) - WRITING_TAKES
+        waiting = {
+            pending.activity_id
+            for pending in description.raw_description.pending_activities
+            if pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
+            and pending.last_started_time.ToDatetime(UTC) < written_by
+        }
+        return [
+            cluster
+            for cluster in self._request.clusters
+            if cluster not in self._held and activity_of(cluster) in waiting
+        ]
+
+
+def _uid(body: Json) -> str:
+    uid: str = body["metadata"]["uid"]
+    return uid
+
+
+async def _tolerating_not_found(call: Awaitable[None]) -> None:
+    try:
+        await call
+    except RPCError as error:
+        if error.status != RPCStatusCode.NOT_FOUND:
+            raise Unavailable(f"Temporal: {error}") from error
