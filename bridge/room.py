@@ -12,7 +12,7 @@ from api.kinds import SCOPES, Kind, Scope
 from bridge.approvals import ApprovalReconciler, open_requests
 from bridge.dependencies import Dependencies
 from bridge.metrics import RunMetrics
-from bridge.runs import RunIndex, RunReconciler, is_active
+from bridge.runs import RunIndex, RunReconciler, is_active, is_damaged
 from bridge.temporal import Workflows
 from hub import Cache, Change, Controller, Hub, Key, SharedCaches
 from workflows.messages import DEFAULT_STUCK_AFTER
@@ -69,7 +69,8 @@ class _ScopeBridge:
         self._approval_cache = Cache(hub, scope.approval)
         self._placement_cache = Cache(hub, scope.placement)
         self._index = RunIndex(scope, self._run_cache)
-        self._runs = _controller(scope.run, RunReconciler(hub, self._index, workflows))
+        self._run_reconciler = RunReconciler(hub, self._index, workflows)
+        self._runs = _controller(scope.run, self._run_reconciler)
         self._approvals = _controller(
             scope.approval, ApprovalReconciler(hub, self._approval_cache, self._index, workflows)
         )
@@ -94,6 +95,8 @@ class _ScopeBridge:
 
     def _note_run(self, change: Change) -> None:
         """Queue a run that changed, and approval requests that it waits for but that are gone."""
+        if is_damaged(change):
+            self._run_reconciler.note_damage(change.key)
         self._runs.queue.add(change.key)
         self._dependencies.note(change.key)
         run = self._index.get(change.key)
