@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from tests.placement.test_overrides import Overrides, add
+from tests.placement.overriding import Overrides, add
 from tests.placement.world import World, condition, until
 
 Json = dict[str, Any]
