@@ -6,7 +6,6 @@ one that follows the placement's bindings (`activities.following`) completes it.
 contract: update-runs 8.4, 8.6 and 8.8, decision 17 (status is written before spec)
 """
 
-from datetime import UTC, datetime
 from typing import Final
 
 from temporalio import activity
@@ -111,8 +110,10 @@ class ClusterActivities:
 
     async def _announce(self, request: UpdateCluster, generation: int) -> Binding:
         run = request.run
+        # Temporal's time: it is compared with Temporal's, and the clocks of workers may differ.
+        now = activity.info().started_time
         condition = bindings.rollout_started(
-            index=request.index, run=run.name, generation=generation, now=datetime.now(UTC)
+            index=request.index, run=run.name, generation=generation, now=now
         )
         metadata = {"name": request.binding}
         if run.namespace:

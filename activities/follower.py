@@ -9,7 +9,8 @@ contract: update-runs 8.4 (step 6), 8.6 and 8.8
 import asyncio
 import logging
 from collections.abc import Awaitable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
+from time import monotonic
 from typing import Final
 
 from temporalio import activity
@@ -54,6 +55,8 @@ class Follower:
         self._overtaken: dict[str, str] = {}
         """Cluster to the version of its binding that looked overtaken."""
         self._since = activity.info().scheduled_time
+        self._ahead = activity.info().started_time - _uptime()
+        """From this machine's steady clock to Temporal's time; its time of day may be wrong."""
         self._failures: dict[str, str] = {}
         self._controller = Controller("follow", self._judge, workers=WORKERS)
 
@@ -189,7 +192,7 @@ class Follower:
     async def _orphans(self) -> list[str]:
         workflow = self._client.get_workflow_handle(self._request.run.workflow_id)
         description = await workflow.describe()
-        written_by = datetime.now(UTC) - WRITING_TAKES
+        written_by = self._ahead + _uptime() - WRITING_TAKES
         waiting = {
             pending.activity_id
             for pending in description.raw_description.pending_activities
@@ -201,6 +204,10 @@ class Follower:
             for cluster in self._request.clusters
             if cluster not in self._held and activity_of(cluster) in waiting
         ]
+
+
+def _uptime() -> timedelta:
+    return timedelta(seconds=monotonic())
 
 
 def _uid(body: Json) -> str:
