@@ -46,6 +46,10 @@ class Rollout:
         self.hub = hub
         self.scope = scope
         self.name = name
+        """Of the placement, the strategy and the first run."""
+        self.run = name
+        self.index = 0
+        """Of the version that the latest run rolls out."""
         self.placement = HandPlacement(
             hub, scope, name, namespace=name if namespaced(scope) else ""
         )
@@ -71,6 +75,13 @@ class Rollout:
         )
         await self.placement.create_run(self.name, self.name, index="0")
 
+    async def again(self) -> None:
+        """Create a second run, for the next version."""
+        self.index += 1
+        self.run = f"{self.name}-{self.index}"
+        await self.placement.snapshot(self.index, latest=True)
+        await self.placement.create_run(self.run, self.name, index=str(self.index))
+
     def _stage(self, name: str, *, gate: bool = False) -> Json:
         selector = {"matchLabels": {"stage": f"{self.name}-{name}"}}
         tasks = {"beforeStageTasks": [APPROVAL]} if gate else {}
@@ -92,6 +103,7 @@ class Rollout:
             lambda: self.placement.read_binding(cluster),
             lambda seen: (
                 seen["spec"]["state"] == "Bound"
+                and seen["spec"]["resourceSnapshotName"] == f"{self.name}-{self.index}-snapshot"
                 and condition_of(seen, "RolloutStarted").get("observedGeneration")
                 == seen["metadata"]["generation"]
             ),
@@ -161,14 +173,14 @@ class Rollout:
 
     async def read(self) -> Json:
         """The run as it is now."""
-        return await self.placement.read_run(self.name)
+        return await self.placement.read_run(self.run)
 
     async def reaches(self, reason: str, *, kind: str = "Progressing") -> Json:
         """Wait until a condition of the run has a reason."""
         return await in_time(self.read, lambda seen: says(seen, kind)[1] == reason)
 
     async def succeeded(self) -> None:
-        """See the whole status of a success, and each binding written once."""
+        """See the whole status of a success, and each binding written once by each run."""
         run = await in_time(self.read, lambda seen: condition_of(seen, "Succeeded"))
         assert says(run, "Succeeded") == (
             "True",
@@ -183,7 +195,7 @@ class Rollout:
             for cluster in stage["clusters"]:
                 assert says(cluster, "Started")[0] == "True"
                 assert says(cluster, "Succeeded")[:2] == ("True", "ClusterUpdatingSucceeded")
-        assert await self.generations() == dict.fromkeys(self.clusters, 2)
+        assert await self.generations() == dict.fromkeys(self.clusters, 2 + self.index)
 
     async def started(self, stage: str) -> None:
         """Wait until the run says that all clusters of a stage are started."""

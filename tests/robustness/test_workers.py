@@ -1,0 +1,169 @@
+"""Several workers at once, workers that are killed, paused, or have the wrong time."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from api.base import format_time
+from tests.robustness.fault_proxy import FaultProxy
+from tests.robustness.rollouts import Pair, Rollout
+from tests.robustness.worker_processes import FAKETIME, WorkerProcess
+from tests.support.servers import PrivateApiServer
+
+PAUSE = 8
+"""Seconds: longer than a worker may be silent before another one takes over."""
+
+NewWorker = Callable[..., WorkerProcess]
+
+wrong_clock = pytest.mark.skipif(not FAKETIME, reason="needs the package libfaketime")
+
+
+@pytest.fixture
+def new_worker(
+    server: PrivateApiServer, temporal_address: str, unique: str, tmp_path: Path
+) -> Iterator[NewWorker]:
+    """Make workers of one task queue; they are ended after the test."""
+    made: list[WorkerProcess] = []
+
+    def new(*, clock: str = "", kubeconfig: Path = server.kubeconfig) -> WorkerProcess:
+        file = tmp_path / f"clock-{len(made)}"
+        file.write_text(f"{clock}\n")
+        made.append(
+            WorkerProcess(
+                kubeconfig,
+                temporal_address,
+                task_queue=unique,
+                log=tmp_path / f"worker-{len(made)}.log",
+                clock=file if clock else None,
+            )
+        )
+        return made[-1]
+
+    yield new
+    for worker in made:
+        worker.kill()
+
+
+def writes_binding(rollout: Rollout, *, status: bool) -> Callable[[web.Request], bool]:
+    """Whether a request is one of the two writes to a binding."""
+    binding = f"/{rollout.placement.binding_name(rollout.clusters[0])}"
+    end = binding + ("/status" if status else "")
+    return lambda request: request.method == "PATCH" and request.path.endswith(end)
+
+
+async def test_two_workers_do_everything_once_also_when_one_is_killed(
+    pair: Pair, new_worker: NewWorker
+) -> None:
+    first, second = new_worker(), new_worker()
+    await asyncio.gather(first.start(), second.start())
+    await pair.each(lambda each: each.begin(gate=True))
+    await pair.each(lambda each: each.written("one"))
+    first.kill()
+    await pair.each(Rollout.at_gate)
+    await first.start()
+    second.kill()
+    await pair.each(lambda each: each.approved(f"{each.name}-before-two"))
+    await pair.each(Rollout.finish)
+
+
+@pytest.mark.parametrize(
+    "clock", ["", *(pytest.param(each, marks=wrong_clock) for each in ("+1h", "-30m"))]
+)
+@pytest.mark.parametrize("carried_out", [True, False])
+async def test_a_worker_killed_while_it_writes_a_binding_is_replaced(
+    rollout: Rollout,
+    server: PrivateApiServer,
+    new_worker: NewWorker,
+    tmp_path: Path,
+    carried_out: bool,
+    clock: str,
+) -> None:
+    kubeconfig = tmp_path / "proxied.kubeconfig"
+    async with FaultProxy.between(server, kubeconfig=kubeconfig, seed=0) as proxy:
+        first, second = new_worker(kubeconfig=kubeconfig), new_worker(clock=clock)
+        await first.start()
+        trap = proxy.trap(writes_binding(rollout, status=False), carried_out=carried_out)
+        await rollout.begin()
+        await asyncio.wait_for(trap.sprung.wait(), timeout=30)
+        first.kill()
+        trap.released.set()
+    await second.start()
+    await rollout.update("one")
+    await rollout.finish()
+
+
+async def test_a_worker_that_was_paused_alone_goes_on(pair: Pair, new_worker: NewWorker) -> None:
+    worker = new_worker()
+    await worker.start()
+    await pair.each(lambda each: each.begin(gate=True))
+    await pair.each(lambda each: each.written("one"))
+    worker.pause()
+    await pair.each(lambda each: each.update("one"))
+    await asyncio.sleep(PAUSE)
+    worker.resume()
+    await pair.each(Rollout.at_gate_asked)
+    await pair.each(lambda each: each.approved(f"{each.name}-before-two"))
+    await pair.each(Rollout.finish)
+
+
+async def test_a_worker_that_comes_back_from_a_pause_does_not_repeat_what_another_did(
+    pair: Pair, new_worker: NewWorker
+) -> None:
+    paused, other = new_worker(), new_worker()
+    await paused.start()
+    await pair.each(lambda each: each.begin(gate=True))
+    await pair.each(lambda each: each.written("one"))
+    paused.pause()
+    await asyncio.gather(other.start(), asyncio.sleep(PAUSE))
+    await pair.each(Rollout.at_gate)
+    paused.resume()
+    await pair.each(lambda each: each.approved(f"{each.name}-before-two"))
+    await pair.each(Rollout.finish)
+
+
+@wrong_clock
+async def test_a_clock_that_jumps_in_mid_run_does_not_matter(
+    rollout: Rollout, new_worker: NewWorker
+) -> None:
+    begun = datetime.now(UTC) - timedelta(seconds=1)
+    worker = new_worker(clock="+0")
+    assert worker.clock is not None
+    await worker.start()
+    await rollout.begin(gate=True)
+    await rollout.written("one")
+    worker.clock.write_text("+1h\n")
+    request = await rollout.at_gate()
+    worker.clock.write_text("-30m\n")
+    await rollout.approved(request)
+    await rollout.finish()
+
+    # The times people read are Temporal's.
+    status = (await rollout.read())["status"]
+    for stage in status["stagesStatus"]:
+        times = [stage["startTime"], stage["endTime"]]
+        assert [format_time(begun), *times, format_time(datetime.now(UTC))] == sorted(
+            [format_time(begun), *times, format_time(datetime.now(UTC))]
+        )
+
+
+@wrong_clock
+async def test_what_a_run_wrote_with_a_fast_clock_is_not_taken_for_a_later_run(
+    rollout: Rollout, server: PrivateApiServer, new_worker: NewWorker, tmp_path: Path
+) -> None:
+    kubeconfig = tmp_path / "proxied.kubeconfig"
+    async with FaultProxy.between(server, kubeconfig=kubeconfig, seed=0) as proxy:
+        await new_worker(kubeconfig=kubeconfig, clock="+1h").start()
+        await rollout.begin()
+        await rollout.update("one")
+        await rollout.finish()
+
+        trap = proxy.trap(writes_binding(rollout, status=True), carried_out=False)
+        trap.released.set()
+        await rollout.again()
+        await rollout.update("one")
+        await rollout.finish()
+        assert trap.sprung.is_set()

@@ -1,0 +1,93 @@
+"""Workers as processes of their own, which a test may kill, pause, and give a wrong clock."""
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import aiohttp
+
+from deploy.local import ports
+from tests.support.eventually import eventually
+
+ROOT = Path(__file__).parents[2]
+FAKETIME = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+"""Debian's package `libfaketime`, where it is installed."""
+
+
+@dataclass
+class WorkerProcess:
+    """One worker with engine and bridge; `clock` shifts its time of day by a file's content."""
+
+    kubeconfig: Path
+    temporal_address: str
+    task_queue: str
+    log: Path
+    clock: Path | None = None
+    _address: str = field(default_factory=lambda: f"{ports.LOOPBACK}:{ports.choose()}")
+    _process: subprocess.Popen[bytes] | None = None
+
+    async def start(self) -> None:
+        """Start it, and wait until it is ready."""
+        self._begin()
+        await eventually(self._readiness, lambda status: status == 200, within=90)
+
+    def _begin(self) -> None:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, ROOT / "worker.py"], env=self._environment(), stderr=log
+            )
+
+    def kill(self) -> None:
+        """End it at once, if it runs."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def pause(self) -> None:
+        """Have it do nothing, as on a machine that is suspended."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """End the pause."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def _environment(self) -> dict[str, str]:
+        shifted = {}
+        if self.clock is not None:
+            shifted = {
+                "LD_PRELOAD": str(FAKETIME[0]),
+                "FAKETIME_TIMESTAMP_FILE": str(self.clock),
+                "FAKETIME_NO_CACHE": "1",
+                # A machine's clock may jump; what counts seconds since its start does not.
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            }
+        return (
+            os.environ
+            | shifted
+            | {
+                "KUBECONFIG": str(self.kubeconfig),
+                "TEMPORAL_ADDRESS": self.temporal_address,
+                "FLEETGATE_TASK_QUEUE": self.task_queue,
+                "FLEETGATE_RUN": "engine,bridge",
+                "FLEETGATE_PLACEMENT": "external",
+                "FLEETGATE_METRICS_ADDRESS": self._address,
+            }
+        )
+
+    async def _readiness(self) -> int:
+        assert self._process is not None
+        assert self._process.poll() is None, self.log.read_text()
+        url = f"http://{self._address}/readyz"
+        try:
+            async with aiohttp.ClientSession() as http, http.get(url) as found:
+                return found.status
+        except aiohttp.ClientConnectorError:
+            return 0
