@@ -20,7 +20,7 @@ from temporalio.worker import Worker
 from activities.registry import all_activities
 from agent import Agent, AgentError
 from bridge import Bridge, BridgeSettings
-from hub import Hub, HubError
+from hub import Hub, HubError, SharedCaches
 from placement import Placement, PlacementSettings
 from planning import durations
 from telemetry import (
@@ -169,14 +169,14 @@ async def _parts(
 ) -> list[_Part]:
     parts = []
     if settings.run & {Role.ENGINE, Role.BRIDGE}:
-        client = await _temporal()
+        client, caches = await _temporal(), SharedCaches(hub)
         if Role.ENGINE in settings.run:
-            await stack.enter_async_context(_engine(client, hub, settings))
+            await stack.enter_async_context(_engine(client, hub, caches, settings))
         if Role.BRIDGE in settings.run:
             bridging = BridgeSettings(
                 task_queue=settings.task_queue, stuck_after=settings.stuck_after
             )
-            bridge = Bridge(hub, client, settings=bridging, registry=registry)
+            bridge = Bridge(hub, client, settings=bridging, registry=registry, caches=caches)
             parts.append(_Part(bridge.run(), bridge.ready()))
     if Role.PLACEMENT in settings.run and settings.placement is PlacementKind.BUILTIN:
         placement = Placement(hub, settings=PlacementSettings())
@@ -201,12 +201,14 @@ async def _alone(agent: Agent) -> None:
 
 
 @asynccontextmanager
-async def _engine(client: Client, hub: Hub, settings: Settings) -> AsyncIterator[None]:
+async def _engine(
+    client: Client, hub: Hub, caches: SharedCaches, settings: Settings
+) -> AsyncIterator[None]:
     """Poll Temporal for workflows and activities while the context is open."""
     worker = Worker(
         client,
         task_queue=settings.task_queue,
-        activities=all_activities(hub, client),
+        activities=all_activities(hub, client, caches=caches),
         max_concurrent_activities=ACTIVITIES_AT_ONCE,
         sticky_queue_schedule_to_start_timeout=STICKY,
         graceful_shutdown_timeout=GRACE,

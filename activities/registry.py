@@ -15,9 +15,11 @@ from activities.surveying import SurveyingActivities
 from hub import Hub, SharedCaches
 
 
-def all_activities(hub: Hub, client: Client) -> list[Callable[..., Any]]:
+def all_activities(
+    hub: Hub, client: Client, *, caches: SharedCaches | None = None
+) -> list[Callable[..., Any]]:
     """Make the activities; all of them share one client of the hub, and watches on it."""
-    caches = SharedCaches(hub)
+    caches = SharedCaches(hub) if caches is None else caches
     surveying, snapshots = SurveyingActivities(hub), SnapshotActivities(hub)
     statuses, approvals = StatusActivities(hub), ApprovalActivities(hub)
     clusters, following = ClusterActivities(hub, caches), FollowingActivities(caches, client)

@@ -4,7 +4,6 @@ contract: update-runs 9
 """
 
 from collections.abc import Callable, Hashable
-from typing import Final
 
 from api.policies import PolicySnapshot
 from hub import Change, Json
@@ -29,13 +28,6 @@ def of_policy(body: Json) -> object:
 def of_cluster(body: Json) -> object:
     """Its labels; not the heartbeat, which comes all the time."""
     return body["metadata"].get("labels", {})
-
-
-BY_KIND: Final[dict[str, Deciding]] = {
-    "policies": of_policy,
-    "bindings": of_binding,
-    "clusters": of_cluster,
-}
 
 
 def differs(change: Change, deciding: Deciding) -> bool:

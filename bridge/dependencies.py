@@ -7,33 +7,27 @@ contract: update-runs 9, decision 8
 """
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from time import monotonic
 from typing import Final
 
-from api import names
-from api.bindings import Binding
-from api.kinds import MEMBER_CLUSTER
-from api.members import MemberCluster
-from api.placements import Placement
-from api.policies import PolicySnapshot
 from api.reasons import ConditionType
 from api.runs import RunState, UpdateRun
-from bridge import deciding
-from bridge.deciding import Deciding
 from bridge.runs import RunIndex, is_active
+from bridge.surroundings import Surroundings
 from bridge.temporal import Signal, Workflows
 from hub import Cache, Change, Controller, Key, SharedCaches
-from planning import conditions, observing, stages, validation
+from planning import conditions, validation
 from planning.errors import RunError
 from planning.facts import HubFacts
 from workflows.messages import Recheck
 
 AT_MOST_EVERY: Final = timedelta(seconds=1)
 """Pause between two signals to one run, however much changes: it looks twice, 1 s apart."""
+APART: Final = 64
+"""So many runs of a scope have a watch of their own on bindings. With more, the later ones share
+one watch on all bindings: each watch is a connection, and a hub has a limit of those."""
 LONGEST_REASON: Final = 500
 """Characters of a signal's text in history; it is for people who read there."""
 WORKERS: Final = 8
@@ -42,15 +36,14 @@ WORKERS: Final = 8
 
 @dataclass(slots=True)
 class _Watch:
-    """The watches of one run."""
+    """One run that is watched for, and what it was told."""
 
-    task: asyncio.Task[None]
     uid: str
+    surroundings: Surroundings
+    task: asyncio.Task[None]
     told_at: float = -AT_MOST_EVERY.total_seconds()
     told_of_fault: bool = False
     """The run was told that something is wrong, and not yet that it is right again."""
-    caches: dict[str, Cache] = field(default_factory=dict)
-    """Empty until all of them have their first list."""
 
 
 class Dependencies:
@@ -83,90 +76,55 @@ class Dependencies:
             self._stop(key)
             watch = None
         if run and watch is None and _is_under_way(run):
-            task = asyncio.create_task(self._follow(key, run), name=f"dependencies of {key}")
-            self._watches[key] = _Watch(task, run.metadata.uid)
+            self._start(key, run)
         elif run and watch and _deletes(run):
             # What it has deleted may be there again.
             self._controller.queue.add(key)
 
+    def _start(self, key: Key, run: UpdateRun) -> None:
+        surroundings = Surroundings(run, scope=self._runs.scope, placements=self._placements)
+        following = surroundings.follow(
+            self._shared,
+            apart=len(self._watches) < APART,
+            changed=lambda: self._controller.queue.add(key),
+        )
+        task = asyncio.create_task(following, name=f"dependencies of {'/'.join(key)}")
+        self._watches[key] = _Watch(run.metadata.uid, surroundings, task)
+
     def _stop(self, key: Key) -> None:
         self._watches.pop(key).task.cancel()
 
-    async def _follow(self, key: Key, run: UpdateRun) -> None:
-        """Hold the watches of one run until cancelled."""
-        scope, namespace = self._runs.scope, key[0]
-        parent = f"{names.PARENT_PLACEMENT}={run.spec.placement_name}"
-        latest = f"{parent},{names.IS_LATEST_SNAPSHOT}=true"
-        async with AsyncExitStack() as stack:
-            use = self._shared.use
-            caches = {
-                "policies": use(scope.policy_snapshot, namespace=namespace, labels=latest),
-                "bindings": use(scope.binding, namespace=namespace, labels=parent),
-                "clusters": use(MEMBER_CLUSTER),
-            }
-            opened = {name: await stack.enter_async_context(use) for name, use in caches.items()}
-            for name, cache in opened.items():
-                stack.callback(cache.subscribe(self._noter(key, deciding.BY_KIND[name])))
-            self._watches[key].caches = opened
-            self._controller.queue.add(key)
-            await asyncio.Event().wait()
-
-    def _noter(self, key: Key, decides: Deciding) -> Callable[[Change], None]:
-        def note(change: Change) -> None:
-            if deciding.differs(change, decides):
-                self._controller.queue.add(key)
-
-        return note
-
     def _note_placement(self, change: Change) -> None:
-        for key in self._watches:
-            run = self._runs.get(key)
-            if run and (key[0], run.spec.placement_name) == change.key:
+        for key, watch in self._watches.items():
+            if watch.surroundings.placement == change.key:
                 self._controller.queue.add(key)
 
     async def _judge(self, key: Key) -> timedelta | None:
         """Tell a run to look when it may not go on, or may again; returns when to judge again."""
         run, watch = self._runs.get(key), self._watches.get(key)
-        if run is None or watch is None or not watch.caches:
+        facts = watch.surroundings.facts(run) if run and watch else None
+        if run is None or watch is None or facts is None:
             return None
-        fault = self._fault(run, watch.caches)
+        fault = self._fault(run, facts)
         if fault is None and not watch.told_of_fault:
             return None
         wait = watch.told_at + AT_MOST_EVERY.total_seconds() - monotonic()
         if wait > 0:
             return timedelta(seconds=wait)
         watch.told_at, watch.told_of_fault = monotonic(), fault is not None
-        reason = str(fault or "what was wrong is right again")[:LONGEST_REASON]
-        await self._workflows.tell(self._runs.ref(run), Signal("recheck", Recheck(reason=reason)))
+        await self._tell(run, str(fault or "what was wrong is right again"))
         return None
 
-    def _fault(self, run: UpdateRun, caches: dict[str, Cache]) -> RunError | None:
+    def _fault(self, run: UpdateRun, facts: HubFacts) -> RunError | None:
         try:
-            validation.check(self._facts(run, caches), run=self._runs.ref(run), status=run.status)
+            validation.check(facts, run=self._runs.ref(run), status=run.status)
         except RunError as error:
             return error
         return None
 
-    def _facts(self, run: UpdateRun, caches: dict[str, Cache]) -> HubFacts:
-        found = self._placements.get(run.spec.placement_name, run.metadata.namespace)
-        bindings = [
-            observing.binding_fact(Binding.from_wire(each)) for each in caches["bindings"].items()
-        ]
-        return HubFacts(
-            spec=run.spec,
-            generation=run.metadata.generation,
-            placement=observing.placement_fact(Placement.from_wire(found)) if found else None,
-            policies=[
-                observing.policy_fact(PolicySnapshot.from_wire(each))
-                for each in caches["policies"].items()
-            ],
-            bindings=bindings,
-            clusters=observing.cluster_facts(
-                map(MemberCluster.from_wire, caches["clusters"].items()),
-                bindings,
-                stages.deciding_labels(run.status.staged_update_strategy_snapshot),
-            ),
-        )
+    async def _tell(self, run: UpdateRun, reason: str) -> None:
+        signal = Signal("recheck", Recheck(reason=reason[:LONGEST_REASON]))
+        await self._workflows.tell(self._runs.ref(run), signal)
 
 
 def _is_under_way(run: UpdateRun) -> bool:

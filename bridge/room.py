@@ -34,7 +34,8 @@ class BridgeSettings:
 class Bridge:
     """Carries what people do to objects over to the workflows, for runs of both scopes.
 
-    The metrics of the runs go into `registry`.
+    The metrics of the runs go into `registry`. What runs depend on is watched through `caches`,
+    which the engine of the same process may share.
     """
 
     def __init__(
@@ -44,16 +45,25 @@ class Bridge:
         *,
         settings: BridgeSettings,
         registry: CollectorRegistry | None = None,
+        caches: SharedCaches | None = None,
     ) -> None:
         workflows = Workflows(
             client, task_queue=settings.task_queue, stuck_after=settings.stuck_after
         )
         metrics = RunMetrics(registry or CollectorRegistry())
-        self._scopes = [_ScopeBridge(hub, scope, workflows, metrics) for scope in SCOPES.values()]
+        self._caches = SharedCaches(hub) if caches is None else caches
+        self._owns_caches = caches is None
+        self._scopes = [
+            _ScopeBridge(hub, scope, workflows, metrics, self._caches) for scope in SCOPES.values()
+        ]
 
     async def run(self) -> None:
         """Bridge until cancelled."""
-        await asyncio.gather(*(scope.run() for scope in self._scopes))
+        try:
+            await asyncio.gather(*(scope.run() for scope in self._scopes))
+        finally:
+            if self._owns_caches:
+                await self._caches.close()
 
     async def ready(self) -> None:
         """Wait until everything that is on the hub has been seen."""
@@ -63,7 +73,14 @@ class Bridge:
 class _ScopeBridge:
     """The bridge for the runs of one scope."""
 
-    def __init__(self, hub: Hub, scope: Scope, workflows: Workflows, metrics: RunMetrics) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        scope: Scope,
+        workflows: Workflows,
+        metrics: RunMetrics,
+        caches: SharedCaches,
+    ) -> None:
         self._metrics = metrics
         self._run_cache = Cache(hub, scope.run)
         self._approval_cache = Cache(hub, scope.approval)
@@ -74,9 +91,7 @@ class _ScopeBridge:
         self._approvals = _controller(
             scope.approval, ApprovalReconciler(hub, self._approval_cache, self._index, workflows)
         )
-        self._dependencies = Dependencies(
-            self._index, self._placement_cache, workflows, SharedCaches(hub)
-        )
+        self._dependencies = Dependencies(self._index, self._placement_cache, workflows, caches)
         self._caches = (self._run_cache, self._approval_cache, self._placement_cache)
 
     async def run(self) -> None:

@@ -1,5 +1,6 @@
 """How activities are called: their time-outs and retries, each said once, with its reason."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -81,8 +82,8 @@ def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
         cancellation_type=ActivityCancellationType.TRY_CANCEL,
         summary=summary,
     )
-    # Its only end is to be cancelled; without a look at that, asyncio would complain.
-    handle.add_done_callback(lambda done: done.cancelled() or done.exception())
+    # Its only end is to be cancelled.
+    _look_at_the_end(handle)
     return handle
 
 
@@ -99,6 +100,17 @@ def waiter(request: Request, answer: type[AnswerT], *, summary: str) -> Activity
         summary=summary,
     )
     return handle
+
+
+def give_up(task: asyncio.Task[Any]) -> None:
+    """Cancel something whose end makes no difference any more."""
+    _look_at_the_end(task)
+    task.cancel()
+
+
+def _look_at_the_end(task: asyncio.Task[Any]) -> None:
+    # asyncio complains of an error that nobody has looked at.
+    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
 
 @contextmanager

@@ -52,5 +52,5 @@ async def _whoever_ends_it(
     await workflow.wait_condition(lambda: ended.done() or rollout.may_go_on)
     if ended.done():
         return ended.result()
-    ended.cancel()
+    calls.give_up(ended)
     return updated

@@ -171,4 +171,4 @@ async def _all_or_first_error(coroutines: list[Coroutine[Any, Any, None]]) -> No
             raise joined(errors)
     finally:
         for task in tasks:
-            task.cancel()
+            calls.give_up(task)

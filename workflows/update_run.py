@@ -170,8 +170,8 @@ class UpdateRun:
         """Drive until the end, or until the guard forbids it; says whether to continue as new."""
         drive = asyncio.create_task(self._drive())
         guard = asyncio.create_task(self._guard.run())
-        await workflow.wait([drive, guard], return_when=asyncio.FIRST_COMPLETED)
         try:
+            await workflow.wait([drive, guard], return_when=asyncio.FIRST_COMPLETED)
             if not drive.done():
                 guard.result()
                 # The guard found nothing wrong but that the run is gone.
@@ -182,8 +182,8 @@ class UpdateRun:
             self._fail(str(error), stage_failed=in_stage)
             return False
         finally:
-            drive.cancel()
-            guard.cancel()
+            calls.give_up(drive)
+            calls.give_up(guard)
 
     async def _drive(self) -> bool:
         rollout = self._rollout

@@ -64,7 +64,7 @@ async def test_an_approval_lost_while_the_status_is_wiped_is_asked_for_again(
     "spec",
     [
         {"resourceSnapshotName": "other"},
-        {"state": "Unscheduled"},
+        {"state": "Scheduled"},
         {"applyStrategy": {"type": "ReportDiff"}},
     ],
     ids=lambda spec: next(iter(spec)),

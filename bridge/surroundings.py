@@ -1,0 +1,109 @@
+"""The watches on what one run depends on, while it is under way.
+
+contract: update-runs 9
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Final, NamedTuple
+
+from api import names
+from api.bindings import Binding
+from api.kinds import MEMBER_CLUSTER, Scope
+from api.members import MemberCluster
+from api.placements import Placement
+from api.policies import PolicySnapshot
+from api.runs import UpdateRun
+from bridge import deciding
+from bridge.deciding import Deciding
+from hub import Cache, Change, Json, Key, SharedCaches
+from planning import observing, stages
+from planning.facts import HubFacts
+
+_LATEST: Final = f"{names.IS_LATEST_SNAPSHOT}=true"
+
+
+class _Watched(NamedTuple):
+    policies: Cache
+    bindings: Cache
+    clusters: Cache
+
+
+class Surroundings:
+    """What the hub holds of a run's placement, and the clusters, as they are now."""
+
+    def __init__(self, run: UpdateRun, *, scope: Scope, placements: Cache) -> None:
+        self._scope = scope
+        self._placements = placements
+        self.placement: Key = (run.metadata.namespace, run.spec.placement_name)
+        self._watched: _Watched | None = None
+
+    async def follow(
+        self, shared: SharedCaches, *, apart: bool, changed: Callable[[], None]
+    ) -> None:
+        """Watch until cancelled, and call `changed` when something may make a difference.
+
+        `apart` watches the bindings of this placement only, as the run's activities do;
+        otherwise one watch serves all runs of the scope.
+        """
+        namespace, placement = self.placement
+        labels = f"{names.PARENT_PLACEMENT}={placement}"
+        own = {"namespace": namespace, "labels": labels} if apart else {}
+        uses = (
+            (shared.use(self._scope.policy_snapshot, labels=_LATEST), deciding.of_policy),
+            (shared.use(self._scope.binding, **own), deciding.of_binding),
+            (shared.use(MEMBER_CLUSTER), deciding.of_cluster),
+        )
+        async with AsyncExitStack() as stack:
+            caches = []
+            for use, decides in uses:
+                cache = await stack.enter_async_context(use)
+                stack.callback(cache.subscribe(self._noter(decides, changed)))
+                caches.append(cache)
+            self._watched = _Watched(*caches)
+            changed()
+            await asyncio.Event().wait()
+
+    def facts(self, run: UpdateRun) -> HubFacts | None:
+        """What the run would be planned from now; None until everything is listed."""
+        if self._watched is None:
+            return None
+        policies, bindings, clusters = self._watched
+        bound = [
+            observing.binding_fact(Binding.from_wire(each))
+            for each in bindings.items()
+            if self._concerns(each)
+        ]
+        keys = stages.deciding_labels(run.status.staged_update_strategy_snapshot)
+        namespace, name = self.placement
+        found = self._placements.get(name, namespace)
+        return HubFacts(
+            spec=run.spec,
+            generation=run.metadata.generation,
+            placement=observing.placement_fact(Placement.from_wire(found)) if found else None,
+            policies=[
+                observing.policy_fact(PolicySnapshot.from_wire(each))
+                for each in policies.items()
+                if self._concerns(each)
+            ],
+            bindings=bound,
+            clusters=observing.cluster_facts(
+                map(MemberCluster.from_wire, clusters.items()), bound, keys
+            ),
+        )
+
+    def _noter(self, decides: Deciding, changed: Callable[[], None]) -> Callable[[Change], None]:
+        def note(change: Change) -> None:
+            seen = change.new or change.old
+            concerns = decides is deciding.of_cluster or (seen and self._concerns(seen))
+            if concerns and deciding.differs(change, decides):
+                changed()
+
+        return note
+
+    def _concerns(self, body: Json) -> bool:
+        """Whether a snapshot or binding is of the run's placement."""
+        meta = body["metadata"]
+        parent = meta.get("labels", {}).get(names.PARENT_PLACEMENT)
+        return (meta.get("namespace", ""), parent) == self.placement
