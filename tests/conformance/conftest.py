@@ -1,7 +1,7 @@
 """Fixtures of the conformance ring, its options, and the table at its end.
 
-    pytest tests/conformance                                        engine and hub of the session
-    pytest tests/conformance --kubeconfig hub.kubeconfig --stuck-after 20    any engine, any hub
+pytest tests/conformance                                        engine and hub of the session
+pytest tests/conformance --kubeconfig hub.kubeconfig --stuck-after 20    any engine, any hub
 """
 
 import asyncio
@@ -53,9 +53,7 @@ async def hub(request: pytest.FixtureRequest, servers: Servers) -> AsyncIterator
 
 
 @pytest.fixture(scope="session")
-async def engine(
-    request: pytest.FixtureRequest, servers: Servers, hub: Hub
-) -> AsyncIterator[None]:
+async def engine(request: pytest.FixtureRequest, servers: Servers, hub: Hub) -> AsyncIterator[None]:
     """Worker and bridge, unless the tests are pointed at an engine that runs already."""
     if request.config.getoption("--kubeconfig", default=None):
         yield

@@ -36,7 +36,7 @@ def timed_wait(time: str) -> Json:
     return {"type": "TimedWait", "waitTime": time}
 
 
-def stage(name: str = "one", **fields: object) -> Json:
+def stage(name: str = "one", /, **fields: Any) -> Json:
     """A stage of the clusters that are labelled with its name."""
     return {"name": name, "labelSelector": {"matchLabels": {"stage": name}}, **fields}
 

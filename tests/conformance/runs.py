@@ -1,6 +1,7 @@
 """One update run as a test sees it: its object on the hub, and nothing else."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from hub import Json
 from tests.conformance import objects
@@ -72,13 +73,13 @@ class Run:
             within=within,
         )
 
-    async def comes_to(self, says: Says, *, within: float = 0, **fill: str) -> Json:
+    async def comes_to(self, says: Says, *, within: float = 0, **fill: Any) -> Json:
         """Wait until the run has a condition, with the exact message if `fill` completes it."""
         seen = await self.until(lambda run: run and fits(run, says, fill), within=within)
         self.shows(seen, says, **fill)
         return seen
 
-    async def stage_comes_to(self, says: Says, index: int = 0, **fill: str) -> Json:
+    async def stage_comes_to(self, says: Says, index: int = 0, **fill: Any) -> Json:
         """Wait until a stage has a condition; returns the run."""
         seen = await self.until(
             lambda run: run and has_plan(run) and fits(stage_of(run, index), says, fill)
@@ -86,7 +87,7 @@ class Run:
         self.shows(seen, says, part=stage_of(seen, index), **fill)
         return seen
 
-    async def cluster_comes_to(self, says: Says, short: str, index: int = 0, **fill: str) -> Json:
+    async def cluster_comes_to(self, says: Says, short: str, index: int = 0, **fill: Any) -> Json:
         """Wait until a cluster has a condition; returns the run."""
         seen = await self.until(
             lambda run: run and has_plan(run) and fits(self.cluster(run, short, index), says, fill)
@@ -94,7 +95,7 @@ class Run:
         self.shows(seen, says, part=self.cluster(seen, short, index), **fill)
         return seen
 
-    async def stays(self, says: Says, *, seconds: float, **fill: str) -> None:
+    async def stays(self, says: Says, *, seconds: float, **fill: Any) -> None:
         """Check that the run keeps a condition for a while."""
         await self.world.throughout(
             self.world.scope.run,
@@ -124,7 +125,7 @@ class Run:
         self.shows(seen, Says.RUN_COMPLETED)
         return seen
 
-    def shows(self, run: Json, says: Says, *, part: Json | None = None, **fill: str) -> None:
+    def shows(self, run: Json, says: Says, *, part: Json | None = None, **fill: Any) -> None:
         """Check a condition of the run, or of a part of its status, word for word."""
         row, found = says.value, find_condition(run if part is None else part, says.value.type)
         seen = (found.get("status"), found.get("reason"), found.get("message"))

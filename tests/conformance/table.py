@@ -9,7 +9,9 @@ from tests.conformance.vocabulary import Says
 
 SEEN = "condition of section 5"
 """Property of a test: a row of section 5 that it has seen word for word."""
-_NAME = re.compile(r"::test_(?P<decision>decision_)?(?P<first>\d+)(?:_(?P<second>\d+))?(?P<letter>[a-z])?_")
+_NAME = re.compile(
+    r"::test_(?P<decision>decision_)?(?P<first>\d+)(?:_(?P<second>\d+))?(?P<letter>[a-z])?_"
+)
 
 
 def section(node: str) -> str | None:
@@ -19,7 +21,9 @@ def section(node: str) -> str | None:
         return None
     if found["decision"]:
         return f"decision {found['first']}"
-    return ".".join(part for part in (found["first"], found["second"]) if part) + (found["letter"] or "")
+    return ".".join(part for part in (found["first"], found["second"]) if part) + (
+        found["letter"] or ""
+    )
 
 
 def lines(reports: Iterable[Any]) -> Iterator[str]:

@@ -155,8 +155,9 @@ async def _is_left_alone(run: Run, says: Says) -> None:
     """Nobody rewrites the status: its conditions still speak of the old generation."""
     await run.stays(says, seconds=QUIET)
     seen = await run.read()
-    assert find_condition(seen, says.value.type)["observedGeneration"] < (
-        seen["metadata"]["generation"]
+    assert (
+        find_condition(seen, says.value.type)["observedGeneration"]
+        < (seen["metadata"]["generation"])
     )
 
 

@@ -24,7 +24,8 @@ async def refused(world: World, error: str) -> Json:
     """Start a run of the world as it is, and check with which text it is refused."""
     await world.strategy(stage())
     run = await Run.create(world)
-    return (await run.is_refused(error))["status"]
+    status: Json = (await run.is_refused(error))["status"]
+    return status
 
 
 # -- 7.1 placement -------------------------------------------------------------------------
@@ -78,9 +79,7 @@ async def test_7_1_the_apply_strategy_of_the_placement_is_recorded(world: World)
 async def test_7_2_a_placement_without_a_policy_snapshot_is_refused(world: World) -> None:
     await world.placement()
     key = world.key(world.name)
-    status = await refused(
-        world, f"{E_VALID}: no latest policy snapshot found for placement {key}"
-    )
+    status = await refused(world, f"{E_VALID}: no latest policy snapshot found for placement {key}")
     assert sorted(status) == ["appliedStrategy", "conditions"]
 
 
@@ -116,8 +115,10 @@ async def test_7_2_a_policy_snapshot_without_an_index_is_unexpected(
         (None, f"cannot find annotation {NUMBER_OF_CLUSTERS}"),
         (
             "two",
-            f"invalid annotation {NUMBER_OF_CLUSTERS}: two is not a valid count: "
-            'strconv.Atoi: parsing "two": invalid syntax',
+            (
+                f"invalid annotation {NUMBER_OF_CLUSTERS}: two is not a valid count: "
+                'strconv.Atoi: parsing "two": invalid syntax'
+            ),
         ),
     ],
     ids=["without", "no number"],
@@ -210,10 +211,7 @@ async def test_7_3_other_than_the_picked_number_of_bindings_is_unexpected(
     await world.policy(1, policy=policy, annotations={NUMBER_OF_CLUSTERS: "2"})
     await world.member("a", {"stage": "one"})
     await world.binding("a", policy=1)
-    text = (
-        "the number of selected bindings 1 is not equal to the observed cluster count "
-        f"{wanted}"
-    )
+    text = f"the number of selected bindings 1 is not equal to the observed cluster count {wanted}"
     status = await refused(world, f"{E_VALID}: {E_UNEXP}: {text}")
     assert status["policyObservedClusterCount"] == wanted
 

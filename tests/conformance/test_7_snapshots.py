@@ -45,8 +45,7 @@ async def test_7_7_an_index_without_a_snapshot_is_a_user_error(
     """The label is compared as typed, the text shows the number."""
     await world.place("a")
     text = (
-        f"no resourceSnapshots with index `{shown}` found for placement "
-        f"`{world.key(world.name)}`"
+        f"no resourceSnapshots with index `{shown}` found for placement `{world.key(world.name)}`"
     )
     await refused(world, f"{E_USER}: {text}", index=index)
 

@@ -1,7 +1,5 @@
 """Sections 4 and 8.5: approval requests, every sentence of them."""
 
-import asyncio
-
 import pytest
 
 from api.kinds import EVENT
@@ -11,6 +9,7 @@ from tests.conformance.runs import Run
 from tests.conformance.texts import E_ABORT, E_UNEXP
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.eventually import eventually
 
 QUIET = 0.4
 """Seconds in which an engine that counts an approval too many would have gone on."""
@@ -82,7 +81,9 @@ async def test_decision_3_a_request_whose_name_is_too_long_is_refused_at_initial
     long_stage = "s" * 63
     await world.place("a")
     await world.strategy(
-        stage(long_stage, labelSelector={"matchLabels": {"stage": "one"}}, beforeStageTasks=[APPROVAL])
+        stage(
+            long_stage, labelSelector={"matchLabels": {"stage": "one"}}, beforeStageTasks=[APPROVAL]
+        )
     )
     suffix = "r" * (63 - len(world.name) - 1)
     run = await Run.create(world, suffix=suffix)
@@ -99,9 +100,9 @@ async def test_decision_12_an_approval_that_does_not_count_is_explained(world: W
     await world.approve(request, generation=7)
     where = world.namespace or "default"
     fields = f"involvedObject.name={request},involvedObject.kind={world.scope.approval.kind}"
-    async with asyncio.timeout(world.within):
-        while not (listing := await world.hub.list(EVENT, namespace=where, fields=fields)).items:
-            await asyncio.sleep(0.05)
+    listing = await eventually(
+        lambda: world.hub.list(EVENT, namespace=where, fields=fields), lambda seen: seen.items
+    )
     event = listing.items[0]
     assert event["type"] == "Warning"
     assert "kubectl" in event["message"]
@@ -119,7 +120,9 @@ async def test_8_5_an_approval_is_asked_for_given_and_accepted(world: World, sid
         found: Json = stage_of(seen, 0)[f"{side}StageTaskStatus"][0]
         return found
 
-    seen = await run.until(lambda found: found and find_condition(task(found), "ApprovalRequestCreated"))
+    seen = await run.until(
+        lambda found: found and find_condition(task(found), "ApprovalRequestCreated")
+    )
     run.shows(seen, Says.TASK_CREATED, part=task(seen))
     assert len(task(seen)["conditions"]) == 1
 
@@ -201,7 +204,9 @@ async def test_8_5_an_acceptance_cannot_be_reverted(world: World) -> None:
     request = run.request("after")
     await world.approve(request)
     await world.until(
-        world.scope.approval, request, lambda seen: seen and find_condition(seen, "ApprovalAccepted")
+        world.scope.approval,
+        request,
+        lambda seen: seen and find_condition(seen, "ApprovalAccepted"),
     )
     await world.approve(request, status="False")
     seen = await run.succeeds()

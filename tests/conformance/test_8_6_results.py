@@ -118,7 +118,8 @@ async def test_8_4_until_the_threshold_a_cluster_is_not_stuck(world: World) -> N
 
 
 @pytest.mark.parametrize(
-    ("clusters", "shown"), [("ab", "{a}, {b}"), ("abc", "{a}, {b}, {c}"), ("abcd", "{a}, {b}, {c}...")]
+    ("clusters", "shown"),
+    [("ab", "{a}, {b}"), ("abc", "{a}, {b}, {c}"), ("abcd", "{a}, {b}, {c}...")],
 )
 async def test_8_4_up_to_three_stuck_clusters_are_named_in_the_order_of_the_stage(
     world: World, clusters: str, shown: str

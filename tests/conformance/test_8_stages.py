@@ -6,7 +6,14 @@ from datetime import datetime
 import pytest
 
 from hub import Json
-from tests.conformance.objects import APPROVAL, find_condition, stage, stage_of, timed_wait, types_of
+from tests.conformance.objects import (
+    APPROVAL,
+    find_condition,
+    stage,
+    stage_of,
+    timed_wait,
+    types_of,
+)
 from tests.conformance.runs import Run
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
@@ -32,9 +39,7 @@ async def test_8_1_an_empty_stage_is_skipped_without_its_tasks(world: World) -> 
         assert skipped["startTime"]
         assert skipped["endTime"]
     for side in ("before", "after"):
-        assert all(
-            "conditions" not in task for task in stage_of(seen, 0)[f"{side}StageTaskStatus"]
-        )
+        assert all("conditions" not in task for task in stage_of(seen, 0)[f"{side}StageTaskStatus"])
         assert await world.find(world.scope.approval, run.request(side, "none")) is None
 
 
@@ -170,9 +175,7 @@ async def test_8_7_all_tasks_run_side_by_side_and_all_have_to_pass(world: World)
     await world.update("a")
     await world.asked(run.request("after"))
     waited = await run.until(
-        lambda seen: (
-            seen and "conditions" in stage_of(seen, 0)["afterStageTaskStatus"][0]
-        )
+        lambda seen: seen and "conditions" in stage_of(seen, 0)["afterStageTaskStatus"][0]
     )
     run.shows(waited, Says.RUN_WAITING_AFTER, stage="one")
     await run.approve("after")

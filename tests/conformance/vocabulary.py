@@ -54,9 +54,7 @@ class Says(Enum):
         "The update run is the process of stopping, waiting for all the updating/deleting "
         "clusters to finish updating before completing the stop process",
     )
-    RUN_STOPPED = Row(
-        "Progressing", "False", "UpdateRunStopped", "The update run has been stopped"
-    )
+    RUN_STOPPED = Row("Progressing", "False", "UpdateRunStopped", "The update run has been stopped")
     RUN_ABORTED = Row(
         "Progressing",
         "False",

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from api.kinds import Kind
@@ -33,7 +33,9 @@ async def until(
                 if expect(seen):
                     return seen
     except TimeoutError:
-        raise NotSeenError(f"not within {within} s: {kind} {name}; last seen:\n{_show(seen)}") from None
+        raise NotSeenError(
+            f"not within {within} s: {kind} {name}; last seen:\n{_show(seen)}"
+        ) from None
     raise NotSeenError("the watch ended")
 
 
@@ -49,7 +51,9 @@ async def throughout(
         return
 
 
-async def states(hub: Hub, kind: Kind, name: str, namespace: str) -> AsyncIterator[Json | None]:
+async def states(
+    hub: Hub, kind: Kind, name: str, namespace: str
+) -> AsyncGenerator[Json | None, None]:
     """The object as it is now, and then after each change; None while there is none."""
     selection = {"namespace": namespace, "fields": f"metadata.name={name}"}
     while True:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from api.kinds import MEMBER_CLUSTER, Kind, Scope
-from hub import Hub, Json, NotFound
+from hub import Hub, Json, NotFound, TooManyRequests
 from tests.conformance import objects
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import Expectation, throughout, until
@@ -61,18 +61,21 @@ class World:
         clusters: Mapping[str, Mapping[str, str]] | Iterable[str],
         *,
         policy: Json | None = None,
+        counted: int = 0,
         versions: int = 1,
         **placement: object,
     ) -> None:
         """Make everything that a run needs, but for the strategy.
 
-        Clusters are given with their labels, or belong to stage `one`.
+        Clusters are given with their labels, or belong to stage `one`; `counted` is the number of
+        clusters that the policy snapshot says a PickN policy wants.
         """
         if not isinstance(clusters, Mapping):
             clusters = {short: {"stage": "one"} for short in clusters}
+        counts = {objects.NUMBER_OF_CLUSTERS: str(counted)} if counted else {}
         await asyncio.gather(
             self.placement(**placement),
-            self.policy(0, policy=policy or objects.PICK_ALL),
+            self.policy(0, policy=policy or objects.PICK_ALL, annotations=counts),
             *(self.snapshot(index) for index in range(versions)),
             *(self.member(short, labels) for short, labels in clusters.items()),
             *(self.binding(short) for short in clusters),
@@ -95,7 +98,7 @@ class World:
         labels: Mapping[str, str] | None = None,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
-        """Write a policy snapshot as the latest; `scheduled` is its condition's status, or empty."""
+        """Write a policy snapshot as the latest; `scheduled` is its condition's status or empty."""
         name = f"{self.name}-{index}"
         written = {
             objects.PARENT: self.name,
@@ -134,7 +137,7 @@ class World:
             annotations = {objects.NUMBER_OF_SNAPSHOTS: "1"}
             annotations |= {objects.RESOURCE_HASH: f"{index}"} if master else {}
             name = self.snapshot_name(index)
-        body = {"spec": {"selectedResources": []}}
+        body: Json = {"spec": {"selectedResources": []}}
         await self.create(
             self.scope.resource_snapshot, name, body, labels=labels, annotations=annotations
         )
@@ -220,7 +223,7 @@ class World:
         """Whether a binding is bound to a version, and announced for its generation."""
         spec, meta = binding["spec"], binding["metadata"]
         announced = objects.find_condition(binding, "RolloutStarted")
-        return (
+        return bool(
             spec["resourceSnapshotName"] == self.snapshot_name(index)
             and spec["state"] == "Bound"
             and announced.get("observedGeneration") == meta["generation"]
@@ -247,7 +250,9 @@ class World:
             self.scope.strategy, name or self.name, {"spec": {"stages": list(stages)}}
         )
 
-    async def approve(self, request: str, *, generation: int | None = 1, status: str = "True") -> None:
+    async def approve(
+        self, request: str, *, generation: int | None = 1, status: str = "True"
+    ) -> None:
         """Approve as the user documents do it with kubectl."""
         said = objects.condition("Approved", status, generation or 0, reason="lgtm")
         if generation is None:
@@ -316,9 +321,7 @@ class World:
         with suppress(NotFound):
             await self.patch(kind, name, {"metadata": {"finalizers": None}})
 
-    async def until(
-        self, kind: Kind, name: str, expect: Expectation, *, within: float = 0
-    ) -> Json:
+    async def until(self, kind: Kind, name: str, expect: Expectation, *, within: float = 0) -> Json:
         """Watch an object until it is as expected."""
         seen = await until(
             self.hub,
@@ -338,9 +341,7 @@ class World:
         self, kind: Kind, name: str, expect: Expectation, *, seconds: float
     ) -> None:
         """Watch an object for a while; fail when it is not as expected at any moment."""
-        await throughout(
-            self.hub, kind, name, expect, namespace=self._home(kind), seconds=seconds
-        )
+        await throughout(self.hub, kind, name, expect, namespace=self._home(kind), seconds=seconds)
 
     def _home(self, kind: Kind) -> str:
         return self.namespace if kind.namespaced else ""
@@ -355,11 +356,21 @@ class World:
         await asyncio.gather(*(self.release(kinds.binding, each["name"]) for each in held))
         await asyncio.gather(
             *(
-                self.hub.delete_all(kind, namespace=self._home(kind), labels=own)
+                self._remove(kind, own)
                 for kind in (kinds.run, kinds.strategy, kinds.placement, MEMBER_CLUSTER)
             ),
             *(
-                self.hub.delete_all(kind, namespace=self._home(kind), labels=made)
+                self._remove(kind, made)
                 for kind in (kinds.binding, kinds.policy_snapshot, kinds.resource_snapshot)
             ),
         )
+
+    async def _remove(self, kind: Kind, labels: str) -> None:
+        while True:
+            try:
+                await self.hub.delete_all(kind, namespace=self._home(kind), labels=labels)
+            except TooManyRequests:
+                # As when the definition of the kind was installed only a moment ago.
+                await asyncio.sleep(0.2)
+            else:
+                return

@@ -1,0 +1,359 @@
+"""Section 10: stop and resume, at every point of a run."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.conformance.objects import (
+    APPROVAL,
+    find_condition,
+    stage,
+    stage_of,
+    timed_wait,
+    types_of,
+)
+from tests.conformance.runs import Run
+from tests.conformance.test_8_8_deletion import leaving, let_go
+from tests.conformance.texts import E_ABORT, E_UNEXP, preempted
+from tests.conformance.vocabulary import Says
+from tests.conformance.world import World
+
+QUIET = 0.4
+"""Seconds in which an engine that does not stop would have gone on."""
+
+
+async def in_flight(world: World, shorts: str = "ab", **fields: object) -> Run:
+    """A run over one stage that has handed out to its first cluster."""
+    await world.place(shorts, versions=2)
+    await world.strategy(stage(**fields))
+    run = await Run.create(world)
+    await world.handed_out("a")
+    await run.cluster_comes_to(Says.CLUSTER_STARTED, "a")
+    return run
+
+
+# -- 10.1 in a stage -----------------------------------------------------------------------
+
+
+async def test_10_1_created_stopped_it_goes_through_when_resumed(world: World) -> None:
+    await world.place("ab")
+    await world.strategy(stage())
+    run = await Run.create(world, state="Stop")
+    seen = await run.comes_to(Says.RUN_STOPPED)
+    run.shows(seen, Says.STAGE_STOPPED, part=stage_of(seen, 0))
+    await run.stays(Says.RUN_STOPPED, seconds=QUIET)
+    await world.untouched("a", "b")
+    await run.set_state("Run")
+    await world.update("a", "b")
+    await run.succeeds()
+
+
+async def test_10_1_clusters_in_flight_are_waited_for_and_no_other_starts(world: World) -> None:
+    run = await in_flight(world, "abc", maxConcurrency=2)
+    await world.handed_out("b")
+    await run.set_state("Stop")
+    seen = await run.comes_to(Says.RUN_STOPPING)
+    run.shows(seen, Says.STAGE_STOPPING, part=stage_of(seen, 0))
+    await world.report("a")
+    seen = await run.cluster_comes_to(Says.CLUSTER_SUCCEEDED, "a")
+    run.shows(seen, Says.RUN_STOPPING)
+    run.shows(seen, Says.STAGE_STOPPING, part=stage_of(seen, 0))
+    await world.untouched("c")
+    await world.report("b")
+    seen = await run.comes_to(Says.RUN_STOPPED)
+    run.shows(seen, Says.STAGE_STOPPED, part=stage_of(seen, 0))
+    run.shows(seen, Says.CLUSTER_SUCCEEDED, part=run.cluster(seen, "b"))
+    await run.stays(Says.RUN_STOPPED, seconds=QUIET)
+    await world.untouched("c")
+    await run.set_state("Run")
+    await world.update("c")
+    await run.succeeds()
+
+
+async def test_10_1_with_all_clusters_done_while_stopping_the_stage_is_stopped_not_over(
+    world: World,
+) -> None:
+    run = await in_flight(world, "a", afterStageTasks=[APPROVAL])
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
+    await world.report("a")
+    seen = await run.comes_to(Says.RUN_STOPPED)
+    run.shows(seen, Says.STAGE_STOPPED, part=stage_of(seen, 0))
+    assert await world.find(world.scope.approval, run.request("after")) is None
+    await run.set_state("Run")
+    await run.approve("after")
+    await run.succeeds()
+
+
+async def test_10_1_a_cluster_that_gets_stuck_keeps_the_stop_from_being_complete(
+    world: World,
+) -> None:
+    run = await in_flight(world)
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
+    seen = await run.comes_to(Says.RUN_STUCK, clusters=world.cluster("a"), stage="one")
+    run.shows(seen, Says.STAGE_STOPPING, part=stage_of(seen, 0))
+    await world.report("a")
+    await run.comes_to(Says.RUN_STOPPED)
+    await world.untouched("b")
+
+
+async def test_10_1_a_run_that_is_stuck_stays_so_when_it_is_stopped(world: World) -> None:
+    run = await in_flight(world)
+    await run.comes_to(Says.RUN_STUCK, clusters=world.cluster("a"), stage="one")
+    await run.set_state("Stop")
+    seen = await run.stage_comes_to(Says.STAGE_STOPPING)
+    await run.comes_to(Says.RUN_STUCK, clusters=world.cluster("a"), stage="one")
+    await run.stays(Says.RUN_STUCK, seconds=QUIET)
+    assert seen["metadata"]["generation"] == 2
+    await world.report("a")
+    await run.comes_to(Says.RUN_STOPPED)
+
+
+async def test_10_1_when_stuck_clusters_finish_the_others_are_waited_for(world: World) -> None:
+    """Stuck, then stopping again: one cluster is late, another has just begun."""
+    run = await in_flight(world, "abc", maxConcurrency=2)
+    await world.update("b")
+    await asyncio.sleep(world.stuck_after / 2)
+    await world.handed_out("c")
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STUCK, clusters=world.cluster("a"), stage="one")
+    await world.report("a")
+    await run.cluster_comes_to(Says.CLUSTER_SUCCEEDED, "a")
+    await world.report("c")
+    await run.comes_to(Says.RUN_STOPPED)
+
+
+async def test_10_1_a_failing_cluster_is_waited_for_too(world: World) -> None:
+    run = await in_flight(world)
+    await world.report("a", "Applied", "False", "NotAllWorkHaveBeenApplied")
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
+    await run.stays(Says.RUN_STOPPING, seconds=QUIET)
+    await world.report("a")
+    await run.comes_to(Says.RUN_STOPPED)
+
+
+async def test_10_1_while_stopping_a_binding_may_be_taken_and_finished_by_others(
+    world: World,
+) -> None:
+    """There is no check for preemption while stopping."""
+    run = await in_flight(world)
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
+    await world.change_binding("a", resourceSnapshotName=world.snapshot_name(1))
+    await run.stays(Says.RUN_STOPPING, seconds=QUIET)
+    await world.report("a")
+    seen = await run.comes_to(Says.RUN_STOPPED)
+    run.shows(seen, Says.CLUSTER_SUCCEEDED, part=run.cluster(seen, "a"))
+
+
+async def test_10_1_a_cluster_taken_while_stopping_is_preempted_after_the_resume(
+    world: World,
+) -> None:
+    run = await in_flight(world)
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
+    await world.change_binding("a", resourceSnapshotName=world.snapshot_name(1))
+    await run.stays(Says.RUN_STOPPING, seconds=QUIET)
+    await run.set_state("Run")
+    text = preempted(
+        cluster=world.cluster("a"),
+        stage="one",
+        binding=world.reference(world.binding_name("a")),
+    )
+    seen = await run.fails(f"{E_ABORT}: {text}")
+    run.shows(seen, Says.CLUSTER_FAILED, part=run.cluster(seen, "a"), error=text)
+
+
+async def test_10_1_a_binding_that_goes_while_stopping_fails_the_run(world: World) -> None:
+    run = await in_flight(world)
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
+    await world.delete(world.scope.binding, world.binding_name("a"))
+    text = (
+        f"{E_ABORT}: {E_UNEXP}: the binding for cluster `{world.cluster('a')}` in stage `one` is "
+        "not found in the toBeUpdatedBindings map during stopping"
+    )
+    seen = await run.fails(text)
+    run.shows(seen, Says.STAGE_FAILED, part=stage_of(seen, 0), error=text)
+
+
+# -- 10.2 in the deletion stage ------------------------------------------------------------
+
+
+async def test_10_2_bindings_that_are_being_deleted_are_waited_for(world: World) -> None:
+    await world.place("a")
+    await leaving(world, "xy")
+    await world.strategy(stage())
+    run = await Run.create(world)
+    await world.update("a")
+    await run.cluster_comes_to(Says.CLUSTER_STARTED, "y", -1)
+    await run.set_state("Stop")
+    seen = await run.comes_to(Says.RUN_STOPPING)
+    run.shows(seen, Says.STAGE_STOPPING, part=stage_of(seen, -1))
+    await let_go(world, "x")
+    seen = await run.cluster_comes_to(Says.CLUSTER_SUCCEEDED, "x", -1)
+    run.shows(seen, Says.RUN_STOPPING)
+    await let_go(world, "y")
+    seen = await run.comes_to(Says.RUN_STOPPED)
+    run.shows(seen, Says.STAGE_STOPPED, part=stage_of(seen, -1))
+    await run.set_state("Run")
+    seen = await run.succeeds()
+    run.shows(seen, Says.STAGE_SUCCEEDED, part=stage_of(seen, -1))
+
+
+async def test_10_2_resumed_while_bindings_go_the_run_succeeds_when_they_are_gone(
+    world: World,
+) -> None:
+    await world.place("a")
+    await leaving(world, "x")
+    await world.strategy(stage())
+    run = await Run.create(world)
+    await world.update("a")
+    await run.cluster_comes_to(Says.CLUSTER_STARTED, "x", -1)
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
+    await run.set_state("Run")
+    await run.comes_to(Says.RUN_PROGRESSING)
+    await let_go(world, "x")
+    await run.succeeds()
+
+
+async def test_decision_10_stopped_before_the_deletion_stage_nothing_is_deleted(
+    world: World,
+) -> None:
+    """A strategy without stages: the deletion stage is the one to be stopped in."""
+    await world.place("")
+    await leaving(world, "x")
+    await world.strategy()
+    run = await Run.create(world, state="Stop")
+    seen = await run.comes_to(Says.RUN_STOPPED)
+    run.shows(seen, Says.STAGE_STOPPED, part=stage_of(seen, -1))
+    assert "deletionTimestamp" not in (await world.read_binding("x"))["metadata"]
+    await run.set_state("Run")
+    await let_go(world, "x")
+    await run.succeeds()
+
+
+# -- 10.3 while stopped --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+async def test_10_3_an_approval_given_while_stopped_counts_after_the_resume(
+    world: World, side: str
+) -> None:
+    await world.place("a")
+    await world.strategy(stage(**{f"{side}StageTasks": [APPROVAL]}))
+    run = await Run.create(world)
+    if side == "after":
+        await world.update("a")
+    request = run.request(side)
+    await world.asked(request)
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPED)
+    await world.approve(request)
+    await run.stays(Says.RUN_STOPPED, seconds=QUIET)
+    assert not find_condition(await world.asked(request), "ApprovalAccepted")
+    task = stage_of(await run.read(), 0)[f"{side}StageTaskStatus"][0]
+    assert "ApprovalRequestApproved" not in types_of(task)
+    await run.set_state("Run")
+    if side == "before":
+        await world.update("a")
+    await run.succeeds()
+    assert find_condition(await world.asked(request), "ApprovalAccepted")
+
+
+async def test_10_3_a_wait_that_is_over_while_stopped_counts_after_the_resume(
+    world: World,
+) -> None:
+    """Decision 5: the time spent stopped counts."""
+    run = await in_flight(world, "a", afterStageTasks=[timed_wait("1s")])
+    await world.report("a")
+    await run.comes_to(Says.RUN_WAITING_AFTER, stage="one")
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPED)
+    await run.stays(Says.RUN_STOPPED, seconds=1.3)
+    assert "conditions" not in stage_of(await run.read(), 0)["afterStageTaskStatus"][0]
+    await run.set_state("Run")
+    await run.until(lambda seen: seen and find_condition(seen, "Succeeded"), within=world.within)
+
+
+async def test_decision_5_a_wait_keeps_its_start_across_stop_and_run(world: World) -> None:
+    run = await in_flight(world, "a", afterStageTasks=[timed_wait("3s")])
+    await world.report("a")
+    await run.comes_to(Says.RUN_WAITING_AFTER, stage="one")
+    begun = asyncio.get_running_loop().time()
+    await asyncio.sleep(1.5)
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPED)
+    await run.set_state("Run")
+    await run.succeeds()
+    assert asyncio.get_running_loop().time() - begun < 1.5 + 3
+
+
+# -- 10.4 resume ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+async def test_10_4_a_stage_that_waited_for_tasks_waits_again(world: World, side: str) -> None:
+    await world.place("a")
+    await world.strategy(stage(**{f"{side}StageTasks": [APPROVAL]}))
+    run = await Run.create(world)
+    if side == "after":
+        await world.update("a")
+    await world.asked(run.request(side))
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPED)
+    await run.set_state("Run")
+    waiting = {
+        "before": (Says.RUN_WAITING_BEFORE, Says.STAGE_WAITING_BEFORE),
+        "after": (Says.RUN_WAITING_AFTER, Says.STAGE_WAITING_AFTER),
+    }[side]
+    seen = await run.comes_to(waiting[0], stage="one")
+    run.shows(seen, waiting[1], part=stage_of(seen, 0))
+    assert find_condition(seen, "Progressing")["observedGeneration"] == 3
+
+
+async def test_10_4_with_clusters_still_in_flight_only_the_run_progresses_again(
+    world: World,
+) -> None:
+    run = await in_flight(world)
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
+    await run.set_state("Run")
+    seen = await run.comes_to(Says.RUN_PROGRESSING)
+    run.shows(seen, Says.STAGE_STOPPING, part=stage_of(seen, 0))
+    await world.report("a")
+    await world.handed_out("b")
+    await run.stage_comes_to(Says.STAGE_STARTED)
+
+
+async def test_10_4_a_stuck_run_is_still_stuck_when_it_is_resumed(world: World) -> None:
+    run = await in_flight(world)
+    await run.comes_to(Says.RUN_STUCK, clusters=world.cluster("a"), stage="one")
+    await run.set_state("Stop")
+    await run.stage_comes_to(Says.STAGE_STOPPING)
+    await run.set_state("Run")
+    stuck: dict[str, Any] = {"clusters": world.cluster("a"), "stage": "one"}
+    await run.until(
+        lambda seen: seen and find_condition(seen, "Initialized")["observedGeneration"] == 3
+    )
+    await run.comes_to(Says.RUN_STUCK, **stuck)
+    await world.update("a", "b")
+    await run.succeeds()
+
+
+async def test_10_4_stopped_between_two_clusters_it_goes_on_with_the_next(world: World) -> None:
+    run = await in_flight(world, "abc")
+    for done, following in (("a", "b"), ("b", "c")):
+        await run.set_state("Stop")
+        await world.report(done)
+        await run.comes_to(Says.RUN_STOPPED)
+        await world.untouched(following)
+        await run.set_state("Run")
+        await world.handed_out(following)
+    await world.report("c")
+    seen = await run.succeeds()
+    assert seen["metadata"]["generation"] == 5
