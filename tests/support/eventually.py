@@ -12,7 +12,7 @@ async def eventually(
     look: Callable[[], Awaitable[SeenT]],
     expect: Callable[[SeenT], object],
     *,
-    within: float = 15,
+    within: float = 30,
 ) -> SeenT:
     """Look until what is seen is as expected, and return it; fail with what was seen last."""
     deadline = monotonic() + within
