@@ -173,14 +173,14 @@ async def test_8_4_a_later_run_goes_over_the_same_clusters_again(world: World) -
 # -- 8.6a others ---------------------------------------------------------------------------
 
 
-async def is_preempted(run: Run, *, within: float = 0) -> None:
+async def is_preempted(run: Run) -> None:
     world = run.world
     text = preempted(
         cluster=world.cluster("a"),
         stage="one",
         binding=world.reference(world.binding_name("a")),
     )
-    seen = await run.fails(f"{E_ABORT}: {text}", within=within)
+    seen = await run.fails(f"{E_ABORT}: {text}")
     run.shows(seen, Says.CLUSTER_FAILED, part=run.cluster(seen, "a"), error=text)
     failed = stage_of(seen, 0)
     run.shows(seen, Says.STAGE_ABORTED, part=failed)
@@ -194,7 +194,7 @@ async def test_8_6a_another_run_that_takes_the_cluster_fails_this_one(world: Wor
     run = await Run.create(world, suffix="first")
     await world.handed_out("a")
     other = await Run.create(world, suffix="other", index="1")
-    await is_preempted(run, within=3)
+    await is_preempted(run)
     await world.update("a", "b", index=1)
     await other.succeeds()
 
@@ -219,7 +219,7 @@ async def test_8_6a_any_change_of_a_binding_in_flight_preempts_it(
     await world.handed_out("a")
     await run.cluster_comes_to(Says.CLUSTER_STARTED, "a")
     await world.change_binding("a", **change)
-    await is_preempted(run, within=3)
+    await is_preempted(run)
 
 
 async def test_8_6a_a_change_at_the_very_moment_of_the_hand_over_preempts_too(
@@ -233,7 +233,7 @@ async def test_8_6a_a_change_at_the_very_moment_of_the_hand_over_preempts_too(
             if seen and world.is_handed_out(seen):
                 await world.change_binding("a", resourceSnapshotName="other")
                 break
-    await is_preempted(run, within=3)
+    await is_preempted(run)
 
 
 @pytest.mark.parametrize("status", ["False", "Unknown"])
@@ -243,7 +243,7 @@ async def test_8_6a_an_announcement_taken_back_preempts_too(world: World, status
     await world.handed_out("a")
     await run.cluster_comes_to(Says.CLUSTER_STARTED, "a")
     await world.report("a", "RolloutStarted", status)
-    await is_preempted(run, within=3)
+    await is_preempted(run)
 
 
 async def test_8_6a_a_finished_cluster_may_be_taken_by_others(world: World) -> None:

@@ -195,6 +195,17 @@ async def test_8_5_once_approved_the_request_is_not_looked_at_any_more(world: Wo
     assert await world.find(world.scope.approval, run.request("before")) is None
 
 
+async def test_6_an_approval_of_no_run_triggers_nothing(world: World) -> None:
+    run = await waiting(world)
+    name = f"{world.name}-stray"
+    spec = {"parentStageRollout": "", "targetStage": "one"}
+    await world.create(world.scope.approval, name, {"spec": spec})
+    await world.approve(name)
+    await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
+    await world.untouched("a")
+    await world.delete(world.scope.approval, name)
+
+
 async def test_8_5_an_acceptance_cannot_be_reverted(world: World) -> None:
     """Approved while another task still waits, then taken back."""
     await world.place("a")

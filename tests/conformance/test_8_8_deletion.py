@@ -148,6 +148,7 @@ async def test_decision_15_a_run_that_only_deletes_succeeds(world: World) -> Non
     seen = await run.succeeds()
     run.shows(seen, Says.STAGE_SKIPPED, part=stage_of(seen, 0))
     assert _done(seen) == ["True", "True"]
+    assert "policyObservedClusterCount" not in seen["status"], "omitted when it is 0"
 
 
 def _done(run: Json) -> list[str]:

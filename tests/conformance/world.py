@@ -4,7 +4,7 @@ Everything goes through the Kubernetes API, so that any engine on any hub can be
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -127,7 +127,14 @@ class World:
             self.scope.policy_snapshot, f"{self.name}-{index}", {objects.LATEST: "false"}
         )
 
-    async def snapshot(self, index: int, *, sub: int | None = None, master: bool = True) -> None:
+    async def snapshot(
+        self,
+        index: int,
+        *,
+        sub: int | None = None,
+        master: bool = True,
+        resources: Sequence[Json] = (),
+    ) -> None:
         """Write a resource snapshot, or one of its further parts."""
         labels = {objects.PARENT: self.name, objects.RESOURCE_INDEX: str(index)}
         annotations = {objects.SUBINDEX: str(sub)}
@@ -137,7 +144,7 @@ class World:
             annotations = {objects.NUMBER_OF_SNAPSHOTS: "1"}
             annotations |= {objects.RESOURCE_HASH: f"{index}"} if master else {}
             name = self.snapshot_name(index)
-        body: Json = {"spec": {"selectedResources": []}}
+        body: Json = {"spec": {"selectedResources": list(resources)}}
         await self.create(
             self.scope.resource_snapshot, name, body, labels=labels, annotations=annotations
         )
@@ -223,11 +230,11 @@ class World:
         """Whether a binding is bound to a version, and announced for its generation."""
         spec, meta = binding["spec"], binding["metadata"]
         announced = objects.find_condition(binding, "RolloutStarted")
-        return bool(
-            spec["resourceSnapshotName"] == self.snapshot_name(index)
-            and spec["state"] == "Bound"
-            and announced.get("observedGeneration") == meta["generation"]
+        written = (spec["resourceSnapshotName"], spec["state"]) == (
+            self.snapshot_name(index),
+            "Bound",
         )
+        return written and bool(announced.get("observedGeneration") == meta["generation"])
 
     async def untouched(self, *shorts: str) -> None:
         """Check that no run has written the bindings of these clusters."""

@@ -207,6 +207,39 @@ def test_without_an_announcement_there_is_no_other_run() -> None:
     assert not bindings.announced_by_other(binding(), "v2", since=LATER)
 
 
+@pytest.mark.parametrize(
+    ("run", "announced", "at", "overtaken"),
+    [
+        ("v2", 2, "2026-01-02T03:04:05Z", True),
+        ("v2", 3, "2026-01-02T03:04:05Z", False),
+        ("v2", 4, "2026-01-02T03:04:05Z", False),
+        ("v3", 2, "2026-01-02T03:04:05Z", False),
+        ("v2", 2, "2026-01-02T03:00:00Z", False),
+    ],
+    ids=["changed since", "as it was written", "half written", "another run's", "long ago"],
+)
+def test_a_binding_that_changed_after_its_announcement_is_overtaken(
+    run: str, announced: int, at: str, overtaken: bool
+) -> None:
+    message = bindings.rollout_started(index="1", run=run, generation=announced, now=NOW).message
+    started = condition(
+        "RolloutStarted", message=message, observedGeneration=announced, lastTransitionTime=at
+    )
+    assert bindings.overtaken(binding(started), "v2", since=NOW) is overtaken
+
+
+def test_without_an_announcement_a_binding_is_not_overtaken() -> None:
+    assert not bindings.overtaken(binding(), "v2", since=NOW)
+
+
+@pytest.mark.parametrize(("stopping", "end"), [(False, ""), (True, " during stopping")])
+def test_a_missing_binding_is_unexpected(stopping: bool, end: str) -> None:
+    assert bindings.missing(cluster="a", stage="one", stopping=stopping) == (
+        "unexpected behavior which cannot be handled by the controller: the binding for cluster "
+        f"`a` in stage `one` is not found in the toBeUpdatedBindings map{end}"
+    )
+
+
 # -- holding -----------------------------------------------------------------------------------
 
 

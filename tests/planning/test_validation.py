@@ -7,12 +7,13 @@ import pytest
 
 from api.applying import ApplyStrategy, WhenToApply
 from api.runs import UpdateRunStatus
-from planning import validation
-from planning.errors import RunError, TransientState
+from planning import conditions, validation
+from planning.errors import RunError, StageAborted, TransientState
 from planning.facts import HubFacts, PlacementFact
 from planning.identity import RunRef
 from tests.planning.run_samples import (
     CLUSTER_RUN,
+    NOW,
     binding,
     both_scopes,
     cluster,
@@ -219,6 +220,20 @@ def test_of_several_reasons_the_first_in_the_contracts_order_is_named(first: int
     later = {name: value for step in STEPS[first:] for name, value in step.items()}
     status = planned(facts())
     assert violation(facts(**later), status) == violation(facts(**STEPS[first]), status)
+
+
+def test_a_cluster_that_was_deleted_and_has_a_binding_again_is_the_deletion_stages_fault() -> None:
+    known = facts(bindings=[binding("a"), binding("b"), binding("c", state="Unscheduled")])
+    status = planned(known)
+    assert status.deletion_stage_status is not None
+    status.deletion_stage_status.clusters[0].conditions.append(
+        conditions.make("Succeeded", "True", "Done", "", generation=1, now=NOW)
+    )
+    with pytest.raises(StageAborted) as aborted:
+        validation.check(known, run=CLUSTER_RUN, status=status)
+    assert str(aborted.value) == (
+        f"{ABORT}{UNEXPECTED}the deleted cluster `c` in the deleting stage still has a binding"
+    )
 
 
 def test_looking_changes_nothing() -> None:

@@ -1,0 +1,71 @@
+"""Which changes of objects can make a difference to a run under way (contract: update-runs 9)."""
+
+from typing import Any
+
+import pytest
+
+from bridge import deciding
+from hub import Change
+
+KEY = ("", "it")
+POLICY: dict[str, Any] = {
+    "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+    "kind": "ClusterSchedulingPolicySnapshot",
+    "metadata": {
+        "name": "web-0",
+        "generation": 1,
+        "labels": {"kubernetes-fleet.io/policy-index": "0"},
+    },
+    "spec": {"policyHash": "aGFzaA=="},
+}
+
+
+def binding(**spec: str) -> dict[str, Any]:
+    fields = {"state": "Scheduled", "schedulingPolicySnapshotName": "web-0", "targetCluster": "a"}
+    return {"metadata": {"name": "it"}, "spec": fields | spec}
+
+
+@pytest.mark.parametrize(
+    ("spec", "decides"),
+    [
+        ({"state": "Bound", "resourceSnapshotName": "web-1-snapshot"}, False),
+        ({"state": "Unscheduled"}, True),
+        ({"schedulingPolicySnapshotName": "web-1"}, True),
+        ({"targetCluster": "b"}, True),
+    ],
+    ids=["what a run writes", "given up", "of another policy", "for another cluster"],
+)
+def test_of_a_binding_only_what_the_scheduler_writes_decides(
+    spec: dict[str, str], decides: bool
+) -> None:
+    change = Change(KEY, binding(), binding(**spec))
+    assert deciding.differs(change, deciding.of_binding) is decides
+
+
+@pytest.mark.parametrize(("old", "new"), [(binding(), None), (None, binding())])
+def test_a_binding_that_comes_or_goes_decides(old: Any, new: Any) -> None:
+    assert deciding.differs(Change(KEY, old, new), deciding.of_binding)
+
+
+def test_of_a_cluster_only_its_labels_decide() -> None:
+    before = {"metadata": {"name": "a", "labels": {"env": "one"}}, "status": {"beat": 1}}
+    beat = {**before, "status": {"beat": 2}}
+    moved = {"metadata": {"name": "a", "labels": {"env": "two"}}}
+    assert not deciding.differs(Change(KEY, before, beat), deciding.of_cluster)
+    assert deciding.differs(Change(KEY, before, moved), deciding.of_cluster)
+
+
+def test_of_a_policy_snapshot_the_scheduling_condition_decides() -> None:
+    scheduled = {
+        "type": "Scheduled",
+        "status": "True",
+        "reason": "Done",
+        "message": "",
+        "observedGeneration": 1,
+        "lastTransitionTime": "2026-01-02T03:04:05Z",
+    }
+    status = {"observedCRPGeneration": 1, "conditions": [scheduled]}
+    done = {**POLICY, "status": status}
+    again = {**POLICY, "status": {**status, "observedCRPGeneration": 2}}
+    assert deciding.differs(Change(KEY, POLICY, done), deciding.of_policy)
+    assert not deciding.differs(Change(KEY, done, again), deciding.of_policy)
