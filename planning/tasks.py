@@ -13,8 +13,6 @@ from planning import durations
 Side = Literal["before", "after"]
 
 _UNITS_BELOW_A_SECOND: Final = ("ns", "µs", "ms")
-MAX_NAME: Final = 253
-"""Longest object name that Kubernetes takes."""
 
 
 def before_problem(tasks: list[StageTask]) -> str | None:

@@ -47,7 +47,6 @@ class UpdateRun:
 
     @workflow.init
     def __init__(self, start: UpdateRunInput) -> None:
-        self._start = start
         self._rollout = Rollout(start)
         self._desired = DesiredState(self._rollout)
         self._guard = Guard(self._rollout)
