@@ -11,6 +11,7 @@ import aiohttp
 from kubernetes.aio.client import ApiClient, Configuration
 
 from hub import failures
+from hub.connections import Connections
 from hub.errors import BadConfiguration
 from hub.limits import Limits
 from hub.objects import Json
@@ -40,11 +41,16 @@ class Transport:
     """Sends requests over one pool of kept-alive connections. It never retries by itself."""
 
     def __init__(self, configuration: Configuration, *, limits: Limits, user_agent: str) -> None:
-        configuration.connection_pool_maxsize = limits.connections
         configuration.proxy = configuration.proxy or proxy_for(configuration.host)
-        # It would read ~/.netrc for each request, and fail when that has a default entry.
-        configuration.client_session_kwargs = {"trust_env": False}
         self._api = _api_client(configuration)
+        self._connections = Connections(
+            limit=limits.connections, ssl=self._api.rest_client.ssl_context
+        )
+        configuration.client_session_kwargs = {
+            "connector": self._connections,
+            # It would read ~/.netrc for each request, and fail when that has a default entry.
+            "trust_env": False,
+        }
         self._user_agent = user_agent
         self._limits = limits
         self.url: str = configuration.host
@@ -53,6 +59,7 @@ class Transport:
     async def close(self) -> None:
         """Close all connections."""
         await self._api.close()
+        await self._connections.close()
 
     async def send(self, request: Request) -> Json:
         """Answer of one request, parsed. Raises what `hub.errors` draws."""

@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from datetime import timedelta
-from typing import Final
 
 import click
 
@@ -17,9 +15,6 @@ from starter.helping import examples
 from starter.run.screens import screen
 from starter.targets import Target, target_options
 from starter.views import Phase, RunView
-
-GOODBYE: Final = timedelta(milliseconds=100)
-"""How long the TLS connection of a watch that was left early may take to end: one round trip."""
 
 
 @click.command(
@@ -37,14 +32,7 @@ def watch(target: Target, name: str, exit_on_gate: bool) -> int:
     On a terminal a live table, elsewhere one line for each change. Exit code 0 when the run
     succeeded, 1 when it failed.
     """
-    return asyncio.run(_watch_to_the_end(target, name, exit_on_gate=exit_on_gate))
-
-
-async def _watch_to_the_end(target: Target, name: str, *, exit_on_gate: bool) -> int:
-    try:
-        return await _watch(target, name, exit_on_gate=exit_on_gate)
-    finally:
-        await asyncio.sleep(GOODBYE.total_seconds())
+    return asyncio.run(_watch(target, name, exit_on_gate=exit_on_gate))
 
 
 async def _watch(target: Target, name: str, *, exit_on_gate: bool) -> int:
