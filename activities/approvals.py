@@ -14,8 +14,8 @@ from api import names
 from api.approvals import BaseApprovalRequest
 from api.base import Condition
 from hub import AlreadyExists, Hub, Json
-from planning import approval_events, approvals
 from planning.identity import RunRef
+from planning.runs import approval_events, approvals
 
 MANAGER: Final = "fleetgate-engine"
 

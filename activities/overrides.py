@@ -17,7 +17,7 @@ from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnaps
 from hub import Hub
 from planning.errors import invalid
 from planning.identity import RunRef
-from planning.overriding import Overrides
+from planning.overrides.matching import Overrides
 
 
 async def latest_overrides(hub: Hub, run: RunRef) -> Overrides:

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict
 from api.runs import RunState
 from planning.bindings import Desired
 from planning.events import Event
-from planning.facts import HubFacts
 from planning.identity import RunRef
+from planning.runs.facts import HubFacts
 
 
 class Request(BaseModel):

@@ -16,12 +16,14 @@ from api import names
 from api.selectors import LabelSelector
 from hub import Hub, Json
 from placement.snapshots import take_snapshot
-from planning import initialization, selectors, snapshot_groups
+from planning import selectors
 from planning.errors import invalid
-from planning.facts import ClusterOverrides, SnapshotFacts
-from planning.override_targets import targets
-from planning.selecting import SelectionError
-from planning.snapshot_groups import SnapshotGroup
+from planning.overrides.applicable import ClusterOverrides
+from planning.overrides.targets import targets
+from planning.placements.selecting import SelectionError
+from planning.runs import initialization, snapshot_groups
+from planning.runs.facts import SnapshotFacts
+from planning.runs.snapshot_groups import SnapshotGroup
 
 SECOND_LOOK_AFTER: Final = timedelta(seconds=1)
 """Large content is stored in several objects, written one after the other: a run of an index

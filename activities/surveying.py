@@ -18,9 +18,9 @@ from api.policies import PolicySnapshot
 from api.runs import UpdateRun
 from api.strategies import StrategySpec, UpdateStrategy
 from hub import Hub
-from planning import initialization, observing, stages
-from planning.facts import BindingFact, HubFacts, PlacementFact, PolicyFact
 from planning.identity import RunRef
+from planning.runs import initialization, observing, stages
+from planning.runs.facts import BindingFact, HubFacts, PlacementFact, PolicyFact
 
 
 class SurveyingActivities:

@@ -17,8 +17,8 @@ from api.base import OwnerReference
 from api.kinds import Kind
 from api.reasons import ApplyError, ManifestReason
 from hub import Hub, HubError, Json, TooManyRequests, Unavailable
-from planning import apply_waves, availability, takeovers
-from planning.work_conditions import Outcome, Refusal
+from planning.members import apply_waves, availability, takeovers
+from planning.members.work_conditions import Outcome, Refusal
 
 
 @dataclass(frozen=True, slots=True)

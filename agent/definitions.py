@@ -10,7 +10,7 @@ from api.crds import definition, file_name
 from api.kinds import APPLIED_WORK, CUSTOM_RESOURCE_DEFINITION
 from api.works import AppliedWork
 from hub import Forbidden, Hub, Invalid, Json
-from planning.availability import Availability, judge
+from planning.members.availability import Availability, judge
 
 
 async def ensure(cluster: Hub, *, member: str) -> None:

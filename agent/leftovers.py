@@ -10,7 +10,7 @@ from agent.applying import passes
 from api.kinds import Kind
 from api.works import AppliedResource
 from hub import Conflict, Hub, HubError, Json, NotFound
-from planning import takeovers
+from planning.members import takeovers
 
 logger = logging.getLogger(__name__)
 

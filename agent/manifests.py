@@ -13,8 +13,8 @@ from api.kinds import Kind
 from api.reasons import ApplyError, ManifestReason
 from api.works import Work, WorkResourceIdentifier
 from hub import Hub, Json
-from planning.applied_resources import Identity, identity
-from planning.work_conditions import Refusal
+from planning.members.applied_resources import Identity, identity
+from planning.members.work_conditions import Refusal
 
 _SERVER_OWNED: Final = (
     "creationTimestamp",

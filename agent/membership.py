@@ -13,7 +13,7 @@ from agent.settings import STATUS_MANAGER, AgentSettings
 from api.kinds import MEMBER_CLUSTER
 from api.members import MemberCluster, MemberClusterStatus
 from hub import Cache, Change, Conflict, Hub, HubError, Json, NotFound
-from planning import member_conditions
+from planning.members import member_conditions
 
 logger = logging.getLogger(__name__)
 

@@ -18,9 +18,9 @@ from api.applying import ApplyStrategy, ApplyType
 from api.reasons import ManifestReason
 from api.works import AppliedWork, Work
 from hub import Hub
-from planning import applied_resources
-from planning.applied_resources import identity
-from planning.work_conditions import Refusal
+from planning.members import applied_resources
+from planning.members.applied_resources import identity
+from planning.members.work_conditions import Refusal
 
 _NO_DIFFS: Final = Refusal(
     ManifestReason.DIFF_FAILED, "this version of the agent does not compare objects yet"

@@ -8,8 +8,8 @@ from agent.manifests import Manifest
 from agent.sightings import Place, Sighting, Sightings
 from api.works import AppliedResource, WorkStatus
 from hub import Json
-from planning import work_rechecks
-from planning.work_conditions import Outcome, is_settled
+from planning.members import work_rechecks
+from planning.members.work_conditions import Outcome, is_settled
 
 
 @dataclass(slots=True)

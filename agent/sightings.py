@@ -10,7 +10,7 @@ from functools import partial
 
 from api.kinds import Kind
 from hub import Cache, Change, Hub, Json
-from planning import takeovers
+from planning.members import takeovers
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from api import names
 from api.kinds import APPLIED_WORK, WORK
 from api.works import Work, WorkStatus
 from hub import Cache, Change, Controller, Hub, Json, Key, NotFound, Unavailable
-from planning import work_conditions
+from planning.members import work_conditions
 
 logger = logging.getLogger(__name__)
 

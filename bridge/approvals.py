@@ -13,8 +13,9 @@ from api.runs import StageStatus, UpdateRun
 from bridge.runs import RunIndex, is_active
 from bridge.temporal import Signal, Workflows
 from hub import Cache, Hub, Key, NotFound
-from planning import approval_events, approvals, conditions
+from planning import conditions
 from planning.events import Subject
+from planning.runs import approval_events, approvals
 from workflows.messages import ApprovalLost, Approve, GateSide
 
 _SIDES = {"beforeStage": GateSide.BEFORE, "afterStage": GateSide.AFTER}

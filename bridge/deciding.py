@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 
 from api.policies import PolicySnapshot
 from hub import Change, Json
-from planning import observing
+from planning.runs import observing
 
 Deciding = Callable[[Json], object]
 """Takes from an object what decides; only compared."""

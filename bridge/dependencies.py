@@ -18,9 +18,10 @@ from bridge.runs import RunIndex, is_active
 from bridge.surroundings import Surroundings
 from bridge.temporal import Signal, Workflows
 from hub import Cache, Change, Controller, Key, SharedCaches
-from planning import conditions, validation
+from planning import conditions
 from planning.errors import RunError
-from planning.facts import HubFacts
+from planning.runs import validation
+from planning.runs.facts import HubFacts
 from workflows.messages import Recheck
 
 AT_MOST_EVERY: Final = timedelta(seconds=1)

@@ -11,8 +11,8 @@ from prometheus_client import CollectorRegistry, Gauge, Histogram
 
 from api.runs import UpdateRun
 from hub import Key
-from planning import run_metrics
-from planning.run_metrics import Reading
+from planning.runs import run_metrics
+from planning.runs.run_metrics import Reading
 
 PREFIX: Final = "fleet_workload_update_run_"
 APPROVAL_BUCKETS: Final = (60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400)

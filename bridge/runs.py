@@ -9,8 +9,9 @@ from api.reasons import ConditionType
 from api.runs import RunState, UpdateRun
 from bridge.temporal import Signal, Workflows
 from hub import Cache, Change, Hub, Key, NotFound, version_of
-from planning import conditions, tampering
+from planning import conditions
 from planning.identity import RunRef
+from planning.runs import tampering
 from workflows.messages import ChangeState, Recheck
 
 _SIGNALS = {RunState.RUN: "resume", RunState.STOP: "pause"}

@@ -18,8 +18,8 @@ from api.runs import UpdateRun
 from bridge import deciding
 from bridge.deciding import Deciding
 from hub import Cache, Change, Json, Key, SharedCaches
-from planning import observing, stages
-from planning.facts import HubFacts
+from planning.runs import observing, stages
+from planning.runs.facts import HubFacts
 
 _LATEST: Final = f"{names.IS_LATEST_SNAPSHOT}=true"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from api.kinds import Kind, ScopeName
 from hub import Cache, Change, Hub, Key
 from placement.selection import Read
-from planning.resource_cleaning import clean
+from planning.placements.resource_cleaning import clean
 
 WATCHES_PER_KIND = 4
 """With more places than this to look for a kind, it is watched in the whole hub: a hub has some

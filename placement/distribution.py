@@ -38,11 +38,11 @@ from placement.parallel import all_of
 from placement.settings import MANAGER, PlacementSettings
 from placement.stores import ScopeStores, Stores, binding_of, placement_of
 from placement.withdrawal import Withdrawal, delete_work
-from planning import binding_conditions, rendering
-from planning.binding_conditions import BindingReport
-from planning.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
-from planning.override_rendering import OverrideError
-from planning.rendering import MissingSnapshotError, Source, WorkChanges
+from planning.overrides.rendering import OverrideError
+from planning.placements import binding_conditions, rendering
+from planning.placements.binding_conditions import BindingReport
+from planning.placements.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
+from planning.placements.rendering import MissingSnapshotError, Source, WorkChanges
 
 _PASSING = (Unavailable, TooManyRequests, Conflict)
 """Errors that are over soon: tried again without a word in the binding's status."""

@@ -14,8 +14,8 @@ from placement.metadata import drop_finalizers, is_going, with_finalizers
 from placement.parallel import all_of
 from placement.settings import PlacementSettings
 from placement.stores import Stores
-from planning import member_conditions
-from planning.eligibility import disconnected
+from planning.members import member_conditions
+from planning.placements.eligibility import disconnected
 
 logger = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnaps
 from hub import Change, Json, Key
 from placement.metadata import labels_of
 from placement.stores import Store, Stores
-from planning.facts import ClusterOverrides
-from planning.override_rendering import OverrideError, overridden
-from planning.override_targets import targets
-from planning.overriding import Overrides
+from planning.overrides.applicable import ClusterOverrides
+from planning.overrides.matching import Overrides
+from planning.overrides.rendering import OverrideError, overridden
+from planning.overrides.targets import targets
 
 
 class BindingOverrides:

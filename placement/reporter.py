@@ -15,9 +15,9 @@ from placement.contents import Verdict
 from placement.metadata import is_going
 from placement.settings import PlacementSettings
 from placement.stores import ScopeStores, placement_of
-from planning import placement_status, policy_snapshots
-from planning.placement_status import View
-from planning.snapshotting import is_master
+from planning.placements import placement_status, policy_snapshots
+from planning.placements.placement_status import View
+from planning.placements.snapshotting import is_master
 
 
 class Reporter:

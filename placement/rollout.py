@@ -16,12 +16,12 @@ from placement.overrides import LatestOverrides
 from placement.parallel import all_of
 from placement.settings import ROLLOUT_MANAGER, PlacementSettings
 from placement.stores import ScopeStores, Stores, placement_of
-from planning import rolling, snapshotting
 from planning.bindings import Desired
 from planning.errors import InitializationError
-from planning.facts import ClusterOverrides
-from planning.rolling import Limits, Write
-from planning.snapshotting import Revision
+from planning.overrides.applicable import ClusterOverrides
+from planning.placements import rolling, snapshotting
+from planning.placements.rolling import Limits, Write
+from planning.placements.snapshotting import Revision
 
 logger = logging.getLogger(__name__)
 

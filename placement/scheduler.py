@@ -24,12 +24,12 @@ from placement.metadata import (
 from placement.parallel import all_of
 from placement.removal import Removal
 from placement.stores import ScopeStores, Store, placement_of
-from planning import policy_snapshots, scheduled_bindings
-from planning.eligibility import Candidate, candidate
-from planning.policy_snapshots import PolicyPlan
-from planning.scheduled_bindings import Change as BindingChange
-from planning.scheduled_bindings import Creation
-from planning.scheduling import Schedule, schedule
+from planning.placements import policy_snapshots, scheduled_bindings
+from planning.placements.eligibility import Candidate, candidate
+from planning.placements.policy_snapshots import PolicyPlan
+from planning.placements.scheduled_bindings import Change as BindingChange
+from planning.placements.scheduled_bindings import Creation
+from planning.placements.scheduling import Schedule, schedule
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,7 @@ from api.kinds import NAMESPACE, Kind
 from api.placements import Placement, ResourceSelector, SelectionScope
 from hub import Hub, Json, NotFound
 from planning import selectors
-from planning.resource_order import identify
-from planning.selecting import (
+from planning.placements.selecting import (
     ENDPOINTS,
     Selecting,
     SelectionError,
@@ -21,6 +20,7 @@ from planning.selecting import (
     is_selectable,
     may_be_placed,
 )
+from planning.resource_order import identify
 
 __all__ = ["Read", "Selection", "SelectionError"]
 

@@ -13,8 +13,9 @@ from api.placements import Placement
 from hub import AlreadyExists, Conflict, Hub, Json, NotFound
 from placement.metadata import owner_reference
 from placement.selection import Read, Selection
-from planning import hashing, snapshotting
-from planning.snapshotting import Revision
+from planning import hashing
+from planning.placements import snapshotting
+from planning.placements.snapshotting import Revision
 
 logger = logging.getLogger(__name__)
 

@@ -1,5 +1,6 @@
 """Pure decisions: data and `now` in, data out.
 
-Stage membership and order, concurrency, scheduling, selection order, availability,
-conditions and messages. Never awaits, never reads a clock, never imports `hub`.
+`runs/` decides about update runs, `placements/` about what a placement selects and where it goes,
+`overrides/` about what differs from cluster to cluster, `members/` about applying it there; what
+more than one of them needs stands here. Never awaits, never reads a clock, never imports `hub`.
 """

@@ -13,9 +13,10 @@ from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import RecordEvents
-    from planning import events, run_events
+    from planning import events
     from planning.events import Event
-    from planning.run_events import Situation
+    from planning.runs import run_events
+    from planning.runs.run_events import Situation
     from workflows.rollout import Rollout
 
 SHORT: Final = timedelta(seconds=5)

@@ -9,8 +9,8 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import ClusterUpdated, FollowBindings, RemoveCluster
-    from planning import marks
-    from planning.ledger import DELETION
+    from planning.runs import marks
+    from planning.runs.ledger import DELETION
     from workflows import calls
     from workflows.rollout import Rollout
 

@@ -12,7 +12,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.requests import SetState, StateSet
     from api.runs import RunState
-    from planning import lifecycle, marks
+    from planning.runs import lifecycle, marks
     from workflows import calls
     from workflows.messages import ChangeState
     from workflows.rollout import Rollout

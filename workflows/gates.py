@@ -14,8 +14,9 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.requests import AcceptApproval, ApprovalState, OpenApproval
     from api.strategies import StageTask, StageTaskType
-    from planning import durations, marks, run_events
-    from planning.tasks import Side
+    from planning import durations
+    from planning.runs import marks, run_events
+    from planning.runs.tasks import Side
     from workflows import calls
     from workflows.approval_desk import Ticket
     from workflows.messages import GateSide

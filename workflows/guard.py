@@ -10,8 +10,8 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import Survey, Surveyed
-    from planning import stages, validation
     from planning.errors import RunError, TransientState
+    from planning.runs import stages, validation
     from workflows import calls
     from workflows.rollout import Rollout
 

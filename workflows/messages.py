@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from api.runs import RunState, UpdateRunStatus
 from planning.identity import RunRef
-from planning.initialization import Targets
+from planning.runs.initialization import Targets
 
 WORKFLOW: Final = "UpdateRun"
 """Workflow type, as the Temporal UI shows it."""

@@ -12,7 +12,7 @@ from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import StatusWritten, WriteStatus
-    from planning.ledger import Patch
+    from planning.runs.ledger import Patch
     from workflows import calls
     from workflows.rollout import Rollout
 

@@ -7,9 +7,9 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import FindSnapshot, Survey, Surveyed
-    from planning import initialization, marks
     from planning.errors import InitializationError
-    from planning.facts import HubFacts, SnapshotFacts
+    from planning.runs import initialization, marks
+    from planning.runs.facts import HubFacts, SnapshotFacts
     from workflows import calls
     from workflows.rollout import Rollout
 

@@ -9,9 +9,9 @@ with workflow.unsafe.imports_passed_through():
     from api.strategies import StrategySpec
     from planning.events import Event
     from planning.identity import RunRef
-    from planning.initialization import Targets
-    from planning.ledger import Ledger
-    from planning.tasks import Side
+    from planning.runs.initialization import Targets
+    from planning.runs.ledger import Ledger
+    from planning.runs.tasks import Side
     from workflows.approval_desk import ApprovalDesk
     from workflows.messages import Carried, UpdateRunInput
 

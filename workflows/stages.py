@@ -13,9 +13,9 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.requests import ClusterUpdated, FollowBindings, UpdateCluster
     from api.strategies import Stage
-    from planning import concurrency, marks
     from planning.bindings import Desired
     from planning.errors import abort, joined
+    from planning.runs import concurrency, marks
     from workflows import calls
     from workflows.contention import settle
     from workflows.gates import pass_gates

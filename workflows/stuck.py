@@ -8,7 +8,7 @@ from datetime import timedelta
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from planning import marks
+    from planning.runs import marks
     from workflows.rollout import Rollout
 
 

@@ -13,8 +13,9 @@ with workflow.unsafe.imports_passed_through():
     from activities.requests import ApprovalState, RecordApproval
     from api.reasons import ConditionType
     from api.runs import RunState
-    from planning import conditions, lifecycle, marks, overview
+    from planning import conditions
     from planning.errors import RunError, StageAborted, abort, user
+    from planning.runs import lifecycle, marks, overview
     from workflows import calls
     from workflows.approval_desk import Ticket
     from workflows.chronicle import Chronicle

@@ -10,6 +10,7 @@ class BindingReason(StrEnum):
     """Reasons of a binding's conditions."""
 
     ROLLOUT_STARTED = "RolloutStarted"
+    NOT_STARTED = "RolloutNotStartedYet"
     NO_OVERRIDE = "NoOverrideSpecified"
     OVERRIDDEN = "OverriddenSucceeded"
     OVERRIDE_FAILED = "OverriddenFailed"
@@ -29,6 +30,9 @@ class BindingReason(StrEnum):
 class BindingMessage(StrEnum):
     """Messages of a binding's conditions that have nothing filled in."""
 
+    ROLLOUT_STARTED = "Detected the new changes on the resources and started the rollout process"
+    """As a placement says it that rolls out by itself."""
+    BLOCKED = "The resources cannot be updated to the latest because of the rollout strategy"
     NO_OVERRIDE = "No override rules are configured for the selected resources"
     OVERRIDDEN = "Successfully applied the override rules on the resources"
     SYNCED = "All of the works are synchronized to the latest"
@@ -43,10 +47,7 @@ class BindingMessage(StrEnum):
 
 def rollout_started(*, index: str, run: str) -> str:
     """RolloutStarted, as a run sets it; `index` is the one used (decision 9)."""
-    return (
-        "Detected the new changes on the resources and started the rollout process,"
-        f" resourceSnapshotIndex: {index}, updateRun: {run}"
-    )
+    return f"{BindingMessage.ROLLOUT_STARTED}, resourceSnapshotIndex: {index}, updateRun: {run}"
 
 
 def override_failed(error: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 
 from activities.snapshots import SnapshotActivities
-from planning.facts import SnapshotFacts
+from planning.runs.facts import SnapshotFacts
 from tests.activities.content import Content
 
 VALID = "cannot continue the updateRun: failed to validate the updateRun: "

@@ -2,8 +2,8 @@
 
 from api.runs import ClusterStagedUpdateRun, UpdateRunSpec
 from bridge.approvals import open_requests, waiting_for
-from planning import marks
-from planning.ledger import Ledger
+from planning.runs import marks
+from planning.runs.ledger import Ledger
 from tests.planning.run_samples import APPROVAL, NOW, WAIT, ledger, stage
 from workflows.messages import ApprovalLost, GateSide
 

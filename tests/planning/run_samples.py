@@ -10,8 +10,9 @@ from api.kinds import ScopeName
 from api.runs import UpdateRunSpec, UpdateRunStatus
 from api.selectors import LabelSelector
 from api.strategies import Stage, StageTask, StageTaskType, StrategySpec
-from planning import initialization
-from planning.facts import (
+from planning.identity import RunRef
+from planning.runs import initialization
+from planning.runs.facts import (
     BindingFact,
     ClusterFact,
     HubFacts,
@@ -19,8 +20,7 @@ from planning.facts import (
     PolicyFact,
     SnapshotFacts,
 )
-from planning.identity import RunRef
-from planning.ledger import Ledger
+from planning.runs.ledger import Ledger
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=1)

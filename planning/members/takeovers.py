@@ -1,0 +1,87 @@
+"""Whether an agent may write an object that is on the member already.
+
+contract: placement 8 (ownership, whenToTakeOver) and 12
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from api.applying import ApplyStrategy, WhenToTakeOver
+from api.kinds import APPLIED_WORK
+from api.reasons import ApplyError, ManifestReason
+from planning.members.work_conditions import Refusal
+
+Json = Mapping[str, Any]
+
+_UNCHECKED_OWNERS: Final = "failed to apply the manifest: failed to validate owner references: "
+_TAKE_OVER: Final = "failed to take over a pre-existing object: "
+_OTHER_OWNERS: Final = (
+    "the object is already owned by some other sources(s) and co-ownership is disallowed "
+)
+
+_VOLATILE: Final = ("managedFields", "resourceVersion", "generation")
+"""Metadata that differs between two writes of the same content."""
+
+
+def owners(live: Json) -> Sequence[Json]:
+    """The owner references of an object."""
+    references: Sequence[Json] = live.get("metadata", {}).get("ownerReferences") or ()
+    return references
+
+
+def is_applied_work(reference: Json) -> bool:
+    """Whether an owner reference names an AppliedWork."""
+    group = reference["apiVersion"].rpartition("/")[0]
+    return bool(group == APPLIED_WORK.group and reference["kind"] == APPLIED_WORK.kind)
+
+
+def is_owned(live: Json, *, uid: str) -> bool:
+    """Whether the AppliedWork with this uid owns the object."""
+    return any(reference["uid"] == uid for reference in owners(live))
+
+
+def refusal(live: Json | None, *, uid: str, strategy: ApplyStrategy) -> Refusal | None:
+    """Why the object must be left alone, or None when its owners allow to write it.
+
+    Args:
+        live: the object on the member; None when there is none.
+        uid: uid of the AppliedWork for which the agent wants to write.
+        strategy: how the Work says objects are applied.
+    """
+    if live is None:
+        return None
+    if is_owned(live, uid=uid):
+        shared = len(owners(live)) > 1 and not strategy.allow_co_ownership
+        error = _UNCHECKED_OWNERS + ApplyError.CO_OWNED
+        return Refusal(ManifestReason.APPLY_FAILED, error) if shared else None
+    if strategy.when_to_take_over is WhenToTakeOver.NEVER:
+        return Refusal(ManifestReason.NOT_TAKEN_OVER, ApplyError.NOT_OWNED)
+    error = _claim(owners(live), strategy)
+    return Refusal(ManifestReason.TAKE_OVER_FAILED, error) if error else None
+
+
+def _claim(others: Sequence[Json], strategy: ApplyStrategy) -> str:
+    if others and not strategy.allow_co_ownership:
+        listed = " ".join(_shown(each) for each in others)
+        return f"{_TAKE_OVER}{_OTHER_OWNERS}(existingOwnerRefs: [{listed}])"
+    if any(is_applied_work(each) for each in others):
+        return ApplyError.CLAIMED_BY_OTHER_WORK
+    return ""
+
+
+def _shown(reference: Json) -> str:
+    return (
+        f"{{APIVersion:{reference['apiVersion']} Kind:{reference['kind']} "
+        f"Name:{reference['name']} UID:{reference['uid']}}}"
+    )
+
+
+def differs(live: Json, preview: Json) -> bool:
+    """Whether an apply would change the object: compares it with the outcome of a dry run."""
+    return _comparable(live) != _comparable(preview)
+
+
+def _comparable(body: Json) -> dict[str, Any]:
+    metadata = {key: value for key, value in body["metadata"].items() if key not in _VOLATILE}
+    rest = {key: value for key, value in body.items() if key not in ("metadata", "status")}
+    return rest | {"metadata": metadata}

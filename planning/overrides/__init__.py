@@ -1,0 +1,1 @@
+"""Overrides: which apply to what, and what they change."""

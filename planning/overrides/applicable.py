@@ -1,0 +1,18 @@
+"""The override snapshots that apply to one cluster, as a run notes them and a binding names them.
+
+contract: update-runs 7.8, placement 6
+"""
+
+from pydantic import BaseModel, ConfigDict
+
+from api.base import NamespacedName
+
+
+class ClusterOverrides(BaseModel):
+    """Names of snapshots, in the order in which they apply. Travels through workflow history."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    cluster: str
+    cluster_resource: list[str] = []
+    resource: list[NamespacedName] = []

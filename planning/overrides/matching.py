@@ -1,0 +1,148 @@
+"""Which override snapshots apply to a placement's content, and on which clusters.
+
+contract: update-runs 7.8, placement 9 (which snapshots apply to a run), decision 11
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from api.base import NamespacedName
+from api.names import MEMBER_NAME
+from api.overrides import (
+    ClusterResourceOverrideSnapshot,
+    OverrideRule,
+    PlacementScope,
+    ResourceOverrideSnapshot,
+)
+from api.selectors import LabelSelector
+from planning import selectors
+from planning.errors import invalid, unexpected
+from planning.overrides.applicable import ClusterOverrides
+from planning.resource_order import Identity
+
+OverrideSnapshot = ClusterResourceOverrideSnapshot | ResourceOverrideSnapshot
+Labels = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """The latest override snapshots of both kinds, or some of them, in the contract's order."""
+
+    cluster_resource: tuple[ClusterResourceOverrideSnapshot, ...]
+    resource: tuple[ResourceOverrideSnapshot, ...]
+
+    @classmethod
+    def of(
+        cls,
+        cluster_resource: Iterable[ClusterResourceOverrideSnapshot],
+        resource: Iterable[ResourceOverrideSnapshot],
+    ) -> "Overrides":
+        """Sort the first by name, the second by namespace and name."""
+        return cls(
+            tuple(sorted(cluster_resource, key=lambda each: each.metadata.name)),
+            tuple(sorted(resource, key=_namespace_and_name)),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.cluster_resource or self.resource)
+
+    def for_placement(self, placement: str) -> "Overrides":
+        """Those that name no placement, or this one; `placement` is a key."""
+        return Overrides(
+            tuple(each for each in self.cluster_resource if _is_for(each, placement)),
+            tuple(each for each in self.resource if _is_for(each, placement)),
+        )
+
+    def about(self, targets: Collection[Identity]) -> "Overrides":
+        """Those that select one of the objects; see `planning.overrides.targets`."""
+        return Overrides(
+            tuple(each for each in self.cluster_resource if _selects_in_cluster(each, targets)),
+            tuple(each for each in self.resource if _selects_in_namespace(each, targets)),
+        )
+
+    def by_cluster(self, clusters: Mapping[str, Labels]) -> list[ClusterOverrides]:
+        """Say what applies on each of the clusters, given with their labels.
+
+        Clusters on which nothing applies are left out.
+
+        Raises:
+            InitializationError: a rule's selector is invalid.
+        """
+        found = (self._on(cluster, labels) for cluster, labels in clusters.items())
+        return [each for each in found if each.cluster_resource or each.resource]
+
+    def _on(self, cluster: str, labels: Labels) -> ClusterOverrides:
+        # A hub that is not fleetgate's or KubeFleet's may do without the automatic label.
+        labels = {**labels, MEMBER_NAME: cluster}
+        return ClusterOverrides(
+            cluster=cluster,
+            cluster_resource=[
+                each.metadata.name for each in self.cluster_resource if _applies(each, labels)
+            ],
+            resource=[
+                NamespacedName(name=each.metadata.name, namespace=each.metadata.namespace)
+                for each in self.resource
+                if _applies(each, labels)
+            ],
+        )
+
+
+def _namespace_and_name(snapshot: OverrideSnapshot) -> tuple[str, str]:
+    return snapshot.metadata.namespace, snapshot.metadata.name
+
+
+def _is_for(snapshot: OverrideSnapshot, placement: str) -> bool:
+    named = snapshot.spec.override_spec.placement
+    if named is None:
+        return True
+    # The full key, where KubeFleet's runs compare the bare name (decision 11).
+    namespaced = named.scope == PlacementScope.NAMESPACED
+    return f"{snapshot.metadata.namespace if namespaced else ''}/{named.name}" == placement
+
+
+def _selects_in_cluster(
+    snapshot: ClusterResourceOverrideSnapshot, targets: Collection[Identity]
+) -> bool:
+    return any(
+        Identity(each.group, each.version, each.kind, "", each.name) in targets
+        for each in snapshot.spec.override_spec.cluster_resource_selectors
+    )
+
+
+def _selects_in_namespace(
+    snapshot: ResourceOverrideSnapshot, targets: Collection[Identity]
+) -> bool:
+    namespace = snapshot.metadata.namespace
+    return any(
+        Identity(each.group, each.version, each.kind, namespace, each.name) in targets
+        for each in snapshot.spec.override_spec.resource_selectors
+    )
+
+
+def _applies(snapshot: OverrideSnapshot, labels: Labels) -> bool:
+    rules = snapshot.spec.override_spec.policy.override_rules
+    return any(picks(rule, labels, snapshot) for rule in rules)
+
+
+def picks(rule: OverrideRule, labels: Labels, snapshot: OverrideSnapshot) -> bool:
+    """Whether a snapshot's rule is for a cluster, by all labels of the cluster.
+
+    Raises:
+        InitializationError: the rule's selector is invalid.
+    """
+    if rule.cluster_selector is None:
+        return False
+    terms = rule.cluster_selector.cluster_selector_terms
+    return not terms or any(_matches(each.label_selector, labels, snapshot) for each in terms)
+
+
+def _matches(selector: LabelSelector | None, labels: Labels, snapshot: OverrideSnapshot) -> bool:
+    problem = selectors.problem(selector)
+    if problem:
+        raise invalid(
+            unexpected(
+                f"invalid cluster label selector of {snapshot.kind} "
+                f"`{'/'.join(filter(None, _namespace_and_name(snapshot)))}`: {problem}"
+            )
+        )
+    return selectors.matches(selector, labels)

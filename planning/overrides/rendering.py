@@ -1,0 +1,70 @@
+"""Content as it is on one cluster, changed by the overrides that apply there.
+
+contract: placement 9 (apply order per object), 6 (override failure text)
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from api.names import MEMBER_NAME
+from api.overrides import OverrideType
+from planning.errors import InitializationError
+from planning.overrides import matching, patches
+from planning.overrides.matching import Overrides, OverrideSnapshot
+from planning.overrides.patches import Member, PatchError
+from planning.overrides.targets import targets
+from planning.resource_order import identify
+
+Json = dict[str, Any]
+
+
+class OverrideError(Exception):
+    """An override cannot be applied; the text goes into the binding's condition Overridden."""
+
+
+def overridden(
+    resources: Sequence[Json], overrides: Overrides, *, cluster: str, labels: Mapping[str, str]
+) -> list[Json]:
+    """The objects as they go to a cluster, in their order; those left out are missing.
+
+    `overrides` are those that a binding names. Raises OverrideError.
+    """
+    if not overrides:
+        return list(resources)
+    # A hub that is not fleetgate's or KubeFleet's may do without the automatic label.
+    member = Member(cluster, {**labels, MEMBER_NAME: cluster})
+    rendered = (_render(each, overrides, member) for each in resources)
+    return [each for each in rendered if each is not None]
+
+
+def _render(resource: Json, overrides: Overrides, member: Member) -> Json | None:
+    """One object; None when it is left out."""
+    about = overrides.about(targets([resource]))
+    snapshots: list[OverrideSnapshot] = [*about.cluster_resource, *about.resource]
+    for snapshot in snapshots:
+        try:
+            changed = _follow(snapshot, resource, member)
+        except (PatchError, InitializationError) as error:
+            raise OverrideError(_failed(snapshot, resource, error)) from error
+        if changed is None:
+            return None
+        resource = changed
+    return resource
+
+
+def _follow(snapshot: OverrideSnapshot, resource: Json, member: Member) -> Json | None:
+    for rule in snapshot.spec.override_spec.policy.override_rules:
+        if not matching.picks(rule, member.labels, snapshot):
+            continue
+        if rule.override_type == OverrideType.DELETE:
+            return None
+        resource = patches.patch(resource, rule.json_patch_overrides, member)
+    return resource
+
+
+def _failed(snapshot: OverrideSnapshot, resource: Json, error: Exception) -> str:
+    what = identify(resource)
+    return (
+        f'{snapshot.kind} "{snapshot.metadata.name}" failed to apply on {what.kind}'
+        f' "{what.name}" in namespace "{what.namespace}": {error}'
+    )

@@ -1,0 +1,1 @@
+"""Placements: what is selected, where it goes, what is handed out there, what is said of it."""

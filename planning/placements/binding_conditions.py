@@ -1,0 +1,121 @@
+"""What a binding says of its content on the member, from what its Works say.
+
+contract: placement 6 (conditions, lists), 12
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from api.base import Condition
+from api.bindings import Binding
+from api.reasons import ConditionType
+from planning import conditions
+from planning.placements.binding_outcomes import Outcomes, diffed, drifted, failed
+from planning.placements.binding_steps import Outcome, Verdict, WorkReport, verdicts
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BindingReport:
+    """The part of a binding's status that follows from its Works."""
+
+    conditions: tuple[Condition, ...]
+    outcomes: Outcomes
+    pending: bool
+    """The member has its part still before it: the content is there, but not yet available."""
+    waiting: bool
+    """The member has said nothing yet, and that may still change what is said of it."""
+
+    def to_wire(self) -> Json:
+        """The status to apply, without what others own of it."""
+        lists = {name: value for name, value in self.outcomes.to_wire().items() if value}
+        return {"conditions": [each.to_wire() for each in self.conditions], **lists}
+
+    def says(self, binding: Binding) -> bool:
+        """Whether the binding's status says all this already."""
+        status = binding.status
+        own = {each.type: each for each in status.conditions if each.type in _OWN}
+        listed = Outcomes(
+            tuple(status.failed_placements),
+            tuple(status.drifted_placements),
+            tuple(status.diffed_placements),
+        )
+        return own == {each.type: each for each in self.conditions} and listed == self.outcomes
+
+
+_BY_MEMBER: Final = frozenset(
+    {ConditionType.APPLIED, ConditionType.AVAILABLE, ConditionType.DIFF_REPORTED}
+)
+_OWN: Final = _BY_MEMBER | {ConditionType.OVERRIDDEN, ConditionType.WORK_SYNCHRONIZED}
+
+
+def report(binding: Binding, outcome: Outcome, *, now: datetime) -> BindingReport:
+    """Judge a binding by its Works; conditions speak of the binding's current generation."""
+    chain = verdicts(binding.spec, outcome, waited=_waited(binding, now))
+    last = chain[-1]
+    return BindingReport(
+        conditions=tuple(_condition(binding, each, now) for each in chain),
+        outcomes=_outcomes(last, outcome.works),
+        pending=not last.status and last.kind in _BY_MEMBER,
+        waiting=last.waiting,
+    )
+
+
+def is_announced(binding: Binding) -> bool:
+    """Whether a rollout says of the current content that it may, or may not, go out.
+
+    contract: placement 6 (a Bound binding is processed once RolloutStarted is fresh)
+    """
+    found = _fresh(binding, ConditionType.ROLLOUT_STARTED)
+    return found is not None and found.status in ("True", "False")
+
+
+def is_reported(binding: Binding) -> bool:
+    """Whether the status says something of the current content already."""
+    return _fresh(binding, ConditionType.OVERRIDDEN) is not None
+
+
+def _fresh(binding: Binding, kind: ConditionType) -> Condition | None:
+    found = conditions.find(binding.status.conditions, kind)
+    generation = binding.metadata.generation
+    return found if found and found.observed_generation == generation else None
+
+
+def _waited(binding: Binding, now: datetime) -> timedelta:
+    """How long it is known that the content stands in the member's namespace."""
+    synced = _fresh(binding, ConditionType.WORK_SYNCHRONIZED)
+    return now - synced.last_transition_time if synced else timedelta(0)
+
+
+def _condition(binding: Binding, verdict: Verdict, now: datetime) -> Condition:
+    # New content is a new beginning: its conditions do not keep the times of the old ones.
+    old = _fresh(binding, verdict.kind)
+    new = conditions.make(
+        verdict.kind,
+        "True" if verdict.status else "False",
+        verdict.reason,
+        verdict.message,
+        generation=binding.metadata.generation,
+        now=now,
+    )
+    if old is None or old.status != new.status:
+        return new
+    return new.model_copy(update={"last_transition_time": old.last_transition_time})
+
+
+def _outcomes(last: Verdict, works: Sequence[WorkReport]) -> Outcomes:
+    """The lists that go with the last condition of the chain (contract: placement 6, lists)."""
+    if last.kind in (ConditionType.OVERRIDDEN, ConditionType.WORK_SYNCHRONIZED):
+        return Outcomes()
+    statuses = [work.status for work in works]
+    if last.kind == ConditionType.DIFF_REPORTED:
+        return Outcomes(diffed=diffed(statuses) if last.status else ())
+    apply_failed = last.kind == ConditionType.APPLIED and not last.waiting
+    return Outcomes(
+        failed=() if last.status or last.waiting else failed(statuses),
+        drifted=() if last.waiting else drifted(statuses),
+        diffed=diffed(statuses) if apply_failed else (),
+    )

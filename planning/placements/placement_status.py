@@ -1,0 +1,196 @@
+"""What a placement says of itself, from its decisions and bindings.
+
+contract: placement 7.1 to 7.5
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from api.base import Condition
+from api.bindings import Binding
+from api.kinds import Scope
+from api.placements import (
+    ClusterPlacementStatus,
+    Placement,
+    PlacementStatus,
+    ResourceIdentifier,
+    RolloutStrategyType,
+)
+from api.policies import ClusterDecision, PolicySnapshot
+from api.reasons import (
+    ConditionType,
+    PlacementMessage,
+    PlacementReason,
+    invalid_selectors,
+    placement_condition,
+)
+from api.scheduling import PlacementType
+from planning import conditions
+from planning.placements import snapshotting
+from planning.placements.cluster_status import Frame, chain_of, not_picked, picked
+from planning.placements.placement_aggregates import (
+    Saying,
+    aggregated,
+    controlled_by_runs,
+    observed_index,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything that a placement's status follows from, as of one moment."""
+
+    scope: Scope
+    placement: Placement
+    now: datetime
+    selection_error: str = ""
+    """Why the placement's selectors cannot be followed; empty if they can."""
+    policy: PolicySnapshot | None = None
+    """The latest policy snapshot."""
+    bindings: Sequence[Binding] = ()
+    contents: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
+    """The selected objects of each index that is there, oldest first."""
+    indexes: Mapping[str, str] = field(default_factory=dict)
+    """Index of each resource snapshot that is there, by its name."""
+
+    @property
+    def generation(self) -> int:
+        """Of the placement."""
+        return self.placement.metadata.generation
+
+    @property
+    def newest(self) -> str:
+        """Name of the master snapshot of the newest content; empty without any."""
+        index = next(reversed(list(self.contents)), "")
+        return snapshotting.master_name(self.placement.metadata.name, int(index)) if index else ""
+
+    @property
+    def is_external(self) -> bool:
+        """Whether runs roll the placement out."""
+        return self.placement.spec.strategy.type == RolloutStrategyType.EXTERNAL
+
+
+def status(view: View) -> PlacementStatus:
+    """The status that the placement should have."""
+    old = view.placement.status
+    if view.selection_error:
+        text = invalid_selectors(view.selection_error)
+        saying = Saying(ConditionType.SCHEDULED, "False", PlacementReason.INVALID_SELECTORS, text)
+        return old.model_copy(update={"conditions": _kept_but(view, saying)})
+    scheduled = _decided(view)
+    if view.policy is None or scheduled is None:
+        message = PlacementMessage.SCHEDULE_PENDING
+        reason = PlacementReason.SCHEDULE_PENDING
+        saying = Saying(ConditionType.SCHEDULED, "Unknown", reason, message)
+        return old.model_copy(
+            update={"conditions": _kept_but(view, saying), "placement_statuses": []}
+        )
+    return _of_clusters(view, view.policy, scheduled)
+
+
+def _decided(view: View) -> Condition | None:
+    """The scheduler's verdict, if it speaks of the placement as it is now."""
+    policy = view.policy
+    if policy is None or policy.status.observed_crp_generation != view.generation:
+        return None
+    found = conditions.find(policy.status.conditions, ConditionType.SCHEDULED)
+    if found is None or found.observed_generation != policy.metadata.generation:
+        return None
+    return found if found.status in ("True", "False") else None
+
+
+def _of_clusters(view: View, policy: PolicySnapshot, verdict: Condition) -> PlacementStatus:
+    scheduled = Saying(ConditionType.SCHEDULED, verdict.status, verdict.reason, verdict.message)
+    entries = list(_picked_entries(view, policy))
+    missing = [not_picked(each, _frame(view)) for each in _missing(policy)]
+    result = PlacementStatus(placement_statuses=[*entries, *missing])
+    if not entries:
+        result.conditions = _conditions(view, [scheduled])
+        return result
+    chain = chain_of(view.placement)
+    if view.is_external:
+        index = observed_index(entries)
+        sayings = controlled_by_runs(entries, chain=chain, run=view.scope.run)
+    else:
+        index = next(reversed(list(view.contents)), "")
+        sayings = aggregated(entries, chain=chain)
+    result.conditions = _conditions(view, [scheduled, *sayings])
+    if index:
+        result.observed_resource_index = index
+        result.selected_resources = [_identifier(each) for each in view.contents[index]]
+    return result
+
+
+def _frame(view: View) -> Frame:
+    return Frame(
+        chain=chain_of(view.placement),
+        generation=view.generation,
+        indexes=view.indexes,
+        now=view.now,
+        wanted="" if view.is_external else view.newest,
+    )
+
+
+def _picked_entries(view: View, policy: PolicySnapshot) -> Iterator[ClusterPlacementStatus]:
+    frame = _frame(view)
+    before = {each.cluster_name: each for each in view.placement.status.placement_statuses}
+    bindings = {
+        each.spec.target_cluster: each
+        for each in view.bindings
+        if each.spec.scheduling_policy_snapshot_name == policy.metadata.name
+        and each.metadata.deletion_timestamp is None
+    }
+    for decision in policy.status.target_clusters:
+        if decision.selected:
+            name = decision.cluster_name
+            yield picked(decision, bindings.get(name), frame, before=before.get(name))
+
+
+def _missing(policy: PolicySnapshot) -> list[ClusterDecision]:
+    """Decisions against the clusters that the policy wants by name or number and did not get."""
+    rules = policy.spec.policy
+    if rules is None or rules.placement_type == PlacementType.PICK_ALL:
+        return []
+    decisions = policy.status.target_clusters
+    refused = [each for each in decisions if not each.selected]
+    wanted = rules.number_of_clusters
+    if wanted is None:
+        wanted = len(set(rules.cluster_names))
+    return refused[: max(0, wanted - (len(decisions) - len(refused)))]
+
+
+def _kept_but(view: View, saying: Saying) -> list[Condition]:
+    """The placement's conditions as they are, but for one."""
+    kept = list(view.placement.status.conditions)
+    conditions.put(kept, _condition(view, saying))
+    return kept
+
+
+def _conditions(view: View, sayings: Sequence[Saying]) -> list[Condition]:
+    """These conditions in this order, with the times of those that hold since before."""
+    return [_condition(view, each) for each in sayings]
+
+
+def _condition(view: View, saying: Saying) -> Condition:
+    kind = placement_condition(view.scope.placement, saying.kind)
+    kept = [each for each in view.placement.status.conditions if each.type == kind]
+    new = conditions.make(
+        kind,
+        saying.status,
+        saying.reason,
+        saying.message,
+        generation=view.generation,
+        now=view.now,
+    )
+    conditions.put(kept, new)
+    return kept[0]
+
+
+def _identifier(resource: dict[str, Any]) -> ResourceIdentifier:
+    group, _, version = resource["apiVersion"].rpartition("/")
+    metadata = resource["metadata"]
+    fields = {"group": group, "namespace": metadata.get("namespace", "")}
+    said = {name: value for name, value in fields.items() if value}
+    return ResourceIdentifier(version=version, kind=resource["kind"], name=metadata["name"], **said)

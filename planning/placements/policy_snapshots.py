@@ -1,0 +1,132 @@
+"""A placement's policy as snapshots: when a new one is due, what it says, which ones go.
+
+contract: placement 4
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from api import names
+from api.base import OwnerReference
+from api.placements import Placement
+from api.policies import PolicySnapshot, SchedulingPolicySnapshotStatus
+from api.reasons import ConditionType, SchedulingReason, found_all, found_some
+from api.scheduling import PlacementType
+from planning import conditions, hashing
+from planning.placements.scheduling import Schedule
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyPlan:
+    """What to write so that the latest snapshot has the placement's policy, in this order."""
+
+    demote: tuple[str, ...]
+    """Names of snapshots that are to lose the mark of the latest."""
+    delete: tuple[str, ...]
+    latest: str
+    """Name of the snapshot that has the policy."""
+    create: Json | None = None
+    patch: Json | None = None
+    """Merge patch of the latest snapshot, where it is there already and not up to date."""
+
+
+def plan(
+    known: Sequence[PolicySnapshot], placement: Placement, *, owner: OwnerReference
+) -> PolicyPlan:
+    """Keep the latest snapshot if it has the same policy, otherwise make the next one."""
+    ordered = sorted(known, key=_index)
+    latest = _latest(ordered)
+    if latest and latest.spec.policy_hash == hashing.policy_hash(placement.spec.policy):
+        others = [each.metadata.name for each in ordered if _marked(each) and each is not latest]
+        patch = _update(latest, placement)
+        return PolicyPlan(tuple(others), (), latest.metadata.name, patch=patch)
+    kept = placement.spec.revision_history_limit - 1
+    body = _body(placement, owner, index=_index(ordered[-1]) + 1 if ordered else 0)
+    return PolicyPlan(
+        demote=tuple(each.metadata.name for each in ordered if _marked(each)),
+        delete=tuple(each.metadata.name for each in ordered[: max(0, len(ordered) - kept)]),
+        latest=body["metadata"]["name"],
+        create=body,
+    )
+
+
+def decided(
+    snapshot: PolicySnapshot, schedule: Schedule, *, placement_generation: int, now: datetime
+) -> SchedulingPolicySnapshotStatus:
+    """The snapshot's status after scheduling."""
+    count = len(schedule.picked)
+    status = SchedulingPolicySnapshotStatus(
+        observed_crp_generation=placement_generation,
+        conditions=list(snapshot.status.conditions),
+        target_clusters=schedule.decisions,
+    )
+    scheduled = conditions.make(
+        ConditionType.SCHEDULED,
+        "True" if schedule.fulfilled else "False",
+        SchedulingReason.FULFILLED if schedule.fulfilled else SchedulingReason.UNFULFILLED,
+        found_all(count) if schedule.fulfilled else found_some(count),
+        generation=snapshot.metadata.generation,
+        now=now,
+    )
+    conditions.put(status.conditions, scheduled)
+    return status
+
+
+def latest_of(known: Sequence[PolicySnapshot]) -> PolicySnapshot | None:
+    """The snapshot that counts."""
+    return _latest(sorted(known, key=_index))
+
+
+def _latest(ordered: Sequence[PolicySnapshot]) -> PolicySnapshot | None:
+    # Without a mark a writer died half way: the newest is the one it meant.
+    candidates = [each for each in ordered if _marked(each)] or ordered
+    return candidates[-1] if candidates else None
+
+
+def _index(snapshot: PolicySnapshot) -> int:
+    index = snapshot.metadata.labels.get(names.POLICY_INDEX, "")
+    return int(index) if index.isdecimal() else -1
+
+
+def _marked(snapshot: PolicySnapshot) -> bool:
+    return snapshot.metadata.labels.get(names.IS_LATEST_SNAPSHOT) == "true"
+
+
+def _annotations(placement: Placement) -> dict[str, str]:
+    annotations = {names.CRP_GENERATION: str(placement.metadata.generation)}
+    policy = placement.spec.policy
+    if policy and policy.placement_type == PlacementType.PICK_N:
+        annotations[names.NUMBER_OF_CLUSTERS] = str(policy.number_of_clusters)
+    return annotations
+
+
+def _update(latest: PolicySnapshot, placement: Placement) -> Json | None:
+    wanted = _annotations(placement)
+    if _marked(latest) and wanted.items() <= latest.metadata.annotations.items():
+        return None
+    labels = {names.IS_LATEST_SNAPSHOT: "true"}
+    return {"metadata": {"labels": labels, "annotations": wanted}}
+
+
+def _body(placement: Placement, owner: OwnerReference, *, index: int) -> Json:
+    metadata: Json = {
+        "name": f"{placement.metadata.name}-{index}",
+        "labels": {
+            names.PARENT_PLACEMENT: placement.metadata.name,
+            names.IS_LATEST_SNAPSHOT: "true",
+            names.POLICY_INDEX: str(index),
+        },
+        "annotations": _annotations(placement),
+        "ownerReferences": [owner.to_wire()],
+    }
+    if placement.metadata.namespace:
+        metadata["namespace"] = placement.metadata.namespace
+    policy = placement.spec.policy
+    spec: Json = {"policyHash": hashing.policy_hash(policy)}
+    if policy is not None:
+        spec["policy"] = policy.to_wire()
+    return {"metadata": metadata, "spec": spec}

@@ -1,0 +1,158 @@
+"""A binding's content as Works for its member.
+
+contract: placement 8 (names, labels, annotations, when a Work is rewritten)
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from api import names
+from api.applying import ReportBackStrategy
+from api.bindings import Binding
+from api.names import member_namespace
+from api.reasons import BindingMessage
+from planning import hashing
+from planning.placements import snapshotting
+
+Json = dict[str, Any]
+
+
+class MissingSnapshotError(Exception):
+    """The snapshot that a binding names is not there, or not all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The placement that a binding belongs to."""
+
+    name: str
+    namespace: str
+    """Empty for a cluster-scoped placement."""
+    report_back: ReportBackStrategy | None = None
+
+    @property
+    def base(self) -> str:
+        """What the names of its Works begin with."""
+        return f"{self.namespace}.{self.name}" if self.namespace else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class WorkChanges:
+    """What to write and what to delete so that the member gets the binding's content."""
+
+    writes: tuple[Json, ...]
+    deletions: tuple[str, ...]
+    """Names of Works that are no longer needed."""
+    names: tuple[str, ...]
+    """Names of all Works of the content, sorted."""
+
+
+def changes(
+    binding: Binding,
+    source: Source,
+    *,
+    snapshots: Iterable[Json],
+    works: Sequence[Json],
+    override: Callable[[Sequence[Json]], list[Json]] = list,
+) -> WorkChanges:
+    """Compare a binding's content with its Works; `override` makes objects the cluster's own.
+
+    Works that carry the content already are left alone, even if the snapshot or an override was
+    pruned since. Raises MissingSnapshotError when Works are to be written and the snapshot is not
+    there, and whatever `override` raises.
+    """
+    present = {each["metadata"]["name"]: each for each in works}
+    wanted_by_all = _parent_marks(binding)
+    try:
+        parts = _parts(binding.spec.resource_snapshot_name, snapshots)
+    except MissingSnapshotError:
+        if works and all(_is_current(each, wanted_by_all, binding, source) for each in works):
+            return WorkChanges((), (), tuple(sorted(present)))
+        raise
+    wanted = {_work_name(source, part): part for part in parts}
+    writes = tuple(
+        _body(name, part, binding, source, override(part["spec"]["selectedResources"]))
+        for name, part in wanted.items()
+        if name not in present or not _is_current(present[name], wanted_by_all, binding, source)
+    )
+    return WorkChanges(writes, tuple(sorted(present.keys() - wanted)), tuple(sorted(wanted)))
+
+
+def _parts(name: str, snapshots: Iterable[Json]) -> list[Json]:
+    """All objects of the revision whose master has that name, the master first."""
+    ordered = sorted(snapshots, key=lambda each: (not snapshotting.is_master(each), _part(each)))
+    masters = [each for each in ordered if each["metadata"]["name"] == name]
+    if not masters:
+        raise MissingSnapshotError(BindingMessage.NO_SNAPSHOT)
+    index = masters[0]["metadata"]["labels"][names.RESOURCE_INDEX]
+    group = [each for each in ordered if _index(each) == index]
+    size = int(masters[0]["metadata"]["annotations"][names.NUMBER_OF_RESOURCE_SNAPSHOTS])
+    if len(group) < size:
+        raise MissingSnapshotError(f"{len(group)} of {size} resource snapshots of {name} are there")
+    return group
+
+
+def _index(snapshot: Json) -> str:
+    index: str = snapshot["metadata"].get("labels", {}).get(names.RESOURCE_INDEX, "")
+    return index
+
+
+def _part(snapshot: Json) -> int:
+    return int(snapshot["metadata"].get("annotations", {}).get(names.SUBINDEX, "0"))
+
+
+def _work_name(source: Source, part: Json) -> str:
+    suffix = "work" if snapshotting.is_master(part) else str(_part(part))
+    return f"{source.base}-{suffix}"
+
+
+def _parent_marks(binding: Binding) -> dict[str, str]:
+    """Annotations that tell which content a Work carries."""
+    resource = [each.to_wire() for each in binding.spec.resource_override_snapshots]
+    cluster = binding.spec.cluster_resource_override_snapshots
+    return {
+        names.PARENT_RESOURCE_SNAPSHOT_NAME: binding.spec.resource_snapshot_name,
+        names.RESOURCE_OVERRIDE_HASH: hashing.names_hash(resource),
+        names.CLUSTER_RESOURCE_OVERRIDE_HASH: hashing.names_hash(cluster),
+    }
+
+
+def _is_current(work: Json, marks: dict[str, str], binding: Binding, source: Source) -> bool:
+    metadata = work["metadata"]
+    annotations = metadata.get("annotations", {})
+    if any(annotations.get(name) != value for name, value in marks.items()):
+        return False
+    # A re-created placement may have the same index for other content.
+    if metadata.get("labels", {}).get(names.PARENT_BINDING) != binding.metadata.name:
+        return False
+    present = {name: work["spec"].get(name) for name in ("applyStrategy", "reportBackStrategy")}
+    return present == _how(binding, source)
+
+
+def _how(binding: Binding, source: Source) -> Json:
+    strategy = binding.spec.apply_strategy
+    return {
+        "applyStrategy": strategy.to_wire() if strategy else None,
+        "reportBackStrategy": source.report_back.to_wire() if source.report_back else None,
+    }
+
+
+def _body(name: str, part: Json, binding: Binding, source: Source, manifests: list[Json]) -> Json:
+    labels = {
+        names.PARENT_BINDING: binding.metadata.name,
+        names.PARENT_PLACEMENT: source.name,
+        names.PARENT_RESOURCE_SNAPSHOT_INDEX: _index(part),
+    }
+    if source.namespace:
+        labels[names.PARENT_PLACEMENT_NAMESPACE] = source.namespace
+    how = {name: value for name, value in _how(binding, source).items() if value is not None}
+    return {
+        "metadata": {
+            "name": name,
+            "namespace": member_namespace(binding.spec.target_cluster),
+            "labels": labels,
+            "annotations": _parent_marks(binding),
+        },
+        "spec": {"workload": {"manifests": manifests}, **how},
+    }

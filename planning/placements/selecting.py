@@ -1,0 +1,162 @@
+"""What a placement may select, and what it is told when it asks for more.
+
+contract: placement 2.1 (error texts), 3 (what is never selected)
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from api.kinds import CLUSTER_GROUP, NAMESPACE, PLACEMENT_GROUP, Kind
+from planning.errors import user
+from planning.placements.resource_cleaning import clean
+from planning.resource_order import Identity, identify, position
+
+Json = dict[str, Any]
+
+_GROUPS: Final = frozenset(
+    {CLUSTER_GROUP, "events.k8s.io", "coordination.k8s.io", "metrics.k8s.io"}
+)
+_KINDS: Final = frozenset(
+    {
+        ("", "Pod"),
+        ("", "Node"),
+        ("", "Event"),
+        ("networking.fleet.azure.com", "ServiceImport"),
+        ("networking.fleet.azure.com", "TrafficManagerProfile"),
+        ("networking.fleet.azure.com", "TrafficManagerBackend"),
+    }
+)
+_ENVELOPES: Final = frozenset({"ResourceEnvelope", "ClusterResourceEnvelope"})
+_RESERVED_PREFIXES: Final = ("kube-", "fleet-")
+_RESERVED_NAMESPACES: Final = frozenset({"default"})
+
+ENDPOINTS: Final = ("", "Endpoints")
+
+
+class SelectionError(Exception):
+    """A placement's resource selectors cannot be followed; its user has to change them.
+
+    The text says what is wrong and names the placement (contract: placement 2.1).
+    """
+
+
+def is_selectable(group: str, kind: str) -> bool:
+    """Whether objects of this kind may be placed at all."""
+    if group == PLACEMENT_GROUP:
+        return kind in _ENVELOPES
+    return group not in _GROUPS and (group, kind) not in _KINDS
+
+
+def is_open(namespace: str) -> bool:
+    """Whether a namespace may be placed: those of Kubernetes and of the fleet may not."""
+    return namespace not in _RESERVED_NAMESPACES and not namespace.startswith(_RESERVED_PREFIXES)
+
+
+def may_be_placed(resource: Json, *, services: Collection[tuple[str, str]] = ()) -> bool:
+    """Whether a selected object is the user's own, and not made by the cluster itself.
+
+    `services` are namespace and name of the Services next to it: they make their Endpoints.
+    """
+    if resource["metadata"].get("deletionTimestamp"):
+        return False
+    identity = identify(resource)
+    if (identity.group, identity.kind) == ENDPOINTS:
+        return (identity.namespace, identity.name) not in services
+    judge = _JUDGES.get((identity.group, identity.kind))
+    return judge is None or judge(resource)
+
+
+def _not_owned(resource: Json) -> bool:
+    return not resource["metadata"].get("ownerReferences")
+
+
+def _not_managed(resource: Json) -> bool:
+    labels = resource["metadata"].get("labels") or {}
+    return "endpointslice.kubernetes.io/managed-by" not in labels
+
+
+_JUDGES: Final[dict[tuple[str, str], Callable[[Json], bool]]] = {
+    ("", "Namespace"): lambda resource: is_open(resource["metadata"]["name"]),
+    ("", "ConfigMap"): lambda resource: resource["metadata"]["name"] != "kube-root-ca.crt",
+    ("", "ServiceAccount"): lambda resource: resource["metadata"]["name"] != "default",
+    ("", "Secret"): lambda resource: resource.get("type") != "kubernetes.io/service-account-token",
+    ("apps", "ReplicaSet"): _not_owned,
+    ("apps", "ControllerRevision"): _not_owned,
+    ("discovery.k8s.io", "EndpointSlice"): _not_managed,
+}
+
+
+def arrange(found: Iterable[Json]) -> list[Json]:
+    """Clean and sort what all selectors of a placement have found.
+
+    Raises SelectionError when two of them found the same object.
+    """
+    seen: set[Identity] = set()
+    cleaned = []
+    for resource in found:
+        identity = identify(resource)
+        if identity in seen:
+            raise SelectionError(user(f"found duplicate resource {identity}"))
+        seen.add(identity)
+        cleaned.append(clean(resource))
+    return sorted(cleaned, key=position)
+
+
+@dataclass(frozen=True, slots=True)
+class Selecting:
+    """The placement that selects, for the texts of what goes wrong."""
+
+    namespace: str
+    """Empty for a cluster-scoped placement."""
+    name: str
+
+    @property
+    def key(self) -> str:
+        """`<namespace>/<name>`, `/<name>` for a cluster-scoped placement."""
+        return f"{self.namespace}/{self.name}"
+
+    def unknown_kind(self, kind: str, api_version: str) -> SelectionError:
+        """The hub does not serve the kind."""
+        return self._invalid(
+            f", failed to get GVR of the selector: "
+            f'no matches for kind "{kind}" in version "{api_version}"'
+        )
+
+    def wrong_scope(self, kind: Kind) -> SelectionError:
+        """The kind is not of the placement's scope."""
+        if self.namespace and kind == NAMESPACE:
+            return self._invalid(
+                ": cannot select cluster-scoped resource Namespace in a resourcePlacement"
+            )
+        gvr = f"{kind.group}/{kind.version}, Resource={kind.plural}"
+        if kind.namespaced:
+            text = f"namespace-scoped resource {gvr} in a clusterResourcePlacement"
+        else:
+            text = f"cluster-scoped resource {gvr} in a resourcePlacement"
+        return self._invalid(f": cannot select {text}")
+
+    def bad_labels(self, problem: str) -> SelectionError:
+        """A label selector that the API server let through cannot be followed."""
+        return self._invalid(f": the label selector is invalid: {problem}")
+
+    def closed_namespace(self, namespace: str) -> SelectionError:
+        """The namespace is one of Kubernetes or of the fleet."""
+        return SelectionError(
+            user(  # "clusterRresourcePlacement" is how KubeFleet spells it.
+                f"invalid clusterRresourcePlacement {self.name}: "
+                f"namespace {namespace} is not allowed to propagate"
+            )
+        )
+
+    def no_namespace(self) -> SelectionError:
+        """Selectors are confined to a namespace that does not exist."""
+        return SelectionError(
+            user(
+                f"invalid clusterResourcePlacement {self.name}: NamespaceWithResourceSelectors "
+                "mode requires exactly one namespace, but no namespaces were selected"
+            )
+        )
+
+    def _invalid(self, why: str) -> SelectionError:
+        return SelectionError(user(f"invalid placement {self.key}{why}"))

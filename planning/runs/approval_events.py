@@ -1,0 +1,107 @@
+"""What people are told about approvals: how to give one, who gave one, why one does not count.
+
+contract: update-runs 4, decisions 12 and 13
+"""
+
+import json
+import shlex
+from datetime import datetime
+from typing import Any, Final
+
+from api.approvals import BaseApprovalRequest
+from api.base import Condition
+from api.kinds import Kind
+from api.names import TASK_TYPE
+from api.reasons import ConditionType
+from planning import conditions
+from planning.events import REPORTER, Event, EventType
+from planning.runs import approvals
+
+NOT_COUNTED: Final = "ApprovalNotCounted"
+MAX_QUOTED: Final = 200
+"""Characters of what a person wrote into an approval; enough to tell who it was."""
+_SIDES: Final = {"beforeStage": "before", "afterStage": "after"}
+
+
+def approve_command(*, run: str, stage: str, side: str, namespace: str) -> str:
+    """What to type to let a run through a gate."""
+    parts = ["fleetgate approve", run, stage]
+    parts += [f"--{side}"] if side else []
+    parts += [f"-n {namespace}"] if namespace else []
+    return " ".join(parts)
+
+
+def uncounted(
+    request: BaseApprovalRequest, *, kind: Kind, now: datetime
+) -> tuple[Event, str] | None:
+    """The warning that an approval does not count, and its key; None if there is none to give.
+
+    Whoever corrects the approval and is wrong again reads a new warning: the key is the
+    condition's content.
+    """
+    found = request.status.conditions
+    approval = conditions.find(found, ConditionType.APPROVED)
+    if approval is None or approval.status != "True" or approvals.approved(request):
+        return None
+    event = Event(
+        type=EventType.WARNING,
+        reason=NOT_COUNTED,
+        message=f"{_why(approval, request)}. {_remedy(request, kind, found.index(approval))}",
+        at=now,
+    )
+    return event, json.dumps(approval.to_wire(), sort_keys=True)
+
+
+def given(request: BaseApprovalRequest) -> str:
+    """Who gave an approval, or with what tool, and what they said; bounded."""
+    approval = conditions.find(request.status.conditions, ConditionType.APPROVED)
+    if approval is None:
+        return ""
+    writer = _writer(request)
+    said = (approval.message or approval.reason)[:MAX_QUOTED]
+    return f"with {writer}: {said}" if writer else said
+
+
+def _why(approval: Condition, request: BaseApprovalRequest) -> str:
+    generation = request.metadata.generation
+    named = approval.observed_generation
+    wrong = f"has observedGeneration {named}" if named else "has no observedGeneration"
+    return (
+        f"The approval does not count: its condition Approved {wrong}, "
+        f"but the generation of the request is {generation}"
+    )
+
+
+def _remedy(request: BaseApprovalRequest, kind: Kind, position: int) -> str:
+    meta, spec = request.metadata, request.spec
+    command = approve_command(
+        run=spec.parent_stage_rollout,
+        stage=spec.target_stage,
+        side=_SIDES.get(meta.labels.get(TASK_TYPE, ""), ""),
+        namespace=meta.namespace,
+    )
+    return f"Type: {_patch_command(request, kind, position)} or: {command}"
+
+
+def _patch_command(request: BaseApprovalRequest, kind: Kind, position: int) -> str:
+    """Correct the generation alone: who approved, when and why stays as it was written."""
+    meta = request.metadata
+    path = f"/status/conditions/{position}/observedGeneration"
+    patch = [{"op": "add", "path": path, "value": meta.generation}]
+    words = ["kubectl", "patch", kind.plural, meta.name]
+    words += ["-n", meta.namespace] if meta.namespace else []
+    words += ["--subresource=status", "--type=json", "-p", json.dumps(patch, separators=(",", ":"))]
+    return shlex.join(words)
+
+
+def _writer(request: BaseApprovalRequest) -> str:
+    """What wrote the approval last, by the API server's books; empty if it was fleetgate."""
+    entries: list[dict[str, Any]] = (request.metadata.model_extra or {}).get("managedFields", [])
+    writers = [(each.get("time", ""), each["manager"]) for each in entries if _approves(each)]
+    _, writer = max(writers, default=("", ""))
+    return "" if writer.startswith(REPORTER) else writer
+
+
+def _approves(entry: dict[str, Any]) -> bool:
+    owned = entry.get("fieldsV1", {}).get("f:status", {}).get("f:conditions", {})
+    return f'k:{{"type":"{ConditionType.APPROVED}"}}' in owned

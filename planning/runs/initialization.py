@@ -1,0 +1,258 @@
+"""From the facts of the hub to the plan of a run, step by step in the contract's order.
+
+The steps fill the run's status as they go, so that what was found out before a failing step
+stays visible in the object.
+
+contract: update-runs 7
+"""
+
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from api.bindings import BindingState
+from api.names import DELETION_STAGE, NUMBER_OF_CLUSTERS
+from api.rollouts import RolloutStrategyType
+from api.runs import ClusterStatus, StageStatus, UpdateRunStatus
+from api.strategies import StrategySpec
+from planning import integers
+from planning.errors import InitializationError, TransientState, invalid, unexpected, user
+from planning.identity import RunRef
+from planning.runs import stages, tasks
+from planning.runs.facts import BindingFact, HubFacts, PlacementFact, PolicyFact, SnapshotFacts
+
+UNKNOWN_COUNT: Final = -1
+"""What the count reads while a PickAll policy's bindings are not counted yet."""
+
+
+class Targets(BaseModel):
+    """The bindings that a run works on."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    selected: dict[str, str] = {}
+    """Cluster to binding, of those to be updated; sorted by cluster."""
+    leaving: dict[str, str] = {}
+    """Cluster to binding, of those to be removed; sorted by cluster."""
+
+
+def plan(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> Targets:
+    """Decide everything but the resource snapshot; `status` is filled as far as it got.
+
+    Raises:
+        InitializationError: final; the text belongs into the run's Initialized condition.
+        TransientState: look again soon; nothing belongs into the status.
+    """
+    inspect_placement(facts.placement, status=status)
+    policy = inspect_policy(facts, run=run, status=status)
+    targets = inspect_bindings(facts, policy, run=run, status=status)
+    reference = run.key(facts.spec.staged_rollout_strategy_name)
+    if facts.strategy is None:
+        raise invalid(user(f"referenced updateStrategy not found: `{reference}`"))
+    strategy = StrategySpec(stages=[tasks.normalized(stage) for stage in facts.strategy.stages])
+    status.staged_update_strategy_snapshot = strategy
+    assign_stages(facts, strategy, targets, run=run, status=status)
+    status.deletion_stage_status = StageStatus(
+        stage_name=DELETION_STAGE,
+        clusters=[ClusterStatus(cluster_name=name) for name in targets.leaving],
+    )
+    return targets
+
+
+def record_snapshot(snapshot: SnapshotFacts, *, status: UpdateRunStatus) -> None:
+    """Note which resource snapshot is rolled out, and each cluster's overrides."""
+    status.resource_snapshot_index_used = snapshot.index
+    overrides = {each.cluster: each for each in snapshot.overrides}
+    for stage in status.stages_status:
+        for cluster in stage.clusters:
+            if found := overrides.get(cluster.cluster_name):
+                cluster.cluster_resource_override_snapshots = found.cluster_resource
+                cluster.resource_override_snapshots = found.resource
+
+
+def check_index(index: str) -> int:
+    """Read an explicit resource snapshot index as Go's strconv.Atoi does.
+
+    Raises:
+        InitializationError: no integer, or a negative one.
+    """
+    try:
+        number = integers.parse(index)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise invalid(
+            user(f"invalid resource snapshot index `{index}` provided, expected an integer >= 0")
+        )
+    return number
+
+
+def snapshot_missing(index: str, *, placement: str) -> Exception:
+    """The error of an index that no resource snapshot of the placement has."""
+    return invalid(
+        user(
+            f"no resourceSnapshots with index `{check_index(index)}` found "
+            f"for placement `{placement}`"
+        )
+    )
+
+
+def master_missing(*, placement: str) -> Exception:
+    """The error of a snapshot group without its master."""
+    return invalid(unexpected(f"no master resourceSnapshot found for placement {placement}"))
+
+
+def inspect_placement(placement: PlacementFact | None, *, status: UpdateRunStatus) -> None:
+    """Step 7.1: the placement exists and leaves its rollout to runs."""
+    if placement is None:
+        raise invalid(user("parent placement not found"))
+    if placement.strategy_type != RolloutStrategyType.EXTERNAL:
+        raise invalid(
+            user(
+                "parent placement does not have an external rollout strategy, "
+                f"current strategy: {placement.strategy_type}"
+            )
+        )
+    status.applied_strategy = placement.apply_strategy
+
+
+def inspect_policy(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> PolicyFact:
+    """Step 7.2: the one latest policy snapshot, fully scheduled."""
+    placement = run.key(facts.spec.placement_name)
+    policy = _policy(facts.policies, run=run, placement=placement)
+    status.policy_snapshot_index_used = policy.index
+    status.policy_observed_cluster_count = _cluster_count(policy, run=run)
+    if not policy.scheduled:
+        raise invalid(f"policy snapshot `{policy.name}` not fully scheduled yet")
+    return policy
+
+
+def inspect_bindings(
+    facts: HubFacts,
+    policy: PolicyFact,
+    *,
+    run: RunRef,
+    status: UpdateRunStatus,
+    none_is_fine: bool = False,
+) -> Targets:
+    """Step 7.3: which clusters are updated, and which are removed."""
+    selected, leaving = _sorted_out(facts.bindings, policy)
+    if not (selected or leaving or none_is_fine):
+        raise invalid(
+            "no scheduled or to-be-deleted bindings found for the latest policy snapshot "
+            f"{run.key(policy.name)}"
+        )
+    if status.policy_observed_cluster_count == UNKNOWN_COUNT:
+        status.policy_observed_cluster_count = len(selected)
+    elif status.policy_observed_cluster_count != len(selected):
+        raise invalid(
+            unexpected(
+                f"the number of selected bindings {len(selected)} is not equal to the observed "
+                f"cluster count {status.policy_observed_cluster_count}"
+            )
+        )
+    return Targets(selected=_by_cluster(selected), leaving=_by_cluster(leaving))
+
+
+def check_settled(facts: HubFacts, *, run: RunRef) -> None:
+    """Refuse facts from the middle of somebody else's change.
+
+    Raises:
+        TransientState: a binding still belongs to an older policy snapshot.
+    """
+    scratch = UpdateRunStatus()
+    try:
+        inspect_placement(facts.placement, status=scratch)
+        policy = inspect_policy(facts, run=run, status=scratch)
+    except InitializationError:
+        return  # decided without the bindings
+    _sorted_out(facts.bindings, policy)
+
+
+def _policy(policies: list[PolicyFact], *, run: RunRef, placement: str) -> PolicyFact:
+    if not policies:
+        raise invalid(f"no latest policy snapshot found for placement {placement}")
+    if len(policies) > 1:
+        raise invalid(
+            unexpected(
+                f"multiple active policy snapshots found for placement {placement}: "
+                f"got {len(policies)}, want 1"
+            )
+        )
+    policy = policies[0]
+    if not policy.index:
+        raise invalid(
+            unexpected(
+                f"policy snapshot `{run.key(policy.name)}` does not have a policy index label"
+            )
+        )
+    return policy
+
+
+def _cluster_count(policy: PolicyFact, *, run: RunRef) -> int:
+    if policy.placement_type == "PickFixed":
+        return policy.cluster_names
+    if policy.placement_type != "PickN":
+        return UNKNOWN_COUNT
+    fault = f"cannot find annotation {NUMBER_OF_CLUSTERS}"
+    if (count := policy.cluster_count) is not None:
+        try:
+            return _count(count)
+        except ValueError as error:
+            fault = (
+                f"invalid annotation {NUMBER_OF_CLUSTERS}: {count} is not a valid count: {error}"
+            )
+    raise invalid(
+        unexpected(
+            f"{fault}: the policy snapshot `{run.key(policy.name)}` "
+            "doesn't have valid cluster count annotation"
+        ),
+        separator=", ",
+    )
+
+
+def _count(text: str) -> int:
+    count = integers.parse(text)
+    if count < 0:
+        raise ValueError("it is negative")
+    return count
+
+
+def _sorted_out(
+    bindings: list[BindingFact], policy: PolicyFact
+) -> tuple[list[BindingFact], list[BindingFact]]:
+    selected, leaving = [], []
+    for binding in bindings:
+        if binding.state == BindingState.UNSCHEDULED:
+            leaving.append(binding)
+        elif binding.policy_snapshot == policy.name:
+            selected.append(binding)
+        else:
+            raise TransientState(
+                f"binding `{binding.name}` with old policy snapshot `{binding.policy_snapshot}` "
+                f"has state {binding.state}, we might observe a transient state, need retry"
+            )
+    return selected, leaving
+
+
+def _by_cluster(bindings: list[BindingFact]) -> dict[str, str]:
+    return {each.cluster: each.name for each in sorted(bindings, key=lambda each: each.cluster)}
+
+
+def assign_stages(
+    facts: HubFacts,
+    strategy: StrategySpec,
+    targets: Targets,
+    *,
+    run: RunRef,
+    status: UpdateRunStatus,
+) -> None:
+    """Step 7.5: every selected cluster gets its place in one stage."""
+    status.stages_status = stages.assign(
+        strategy,
+        run=run.name,
+        reference=run.key(facts.spec.staged_rollout_strategy_name),
+        clusters=facts.clusters,
+        selected=targets.selected,
+    )
+    stages.check_complete(status.stages_status, targets.selected)

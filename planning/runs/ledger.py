@@ -1,0 +1,214 @@
+"""A run's status in memory, and what of it the hub has not seen yet.
+
+The workflow keeps one ledger, changes it by the verbs of `planning.runs.marks`, and mirrors what is
+dirty. A patch is as large as what changed, not as the run is (design D2).
+"""
+
+from datetime import datetime
+from typing import Any, Final
+
+from api.base import Condition
+from api.runs import ClusterStatus, StageStatus, StageTaskStatus, UpdateRunStatus
+from planning import conditions
+from planning.runs.tasks import Side
+
+DELETION: Final = -1
+"""Index of the deletion stage, which comes after all others."""
+
+MOST_OPERATIONS: Final = 100
+"""Of one patch: some 55 KiB, where a thousand clusters that change at once would be ten times as
+much, which the API server and etcd take less gladly than ten small writes."""
+
+Patch = list[dict[str, Any]]
+
+_ATTRIBUTES: Final = {
+    "conditions": "conditions",
+    "startTime": "start_time",
+    "endTime": "end_time",
+    "beforeStageTaskStatus": "before_stage_task_status",
+    "afterStageTaskStatus": "after_stage_task_status",
+}
+
+
+class Ledger:
+    """One run's status, with the generation it speaks of and the paths that changed."""
+
+    def __init__(self, status: UpdateRunStatus, *, generation: int) -> None:
+        self.status = status
+        self.generation = generation
+        # A dict keeps the order in which things changed; a set would not replay.
+        self._dirty: dict[str, None] = {}
+        self.changes = 0
+        """Grows with every change, so that others can tell that there was one."""
+
+    # -- reading ---------------------------------------------------------------------------
+
+    @property
+    def stages(self) -> list[StageStatus]:
+        """All stages in order, without the deletion stage."""
+        return self.status.stages_status
+
+    def stage(self, index: int) -> StageStatus:
+        """One stage; `DELETION` is the deletion stage."""
+        if index != DELETION:
+            return self.stages[index]
+        found = self.status.deletion_stage_status
+        assert found is not None, "an initialized run has a deletion stage"
+        return found
+
+    @property
+    def dirty(self) -> bool:
+        """Whether the hub lacks something."""
+        return bool(self._dirty)
+
+    # -- changing --------------------------------------------------------------------------
+
+    def put_run(self, kind: str, status: str, reason: str, message: str, now: datetime) -> None:
+        """Set a condition of the run."""
+        if self._put(self.status.conditions, kind, status, reason, message, now):
+            self.touch("/conditions")
+
+    def put_stage(
+        self, index: int, kind: str, status: str, reason: str, message: str, now: datetime
+    ) -> None:
+        """Set a condition of a stage."""
+        stage = self.stage(index)
+        if self._put(stage.conditions, kind, status, reason, message, now):
+            self.touch(f"{_stage_path(index)}/conditions")
+
+    def put_cluster(
+        self,
+        index: int,
+        position: int,
+        kind: str,
+        status: str,
+        reason: str,
+        message: str,
+        now: datetime,
+    ) -> None:
+        """Set a condition of the cluster at a position of a stage."""
+        cluster = self.cluster(index, position)
+        if self._put(cluster.conditions, kind, status, reason, message, now):
+            self.touch(f"{_stage_path(index)}/clusters/{position}")
+
+    def put_task(
+        self,
+        index: int,
+        side: Side,
+        position: int,
+        kind: str,
+        reason: str,
+        message: str,
+        now: datetime,
+    ) -> None:
+        """Set a condition of a stage's task to True; tasks never have another status."""
+        task = self.task(index, side, position)
+        if self._put(task.conditions, kind, "True", reason, message, now):
+            self.touch(f"{_stage_path(index)}/{side}StageTaskStatus")
+
+    def set_times(
+        self, index: int, *, start: datetime | None = None, end: datetime | None = None
+    ) -> None:
+        """Record when a stage began, once, and when it ended."""
+        stage = self.stage(index)
+        if start and not stage.start_time:
+            stage.start_time = start.replace(microsecond=0)
+            self.touch(f"{_stage_path(index)}/startTime")
+        if end:
+            stage.end_time = end.replace(microsecond=0)
+            self.touch(f"{_stage_path(index)}/endTime")
+
+    def observe(self, generation: int) -> None:
+        """Let every condition speak of a newer generation, so that all results stay valid.
+
+        contract: update-runs 6, step 2
+        """
+        if generation <= self.generation:
+            return
+        self.generation = generation
+        for each in self._all_conditions():
+            each[:] = [
+                condition.model_copy(update={"observed_generation": generation})
+                for condition in each
+            ]
+        self.touch("")
+
+    def touch(self, path: str) -> None:
+        """Note that the status below a path has to be written; `""` is all of it."""
+        self._dirty[path] = None
+        self.changes += 1
+
+    def cluster(self, index: int, position: int) -> ClusterStatus:
+        """The cluster at a position of a stage."""
+        return self.stage(index).clusters[position]
+
+    def task(self, index: int, side: Side, position: int) -> StageTaskStatus:
+        """The task at a position before or after a stage."""
+        return self.tasks(index, side)[position]
+
+    def tasks(self, index: int, side: Side) -> list[StageTaskStatus]:
+        """The tasks before or after a stage."""
+        stage = self.stage(index)
+        return stage.before_stage_task_status if side == "before" else stage.after_stage_task_status
+
+    # -- mirroring -------------------------------------------------------------------------
+
+    def take_patch(self) -> Patch:
+        """JSON patch of what is dirty, oldest first; the caller answers for getting it written.
+
+        What is too much for one write stays dirty.
+        """
+        if "" in self._dirty:
+            self._dirty = {}
+            return [{"op": "add", "path": "/status", "value": self.status.to_wire()}]
+        paths = list(self._dirty)[:MOST_OPERATIONS]
+        for path in paths:
+            del self._dirty[path]
+        return [self._operation(path) for path in paths]
+
+    def _operation(self, path: str) -> dict[str, Any]:
+        # "add" replaces a field of an object but inserts into a list, where "replace" is right.
+        listed = path.rsplit("/", 1)[-1].isdigit()
+        return {
+            "op": "replace" if listed else "add",
+            "path": f"/status{path}",
+            "value": self._value(path),
+        }
+
+    def _value(self, path: str) -> Any:  # noqa: ANN401  (JSON)
+        section, *rest = path.strip("/").split("/")
+        if section == "conditions":
+            return [each.to_wire() for each in self.status.conditions]
+        stage = self.stage(DELETION if section == "deletionStageStatus" else int(rest.pop(0)))
+        field, *position = rest
+        if position:
+            return stage.clusters[int(position[0])].to_wire()
+        # Only the one field: a stage may hold a thousand clusters.
+        attribute = _ATTRIBUTES[field]
+        return stage.model_dump(mode="json", include={attribute})[field]
+
+    def _put(
+        self,
+        into: list[Condition],
+        kind: str,
+        status: str,
+        reason: str,
+        message: str,
+        now: datetime,
+    ) -> bool:
+        made = conditions.make(kind, status, reason, message, generation=self.generation, now=now)
+        return conditions.put(into, made)
+
+    def _all_conditions(self) -> list[list[Condition]]:
+        deletion = self.status.deletion_stage_status
+        found: list[list[Condition]] = [self.status.conditions]
+        for stage in [*self.stages, *([deletion] if deletion else [])]:
+            found.append(stage.conditions)
+            found += [each.conditions for each in stage.clusters]
+            found += [each.conditions for each in stage.before_stage_task_status]
+            found += [each.conditions for each in stage.after_stage_task_status]
+        return found
+
+
+def _stage_path(index: int) -> str:
+    return "/deletionStageStatus" if index == DELETION else f"/stagesStatus/{index}"

@@ -1,0 +1,165 @@
+"""The verbs that change a run's status: who calls them says what happened, not how it looks.
+
+contract: update-runs 5 (reasons and messages), 8, 10 and 11
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from api.base import ConditionStatus
+from api.reasons import (
+    ClusterMessage,
+    ClusterReason,
+    ConditionType,
+    RunMessage,
+    RunReason,
+    StageMessage,
+    StageReason,
+    TaskMessage,
+    TaskReason,
+    stuck,
+    waiting_after,
+    waiting_before,
+)
+from planning.runs.ledger import Ledger
+from planning.runs.tasks import Side
+
+TRUE, FALSE, UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
+INITIALIZED, PROGRESSING = ConditionType.INITIALIZED, ConditionType.PROGRESSING
+STARTED, SUCCEEDED = ConditionType.STARTED, ConditionType.SUCCEEDED
+
+
+# -- the run -------------------------------------------------------------------------------
+
+
+def run_initialized(ledger: Ledger, now: datetime) -> None:
+    """The plan is made and recorded."""
+    ledger.touch("")
+    ledger.put_run(INITIALIZED, TRUE, RunReason.INITIALIZED, RunMessage.INITIALIZED, now)
+
+
+def run_not_initialized(ledger: Ledger, text: str, now: datetime) -> None:
+    """The run cannot begin, ever; what was found out before the fault stays visible."""
+    ledger.touch("")
+    ledger.put_run(INITIALIZED, FALSE, RunReason.INITIALIZE_FAILED, text, now)
+
+
+def run_progressing(ledger: Ledger, now: datetime) -> None:
+    """Clusters are being updated, or may be."""
+    ledger.put_run(PROGRESSING, TRUE, RunReason.PROGRESSING, RunMessage.PROGRESSING, now)
+
+
+def run_stuck(ledger: Ledger, index: int, clusters: Sequence[str], now: datetime) -> None:
+    """Clusters, named in the stage's order, take longer than they should."""
+    text = stuck(clusters, stage=ledger.stage(index).stage_name)
+    ledger.put_run(PROGRESSING, FALSE, RunReason.STUCK, text, now)
+
+
+def run_succeeded(ledger: Ledger, now: datetime) -> None:
+    """All stages are done."""
+    ledger.put_run(PROGRESSING, FALSE, RunReason.SUCCEEDED, RunMessage.COMPLETED, now)
+    ledger.put_run(SUCCEEDED, TRUE, RunReason.SUCCEEDED, RunMessage.SUCCEEDED, now)
+
+
+def run_failed(ledger: Ledger, text: str, now: datetime) -> None:
+    """The run is over; what was rolled out stays."""
+    ledger.put_run(PROGRESSING, FALSE, RunReason.FAILED, RunMessage.ABORTED, now)
+    ledger.put_run(SUCCEEDED, FALSE, RunReason.FAILED, text, now)
+
+
+# -- run and stage together ----------------------------------------------------------------
+
+
+def waiting(ledger: Ledger, index: int, side: Side, now: datetime) -> None:
+    """The gates on one side of a stage are open."""
+    before = side == "before"
+    name = ledger.stage(index).stage_name
+    text = StageMessage.WAITING_BEFORE if before else StageMessage.WAITING_AFTER
+    ledger.put_stage(index, PROGRESSING, FALSE, StageReason.WAITING, text, now)
+    run_text = waiting_before(name) if before else waiting_after(name)
+    ledger.put_run(PROGRESSING, FALSE, RunReason.WAITING, run_text, now)
+
+
+def stopping(ledger: Ledger, index: int, now: datetime) -> None:
+    """Nothing new begins; what is in flight is waited for."""
+    ledger.put_run(PROGRESSING, UNKNOWN, RunReason.STOPPING, RunMessage.STOPPING, now)
+    ledger.put_stage(index, PROGRESSING, UNKNOWN, StageReason.STOPPING, StageMessage.STOPPING, now)
+
+
+def stopped(ledger: Ledger, index: int, now: datetime) -> None:
+    """Nothing is in flight any more."""
+    ledger.put_run(PROGRESSING, FALSE, RunReason.STOPPED, RunMessage.STOPPED, now)
+    ledger.put_stage(index, PROGRESSING, FALSE, StageReason.STOPPED, StageMessage.STOPPED, now)
+
+
+# -- stages --------------------------------------------------------------------------------
+
+
+def stage_started(ledger: Ledger, index: int, now: datetime) -> None:
+    """Clusters of the stage are being updated."""
+    ledger.set_times(index, start=now)
+    ledger.put_stage(index, PROGRESSING, TRUE, StageReason.STARTED, StageMessage.STARTED, now)
+
+
+def stage_skipped(ledger: Ledger, index: int, now: datetime) -> None:
+    """The stage has no clusters; its gates do not open."""
+    ledger.set_times(index, start=now, end=now)
+    for kind, status in ((PROGRESSING, FALSE), (SUCCEEDED, TRUE)):
+        ledger.put_stage(index, kind, status, StageReason.SKIPPED, StageMessage.SKIPPED, now)
+
+
+def stage_succeeded(ledger: Ledger, index: int, now: datetime) -> None:
+    """All clusters are updated and all gates passed."""
+    ledger.set_times(index, end=now)
+    reason = StageReason.SUCCEEDED
+    ledger.put_stage(index, PROGRESSING, FALSE, reason, StageMessage.COMPLETED, now)
+    ledger.put_stage(index, SUCCEEDED, TRUE, reason, StageMessage.SUCCEEDED, now)
+
+
+def stage_failed(ledger: Ledger, index: int, text: str, now: datetime) -> None:
+    """The stage ended the run."""
+    ledger.set_times(index, end=now)
+    reason = StageReason.FAILED
+    ledger.put_stage(index, PROGRESSING, FALSE, reason, StageMessage.ABORTED, now)
+    ledger.put_stage(index, SUCCEEDED, FALSE, reason, text, now)
+
+
+# -- clusters and gates --------------------------------------------------------------------
+
+
+def cluster_started(ledger: Ledger, index: int, position: int, now: datetime) -> None:
+    """The cluster's turn has come."""
+    ledger.put_cluster(
+        index, position, STARTED, TRUE, ClusterReason.STARTED, ClusterMessage.STARTED, now
+    )
+
+
+def cluster_succeeded(ledger: Ledger, index: int, position: int, now: datetime) -> None:
+    """The content is available on the cluster, or gone from it in the deletion stage."""
+    ledger.put_cluster(
+        index, position, SUCCEEDED, TRUE, ClusterReason.SUCCEEDED, ClusterMessage.SUCCEEDED, now
+    )
+
+
+def cluster_failed(ledger: Ledger, index: int, position: int, text: str, now: datetime) -> None:
+    """Somebody else took the cluster."""
+    ledger.put_cluster(index, position, SUCCEEDED, FALSE, ClusterReason.FAILED, text, now)
+
+
+def approval_created(ledger: Ledger, index: int, side: Side, position: int, now: datetime) -> None:
+    """The approval request is there for people to see."""
+    kind = ConditionType.APPROVAL_REQUEST_CREATED
+    ledger.put_task(index, side, position, kind, TaskReason.CREATED, TaskMessage.CREATED, now)
+
+
+def approval_given(ledger: Ledger, index: int, side: Side, position: int, now: datetime) -> None:
+    """The approval is accepted and cannot be taken back."""
+    kind = ConditionType.APPROVAL_REQUEST_APPROVED
+    ledger.put_task(index, side, position, kind, TaskReason.APPROVED, TaskMessage.APPROVED, now)
+
+
+def wait_elapsed(ledger: Ledger, index: int, position: int, now: datetime) -> None:
+    """The timed wait after a stage is over."""
+    kind = ConditionType.WAIT_TIME_ELAPSED
+    text = TaskMessage.WAIT_ELAPSED
+    ledger.put_task(index, "after", position, kind, TaskReason.WAIT_ELAPSED, text, now)

@@ -1,0 +1,70 @@
+"""What objects of the hub tell a run, as facts: names, indexes and the labels that decide.
+
+contract: update-runs 7.1 to 7.5 d
+"""
+
+from collections.abc import Iterable
+
+from api import names
+from api.applying import ApplyStrategy
+from api.base import KubernetesObject
+from api.bindings import Binding
+from api.placements import Placement
+from api.policies import PolicySnapshot
+from planning import conditions
+from planning.runs.facts import BindingFact, ClusterFact, PlacementFact, PolicyFact
+
+
+def placement_fact(placement: Placement) -> PlacementFact | None:
+    """How a placement is rolled out; None when it is on its way out.
+
+    One that is being deleted is as good as gone: its snapshots and bindings go with it.
+    """
+    if placement.metadata.deletion_timestamp:
+        return None
+    strategy = placement.spec.strategy
+    return PlacementFact(
+        strategy_type=strategy.type, apply_strategy=strategy.apply_strategy or ApplyStrategy()
+    )
+
+
+def policy_fact(snapshot: PolicySnapshot) -> PolicyFact:
+    """What a policy snapshot says of how many clusters are picked, and whether they are."""
+    policy = snapshot.spec.policy
+    return PolicyFact(
+        name=snapshot.metadata.name,
+        index=snapshot.metadata.labels.get(names.POLICY_INDEX, ""),
+        placement_type=policy.placement_type if policy else "PickAll",
+        cluster_names=len(policy.cluster_names) if policy else 0,
+        cluster_count=snapshot.metadata.annotations.get(names.NUMBER_OF_CLUSTERS),
+        scheduled=conditions.has(
+            snapshot.status.conditions, "Scheduled", generation=snapshot.metadata.generation
+        ),
+    )
+
+
+def binding_fact(binding: Binding) -> BindingFact:
+    """Which cluster a binding is for, and whether the cluster is still picked."""
+    return BindingFact(
+        name=binding.metadata.name,
+        cluster=binding.spec.target_cluster,
+        policy_snapshot=binding.spec.scheduling_policy_snapshot_name,
+        state=binding.spec.state,
+        deleting=binding.metadata.deletion_timestamp is not None,
+    )
+
+
+def cluster_facts(
+    clusters: Iterable[KubernetesObject], bindings: Iterable[BindingFact], keys: Iterable[str]
+) -> list[ClusterFact]:
+    """Only clusters that have a binding, and only labels that decide: history stays small."""
+    bound, keys = frozenset(each.cluster for each in bindings), list(keys)
+    facts = [
+        ClusterFact(
+            name=each.metadata.name,
+            labels={key: each.metadata.labels[key] for key in keys if key in each.metadata.labels},
+        )
+        for each in clusters
+        if each.metadata.name in bound
+    ]
+    return sorted(facts, key=lambda each: each.name)

@@ -1,0 +1,197 @@
+"""What people read in the events of a run: decided by comparing its status before and after.
+
+Only what lasts counts. A state that came and went between two looks leaves no event.
+
+contract: decision 13
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from api.base import Condition
+from api.reasons import ConditionType, RunReason, StageReason
+from api.runs import RunState, StageStatus, StageTaskStatus, UpdateRunStatus
+from api.strategies import Stage, StageTaskType
+from planning import conditions
+from planning.events import Event, EventType
+from planning.identity import RunRef
+from planning.runs import concurrency
+from planning.runs.approval_events import approve_command
+from planning.runs.tasks import Side
+
+NORMAL, WARNING = EventType.NORMAL, EventType.WARNING
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Where a run is, as far as its events tell."""
+
+    initialized: Condition | None
+    progressing: Condition | None
+    succeeded: Condition | None
+    started: tuple[int, ...]
+    """Positions of the stages that began to update or remove clusters; the deletion stage last."""
+    desired: RunState
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing can happen any more."""
+        refused = self.initialized is not None and self.initialized.status == "False"
+        return refused or self.succeeded is not None
+
+    @property
+    def reason(self) -> str:
+        """Why the run makes progress, or none."""
+        return self.progressing.reason if self.progressing else ""
+
+
+def situation(status: UpdateRunStatus, *, desired: RunState) -> Situation:
+    """Read a run's status, which may change afterwards."""
+    stages = enumerate(_stages(status))
+    return Situation(
+        initialized=conditions.find(status.conditions, ConditionType.INITIALIZED),
+        progressing=conditions.find(status.conditions, ConditionType.PROGRESSING),
+        succeeded=conditions.find(status.conditions, ConditionType.SUCCEEDED),
+        started=tuple(index for index, each in stages if each.clusters and each.start_time),
+        desired=desired,
+    )
+
+
+def since(
+    before: Situation, after: Situation, *, status: UpdateRunStatus, run: RunRef, now: datetime
+) -> list[Event]:
+    """The events between two looks, in the order in which such things happen."""
+    if before.over:
+        return []
+    found = (
+        *_initialized(before, after, status),
+        *_stopped(before, after),
+        *_stages_started(before, after, status),
+        *_held_up(before, after, status, run),
+        *_ended(after),
+    )
+    return [Event(type=kind, reason=reason, message=text, at=now) for kind, reason, text in found]
+
+
+def approved(*, stage: str, side: Side, given: str, now: datetime) -> Event:
+    """An approval was accepted; `given` says by whom or with what."""
+    said = f" {given}" if given.startswith("with ") else f": {given}" if given else ""
+    text = f"The approval {side} stage {stage} was given{said}"
+    return Event(reason="Approved", message=text, at=now)
+
+
+Found = Iterator[tuple[EventType, str, str]]
+"""Type, reason and message of events."""
+
+
+def _initialized(before: Situation, after: Situation, status: UpdateRunStatus) -> Found:
+    if before.initialized or after.initialized is None or after.initialized.status != "True":
+        return
+    clusters = sum(len(stage.clusters) for stage in status.stages_status)
+    text = (
+        f"Planned {_count(clusters, 'cluster')} in {_count(len(status.stages_status), 'stage')}, "
+        f"for resource snapshot {status.resource_snapshot_index_used}"
+    )
+    start = "; set spec.state to Run to start" if after.desired is RunState.INITIALIZE else ""
+    yield NORMAL, "Initialized", text + start
+
+
+def _stopped(before: Situation, after: Situation) -> Found:
+    if _came(RunReason.STOPPED, before, after):
+        yield NORMAL, "Stopped", "The update run has been stopped; set spec.state to Run to go on"
+    if (before.desired, after.desired) == (RunState.STOP, RunState.RUN):
+        yield NORMAL, "Resumed", "The update run goes on where it was stopped"
+
+
+def _stages_started(before: Situation, after: Situation, status: UpdateRunStatus) -> Found:
+    stages = _stages(status)
+    for index in after.started:
+        if index not in before.started:
+            yield NORMAL, "StageStarted", _start(stages[index], _declared(status, index))
+
+
+def _held_up(before: Situation, after: Situation, status: UpdateRunStatus, run: RunRef) -> Found:
+    if _came(RunReason.STUCK, before, after) and after.progressing:
+        yield WARNING, "Stuck", after.progressing.message
+    if _came(RunReason.WAITING, before, after) and (gates := _closed_gates(status, run)):
+        yield NORMAL, "Waiting", gates
+
+
+def _ended(after: Situation) -> Found:
+    if after.succeeded and after.succeeded.status == "True":
+        yield NORMAL, "Succeeded", after.succeeded.message
+    elif after.succeeded:
+        yield WARNING, "Failed", after.succeeded.message
+    elif after.over and after.initialized:
+        yield WARNING, "Failed", after.initialized.message
+
+
+def _came(reason: RunReason, before: Situation, after: Situation) -> bool:
+    """Whether the run is in a state in which it was not, or was for another cause."""
+    if after.reason != reason or after.progressing is None or after.over:
+        return False
+    if before.reason != reason or before.progressing is None:
+        return True
+    # Of the names in it, which clusters are stuck may change with every cluster.
+    moved = before.progressing.message != after.progressing.message
+    return moved and reason == RunReason.WAITING
+
+
+def _stages(status: UpdateRunStatus) -> list[StageStatus]:
+    deletion = status.deletion_stage_status
+    return [*status.stages_status, *([deletion] if deletion else [])]
+
+
+def _declared(status: UpdateRunStatus, index: int) -> Stage | None:
+    """A stage as the strategy has it; None for the deletion stage."""
+    strategy = status.staged_update_strategy_snapshot
+    stages = strategy.stages if strategy else []
+    return stages[index] if index < len(stages) else None
+
+
+def _start(stage: StageStatus, declared: Stage | None) -> str:
+    number = len(stage.clusters)
+    begun = f"Stage {stage.stage_name} started: {_count(number, 'cluster')}"
+    if declared is None:
+        return f"{begun} to be removed"
+    at_once = concurrency.limit(declared.max_concurrency, clusters=number)
+    return f"{begun}, {min(at_once, number)} at a time"
+
+
+def _closed_gates(status: UpdateRunStatus, run: RunRef) -> str:
+    """What a run waits for, and what to do about it; empty when there is nothing."""
+    for index, stage in enumerate(status.stages_status):
+        progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
+        if progressing is None or progressing.reason != StageReason.WAITING:
+            continue
+        side: Side = "after" if stage.start_time else "before"
+        gates = list(_gates(stage, _declared(status, index), side, run))
+        return f"Waiting {side} stage {stage.stage_name} for {' and for '.join(gates)}" * bool(
+            gates
+        )
+    return ""
+
+
+def _gates(stage: StageStatus, declared: Stage | None, side: Side, run: RunRef) -> Iterator[str]:
+    before = side == "before"
+    tasks = stage.before_stage_task_status if before else stage.after_stage_task_status
+    for position, task in enumerate(tasks):
+        if _passed(task):
+            continue
+        if task.type == StageTaskType.TIMED_WAIT and declared:
+            yield f"{declared.after_stage_tasks[position].wait_time} to pass"
+        elif task.type == StageTaskType.APPROVAL:
+            command = approve_command(
+                run=run.name, stage=stage.stage_name, side=side, namespace=run.namespace
+            )
+            yield f"{run.scope.approval} {task.approval_request_name} to be approved ({command})"
+
+
+def _passed(task: StageTaskStatus) -> bool:
+    passed = (ConditionType.APPROVAL_REQUEST_APPROVED, ConditionType.WAIT_TIME_ELAPSED)
+    return any(conditions.has(task.conditions, kind) for kind in passed)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,132 @@
+"""Which clusters belong to which stage, and in which order they are updated.
+
+contract: update-runs 7.5
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from api.runs import ClusterStatus, StageStatus
+from api.strategies import Stage, StrategySpec
+from planning import integers, selectors
+from planning.errors import invalid, user
+from planning.runs import tasks
+from planning.runs.facts import ClusterFact
+
+_SHOWN: Final = 10
+"""How many clusters without a stage an error names."""
+
+
+def assign(
+    strategy: StrategySpec,
+    *,
+    run: str,
+    reference: str,
+    clusters: Iterable[ClusterFact],
+    selected: Iterable[str],
+) -> list[StageStatus]:
+    """Distribute the selected clusters over the strategy's stages.
+
+    Args:
+        strategy: the stages, in order.
+        run: name of the run; approval requests are named after it.
+        reference: `<namespace>/<name>` of the strategy, for messages.
+        clusters: all member clusters.
+        selected: names of those that the placement has scheduled.
+
+    Raises:
+        InitializationError: a task, selector or sorting label is wrong, or a cluster is in two
+            stages. Clusters in no stage are a matter of `check_complete`.
+    """
+    wanted = frozenset(selected)
+    scheduled = [cluster for cluster in clusters if cluster.name in wanted]
+    seen: dict[str, str] = {}
+    statuses = []
+    for stage in strategy.stages:
+        _check_stage(stage, reference)
+        members = _ordered(stage, _members(stage, scheduled, seen))
+        statuses.append(_entry(stage, members, run))
+    return statuses
+
+
+def check_complete(statuses: Iterable[StageStatus], selected: Iterable[str]) -> None:
+    """Refuse a plan that leaves a selected cluster out of every stage.
+
+    Raises:
+        InitializationError: names up to ten of the clusters left out.
+    """
+    placed = {cluster.cluster_name for stage in statuses for cluster in stage.clusters}
+    missing = sorted(name for name in selected if name not in placed)
+    if missing:
+        raise invalid(
+            user(
+                f"some clusters are not placed in any stage, total {len(missing)}, "
+                f"showing up to {_SHOWN}: {', '.join(missing[:_SHOWN])}"
+            )
+        )
+
+
+def deciding_labels(strategy: StrategySpec | None) -> list[str]:
+    """The label keys that decide about membership and order, sorted."""
+    keys: set[str] = set()
+    for stage in strategy.stages if strategy else ():
+        keys |= selectors.keys(stage.label_selector)
+        if stage.sorting_label_key:
+            keys.add(stage.sorting_label_key)
+    return sorted(keys)
+
+
+def _check_stage(stage: Stage, reference: str) -> None:
+    where = f"updateStrategy: `{reference}`, stage: {stage.name}, err: "
+    if problem := tasks.before_problem(stage.before_stage_tasks):
+        raise invalid(user(f"the before stage tasks are invalid, {where}{problem}"))
+    if problem := tasks.after_problem(stage.after_stage_tasks):
+        raise invalid(user(f"the after stage tasks are invalid, {where}{problem}"))
+    if problem := selectors.problem(stage.label_selector):
+        raise invalid(user(f"the stage label selector is invalid, {where}{problem}"))
+
+
+def _members(stage: Stage, scheduled: list[ClusterFact], seen: dict[str, str]) -> list[ClusterFact]:
+    members = [each for each in scheduled if selectors.matches(stage.label_selector, each.labels)]
+    for cluster in members:
+        if cluster.name in seen:
+            raise invalid(user(f"cluster `{cluster.name}` appears in more than one stages"))
+        seen[cluster.name] = stage.name
+    return members
+
+
+def _ordered(stage: Stage, members: list[ClusterFact]) -> list[ClusterFact]:
+    key = stage.sorting_label_key
+    if not key:
+        return sorted(members, key=lambda each: each.name)
+    return sorted(members, key=lambda each: (_rank(each, key), each.name))
+
+
+def _rank(cluster: ClusterFact, key: str) -> int:
+    value = cluster.labels.get(key, "")
+    try:
+        return integers.parse(value)
+    except ValueError as error:
+        raise invalid(
+            user(
+                f"the sorting label `{key}:{value}` on cluster `{cluster.name}` is not valid: "
+                f"{error}"
+            )
+        ) from error
+
+
+def _entry(stage: Stage, members: list[ClusterFact], run: str) -> StageStatus:
+    entry = StageStatus(
+        stage_name=stage.name,
+        clusters=[ClusterStatus(cluster_name=each.name) for each in members],
+    )
+    # Only what the strategy declares: a list that is set shows in the object even when empty.
+    if stage.before_stage_tasks:
+        entry.before_stage_task_status = tasks.entries(
+            stage.before_stage_tasks, run=run, side="before", stage=stage.name
+        )
+    if stage.after_stage_tasks:
+        entry.after_stage_task_status = tasks.entries(
+            stage.after_stage_tasks, run=run, side="after", stage=stage.name
+        )
+    return entry

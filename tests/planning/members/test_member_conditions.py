@@ -1,0 +1,78 @@
+from datetime import UTC, datetime, timedelta
+
+from api.base import ObjectMeta
+from api.members import (
+    AgentStatus,
+    MemberCluster,
+    MemberClusterSpec,
+    MemberClusterStatus,
+    Subject,
+)
+from planning import conditions
+from planning.members.member_conditions import alive, has_left, left
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+LATER = NOW + timedelta(minutes=1)
+
+
+def member(status: MemberClusterStatus | None = None, *, generation: int = 1) -> MemberCluster:
+    return MemberCluster(
+        metadata=ObjectMeta(name="member1", generation=generation),
+        spec=MemberClusterSpec(identity=Subject(kind="User", name="member1")),
+        status=status or MemberClusterStatus(),
+    )
+
+
+def test_a_first_heartbeat_joins_the_fleet() -> None:
+    status = alive(member(), now=NOW)
+    assert {each.type: each.status for each in status.conditions} == {
+        "ReadyToJoin": "True",
+        "Joined": "True",
+        "Healthy": "True",
+    }
+    assert [each.type for each in status.agent_status] == ["MemberAgent"]
+    assert status.agent_status[0].last_received_heartbeat == NOW
+
+
+def test_a_further_heartbeat_moves_nothing_but_the_heartbeat() -> None:
+    first = alive(member(), now=NOW)
+    second = alive(member(first), now=LATER)
+    assert second.conditions == first.conditions
+    assert second.agent_status[0].conditions == first.agent_status[0].conditions
+    assert second.agent_status[0].last_received_heartbeat == LATER
+
+
+def test_conditions_speak_of_the_present_generation() -> None:
+    status = alive(member(alive(member(), now=NOW), generation=2), now=LATER)
+    assert {each.observed_generation for each in status.conditions} == {2}
+    assert {each.last_transition_time for each in status.conditions} == {NOW}
+
+
+def test_a_member_whose_server_is_away_is_alive_and_unhealthy() -> None:
+    first = alive(member(), now=NOW)
+    status = alive(member(first), problem="no answer", now=LATER)
+    healthy = conditions.find(status.agent_status[0].conditions, "Healthy")
+    assert healthy is not None
+    assert (healthy.status, healthy.reason, healthy.message) == (
+        "False",
+        "InternalMemberClusterUnhealthy",
+        "no answer",
+    )
+    assert healthy.last_transition_time == LATER
+    assert conditions.has(status.conditions, "Joined")
+    assert conditions.has(status.conditions, "Healthy", "False")
+
+
+def test_a_member_that_leaves_says_so_once() -> None:
+    joined = member(alive(member(), now=NOW))
+    assert not has_left(joined)
+    status = left(joined, now=LATER)
+    assert has_left(member(status))
+    assert status.agent_status[0].last_received_heartbeat == NOW
+
+
+def test_other_agents_are_kept() -> None:
+    other = AgentStatus(type="OtherAgent", last_received_heartbeat=NOW)
+    status = alive(member(MemberClusterStatus(agent_status=[other])), now=LATER)
+    assert [each.type for each in status.agent_status] == ["MemberAgent", "OtherAgent"]
+    assert status.agent_status[1] == other

@@ -1,0 +1,76 @@
+from typing import Any
+
+import pytest
+
+from api.applying import ApplyStrategy
+from planning.members.takeovers import differs, is_owned, refusal
+
+MINE = {
+    "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+    "kind": "AppliedWork",
+    "name": "mine",
+    "uid": "1",
+}
+OTHER_WORK = MINE | {"name": "other", "uid": "2"}
+FOREIGN = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "app", "uid": "3"}
+
+NEVER = {"when_to_take_over": "Never"}
+SHARED = {"allow_co_ownership": True}
+
+
+def owned_by(*owners: dict[str, str]) -> dict[str, Any]:
+    return {"metadata": {"ownerReferences": list(owners)}}
+
+
+@pytest.mark.parametrize(
+    ("owners", "strategy", "reason"),
+    [
+        ([MINE], {}, None),
+        ([MINE], NEVER, None),
+        ([MINE, FOREIGN], {}, "ManifestApplyFailed"),
+        ([MINE, FOREIGN], SHARED, None),
+        ([], {}, None),
+        ([], NEVER, "NotTakenOver"),
+        ([FOREIGN], {}, "FailedToTakeOver"),
+        ([FOREIGN], SHARED, None),
+        ([FOREIGN], NEVER, "NotTakenOver"),
+        ([OTHER_WORK], {}, "FailedToTakeOver"),
+        ([OTHER_WORK], SHARED, "FailedToTakeOver"),
+    ],
+)
+def test_who_may_write_an_object(
+    owners: list[dict[str, str]], strategy: dict[str, Any], reason: str | None
+) -> None:
+    found = refusal(owned_by(*owners), uid="1", strategy=ApplyStrategy(**strategy))
+    assert (found.reason if found else None) == reason
+
+
+def test_an_object_that_is_not_there_may_be_made() -> None:
+    assert refusal(None, uid="1", strategy=ApplyStrategy(when_to_take_over="Never")) is None
+
+
+@pytest.mark.parametrize(
+    ("strategy", "words"),
+    [
+        ({}, "some other sources(s) and co-ownership is disallowed (existingOwnerRefs: [{"),
+        (SHARED, "the object is already owned by another Fleet AppliedWork object"),
+    ],
+)
+def test_a_claim_of_another_work_is_named(strategy: dict[str, Any], words: str) -> None:
+    found = refusal(owned_by(OTHER_WORK), uid="1", strategy=ApplyStrategy(**strategy))
+    assert found is not None
+    assert found.error.startswith("failed to take over a pre-existing object: ")
+    assert words in found.error
+
+
+def test_a_work_owns_by_uid_and_not_by_name() -> None:
+    assert is_owned(owned_by(MINE), uid="1")
+    assert not is_owned(owned_by(MINE | {"uid": "9"}), uid="1")
+
+
+def test_only_what_people_wrote_makes_a_difference() -> None:
+    live = {"metadata": {"name": "a", "resourceVersion": "1", "managedFields": []}, "data": {}}
+    same = {"metadata": {"name": "a", "resourceVersion": "2"}, "data": {}, "status": {"x": 1}}
+    assert not differs(live, same)
+    assert differs(live, same | {"data": {"key": "value"}})
+    assert differs(live, same | {"metadata": {"name": "a", "labels": {"x": "y"}}})

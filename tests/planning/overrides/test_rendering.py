@@ -1,0 +1,225 @@
+"""Content as overrides make it on one cluster (contract: placement 9 and 6)."""
+
+from typing import Any
+
+import pytest
+
+from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnapshot
+from planning.overrides.matching import Overrides
+from planning.overrides.rendering import OverrideError, overridden
+
+Json = dict[str, Any]
+NAMESPACE: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "app"}}
+CONFIG_MAP: Json = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "cm", "namespace": "app", "labels": {"tier": "web"}},
+    "data": {"secret": "s3cret"},
+}
+EVERYWHERE: Json = {"clusterSelectorTerms": []}
+LABELS = {"region": "eu"}
+
+
+def patch(path: str, value: Any = None, op: str = "add") -> Json:
+    return {"op": op, "path": path} | ({} if op == "remove" else {"value": value})
+
+
+def rule(*patches: Json, where: Json | None = EVERYWHERE) -> Json:
+    said: Json = {"jsonPatchOverrides": list(patches)} if patches else {"overrideType": "Delete"}
+    return said | ({"clusterSelector": where} if where else {})
+
+
+def cro(*rules: Json, name: str = "cro-0", about: Json = NAMESPACE) -> Any:
+    selector = {
+        "group": "",
+        "version": "v1",
+        "kind": about["kind"],
+        "name": about["metadata"]["name"],
+    }
+    spec = {"clusterResourceSelectors": [selector], "policy": {"overrideRules": list(rules)}}
+    body = {"metadata": {"name": name}, "spec": {"overrideSpec": spec, "overrideHash": ""}}
+    return ClusterResourceOverrideSnapshot.from_wire(body)
+
+
+def ro(*rules: Json, name: str = "ro-0", namespace: str = "app") -> Any:
+    selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "cm"}
+    spec = {"resourceSelectors": [selector], "policy": {"overrideRules": list(rules)}}
+    metadata = {"name": name, "namespace": namespace}
+    body = {"metadata": metadata, "spec": {"overrideSpec": spec, "overrideHash": ""}}
+    return ResourceOverrideSnapshot.from_wire(body)
+
+
+def render(*snapshots: Any, resources: tuple[Json, ...] = (NAMESPACE, CONFIG_MAP)) -> list[Json]:
+    overrides = Overrides.of(
+        [each for each in snapshots if isinstance(each, ClusterResourceOverrideSnapshot)],
+        [each for each in snapshots if isinstance(each, ResourceOverrideSnapshot)],
+    )
+    return overridden(resources, overrides, cluster="a", labels=LABELS)
+
+
+REMOVED_NOTHING = (
+    "error in remove for path: '/data/x': unable to remove nonexistent key: x: missing value"
+)
+
+
+def failure(*patches: Json) -> str:
+    with pytest.raises(OverrideError) as caught:
+        render(ro(rule(*patches)))
+    return str(caught.value).removeprefix(
+        'ResourceOverrideSnapshot "ro-0" failed to apply on ConfigMap "cm" in namespace "app": '
+    )
+
+
+def test_without_overrides_the_content_stays() -> None:
+    assert render() == [NAMESPACE, CONFIG_MAP]
+
+
+def test_an_override_of_a_namespace_is_one_of_everything_in_it() -> None:
+    note = {"note": "x"}
+    namespace, config_map = render(cro(rule(patch("/metadata/annotations", note))))
+    assert namespace["metadata"] == {"name": "app", "annotations": note}
+    assert config_map["metadata"]["annotations"] == note
+    assert "annotations" not in CONFIG_MAP["metadata"], "the snapshot's own object stays"
+
+
+def test_a_namespaced_override_comes_after_all_cluster_scoped_ones() -> None:
+    path = "/metadata/labels/tier"
+    _, config_map = render(
+        ro(rule(patch(path, "ro"))),
+        cro(rule(patch("/metadata/labels", {})), rule(patch(path, "b")), name="b"),
+        cro(rule(patch("/metadata/labels", {})), rule(patch(path, "a")), name="a"),
+    )
+    assert config_map["metadata"]["labels"] == {"tier": "ro"}
+
+
+def test_every_rule_that_matches_is_applied_in_order() -> None:
+    nowhere = {"clusterSelectorTerms": [{"labelSelector": {"matchLabels": {"region": "us"}}}]}
+    by_name = {"kubernetes-fleet.io/member-name": "a"}
+    here = {"clusterSelectorTerms": [{"labelSelector": {"matchLabels": by_name}}]}
+    _, config_map = render(
+        ro(
+            rule(patch("/data/a", "1")),
+            rule(patch("/data/a", "never"), where=nowhere),
+            rule(patch("/data/b", "never"), where=None),
+            rule(patch("/data/a", "2"), patch("/data/secret", op="remove"), where=here),
+        )
+    )
+    assert config_map["data"] == {"a": "2"}
+
+
+def test_another_namespaces_override_changes_nothing() -> None:
+    assert render(ro(rule(), namespace="other")) == [NAMESPACE, CONFIG_MAP]
+
+
+def test_a_delete_rule_leaves_the_object_out_whatever_comes_after_it() -> None:
+    broken = rule(patch("/data/x/y", ""))
+    assert render(ro(rule(), broken)) == [NAMESPACE]
+    assert render(cro(rule()), ro(broken)) == []
+
+
+def test_variables_are_filled_in_wherever_they_stand() -> None:
+    value = {
+        "${MEMBER-CLUSTER-NAME}": ["${MEMBER-CLUSTER-NAME}-${MEMBER-CLUSTER-LABEL-KEY-region}"],
+        "name": "${MEMBER-CLUSTER-LABEL-KEY-kubernetes-fleet.io/member-name}",
+        "other": "${HOME} ä",
+    }
+    (config_map,) = render(ro(rule(patch("/data", value))), resources=(CONFIG_MAP,))
+    assert config_map["data"] == {"a": ["a-eu"], "name": "a", "other": "${HOME} ä"}
+
+
+@pytest.mark.parametrize("value", [None, {"inner": None}, [None], False, 0, ""])
+def test_a_value_that_says_nothing_is_a_value(value: Any) -> None:
+    (added,) = render(ro(rule(patch("/data/k", value))), resources=(CONFIG_MAP,))
+    (replaced,) = render(ro(rule(patch("/data/secret", value, "replace"))), resources=(CONFIG_MAP,))
+    assert added["data"] == CONFIG_MAP["data"] | {"k": value}
+    assert replaced["data"] == {"secret": value}
+
+
+def test_an_operation_without_a_value_puts_null() -> None:
+    said = {"op": "add", "path": "/data/k"}
+    (added,) = render(ro(rule(said)), resources=(CONFIG_MAP,))
+    assert added["data"]["k"] is None
+
+
+def test_lists_and_escaped_keys_are_addressed_as_the_standard_says() -> None:
+    (changed,) = render(
+        ro(
+            rule(
+                patch("/data", ["b"]),
+                patch("/data/-", "c"),
+                patch("/data/0", "a"),
+                patch("/metadata/annotations", {}),
+                patch("/metadata/annotations/example.com~1a", "x"),
+            )
+        ),
+        resources=(CONFIG_MAP,),
+    )
+    assert changed["data"] == ["a", "b", "c"]
+    assert changed["metadata"]["annotations"] == {"example.com/a": "x"}
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (
+            patch("/data/x/y", "v"),
+            'add operation does not apply: doc is missing path: "/data/x/y": missing value',
+        ),
+        (
+            patch("/data/secret/0/y", "v"),
+            'add operation does not apply: doc is missing path: "/data/secret/0/y": missing value',
+        ),
+        (
+            patch("/data/x/y", op="remove"),
+            'remove operation does not apply: doc is missing path: "/data/x/y": missing value',
+        ),
+        (
+            patch("/data/x", op="remove"),
+            REMOVED_NOTHING,
+        ),
+        (
+            patch("/data/x/y", "v", "replace"),
+            "replace operation does not apply: doc is missing path: /data/x/y: missing value",
+        ),
+        (
+            patch("/data/x", "v", "replace"),
+            "replace operation does not apply: doc is missing key: /data/x: missing value",
+        ),
+        (
+            patch("/data/x", "${MEMBER-CLUSTER-LABEL-KEY-zone}"),
+            "label key zone not found on cluster a",
+        ),
+        (
+            patch("/data/x", "${MEMBER-CLUSTER-LABEL-KEY-zone"),
+            'input "${MEMBER-CLUSTER-LABEL-KEY-zone" is missing the closing bracket `}`',
+        ),
+        (patch("", {}), "path cannot be empty"),
+        (patch("data/x", ""), "path must start with /"),
+        (patch("/kind", "Secret"), "cannot override typeMeta fields"),
+        (patch("/apiVersion", "v2"), "cannot override typeMeta fields"),
+        (patch("/metadata", {}), "cannot override field metadata"),
+        (
+            patch("/metadata/name", "b"),
+            "cannot override metadata fields except annotations and labels",
+        ),
+        (patch("/status/phase", ""), "cannot override status fields"),
+        (patch("/data//x", ""), "path cannot contain empty string"),
+        (
+            {"op": "remove", "path": "/data/x", "value": "v"},
+            "remove operation cannot have value",
+        ),
+    ],
+)
+def test_what_cannot_be_applied_is_said_without_quoting_the_object(change: Json, text: str) -> None:
+    said = failure(change)
+    assert said == text
+    assert "s3cret" not in said
+
+
+def test_a_broken_cluster_scoped_override_names_itself() -> None:
+    with pytest.raises(OverrideError) as caught:
+        render(cro(rule(patch("/spec/x", ""))))
+    assert str(caught.value) == (
+        'ClusterResourceOverrideSnapshot "cro-0" failed to apply on Namespace "app" in namespace'
+        ' "": add operation does not apply: doc is missing path: "/spec/x": missing value'
+    )

@@ -1,0 +1,421 @@
+"""What a placement with an external rollout says of itself (contract: placement 7.1 to 7.5)."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from api.base import format_time
+from api.bindings import Binding
+from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
+from api.placements import Placement, PlacementStatus
+from api.policies import PolicySnapshot
+from planning.placements.placement_status import View, status
+
+Json = dict[str, Any]
+NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
+EARLIER = format_time(NOW - timedelta(minutes=1))
+SCOPES = pytest.mark.parametrize("scope", [CLUSTER_SCOPE, NAMESPACED_SCOPE])
+CHAIN = ("RolloutStarted", "Overridden", "WorkSynchronized", "Applied", "Available")
+PENDING = {
+    "RolloutStarted": (
+        "RolloutStartedUnknown",
+        "In the process of deciding whether to roll out some version of the resources or not",
+    ),
+    "Overridden": (
+        "OverriddenPending",
+        "In the process of overriding the selected resources if there is any override defined",
+    ),
+    "WorkSynchronized": (
+        "WorkSynchronizedUnknown",
+        "In the process of creating or updating the work object(s) in the hub cluster",
+    ),
+    "Applied": ("ApplyPending", "In the process of applying the resources on the member cluster"),
+    "Available": (
+        "ResourceAvailableUnknown",
+        "The availability of the selected resources is unknown yet ",
+    ),
+}
+
+
+def condition(kind: str, state: str, generation: int, message: str = "said") -> Json:
+    return {
+        "type": kind,
+        "status": state,
+        "reason": "Test",
+        "message": message,
+        "observedGeneration": generation,
+        "lastTransitionTime": EARLIER,
+    }
+
+
+def placement(
+    *, strategy: str = "External", apply: str = "ClientSideApply", before: Json | None = None
+) -> Placement:
+    return Placement.from_wire(
+        {
+            "apiVersion": "v1",
+            "kind": "P",
+            "metadata": {"name": "p", "generation": 4},
+            "spec": {
+                "resourceSelectors": [],
+                "strategy": {"type": strategy, "applyStrategy": {"type": apply}},
+            },
+            "status": before or {},
+        }
+    )
+
+
+def policy(
+    *clusters: str, missing: tuple[str, ...] = (), observed: int = 4, **spec: Any
+) -> PolicySnapshot:
+    picked = [{"clusterName": each, "selected": True, "reason": f"{each}!"} for each in clusters]
+    left = [{"clusterName": each, "selected": False, "reason": f"no {each}"} for each in missing]
+    scheduled = condition("Scheduled", "False" if missing else "True", 1, "as decided")
+    return PolicySnapshot.from_wire(
+        {
+            "apiVersion": "v1",
+            "kind": "S",
+            "metadata": {"name": "p-0", "generation": 1},
+            "spec": {"policyHash": "", "policy": spec or {"placementType": "PickAll"}},
+            "status": {
+                "observedCRPGeneration": observed,
+                "conditions": [scheduled],
+                "targetClusters": picked + left,
+            },
+        }
+    )
+
+
+def binding(
+    cluster: str,
+    *states: str,
+    index: str = "0",
+    stale: str = "",
+    chain: tuple[str, ...] = CHAIN,
+    policy_name: str = "p-0",
+    **more: Any,
+) -> Binding:
+    """A binding that says these states, one for each condition; `stale` names one of before."""
+    conditions = [
+        condition(kind, state, 6 if kind == stale else 7, f"{kind} of {cluster}")
+        for kind, state in zip(chain, states, strict=False)
+    ]
+    spec = {
+        "state": "Bound",
+        "resourceSnapshotName": f"p-{index}-snapshot" if index else "",
+        "schedulingPolicySnapshotName": policy_name,
+        "targetCluster": cluster,
+        "clusterDecision": {"clusterName": cluster, "selected": True, "reason": ""},
+    } | more.pop("spec", {})
+    return Binding.from_wire(
+        {
+            "apiVersion": "v1",
+            "kind": "B",
+            "metadata": {"name": f"p-{cluster}", "generation": 7} | more.pop("metadata", {}),
+            "spec": spec,
+            "status": {"conditions": conditions} | more,
+        }
+    )
+
+
+def see(
+    bindings: list[Binding],
+    *,
+    scope: Scope = CLUSTER_SCOPE,
+    of: Placement | None = None,
+    by: PolicySnapshot | None = None,
+    error: str = "",
+) -> PlacementStatus:
+    clusters = [each.spec.target_cluster for each in bindings]
+    content = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "cm", "namespace": "app"},
+    }
+    return status(
+        View(
+            scope=scope,
+            placement=of or placement(),
+            now=NOW,
+            selection_error=error,
+            policy=by or policy(*clusters),
+            bindings=bindings,
+            contents={"0": [content], "1": [content]},
+            indexes={"p-0-snapshot": "0", "p-1-snapshot": "1"},
+        )
+    )
+
+
+def said(made: PlacementStatus) -> list[str]:
+    prefix = "ClusterResourcePlacement"
+    return [f"{each.type.removeprefix(prefix)} {each.status}" for each in made.conditions]
+
+
+ALL_TRUE = ("True",) * 5
+
+
+@SCOPES
+def test_selectors_that_cannot_be_followed(scope: Scope) -> None:
+    made = see([binding("a", *ALL_TRUE)], scope=scope, error="no such kind")
+
+    (only,) = made.to_wire()["conditions"]
+    assert only == {
+        "type": f"{scope.placement.kind}Scheduled",
+        "status": "False",
+        "reason": "InvalidResourceSelectors",
+        "message": "The resource selectors are invalid: no such kind",
+        "observedGeneration": 4,
+        "lastTransitionTime": "2026-01-02T12:00:00Z",
+    }
+    assert made.placement_statuses == []
+
+
+def test_a_placement_that_is_not_scheduled_yet_keeps_its_other_conditions() -> None:
+    kind = "ClusterResourcePlacementApplied"
+    before = {
+        "conditions": [condition(kind, "True", 3)],
+        "placementStatuses": [{"clusterName": "a", "conditions": []}],
+    }
+
+    made = see([binding("a")], of=placement(before=before), by=policy("a", observed=3))
+
+    assert [each.type for each in made.conditions] == [kind, "ClusterResourcePlacementScheduled"]
+    assert made.conditions[1].status == "Unknown"
+    assert made.conditions[1].reason == "SchedulePending"
+    assert made.conditions[1].message == "Scheduling has not completed"
+    assert made.placement_statuses == []
+
+
+@SCOPES
+def test_before_any_run(scope: Scope) -> None:
+    made = see([binding(name, index="") for name in ("a", "b")], scope=scope)
+
+    scheduled, started = made.conditions
+    assert (scheduled.message, scheduled.reason) == ("as decided", "Test")
+    assert started.status == "Unknown"
+    assert started.reason == "RolloutControlledByExternalController"
+    assert started.message == (
+        "Rollout is controlled by an external controller and no resource snapshot name is "
+        "observed across clusters. To determine rollout status, check the "
+        f"{scope.run.kind} resources with spec.placementName matching this placement"
+    )
+    assert made.to_wire().keys() == {"conditions", "placementStatuses"}
+    entry = made.to_wire()["placementStatuses"][0]
+    assert entry.keys() == {"clusterName", "conditions"}
+    assert [each["type"] for each in entry["conditions"]] == ["Scheduled", "RolloutStarted"]
+    assert entry["conditions"][0]["message"] == "a!"
+    reason, message = PENDING["RolloutStarted"]
+    assert (entry["conditions"][1]["reason"], entry["conditions"][1]["message"]) == (
+        reason,
+        message,
+    )
+
+
+def test_during_a_run_the_versions_differ() -> None:
+    for other in ("", "1"):
+        made = see([binding("a", *ALL_TRUE), binding("b", index=other)])
+        assert said(made) == ["Scheduled True", "RolloutStarted Unknown"]
+        assert made.conditions[1].message == (
+            "Rollout is controlled by an external controller and different resource snapshot "
+            "versions are observed across clusters"
+        )
+        assert (made.observed_resource_index, made.selected_resources) == ("", [])
+
+
+def test_after_a_run_everything_is_true() -> None:
+    made = see([binding(name, *ALL_TRUE) for name in ("a", "b", "c")])
+
+    assert said(made) == ["Scheduled True", *(f"{kind} True" for kind in CHAIN)]
+    assert [each.message for each in made.conditions[1:]] == [
+        "All 3 cluster(s) start rolling out the latest resource",
+        "No override rules are configured for the selected resources",
+        "Work(s) are successfully created or updated in 3 target cluster(s)' namespaces",
+        "The selected resources are successfully applied to 3 cluster(s)",
+        "The selected resources in 3 cluster(s) are available now",
+    ]
+    assert made.observed_resource_index == "0"
+    assert [each.to_wire() for each in made.selected_resources] == [
+        {"version": "v1", "kind": "ConfigMap", "name": "cm", "namespace": "app"}
+    ]
+    copied = made.placement_statuses[1].conditions[5]
+    assert (copied.message, copied.observed_generation) == ("Available of b", 4)
+
+
+def test_one_index_without_a_start_names_the_cluster() -> None:
+    made = see([binding("a", *ALL_TRUE), binding("b", *ALL_TRUE, stale="RolloutStarted")])
+
+    assert said(made) == ["Scheduled True", "RolloutStarted Unknown"]
+    assert made.conditions[1].message == (
+        "Rollout is controlled by an external controller and cluster b is in "
+        "RolloutStarted Unknown state"
+    )
+    assert made.observed_resource_index == "0"
+    assert len(made.selected_resources) == 1
+
+
+@pytest.mark.parametrize(
+    ("states", "last"),
+    [
+        (("False",), "RolloutStarted False"),
+        (("True", "False"), "Overridden False"),
+        (("True", "True", "False"), "WorkSynchronized False"),
+        (("True", "True", "True", "False"), "Applied False"),
+        (("True", "True", "True", "True", "False"), "Available False"),
+        (("True",), "Overridden Unknown"),
+        (("True", "True", "True"), "Applied Unknown"),
+    ],
+)
+def test_the_chain_ends_where_one_cluster_is(states: tuple[str, ...], last: str) -> None:
+    made = see([binding("a", *ALL_TRUE), binding("b", *states)])
+
+    assert said(made)[-1] == last
+    kind, state = last.split()
+    entry = made.placement_statuses[1].conditions[-1]
+    assert (entry.type, entry.status) == (kind, state)
+    if state == "Unknown":
+        assert (entry.reason, entry.message) == PENDING[kind]
+
+
+def test_unknown_counts_before_false() -> None:
+    failing = binding("a", "True", "True", "True", "False")
+    unknown = binding("b", "True", "True", "True")
+    made = see([failing, unknown, binding("c", *ALL_TRUE)])
+
+    assert made.conditions[-1].reason == "ApplyPending"
+    assert made.conditions[-1].message == (
+        "There are still 1 cluster(s) in the process of applying the resources on the "
+        "member cluster"
+    )
+
+
+def test_the_chain_of_diff_reports() -> None:
+    chain = (*CHAIN[:3], "DiffReported")
+    diffed = {
+        "version": "v1",
+        "kind": "ConfigMap",
+        "name": "cm",
+        "observationTime": EARLIER,
+        "firstDiffedObservedTime": EARLIER,
+    }
+    bound = binding("a", *ALL_TRUE[:4], chain=chain, diffedPlacements=[diffed])
+
+    made = see([bound], of=placement(apply="ReportDiff"))
+
+    assert said(made)[-1] == "DiffReported True"
+    assert made.conditions[-1].message == "Diff reporting in 1 cluster(s) has been completed"
+    assert made.placement_statuses[0].to_wire()["diffedPlacements"] == [diffed]
+
+
+def test_failures_are_copied_with_the_condition_that_failed() -> None:
+    failed = {
+        "version": "v1",
+        "kind": "ConfigMap",
+        "name": "cm",
+        "condition": condition("Applied", "False", 1),
+    }
+    sick = binding("a", "True", "True", "True", "False", failedPlacements=[failed])
+    stale = binding(
+        "b", "True", "True", "True", "False", stale="Applied", failedPlacements=[failed]
+    )
+
+    made = see([sick, stale])
+
+    assert made.placement_statuses[0].to_wire()["failedPlacements"] == [failed]
+    assert "failedPlacements" not in made.placement_statuses[1].to_wire()
+
+
+def test_overrides_are_listed_and_said() -> None:
+    overrides = {
+        "clusterResourceOverrideSnapshots": ["o-0"],
+        "resourceOverrideSnapshots": [{"name": "r-0", "namespace": "app"}],
+    }
+    made = see([binding("a", *ALL_TRUE, spec=overrides), binding("b", *ALL_TRUE)])
+
+    entry = made.placement_statuses[0].to_wire()
+    assert entry["applicableClusterResourceOverrides"] == ["o-0"]
+    assert entry["applicableResourceOverrides"] == [{"name": "r-0", "namespace": "app"}]
+    assert made.conditions[2].reason == "OverriddenSucceeded"
+    assert made.conditions[2].message == (
+        "The selected resources are successfully overridden in 2 cluster(s)"
+    )
+
+
+def test_bindings_of_an_earlier_policy_or_on_their_way_out_do_not_count() -> None:
+    old = binding("a", *ALL_TRUE, policy_name="p-9")
+    going = binding("b", *ALL_TRUE, metadata={"deletionTimestamp": EARLIER})
+
+    made = see([old, going])
+
+    for entry in made.placement_statuses:
+        assert [each.type for each in entry.conditions] == ["Scheduled", "RolloutStarted"]
+        assert entry.observed_resource_index == ""
+
+
+def test_a_snapshot_that_is_gone_has_no_index() -> None:
+    made = see([binding("a", *ALL_TRUE, index="5")])
+    assert made.placement_statuses[0].observed_resource_index == ""
+
+
+def test_without_a_picked_cluster_only_scheduled_remains() -> None:
+    before = {"conditions": [condition("ClusterResourcePlacementApplied", "True", 3)]}
+    made = see([], of=placement(before=before))
+    assert said(made) == ["Scheduled True"]
+    assert made.placement_statuses == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "listed"),
+    [
+        ({"placementType": "PickAll"}, []),
+        ({"placementType": "PickFixed", "clusterNames": ["a", "b", "c"]}, ["no b", "no c"]),
+        ({"placementType": "PickN", "numberOfClusters": 2}, ["no b"]),
+        ({"placementType": "PickN", "numberOfClusters": 1}, []),
+    ],
+)
+def test_clusters_that_are_wanted_and_missing_are_listed(spec: Json, listed: list[str]) -> None:
+    made = see([binding("a", index="")], by=policy("a", missing=("b", "c"), **spec))
+
+    missing = [each for each in made.placement_statuses if not each.cluster_name]
+    assert [each.conditions[0].message for each in missing] == listed
+    assert all(each.conditions[0].reason == "ScheduleFailed" for each in missing)
+
+
+def test_times_move_only_with_the_status() -> None:
+    first = see([binding("a", index="")])
+    later = NOW + timedelta(minutes=1)
+    view = View(
+        scope=CLUSTER_SCOPE,
+        placement=placement(before=first.to_wire()),
+        now=later,
+        policy=policy("a"),
+        bindings=[binding("a", index="")],
+    )
+
+    second = status(view)
+
+    assert second == PlacementStatus.from_wire(first.to_wire())
+
+
+def test_a_rolling_update_is_not_said_to_be_controlled_by_others() -> None:
+    made = see([binding("a", index="")], of=placement(strategy="RollingUpdate"))
+    assert made.conditions[1].reason == "RolloutStartedUnknown"
+    assert made.observed_resource_index == "1"
+
+
+def test_a_rolling_update_is_undecided_while_a_cluster_has_another_version() -> None:
+    rolling = placement(strategy="RollingUpdate")
+    done = binding("a", *["True"] * 5, index="1")
+    made = see([done, binding("b", *["True"] * 5)], of=rolling)
+    (_, started) = made.conditions
+    assert (started.status, started.reason) == ("Unknown", "RolloutStartedUnknown")
+    assert started.message.startswith("There are still 1 cluster(s)")
+
+
+def test_a_cluster_held_back_by_a_rolling_update_says_so() -> None:
+    rolling = placement(strategy="RollingUpdate")
+    done = binding("a", *["True"] * 5, index="1")
+    made = see([done, binding("b", "False", "True", "True", "True", "True")], of=rolling)
+    (_, started) = made.conditions
+    assert (started.status, started.reason) == ("False", "RolloutNotStartedYet")
+    assert made.observed_resource_index == "1"

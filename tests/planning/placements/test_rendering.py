@@ -1,0 +1,178 @@
+"""A binding's content as Works (contract: placement 8)."""
+
+from typing import Any
+
+import pytest
+
+from api import names
+from api.applying import ReportBackStrategy
+from api.base import OwnerReference
+from api.bindings import Binding
+from planning.placements import rendering
+from planning.placements.rendering import MissingSnapshotError, Source, WorkChanges
+from planning.placements.snapshotting import CHUNK_BYTES, bodies
+
+Json = dict[str, Any]
+OWNER = OwnerReference(api_version="v1", kind="P", name="p", uid="u")
+CLUSTER = Source("p", "")
+NAMESPACED = Source("p", "app")
+STRATEGY = {
+    "type": "ServerSideApply",
+    "serverSideApplyConfig": {"force": True},
+    "comparisonOption": "PartialComparison",
+    "whenToApply": "Always",
+    "whenToTakeOver": "Always",
+}
+
+
+def config_map(name: str, size: int = 1) -> Json:
+    metadata = {"name": name, "namespace": "app"}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata,
+        "data": {"k": "x" * size},
+    }
+
+
+def snapshots(*resources: Json, index: int = 0) -> list[Json]:
+    return bodies(resources, placement="p", namespace="", owner=OWNER, index=index)
+
+
+def binding(index: int = 0, **spec: Any) -> Binding:
+    return Binding.from_wire(
+        {
+            "apiVersion": "v1",
+            "kind": "B",
+            "metadata": {"name": "p-a-0", "generation": 2},
+            "spec": {
+                "state": "Bound",
+                "resourceSnapshotName": f"p-{index}-snapshot",
+                "schedulingPolicySnapshotName": "p-0",
+                "targetCluster": "a",
+                "clusterDecision": {"clusterName": "a", "selected": True, "reason": ""},
+                "applyStrategy": STRATEGY,
+            }
+            | spec,
+        }
+    )
+
+
+def changes(
+    of: Binding, stored: list[Json], works: list[Json] | None = None, source: Source = CLUSTER
+) -> WorkChanges:
+    return rendering.changes(of, source, snapshots=stored, works=works or [])
+
+
+def test_a_cluster_scoped_placement_has_a_work_named_after_it() -> None:
+    (work,) = changes(binding(), snapshots(config_map("a"))).writes
+
+    assert work == {
+        "metadata": {
+            "name": "p-work",
+            "namespace": "fleet-member-a",
+            "labels": {
+                names.PARENT_BINDING: "p-a-0",
+                names.PARENT_PLACEMENT: "p",
+                names.PARENT_RESOURCE_SNAPSHOT_INDEX: "0",
+            },
+            "annotations": work["metadata"]["annotations"],
+        },
+        "spec": {"workload": {"manifests": [config_map("a")]}, "applyStrategy": STRATEGY},
+    }
+
+
+def test_a_namespaced_placement_is_named_with_its_namespace() -> None:
+    (work,) = changes(binding(), snapshots(config_map("a")), source=NAMESPACED).writes
+    assert work["metadata"]["name"] == "app.p-work"
+    assert work["metadata"]["labels"][names.PARENT_PLACEMENT_NAMESPACE] == "app"
+
+
+def test_each_part_of_a_large_content_is_a_work() -> None:
+    size = CHUNK_BYTES * 3 // 4
+    stored = snapshots(*(config_map(name, size) for name in "abc"))
+    made = changes(binding(), list(reversed(stored)))
+    assert [each["metadata"]["name"] for each in made.writes] == ["p-work", "p-0", "p-1"]
+    assert made.names == ("p-0", "p-1", "p-work")
+
+
+def test_works_that_carry_the_content_are_left_alone() -> None:
+    stored = snapshots(config_map("a"))
+    works = list(changes(binding(), stored).writes)
+    assert changes(binding(), stored, works) == WorkChanges((), (), ("p-work",))
+
+
+def test_they_are_left_alone_after_their_snapshot_was_pruned() -> None:
+    works = list(changes(binding(), snapshots(config_map("a"))).writes)
+    assert changes(binding(), [], works) == WorkChanges((), (), ("p-work",))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"applyStrategy": {"type": "ClientSideApply"}},
+        {"clusterResourceOverrideSnapshots": ["o-0"]},
+        {"resourceOverrideSnapshots": [{"name": "o-0", "namespace": "app"}]},
+    ],
+)
+def test_a_work_is_rewritten_when_the_binding_says_something_else(spec: Json) -> None:
+    stored = snapshots(config_map("a"))
+    works = list(changes(binding(), stored).writes)
+    assert len(changes(binding(**spec), stored, works).writes) == 1
+
+
+def test_a_work_is_rewritten_for_another_version() -> None:
+    stored = snapshots(config_map("a")) + snapshots(config_map("b"), index=1)
+    works = list(changes(binding(), stored).writes)
+
+    (work,) = changes(binding(1), stored, works).writes
+
+    assert work["spec"]["workload"]["manifests"] == [config_map("b")]
+    assert work["metadata"]["labels"][names.PARENT_RESOURCE_SNAPSHOT_INDEX] == "1"
+
+
+def test_a_work_of_a_former_binding_is_rewritten() -> None:
+    stored = snapshots(config_map("a"))
+    (work,) = changes(binding(), stored).writes
+    work["metadata"]["labels"][names.PARENT_BINDING] = "former"
+    assert len(changes(binding(), stored, [work]).writes) == 1
+
+
+def test_works_that_are_no_longer_needed_go() -> None:
+    size = CHUNK_BYTES * 3 // 4
+    large = snapshots(config_map("a", size), config_map("b", size))
+    works = list(changes(binding(), large).writes)
+
+    made = changes(binding(1), snapshots(config_map("a"), index=1), works)
+
+    assert made.deletions == ("p-0",)
+    assert made.names == ("p-work",)
+
+
+def test_an_empty_content_is_an_empty_work() -> None:
+    (work,) = changes(binding(), snapshots()).writes
+    assert work["spec"]["workload"] == {"manifests": []}
+
+
+def test_how_to_report_back_comes_from_the_placement() -> None:
+    report_back = ReportBackStrategy.from_wire({"type": "Mirror", "destination": "WorkAPI"})
+    source = Source("p", "", report_back)
+    stored = snapshots(config_map("a"))
+    (work,) = changes(binding(), stored, source=source).writes
+    assert work["spec"]["reportBackStrategy"] == {"type": "Mirror", "destination": "WorkAPI"}
+    assert changes(binding(), stored, [work], source=source).writes == ()
+    assert len(changes(binding(), stored, [work]).writes) == 1
+
+
+def test_a_missing_snapshot_is_said_as_the_contract_has_it() -> None:
+    with pytest.raises(MissingSnapshotError) as caught:
+        changes(binding(3), snapshots(config_map("a")))
+    assert str(caught.value) == "the master resource snapshot is not found"
+
+
+def test_half_a_snapshot_is_not_distributed() -> None:
+    size = CHUNK_BYTES * 3 // 4
+    stored = snapshots(config_map("a", size), config_map("b", size))
+    with pytest.raises(MissingSnapshotError) as caught:
+        changes(binding(), stored[:1])
+    assert str(caught.value) == "1 of 2 resource snapshots of p-0-snapshot are there"

@@ -1,0 +1,192 @@
+"""How far a rolling update may go at one moment (contract: placement 2.3, 12)."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from api.applying import ApplyStrategy
+from api.base import format_time
+from api.bindings import Binding
+from api.rollouts import RollingUpdateConfig
+from planning.bindings import Desired
+from planning.placements import rolling
+from planning.placements.rolling import Limits, Steps
+
+NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
+DEFAULTS = Limits.of(None)
+STRATEGY = ApplyStrategy()
+GENERATION = 3
+
+
+def binding(
+    cluster: str,
+    index: int | None = 0,
+    *,
+    state: str = "Bound",
+    started: str = "True",
+    available: str = "True",
+    reason: str = "AllWorkAreAvailable",
+    seconds: int = 300,
+    observed: int = GENERATION,
+    **metadata: Any,
+) -> Binding:
+    said = {"RolloutStarted": started, "Available": available}
+    since = format_time(NOW - timedelta(seconds=seconds))
+    return Binding.from_wire(
+        {
+            "apiVersion": "v1",
+            "kind": "B",
+            "metadata": {"name": f"p-{cluster}", "generation": GENERATION} | metadata,
+            "spec": {
+                "state": state,
+                "resourceSnapshotName": "" if index is None else f"p-{index}-snapshot",
+                "schedulingPolicySnapshotName": "p-0",
+                "targetCluster": cluster,
+                "clusterDecision": {"clusterName": cluster, "selected": True, "reason": ""},
+                "applyStrategy": STRATEGY.to_wire(),
+            },
+            "status": {
+                "conditions": [
+                    {
+                        "type": kind,
+                        "status": status,
+                        "reason": reason,
+                        "message": "",
+                        "observedGeneration": observed,
+                        "lastTransitionTime": since,
+                    }
+                    for kind, status in said.items()
+                    if status
+                ]
+            },
+        }
+    )
+
+
+def scheduled(cluster: str) -> Binding:
+    return binding(cluster, None, state="Scheduled", started="", available="")
+
+
+def plan(*bindings: Binding, index: int = 1, limits: Limits = DEFAULTS) -> Steps:
+    desired = Desired(snapshot=f"p-{index}-snapshot", apply_strategy=STRATEGY)
+    wanted = {each.spec.target_cluster: desired for each in bindings}
+    return rolling.plan(bindings, wanted, limits=limits, now=NOW)
+
+
+def updated(steps: Steps) -> list[str]:
+    return [each.name for each in steps.writes if each.patch]
+
+
+def limits(share: int | str, seconds: int = 60) -> Limits:
+    return Limits.of(RollingUpdateConfig(max_unavailable=share, unavailable_period_seconds=seconds))
+
+
+@pytest.mark.parametrize(
+    ("share", "clusters", "number"),
+    [
+        ("25%", 3, 1),
+        ("25%", 4, 1),
+        ("25%", 5, 2),
+        ("0%", 9, 0),
+        ("100%", 3, 3),
+        (2, 9, 2),
+        ("2", 9, 2),
+    ],
+)
+def test_a_part_of_a_cluster_is_a_whole_one(share: int | str, clusters: int, number: int) -> None:
+    assert limits(share).unavailable(clusters) == number
+
+
+def test_clusters_that_have_nothing_yet_get_it_at_once() -> None:
+    steps = plan(scheduled("a"), scheduled("b"), scheduled("c"), index=0)
+
+    assert updated(steps) == ["p-a", "p-b", "p-c"]
+    first = steps.writes[0]
+    assert first.patch == [
+        {"op": "add", "path": "/spec/state", "value": "Bound"},
+        {"op": "add", "path": "/spec/resourceSnapshotName", "value": "p-0-snapshot"},
+    ]
+    assert (first.condition.type, first.condition.status) == ("RolloutStarted", "True")
+    assert first.condition.observed_generation == GENERATION + 1
+    assert first.condition.message == (
+        "Detected the new changes on the resources and started the rollout process"
+    )
+
+
+def test_only_as_many_as_may_be_unavailable_are_updated_and_the_others_say_so() -> None:
+    steps = plan(*(binding(cluster) for cluster in "abc"))
+
+    assert updated(steps) == ["p-a"]
+    held = steps.writes[1:]
+    assert [each.name for each in held] == ["p-b", "p-c"]
+    assert {each.condition.status for each in held} == {"False"}
+    assert {each.condition.reason for each in held} == {"RolloutNotStartedYet"}
+    assert {each.condition.observed_generation for each in held} == {GENERATION}
+
+
+def test_who_was_told_to_wait_is_not_told_again() -> None:
+    under_way = binding("a", 1, available="False")
+    assert plan(under_way, *(binding(each, started="False") for each in "bc")).writes == ()
+
+
+def test_the_next_one_follows_when_the_first_is_available() -> None:
+    steps = plan(binding("a", 1), *(binding(each, started="False") for each in "bc"))
+    assert updated(steps) == ["p-b"]
+
+
+def test_where_nothing_is_available_an_update_makes_it_no_worse() -> None:
+    broken = [binding(each, available="False") for each in "ab"]
+    assert updated(plan(*broken, binding("c"))) == ["p-a", "p-b"]
+
+
+def test_a_cluster_of_which_nothing_is_known_is_waited_for() -> None:
+    unknown = binding("a", observed=GENERATION - 1)
+    steps = plan(unknown, limits=limits("100%"))
+    assert updated(steps) == []
+    assert steps.writes[0].condition.status == "False", "so that its Works are looked at again"
+
+
+def test_nothing_moves_when_nothing_may_be_unavailable() -> None:
+    assert updated(plan(binding("a"), limits=limits(0))) == []
+
+
+def test_a_binding_that_the_scheduler_touched_is_announced_again() -> None:
+    (write,) = plan(binding("a", 1, observed=GENERATION - 1)).writes
+    assert write.patch == []
+    assert (write.condition.status, write.condition.observed_generation) == ("True", GENERATION)
+
+
+def test_what_cannot_be_tracked_counts_when_its_time_is_over() -> None:
+    reason = "NotAllWorkAreAvailabilityTrackable"
+    young = binding("a", 1, reason=reason, seconds=20)
+    steps = plan(young, binding("b"), limits=limits(1))
+    assert updated(steps) == []
+    assert steps.again == timedelta(seconds=40)
+
+    old = binding("a", 1, reason=reason, seconds=60)
+    steps = plan(old, binding("b"), limits=limits(1))
+    assert updated(steps) == ["p-b"]
+    assert steps.again is None
+
+
+def test_clusters_no_longer_picked_lose_the_content_within_the_limit() -> None:
+    old = [binding(each, 1, state="Unscheduled", observed=GENERATION - 1) for each in "ab"]
+    new = [binding(each, 1, available="False") for each in "cd"]
+    assert plan(*old, *new).deletions == ("p-a",)
+    assert plan(*old, *(binding(each, 1) for each in "cd")).deletions == ("p-a", "p-b")
+    assert plan(*old).deletions == ("p-a", "p-b")
+
+
+def test_what_is_being_deleted_is_left_alone() -> None:
+    assert plan(binding("a", deletionTimestamp=format_time(NOW))) == Steps((), (), None)
+
+
+def test_other_overrides_are_an_update() -> None:
+    desired = Desired(
+        snapshot="p-0-snapshot", apply_strategy=STRATEGY, cluster_resource_overrides=["o-0"]
+    )
+    steps = rolling.plan([binding("a")], {"a": desired}, limits=DEFAULTS, now=NOW)
+    assert steps.writes[0].patch == [
+        {"op": "add", "path": "/spec/clusterResourceOverrideSnapshots", "value": ["o-0"]}
+    ]

@@ -1,0 +1,233 @@
+"""The ledger hands out patches that keep the hub's copy of a status in step (design D2)."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from api.runs import UpdateRunStatus
+from planning.runs import marks
+from planning.runs.ledger import DELETION, Ledger
+from tests.planning import json_patch
+from tests.planning.run_samples import APPROVAL, LATER, NOW, WAIT, ledger, stage
+
+
+def full() -> Ledger:
+    """A run with two stages, all kinds of gates, and a cluster to be removed."""
+    gated = stage(before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT, APPROVAL])
+    return ledger(gated, stage("empty", "dev"), leaving=("c",))
+
+
+def mirrored() -> Ledger:
+    """The same, with everything on the hub."""
+    found = full()
+    found.touch("")
+    found.take_patch()
+    return found
+
+
+# -- any sequence of changes -------------------------------------------------------------------
+
+Deed = Callable[[Ledger, timedelta], None]
+
+
+def deed(change: Callable[..., None], *arguments: object) -> Deed:
+    return lambda book, after: change(book, *arguments, NOW + after)
+
+
+DEEDS = {
+    "run_initialized": deed(marks.run_initialized),
+    "run_progressing": deed(marks.run_progressing),
+    "run_stuck": deed(marks.run_stuck, 0, ["a"]),
+    "run_succeeded": deed(marks.run_succeeded),
+    "run_failed": deed(marks.run_failed, "why"),
+    "waiting before": deed(marks.waiting, 0, "before"),
+    "waiting after": deed(marks.waiting, 0, "after"),
+    "stopping": deed(marks.stopping, 0),
+    "stopped": deed(marks.stopped, 0),
+    "stopped in the deletion stage": deed(marks.stopped, DELETION),
+    "stage_started": deed(marks.stage_started, 0),
+    "stage_skipped": deed(marks.stage_skipped, 1),
+    "stage_succeeded": deed(marks.stage_succeeded, 0),
+    "stage_failed": deed(marks.stage_failed, 1, "why"),
+    "the deletion stage started": deed(marks.stage_started, DELETION),
+    "the deletion stage succeeded": deed(marks.stage_succeeded, DELETION),
+    "the first cluster started": deed(marks.cluster_started, 0, 0),
+    "the second cluster started": deed(marks.cluster_started, 0, 1),
+    "the second cluster succeeded": deed(marks.cluster_succeeded, 0, 1),
+    "the first cluster failed": deed(marks.cluster_failed, 0, 0, "why"),
+    "a cluster is being removed": deed(marks.cluster_started, DELETION, 0),
+    "a cluster is removed": deed(marks.cluster_succeeded, DELETION, 0),
+    "approval_created before": deed(marks.approval_created, 0, "before", 0),
+    "approval_given before": deed(marks.approval_given, 0, "before", 0),
+    "approval_created after": deed(marks.approval_created, 0, "after", 1),
+    "approval_given after": deed(marks.approval_given, 0, "after", 1),
+    "wait_elapsed": deed(marks.wait_elapsed, 0, 0),
+}
+
+
+class MirrorMachine(RuleBasedStateMachine):
+    """Changes in any order, patches taken at any moment: the copy is never wrong for long."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ledger = full()
+        # The run object as people made it, and what the workflow writes first: everything.
+        self.ledger.touch("")
+        self.copy: dict[str, object] = {"metadata": {"generation": 1}}
+        self.clock = timedelta(0)
+        self.mirror()
+
+    @rule(name=st.sampled_from(sorted(DEEDS)), pause=st.integers(0, 90))
+    def change(self, name: str, pause: int) -> None:
+        self.clock += timedelta(seconds=pause, microseconds=1)
+        before = self.ledger.changes
+        wire = self.ledger.status.to_wire()
+        DEEDS[name](self.ledger, self.clock)
+        if self.ledger.status.to_wire() != wire:
+            assert self.ledger.dirty
+            assert self.ledger.changes > before
+
+    @rule(step=st.integers(-1, 2))
+    def observe(self, step: int) -> None:
+        self.ledger.observe(self.ledger.generation + step)
+
+    @rule()
+    def mirror(self) -> None:
+        if self.ledger.dirty:
+            # Through JSON, as it travels.
+            patch = json.loads(json.dumps(self.ledger.take_patch()))
+            self.copy = json_patch.apply(self.copy, patch)
+        assert not self.ledger.dirty
+
+    @invariant()
+    def the_copy_is_right_unless_the_ledger_says_that_it_is_dirty(self) -> None:
+        if not self.ledger.dirty:
+            assert self.copy["status"] == self.ledger.status.to_wire()
+
+    @invariant()
+    def every_condition_speaks_of_the_newest_generation_it_could(self) -> None:
+        found = self.ledger.status.conditions
+        assert all(each.observed_generation <= self.ledger.generation for each in found)
+
+    def teardown(self) -> None:
+        self.mirror()
+        copied = UpdateRunStatus.from_wire(self.copy["status"])  # type: ignore[arg-type]
+        assert copied.to_wire() == self.ledger.status.to_wire()
+
+
+TestMirror = MirrorMachine.TestCase
+TestMirror.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+
+
+# -- what a patch holds ------------------------------------------------------------------------
+
+
+def test_a_new_ledger_owes_the_hub_nothing() -> None:
+    assert not full().dirty
+
+
+def test_a_patch_is_taken_once() -> None:
+    book = mirrored()
+    marks.run_progressing(book, NOW)
+    assert book.take_patch()
+    assert not book.dirty
+    assert book.take_patch() == []
+
+
+def test_the_whole_status_goes_in_one_operation() -> None:
+    book = full()
+    marks.run_initialized(book, NOW)
+    marks.cluster_started(book, 0, 0, NOW)
+    assert book.take_patch() == [{"op": "add", "path": "/status", "value": book.status.to_wire()}]
+
+
+def test_a_patch_names_only_what_changed() -> None:
+    book = mirrored()
+    marks.cluster_started(book, 0, 1, NOW)
+    marks.stage_started(book, 0, NOW)
+    marks.approval_created(book, 0, "before", 0, NOW)
+    marks.wait_elapsed(book, 0, 0, NOW)
+    marks.cluster_started(book, DELETION, 0, NOW)
+    marks.run_progressing(book, NOW)
+    assert [(each["op"], each["path"]) for each in book.take_patch()] == [
+        ("replace", "/status/stagesStatus/0/clusters/1"),
+        ("add", "/status/stagesStatus/0/startTime"),
+        ("add", "/status/stagesStatus/0/conditions"),
+        ("add", "/status/stagesStatus/0/beforeStageTaskStatus"),
+        ("add", "/status/stagesStatus/0/afterStageTaskStatus"),
+        ("replace", "/status/deletionStageStatus/clusters/0"),
+        ("add", "/status/conditions"),
+    ]
+
+
+def test_several_changes_of_one_cluster_are_one_operation() -> None:
+    book = mirrored()
+    marks.cluster_started(book, 0, 0, NOW)
+    marks.cluster_succeeded(book, 0, 0, LATER)
+    (operation,) = book.take_patch()
+    assert [each["type"] for each in operation["value"]["conditions"]] == ["Started", "Succeeded"]
+
+
+def test_a_patch_of_one_cluster_does_not_grow_with_the_stage() -> None:
+    book = mirrored()
+    cluster = book.stage(0).clusters[1]
+    book.stage(0).clusters.extend(cluster.model_copy(deep=True) for _ in range(1000))
+    marks.cluster_started(book, 0, 1, NOW)
+    marks.stage_started(book, 0, NOW)
+    assert len(json.dumps(book.take_patch())) < 2000
+
+
+# -- what changes ------------------------------------------------------------------------------
+
+
+def test_marking_the_same_again_changes_nothing() -> None:
+    book = mirrored()
+    marks.run_progressing(book, NOW)
+    marks.stage_started(book, 0, NOW)
+    book.take_patch()
+    before = book.changes
+    marks.run_progressing(book, LATER)
+    marks.stage_started(book, 0, LATER)
+    assert not book.dirty
+    assert book.changes == before
+    assert book.stage(0).start_time == NOW
+
+
+def test_a_newer_generation_makes_all_conditions_speak_of_it() -> None:
+    book = mirrored()
+    for name in sorted(DEEDS):
+        DEEDS[name](book, timedelta(0))
+    before = {each.type: each.last_transition_time for each in book.status.conditions}
+    book.observe(7)
+    text = json.dumps(book.take_patch())
+    assert text.count('"observedGeneration": 7') == text.count('"observedGeneration"') > 15
+    assert {each.type: each.last_transition_time for each in book.status.conditions} == before
+
+
+def test_what_comes_later_speaks_of_the_newer_generation_too() -> None:
+    book = mirrored()
+    book.observe(2)
+    marks.run_progressing(book, NOW)
+    assert book.status.conditions[0].observed_generation == 2
+
+
+def test_an_older_generation_is_no_news() -> None:
+    book = ledger(generation=3)
+    marks.run_progressing(book, NOW)
+    book.take_patch()
+    book.observe(3)
+    book.observe(2)
+    assert not book.dirty
+    assert book.generation == 3
+
+
+def test_the_deletion_stage_comes_after_all_others() -> None:
+    book = full()
+    assert [each.stage_name for each in book.stages] == ["prod", "empty"]
+    assert book.stage(DELETION).stage_name == "kubernetes-fleet.io/deleteStage"
+    assert [each.type for each in book.tasks(0, "after")] == ["TimedWait", "Approval"]
+    assert book.task(0, "before", 0).approval_request_name == "v2-before-prod"

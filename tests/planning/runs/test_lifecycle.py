@@ -1,0 +1,46 @@
+"""Which wishes a run takes, and what people are told (contract: update-runs 2.1)."""
+
+import pytest
+
+from api.runs import RunState
+from planning.runs import lifecycle
+
+INITIALIZE, RUN, STOP = RunState.INITIALIZE, RunState.RUN, RunState.STOP
+
+
+@pytest.mark.parametrize(
+    ("current", "wanted"),
+    [(INITIALIZE, RUN), (RUN, STOP), (STOP, RUN), (RUN, RUN), (STOP, STOP)],
+)
+def test_a_run_can_be_started_stopped_and_resumed(current: RunState, wanted: RunState) -> None:
+    assert lifecycle.refusal(current, wanted, run="v2", ended=False) is None
+
+
+def test_a_run_that_never_started_cannot_be_stopped() -> None:
+    assert lifecycle.refusal(INITIALIZE, STOP, run="v2", ended=False) == (
+        "run v2 was never started, so there is nothing to stop; start it, or delete it"
+    )
+
+
+@pytest.mark.parametrize("current", RunState)
+@pytest.mark.parametrize("wanted", [RUN, STOP])
+def test_a_run_that_is_over_takes_no_wish(current: RunState, wanted: RunState) -> None:
+    assert lifecycle.refusal(current, wanted, run="v2", ended=True) == (
+        "run v2 is over, nothing can be changed; create a new run"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "in_flight", "told"),
+    [
+        (RUN, 0, "run v2 goes on"),
+        (RUN, 2, "run v2 goes on"),
+        (STOP, 0, "run v2 is stopped"),
+        (STOP, 1, "run v2 stops: 1 cluster in flight will be waited for, no other is started"),
+        (STOP, 7, "run v2 stops: 7 clusters in flight will be waited for, no other is started"),
+    ],
+)
+def test_a_person_is_told_what_becomes_of_their_wish(
+    wanted: RunState, in_flight: int, told: str
+) -> None:
+    assert lifecycle.answer(wanted, run="v2", in_flight=in_flight) == told

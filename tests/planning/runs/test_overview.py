@@ -1,0 +1,90 @@
+"""A run as people see it in the Temporal UI."""
+
+import pytest
+
+from api.runs import RunState, UpdateRunStatus
+from planning.runs import marks, overview
+from planning.runs.ledger import DELETION, Ledger
+from tests.planning.run_samples import NOW, binding, cluster, facts, ledger, planned, stage
+
+RUN, STOP = RunState.RUN, RunState.STOP
+
+
+def shown(book: Ledger, *approvals: str, desired: RunState = RUN) -> list[str]:
+    return overview.markdown(book.status, desired=desired, approvals=approvals).splitlines()
+
+
+def test_before_anything_is_known_it_says_so() -> None:
+    text = overview.markdown(UpdateRunStatus(), desired=RunState.INITIALIZE, approvals=[])
+    assert text.strip() == "**Not initialized yet**"
+
+
+def test_a_run_that_cannot_begin_shows_why() -> None:
+    book = Ledger(UpdateRunStatus(), generation=1)
+    marks.run_not_initialized(book, "the whole text", NOW)
+    assert shown(book)[0] == "**the whole text**"
+
+
+def test_a_run_that_waits_says_first_what_a_person_has_to_do() -> None:
+    book = ledger()
+    marks.run_initialized(book, NOW)
+    marks.waiting(book, 0, "before", NOW)
+    assert shown(book, "v2-before-prod") == [
+        "**The updateRun is waiting for before-stage tasks in stage prod to complete**",
+        "",
+        "Waiting for a person to approve `v2-before-prod`.",
+        "",
+        "| stage | clusters done | in flight | state |",
+        "| --- | --- | --- | --- |",
+        "| prod | 0 of 2 |  | Waiting |",
+    ]
+
+
+def test_a_run_that_is_only_planned_says_how_to_start_it() -> None:
+    book = ledger()
+    marks.run_initialized(book, NOW)
+    lines = shown(book, desired=RunState.INITIALIZE)
+    assert "Planned, not started: send the signal `resume` or set spec.state to Run." in lines
+
+
+def test_a_run_that_is_stopped_says_how_to_go_on() -> None:
+    lines = shown(ledger(), desired=STOP)
+    assert any("send the signal `resume` or set spec.state to Run" in line for line in lines)
+
+
+def test_a_stage_shows_what_is_done_and_what_is_in_flight() -> None:
+    book = ledger(stage(), stage("later", "dev"), leaving=("c",))
+    marks.cluster_started(book, 0, 0, NOW)
+    marks.cluster_succeeded(book, 0, 0, NOW)
+    marks.cluster_started(book, 0, 1, NOW)
+    marks.stage_started(book, 0, NOW)
+    assert shown(book)[-3:] == [
+        "| prod | 1 of 2 | b | Started |",
+        "| later | 0 of 0 |  |  |",
+        "| kubernetes-fleet.io/deleteStage | 0 of 1 |  |  |",
+    ]
+
+
+def test_a_cluster_that_failed_is_neither_done_nor_in_flight() -> None:
+    book = ledger()
+    marks.cluster_started(book, 0, 0, NOW)
+    marks.cluster_failed(book, 0, 0, "why", NOW)
+    assert overview.done(book.stage(0)) == 0
+    assert overview.in_flight(book.stage(0)) == []
+
+
+@pytest.mark.parametrize(("flying", "named"), [(3, "c0, c1, c2"), (4, "c0, c1, c2…")])
+def test_of_many_clusters_in_flight_three_are_named(flying: int, named: str) -> None:
+    names = [f"c{number}" for number in range(5)]
+    known = facts(bindings=list(map(binding, names)), clusters=list(map(cluster, names)))
+    book = Ledger(planned(known), generation=1)
+    for position in range(flying):
+        marks.cluster_started(book, 0, position, NOW)
+    assert shown(book)[-1] == f"| prod | 0 of 5 | {named} |  |"
+
+
+def test_the_end_of_a_run_is_its_headline() -> None:
+    book = ledger()
+    marks.stage_started(book, DELETION, NOW)
+    marks.run_succeeded(book, NOW)
+    assert overview.headline(book.status) == "All stages are completed successfully"

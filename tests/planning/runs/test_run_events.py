@@ -1,0 +1,289 @@
+"""Which events tell of a run, from what its status said before and says now."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from api.kinds import SCOPES
+from api.runs import RunState, UpdateRunStatus
+from planning.identity import RunRef
+from planning.runs import marks, run_events
+from planning.runs.ledger import DELETION, Ledger
+from planning.runs.run_events import Situation
+from tests.planning.run_samples import (
+    APPROVAL,
+    CLUSTER_RUN,
+    LATER,
+    NAMESPACED_RUN,
+    NOW,
+    WAIT,
+    both_scopes,
+    ledger,
+    stage,
+)
+
+INITIALIZE, RUN, STOP = RunState.INITIALIZE, RunState.RUN, RunState.STOP
+NOTHING = Situation(None, None, None, (), INITIALIZE)
+
+
+def look(book: Ledger, desired: RunState = RUN) -> Situation:
+    return run_events.situation(book.status, desired=desired)
+
+
+def told(
+    before: Situation, book: Ledger, *, desired: RunState = RUN, run: RunRef = CLUSTER_RUN
+) -> list[tuple[str, str]]:
+    """Reason and message of the events between a look and now."""
+    found = run_events.since(before, look(book, desired), status=book.status, run=run, now=LATER)
+    assert {each.at for each in found} <= {LATER}
+    return [(each.reason, each.message) for each in found]
+
+
+def reasons(before: Situation, book: Ledger, **state: Any) -> list[str]:
+    return [reason for reason, _ in told(before, book, **state)]
+
+
+def begun(*stages: Any, **fields: Any) -> Ledger:
+    """The ledger of a run that is initialized and makes progress."""
+    book = ledger(*stages, **fields)
+    marks.run_initialized(book, NOW)
+    marks.run_progressing(book, NOW)
+    return book
+
+
+# -- beginning ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("desired", "rest"),
+    [(RUN, ""), (STOP, ""), (INITIALIZE, "; set spec.state to Run to start")],
+)
+def test_a_plan_is_told_with_its_size(desired: RunState, rest: str) -> None:
+    book = ledger(stage(), stage("none", "dev"))
+    marks.run_initialized(book, NOW)
+    text = f"Planned 2 clusters in 2 stages, for resource snapshot 1{rest}"
+    assert told(NOTHING, book, desired=desired) == [("Initialized", text)]
+
+
+def test_a_run_that_cannot_begin_tells_why_and_nothing_else() -> None:
+    book = Ledger(UpdateRunStatus(), generation=1)
+    marks.run_not_initialized(book, "no placement", NOW)
+    [event] = run_events.since(NOTHING, look(book), status=book.status, run=CLUSTER_RUN, now=NOW)
+    assert (event.type, event.reason, event.message) == ("Warning", "Failed", "no placement")
+
+
+def test_what_has_not_changed_is_not_told_again() -> None:
+    book = begun()
+    marks.stage_started(book, 0, NOW)
+    marks.run_stuck(book, 0, ["a"], NOW)
+    assert told(look(book), book) == []
+
+
+def test_several_things_at_once_are_told_in_their_order() -> None:
+    book = begun()
+    marks.stage_started(book, 0, NOW)
+    marks.stage_succeeded(book, 0, NOW)
+    marks.run_succeeded(book, NOW)
+    assert reasons(NOTHING, book) == ["Initialized", "StageStarted", "Succeeded"]
+
+
+# -- stages ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("max_concurrency", "at_once"), [(1, 1), (2, 2), (50, 2), ("50%", 1), ("100%", 2)]
+)
+def test_a_stage_that_starts_says_how_many_clusters_it_updates(
+    max_concurrency: int | str, at_once: int
+) -> None:
+    book = begun(stage(max_concurrency=max_concurrency))
+    before = look(book)
+    marks.stage_started(book, 0, NOW)
+    text = f"Stage prod started: 2 clusters, {at_once} at a time"
+    assert told(before, book) == [("StageStarted", text)]
+
+
+def test_a_stage_without_clusters_tells_nothing() -> None:
+    book = begun(stage(), stage("none", "dev"))
+    before = look(book)
+    marks.stage_skipped(book, 1, NOW)
+    assert told(before, book) == []
+
+
+def test_the_deletion_stage_tells_only_if_it_removes_something() -> None:
+    book = begun(leaving=("c",))
+    before = look(book)
+    marks.stage_started(book, DELETION, NOW)
+    text = "Stage kubernetes-fleet.io/deleteStage started: 1 cluster to be removed"
+    assert told(before, book) == [("StageStarted", text)]
+
+    book = begun()
+    before = look(book)
+    marks.stage_started(book, DELETION, NOW)
+    assert told(before, book) == []
+
+
+# -- waiting -----------------------------------------------------------------------------------
+
+
+@both_scopes
+def test_a_run_at_a_gate_says_who_has_to_do_what(run: RunRef, ns: str) -> None:
+    book = begun(stage(before_stage_tasks=[APPROVAL]))
+    before = look(book)
+    marks.waiting(book, 0, "before", NOW)
+    flag = f" -n {ns}" if ns else ""
+    text = (
+        f"Waiting before stage prod for {SCOPES[run.scope_name].approval} v2-before-prod "
+        f"to be approved (fleetgate approve v2 prod --before{flag})"
+    )
+    assert told(before, book, run=run) == [("Waiting", text)]
+
+
+def test_gates_side_by_side_are_told_together() -> None:
+    book = begun(stage(after_stage_tasks=[WAIT, APPROVAL]))
+    marks.stage_started(book, 0, NOW)
+    before = look(book)
+    marks.waiting(book, 0, "after", NOW)
+    text = (
+        "Waiting after stage prod for 1m30s to pass and for ClusterApprovalRequest v2-after-prod "
+        "to be approved (fleetgate approve v2 prod --after)"
+    )
+    assert told(before, book) == [("Waiting", text)]
+
+
+def test_a_gate_that_is_passed_is_not_waited_for() -> None:
+    book = begun(stage(after_stage_tasks=[WAIT, APPROVAL]))
+    marks.stage_started(book, 0, NOW)
+    before = look(book)
+    marks.waiting(book, 0, "after", NOW)
+    marks.approval_given(book, 0, "after", 1, NOW)
+    assert told(before, book) == [("Waiting", "Waiting after stage prod for 1m30s to pass")]
+
+
+def test_a_stage_without_gates_is_not_waited_after() -> None:
+    book = begun()
+    marks.stage_started(book, 0, NOW)
+    before = look(book)
+    marks.waiting(book, 0, "after", NOW)
+    assert told(before, book) == []
+
+
+def test_the_gate_on_the_other_side_is_told_though_the_run_still_waits() -> None:
+    gated = stage(before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT])
+    book = begun(gated)
+    marks.waiting(book, 0, "before", NOW)
+    before = look(book)
+    marks.stage_started(book, 0, NOW)
+    marks.waiting(book, 0, "after", NOW)
+    assert reasons(before, book) == ["StageStarted", "Waiting"]
+
+
+# -- stuck, stopped, resumed -------------------------------------------------------------------
+
+
+def test_stuck_clusters_are_told_once_whichever_they_are() -> None:
+    book = begun()
+    before = look(book)
+    marks.run_stuck(book, 0, ["a"], NOW)
+    [(reason, text)] = told(before, book)
+    assert reason == "Stuck"
+    assert "stuck waiting for a cluster(s) in stage prod" in text
+
+    before = look(book)
+    marks.run_stuck(book, 0, ["a", "b"], NOW)
+    assert told(before, book) == []
+
+
+def test_a_run_that_recovers_and_is_stuck_again_tells_so_again() -> None:
+    book = begun()
+    marks.run_stuck(book, 0, ["a"], NOW)
+    before = look(book)
+    marks.run_progressing(book, NOW)
+    assert told(before, book) == []
+    before = look(book)
+    marks.run_stuck(book, 0, ["a"], NOW)
+    assert reasons(before, book) == ["Stuck"]
+
+
+def test_a_stop_is_told_when_it_is_complete() -> None:
+    book = begun()
+    before = look(book)
+    marks.stopping(book, 0, NOW)
+    assert told(before, book, desired=STOP) == []
+    before = look(book, STOP)
+    marks.stopped(book, 0, NOW)
+    assert told(before, book, desired=STOP) == [
+        ("Stopped", "The update run has been stopped; set spec.state to Run to go on")
+    ]
+
+
+@pytest.mark.parametrize("reached", [marks.stopping, marks.stopped])
+def test_a_resume_is_told_whether_the_stop_was_complete_or_not(
+    reached: Callable[..., None],
+) -> None:
+    book = begun()
+    reached(book, 0, NOW)
+    before = look(book, STOP)
+    marks.run_progressing(book, NOW)
+    assert told(before, book) == [("Resumed", "The update run goes on where it was stopped")]
+
+
+def test_a_cluster_that_is_stuck_while_stopping_is_no_resume() -> None:
+    book = begun()
+    marks.stopping(book, 0, NOW)
+    before = look(book, STOP)
+    marks.run_stuck(book, 0, ["a"], NOW)
+    assert reasons(before, book, desired=STOP) == ["Stuck"]
+
+
+def test_a_start_is_no_resume() -> None:
+    book = begun()
+    assert told(look(book, INITIALIZE), book, desired=RUN) == []
+
+
+def test_a_run_resumed_at_a_gate_says_again_what_it_waits_for() -> None:
+    book = begun(stage(before_stage_tasks=[APPROVAL]))
+    marks.stopped(book, 0, NOW)
+    before = look(book, STOP)
+    marks.waiting(book, 0, "before", NOW)
+    assert reasons(before, book) == ["Resumed", "Waiting"]
+
+
+# -- approvals ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "rest"),
+    [
+        ("looks good (by alice)", ": looks good (by alice)"),
+        ("with kubectl-patch: lgtm", " with kubectl-patch: lgtm"),
+        ("", ""),
+    ],
+)
+def test_an_approval_is_told_with_who_gave_it(given: str, rest: str) -> None:
+    event = run_events.approved(stage="prod", side="before", given=given, now=NOW)
+    assert event.reason == "Approved"
+    assert event.message == f"The approval before stage prod was given{rest}"
+
+
+# -- ends --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("end", "told_as"),
+    [
+        (marks.run_succeeded, ("Normal", "Succeeded", "All stages are completed successfully")),
+        (
+            lambda book, now: marks.run_failed(book, "the placement is gone", now),
+            ("Warning", "Failed", "the placement is gone"),
+        ),
+    ],
+)
+def test_an_end_is_told_once(end: Callable[..., None], told_as: tuple[str, str, str]) -> None:
+    book = begun()
+    before = look(book)
+    end(book, NOW)
+    [event] = run_events.since(before, look(book), status=book.status, run=CLUSTER_RUN, now=NOW)
+    assert (event.type, event.reason, event.message) == told_as
+    assert told(look(book), book, desired=STOP, run=NAMESPACED_RUN) == []
