@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hub import Json
-from tests.conformance import objects
+from tests.conformance import objects, texts
 from tests.conformance.objects import find_condition, stage_of
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import Expectation
@@ -110,6 +110,22 @@ class Run:
         self.shows(seen, Says.RUN_FAILED, error=error)
         self.shows(seen, Says.RUN_ABORTED)
         return seen
+
+    async def is_preempted(self, short: str = "a", *, stage: str = "one", index: int = 0) -> Json:
+        """Wait until the run has failed because somebody took this cluster's binding (8.6a)."""
+        text = self.preemption(short, stage=stage)
+        seen = await self.fails(f"{texts.E_ABORT}: {text}")
+        self.shows(seen, Says.CLUSTER_FAILED, part=self.cluster(seen, short, index), error=text)
+        failed = stage_of(seen, index)
+        self.shows(seen, Says.STAGE_ABORTED, part=failed)
+        self.shows(seen, Says.STAGE_FAILED, part=failed, error=f"{texts.E_ABORT}: {text}")
+        assert failed["endTime"]
+        return seen
+
+    def preemption(self, short: str, *, stage: str = "one") -> str:
+        """What a cluster says whose binding somebody else has changed."""
+        binding = self.world.reference(self.world.binding_name(short))
+        return texts.preempted(cluster=self.world.cluster(short), stage=stage, binding=binding)
 
     async def is_refused(self, error: str) -> Json:
         """Wait until the run could not be initialized, and check the whole text."""

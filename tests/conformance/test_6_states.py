@@ -143,7 +143,7 @@ async def test_6_a_failed_run_does_nothing_more(world: World) -> None:
     run = await Run.create(world)
     await world.handed_out("a")
     await world.change_binding("a", resourceSnapshotName=world.snapshot_name(1))
-    await run.comes_to(Says.RUN_FAILED)
+    await run.is_preempted()
     await run.set_state("Stop")
     await _is_left_alone(run, Says.RUN_FAILED)
     await run.set_state("Run")

@@ -14,7 +14,7 @@ from tests.conformance.objects import (
     stage_of,
 )
 from tests.conformance.runs import Run
-from tests.conformance.texts import E_ABORT, preempted
+from tests.conformance.texts import E_ABORT
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import states
 from tests.conformance.world import World
@@ -174,19 +174,8 @@ async def test_8_4_a_later_run_goes_over_the_same_clusters_again(world: World) -
 
 
 async def is_preempted(run: Run) -> None:
-    world = run.world
-    text = preempted(
-        cluster=world.cluster("a"),
-        stage="one",
-        binding=world.reference(world.binding_name("a")),
-    )
-    seen = await run.fails(f"{E_ABORT}: {text}")
-    run.shows(seen, Says.CLUSTER_FAILED, part=run.cluster(seen, "a"), error=text)
-    failed = stage_of(seen, 0)
-    run.shows(seen, Says.STAGE_ABORTED, part=failed)
-    run.shows(seen, Says.STAGE_FAILED, part=failed, error=f"{E_ABORT}: {text}")
-    assert failed["endTime"]
-    await world.untouched("b")
+    await run.is_preempted()
+    await run.world.untouched("b")
 
 
 async def test_8_6a_another_run_that_takes_the_cluster_fails_this_one(world: World) -> None:
@@ -273,15 +262,7 @@ async def test_5_errors_of_several_clusters_are_told_together(world: World) -> N
         await run.cluster_comes_to(Says.CLUSTER_STARTED, short)
     other = {"resourceSnapshotName": "other"}
     await asyncio.gather(*(world.change_binding(short, **other) for short in "ab"))
-    texts = [
-        preempted(
-            cluster=world.cluster(short),
-            stage="one",
-            binding=world.reference(world.binding_name(short)),
-        )
-        for short in "ab"
-    ]
-    first, second = (f"{E_ABORT}: {text}" for text in texts)
+    first, second = (f"{E_ABORT}: {run.preemption(short)}" for short in "ab")
     await run.fails(f"[{first}, {second}]")
     await world.untouched("c")
 

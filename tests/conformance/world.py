@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from api.kinds import MEMBER_CLUSTER, Kind, Scope
-from hub import Hub, Json, NotFound, TooManyRequests
+from hub import Hub, Json, NotFound
 from tests.conformance import objects
 from tests.conformance.vocabulary import Says
-from tests.conformance.waiting import Expectation, throughout, until
+from tests.conformance.waiting import Expectation, patiently, throughout, until
 
 OWNER = "conformance"
 """Label of everything that a test writes, by which it is removed again."""
@@ -358,7 +358,9 @@ class World:
         own = f"{OWNER}={self.name}"
         made = f"{objects.PARENT}={self.name}"
         kinds = self.scope
-        bindings = await self.hub.list(kinds.binding, namespace=self.namespace, labels=made)
+        bindings = await patiently(
+            lambda: self.hub.list(kinds.binding, namespace=self.namespace, labels=made)
+        )
         held = [each["metadata"] for each in bindings.items if each["metadata"].get("finalizers")]
         await asyncio.gather(*(self.release(kinds.binding, each["name"]) for each in held))
         await asyncio.gather(
@@ -373,11 +375,6 @@ class World:
         )
 
     async def _remove(self, kind: Kind, labels: str) -> None:
-        while True:
-            try:
-                await self.hub.delete_all(kind, namespace=self._home(kind), labels=labels)
-            except TooManyRequests:
-                # As when the definition of the kind was installed only a moment ago.
-                await asyncio.sleep(0.2)
-            else:
-                return
+        await patiently(
+            lambda: self.hub.delete_all(kind, namespace=self._home(kind), labels=labels)
+        )
