@@ -20,7 +20,8 @@ from planning.bindings import Desired
 from planning.errors import InitializationError
 from planning.overrides.applicable import ClusterOverrides
 from planning.placements import rolling, snapshotting
-from planning.placements.rolling import Limits, Write
+from planning.placements.rolling import Write
+from planning.placements.rollout_limits import Limits
 from planning.placements.snapshotting import Revision
 
 logger = logging.getLogger(__name__)

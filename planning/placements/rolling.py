@@ -6,15 +6,14 @@ contract: placement 2.3 (RollingUpdate), 6, 12 (RolloutStarted without suffix)
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Any, Final
 
 from api.base import Condition
 from api.bindings import Binding, BindingState
 from api.reasons import BindingMessage, BindingReason, ConditionType
-from api.rollouts import RollingUpdateConfig
 from planning import bindings, conditions
 from planning.bindings import Desired
+from planning.placements.rollout_limits import Health, Limits, Room
 
 Json = dict[str, Any]
 
@@ -25,30 +24,6 @@ _STEPS: Final = (
     ConditionType.APPLIED,
     *_DONE,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How fast a rollout may go."""
-
-    max_unavailable: int | str
-    """A number of clusters, or a percentage of them."""
-    settling: timedelta
-    """How long content counts as unavailable whose availability cannot be told."""
-
-    @classmethod
-    def of(cls, config: RollingUpdateConfig | None) -> "Limits":
-        """Read a strategy; without one the defaults of the API hold."""
-        config = config or RollingUpdateConfig()
-        period = timedelta(seconds=config.unavailable_period_seconds)
-        return cls(config.max_unavailable, period)
-
-    def unavailable(self, clusters: int) -> int:
-        """How many of so many clusters may be unavailable; a part of one is a whole one."""
-        share = str(self.max_unavailable)
-        if not share.endswith("%"):
-            return int(share)
-        return -(-int(share.removesuffix("%")) * clusters // 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,33 +48,32 @@ class Steps:
     """When more may be possible without anything happening."""
 
 
-class _Health(StrEnum):
-    AVAILABLE = "available"
-    DOWN = "down"
-    """Nothing works there that an update could interrupt."""
-    UNKNOWN = "unknown"
-
-
 def plan(
     held: Iterable[Binding], desired: Mapping[str, Desired], *, limits: Limits, now: datetime
 ) -> Steps:
     """Bring bindings to what their clusters should have, as many as may be interrupted.
 
     `held` are all bindings of the placement, `desired` has an entry for each picked cluster.
-    Clusters on which nothing is available are updated at once: it gets no worse there.
+    Clusters on which nothing is available are updated at once: it gets no worse there. New ones
+    get content as long as not too many have it, those that are to give it up included.
     """
     kept = [each for each in held if each.metadata.deletion_timestamp is None]
     health = {each.metadata.name: _health(each, limits, now) for each in kept}
     picked = [each for each in kept if each.spec.state != BindingState.UNSCHEDULED]
-    floor = len(picked) - limits.unavailable(len(picked))
-    spare = _Spare(list(health.values()).count(_Health.AVAILABLE) - floor)
+    room = Room(
+        limits,
+        picked=len(picked),
+        in_use=sum(not _is_new(each) for each in kept),
+        available=list(health.values()).count(Health.AVAILABLE),
+    )
     deletions = tuple(
         each.metadata.name
         for each in kept
-        if each.spec.state == BindingState.UNSCHEDULED and spare.take(health[each.metadata.name])
+        if each.spec.state == BindingState.UNSCHEDULED
+        and room.interrupt(health[each.metadata.name])
     )
     writes = (
-        _write(each, desired[each.spec.target_cluster], health[each.metadata.name], spare, now)
+        _write(each, desired[each.spec.target_cluster], health[each.metadata.name], room, now)
         for each in picked
     )
     return Steps(
@@ -109,22 +83,12 @@ def plan(
     )
 
 
-class _Spare:
-    """How many available clusters may still be interrupted."""
-
-    def __init__(self, clusters: int) -> None:
-        self._left = clusters
-
-    def take(self, health: _Health) -> bool:
-        """Whether a cluster may be interrupted; then it counts."""
-        if health != _Health.AVAILABLE:
-            return health == _Health.DOWN
-        self._left -= 1
-        return self._left >= 0
+def _is_new(binding: Binding) -> bool:
+    return binding.spec.state == BindingState.SCHEDULED or not binding.spec.resource_snapshot_name
 
 
 def _write(
-    binding: Binding, desired: Desired, health: _Health, spare: _Spare, now: datetime
+    binding: Binding, desired: Desired, health: Health, room: Room, now: datetime
 ) -> Write | None:
     patch = desired.patch(binding)
     generation = binding.metadata.generation
@@ -132,7 +96,7 @@ def _write(
         if bindings.announced(binding):
             return None
         return Write(binding.metadata.name, _started(generation, now), [])
-    if spare.take(health):
+    if room.add() if _is_new(binding) else room.interrupt(health):
         return Write(binding.metadata.name, _started(generation + 1, now), patch)
     blocked = _blocked(generation, now)
     found = conditions.find(binding.status.conditions, ConditionType.ROLLOUT_STARTED)
@@ -154,15 +118,15 @@ def _blocked(generation: int, now: datetime) -> Condition:
     return conditions.make(kind, "False", reason, message, generation=generation, now=now)
 
 
-def _health(binding: Binding, limits: Limits, now: datetime) -> _Health:
-    if binding.spec.state == BindingState.SCHEDULED or not binding.spec.resource_snapshot_name:
-        return _Health.DOWN
+def _health(binding: Binding, limits: Limits, now: datetime) -> Health:
+    if _is_new(binding):
+        return Health.DOWN
     said = _said(binding)
     if any(said[kind].status == "True" for kind in _DONE if kind in said):
         settled = _settles_in(binding, limits, now) is None
-        return _Health.AVAILABLE if settled else _Health.UNKNOWN
+        return Health.AVAILABLE if settled else Health.UNKNOWN
     failed = any(said[kind].status == "False" for kind in _STEPS if kind in said)
-    return _Health.DOWN if failed else _Health.UNKNOWN
+    return Health.DOWN if failed else Health.UNKNOWN
 
 
 def _settles_in(binding: Binding, limits: Limits, now: datetime) -> timedelta | None:

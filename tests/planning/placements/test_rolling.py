@@ -11,7 +11,8 @@ from api.bindings import Binding
 from api.rollouts import RollingUpdateConfig
 from planning.bindings import Desired
 from planning.placements import rolling
-from planning.placements.rolling import Limits, Steps
+from planning.placements.rolling import Steps
+from planning.placements.rollout_limits import Limits
 
 NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
 DEFAULTS = Limits.of(None)
@@ -78,8 +79,12 @@ def updated(steps: Steps) -> list[str]:
     return [each.name for each in steps.writes if each.patch]
 
 
-def limits(share: int | str, seconds: int = 60) -> Limits:
-    return Limits.of(RollingUpdateConfig(max_unavailable=share, unavailable_period_seconds=seconds))
+def limits(share: int | str, seconds: int = 60, surge: int | str = 0) -> Limits:
+    return Limits.of(
+        RollingUpdateConfig(
+            max_unavailable=share, max_surge=surge, unavailable_period_seconds=seconds
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,6 +101,7 @@ def limits(share: int | str, seconds: int = 60) -> Limits:
 )
 def test_a_part_of_a_cluster_is_a_whole_one(share: int | str, clusters: int, number: int) -> None:
     assert limits(share).unavailable(clusters) == number
+    assert limits(0, surge=share).in_use(clusters) == clusters + number
 
 
 def test_clusters_that_have_nothing_yet_get_it_at_once() -> None:
@@ -176,6 +182,24 @@ def test_clusters_no_longer_picked_lose_the_content_within_the_limit() -> None:
     assert plan(*old, *new).deletions == ("p-a",)
     assert plan(*old, *(binding(each, 1) for each in "cd")).deletions == ("p-a", "p-b")
     assert plan(*old).deletions == ("p-a", "p-b")
+
+
+def test_new_clusters_wait_while_too_many_have_content() -> None:
+    old = [binding(each, state="Unscheduled") for each in "ab"]
+    new = [scheduled(each) for each in "cd"]
+    assert updated(plan(*old, *new, limits=limits(0))) == []
+    assert updated(plan(*old, *new, limits=limits(0, surge=1))) == ["p-c"]
+    assert updated(plan(*old, *new, limits=limits(0, surge="100%"))) == ["p-c", "p-d"]
+
+    (blocked, *_) = plan(*old, *new, limits=limits(0)).writes
+    assert (blocked.name, blocked.condition.reason) == ("p-c", "RolloutNotStartedYet")
+
+
+def test_a_replaced_cluster_gives_its_content_up_when_the_new_one_is_available() -> None:
+    old = binding("a", state="Unscheduled")
+    careful = limits(0, surge=1)
+    assert plan(old, binding("b", 1, available="False"), limits=careful).deletions == ()
+    assert plan(old, binding("b", 1), limits=careful).deletions == ("p-a",)
 
 
 def test_what_is_being_deleted_is_left_alone() -> None:
