@@ -31,7 +31,7 @@ test: setup ## Run all tests but the two long rings
 rings: setup ## Play the contract promise by promise, and runs through faults
 	$(BIN)/pytest -n 2 $(RINGS:%=tests/%) $(ARGS)
 
-bench: setup ## Measure runs of 30, 100 and 1,000 clusters, and 10 at once
+bench: setup ## Measure runs of 30, 100 and 1,000 clusters, 10 at once, and the placement
 	$(BIN)/python -m tests.bench $(ARGS)
 
 check: setup ## Run what CI checks besides the tests

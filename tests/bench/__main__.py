@@ -4,31 +4,8 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
-from hub import Hub
-from tests.bench.fleets import BenchFleet
-from tests.bench.measuring import Bench, Measured, write_results
-from tests.bench.world import World, world
-from workflows.plugin import connect
-
-COLUMNS = {
-    "clusters": "{:.0f}",
-    "wall": "{:.2f} s",
-    "least": "{:.2f} s",
-    "slowest_run": "{:.2f} s",
-    "engine_writes_per_cluster": "{:.2f}",
-    "engine_requests_per_cluster": "{:.2f}",
-    "history_events": "{:.0f}",
-    "history_events_per_cluster": "{:.2f}",
-    "largest_status_write": "{:.0f} B",
-    "engine_cpu": "{:.2f} s",
-    "hub_cpu": "{:.2f} s",
-    "temporal_cpu": "{:.2f} s",
-    "engine_memory": "{:.0f} MiB",
-    "load": "{:.1f}",
-}
+from tests.bench import scenarios
+from tests.bench.tables import Result, keep, show
 
 
 def main() -> None:
@@ -38,6 +15,12 @@ def main() -> None:
     parser.add_argument(
         "--runs", type=int, default=10, help="runs of 100 clusters at once; 0: none"
     )
+    parser.add_argument(
+        "--placements", type=int, default=100, help="placements, and clusters for them; 0: none"
+    )
+    parser.add_argument(
+        "--members", type=int, default=1000, help="members of a placement that is killed; 0: none"
+    )
     parser.add_argument("--delay", type=float, default=0.2, help="seconds a simulated member takes")
     parser.add_argument("--json", type=Path, help="file for the figures")
     arguments = parser.parse_args()
@@ -45,54 +28,22 @@ def main() -> None:
 
 
 async def measure(arguments: argparse.Namespace) -> None:
-    """Measure in a world of its own for each size, so that none carries another's load."""
-    results, extra = [], {}
+    """Measure what was asked for, one after the other."""
+    results: list[Result] = []
+    extra: dict[str, float] = {}
     for clusters in arguments.clusters:
-        results += await _one_run(clusters, arguments.delay)
+        results += await scenarios.one_run(clusters, arguments.delay)
     if arguments.runs:
-        measured, bare = await _runs_at_once(arguments.runs, arguments.delay)
+        measured, bare = await scenarios.runs_at_once(arguments.runs, arguments.delay)
         results.append(measured)
         extra = {"bare_writer": bare, "ratio_to_bare_writer": measured.wall / bare}
-    _print(results, extra)
+    if arguments.placements:
+        results += await scenarios.placements(arguments.placements, arguments.delay)
+    if arguments.members:
+        results += await scenarios.restart(arguments.members, arguments.delay)
+    show(results, extra)
     if arguments.json:
-        write_results(arguments.json, results, extra)
-
-
-async def _one_run(clusters: int, delay: float) -> list[Measured]:
-    async with world(delay=delay) as made, await connected(made) as hub:
-        bench = Bench(made, hub, await connect({"TEMPORAL_ADDRESS": made.temporal}), delay=delay)
-        fleet = BenchFleet(hub, f"n{clusters}", clusters=clusters)
-        await fleet.create()
-        first = await bench.runs(f"{clusters} clusters, first", [fleet], index="0")
-        return [first, await bench.runs(f"{clusters} clusters, later", [fleet], index="1")]
-
-
-async def _runs_at_once(runs: int, delay: float) -> tuple[Measured, float]:
-    async with world(delay=delay) as made, await connected(made) as hub:
-        bench = Bench(made, hub, await connect({"TEMPORAL_ADDRESS": made.temporal}), delay=delay)
-        fleets = [BenchFleet(hub, f"f{number}", clusters=100) for number in range(runs)]
-        for fleet in fleets:
-            await fleet.create()
-        measured = await bench.runs(f"{runs} runs of 100", fleets, index="0")
-        return measured, await bench.bare(fleets, index="1")
-
-
-async def connected(made: World) -> Hub:
-    """A client of the benchmark's own, told from the engine's by its name."""
-    return await Hub.connect(made.kubeconfig, manager="bench")
-
-
-def _print(results: list[Measured], extra: dict[str, float]) -> None:
-    table = Table(box=None)
-    table.add_column("")
-    for result in results:
-        table.add_column(result.name, justify="right")
-    for name, form in COLUMNS.items():
-        figures = (form.format(getattr(result, name)) for result in results)
-        table.add_row(name.replace("_", " "), *figures)
-    Console().print(table)
-    for name, value in extra.items():
-        print(f"{name.replace('_', ' ')}: {value:.2f}")  # noqa: T201
+        keep(arguments.json, results, extra)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 
@@ -47,10 +46,6 @@ class Measured:
     engine_memory: float
     load: float
     """Of the machine when it began, over the last minute."""
-
-    def to_json(self) -> dict[str, Any]:
-        """All figures by name."""
-        return asdict(self)
 
 
 class Bench:
@@ -149,12 +144,6 @@ class Bench:
 
     def _audited(self) -> int:
         return sum(1 for _ in self._world.requests())
-
-
-def write_results(path: Path, results: list[Measured], extra: dict[str, float]) -> None:
-    """Keep the figures as JSON, to be compared with later ones."""
-    body = {"benchmarks": [each.to_json() for each in results], **extra}
-    path.write_text(json.dumps(body, indent=2) + "\n")
 
 
 def _ended(run: UpdateRun) -> bool:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +40,39 @@ class Usage:
     memory_mib: float
 
 
+@dataclass(frozen=True)
+class Cast:
+    """Who plays what."""
+
+    simulation: str
+    """Module of the process that answers for the members."""
+    roles: str
+    """What fleetgate does."""
+    placement: str = "external"
+
+
+ENGINE_ALONE = Cast("tests.bench.simulated_members", roles="engine,bridge")
+PLACEMENT_ALONE = Cast("tests.bench.simulated_agents", roles="placement", placement="builtin")
+
+
 @dataclass
 class World:
     """Everything that a benchmark runs against."""
 
     servers: Servers
     kubeconfig: Path
-    temporal: str
     audit_log: Path
-    processes: dict[str, psutil.Process]
+    temporal: str = ""
+    engine: Service | None = None
+    processes: dict[str, psutil.Process] = field(default_factory=dict)
+
+    async def restart_engine(self) -> None:
+        """Kill fleetgate and start it again; returns when it is ready."""
+        assert self.engine
+        self.processes[ENGINE].kill()
+        self.processes[ENGINE].wait()
+        await ensure(self.engine, processes=self.servers.processes)
+        self.processes = _running(self.servers)
 
     def usage(self) -> dict[str, Usage]:
         """What each process has used so far."""
@@ -68,15 +92,17 @@ class World:
 
 
 @asynccontextmanager
-async def world(*, delay: float) -> AsyncIterator[World]:
+async def world(*, delay: float, cast: Cast = ENGINE_ALONE) -> AsyncIterator[World]:
     """Start everything, and end it."""
     servers = Servers(Servers.make_folder())
     try:
         made = await _hub(servers)
-        address = await servers.temporal_address()
-        for service in (_members(made.kubeconfig, delay), _engine(made.kubeconfig, address)):
+        made.temporal = await servers.temporal_address()
+        made.engine = _engine(made.kubeconfig, made.temporal, cast)
+        for service in (_members(made.kubeconfig, delay, cast), made.engine):
             await ensure(service, processes=servers.processes)
-        yield replace(made, temporal=address, processes=_running(servers))
+        made.processes = _running(servers)
+        yield made
     finally:
         await asyncio.to_thread(servers.end)
 
@@ -100,18 +126,18 @@ async def _hub(servers: Servers) -> World:
     plane.write_kubeconfig()
     async with await Hub.connect(plane.kubeconfig) as hub:
         await crds.install(hub, crds.definitions())
-    return World(servers, plane.kubeconfig, "", log, {})
+    return World(servers, plane.kubeconfig, log)
 
 
-def _members(kubeconfig: Path, delay: float) -> Service:
+def _members(kubeconfig: Path, delay: float, cast: Cast) -> Service:
     return Service(
         name=MEMBERS,
-        argv=(sys.executable, "-m", "tests.bench.simulated_members", str(kubeconfig), str(delay)),
+        argv=(sys.executable, "-m", cast.simulation, str(kubeconfig), str(delay)),
         environment={"PYTHONPATH": str(Path.cwd())},
     )
 
 
-def _engine(kubeconfig: Path, temporal: str) -> Service:
+def _engine(kubeconfig: Path, temporal: str, cast: Cast) -> Service:
     address = f"127.0.0.1:{ports.choose()}"
     return Service(
         name=ENGINE,
@@ -120,8 +146,8 @@ def _engine(kubeconfig: Path, temporal: str) -> Service:
             "KUBECONFIG": str(kubeconfig),
             "TEMPORAL_ADDRESS": temporal,
             "TEMPORAL_CONFIG_FILE": os.devnull,
-            "FLEETGATE_RUN": "engine,bridge",
-            "FLEETGATE_PLACEMENT": "external",
+            "FLEETGATE_RUN": cast.roles,
+            "FLEETGATE_PLACEMENT": cast.placement,
             "FLEETGATE_METRICS_ADDRESS": address,
         },
         ready=lambda: answers(f"http://{address}/readyz"),

@@ -1,0 +1,129 @@
+"""What is measured of the built-in placement, and how."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Final
+
+from api.base import Condition
+from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE
+from hub import Cache, Change, Hub, Json
+from planning import conditions
+from tests.bench.fleets import in_parallel
+from tests.bench.measuring import WRITES
+from tests.bench.world import World
+
+AVAILABLE: Final = f"{CLUSTER_SCOPE.placement.kind}Available"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The figures of one benchmark; times in seconds, memory in MiB."""
+
+    name: str
+    bindings: int
+    wall: float
+    """From the first placement's creation until the last is available everywhere."""
+    writes_per_binding: float
+    """By everything on the hub, the simulated agents included."""
+    placement_cpu: float
+    hub_cpu: float
+    placement_memory: float
+    load: float
+
+
+class PlacementBench:
+    """Creates placements in a world and measures how long they take."""
+
+    def __init__(self, world: World, hub: Hub) -> None:
+        self._world = world
+        self._hub = hub
+
+    async def join(self, members: Iterable[str]) -> None:
+        """Register members and wait until the simulated agents have joined them."""
+        names = set(members)
+        joined = asyncio.create_task(
+            self._until(names, lambda body: "agentStatus" in body.get("status", {}), MEMBER_CLUSTER)
+        )
+        await in_parallel(sorted(names), self._register)
+        await joined
+
+    async def _register(self, name: str) -> None:
+        identity = {"kind": "User", "name": name, "apiGroup": "rbac.authorization.k8s.io"}
+        body = {"metadata": {"name": name}, "spec": {"identity": identity}}
+        await self._hub.create(MEMBER_CLUSTER, body)
+
+    async def content(self, name: str) -> None:
+        """Have a namespace with a ConfigMap to place."""
+        await self._hub.create(NAMESPACE, {"metadata": {"name": name}})
+        body = {"metadata": {"name": "content", "namespace": name}, "data": {"key": "value"}}
+        await self._hub.create(CONFIG_MAP, body)
+
+    async def place(self, name: str, placements: dict[str, Json], *, bindings: int) -> Placed:
+        """Create placements, each of the namespace of its name, and wait for all of them."""
+        load, before, seen = os.getloadavg()[0], self._world.usage(), self._writes()
+        everywhere = asyncio.create_task(
+            self._until(set(placements), _is_available, CLUSTER_SCOPE.placement)
+        )
+        await asyncio.sleep(0)
+        started = monotonic()
+        await in_parallel(placements.items(), self._place)
+        await everywhere
+        wall, after = monotonic() - started, self._world.usage()
+
+        def spent(process: str) -> float:
+            return after[process].cpu_seconds - before[process].cpu_seconds
+
+        return Placed(
+            name=name,
+            bindings=bindings,
+            wall=wall,
+            writes_per_binding=(self._writes() - seen) / bindings,
+            placement_cpu=spent("engine"),
+            hub_cpu=spent("hub-apiserver") + spent("etcd"),
+            placement_memory=after["engine"].memory_mib,
+            load=load,
+        )
+
+    async def _place(self, placement: tuple[str, Json]) -> None:
+        name, policy = placement
+        selector = {"group": "", "version": "v1", "kind": "Namespace", "name": name}
+        spec = {"resourceSelectors": [selector], "policy": policy}
+        await self._hub.create(CLUSTER_SCOPE.placement, {"metadata": {"name": name}, "spec": spec})
+
+    def _writes(self) -> int:
+        return sum(each["verb"] in WRITES for each in self._world.requests())
+
+    async def _until(self, names: set[str], wanted: Callable[[Json], bool], kind: Any) -> None:
+        """Wait until all these objects are as wanted."""
+        missing, everything = set(names), asyncio.Event()
+
+        def note(change: Change) -> None:
+            if change.new and wanted(change.new):
+                missing.discard(change.key[1])
+            if not missing:
+                everything.set()
+
+        cache = Cache(self._hub, kind)
+        cache.subscribe(note)
+        caching = asyncio.create_task(cache.run())
+        await everything.wait()
+        caching.cancel()
+
+
+async def measured_restart(world: World, steady: Callable[[], Awaitable[Placed]]) -> Placed:
+    """Kill the placement process, start it again; its time counts until a placement is through."""
+    started = monotonic()
+    await world.restart_engine()
+    ready = monotonic() - started
+    placed = await steady()
+    return Placed(**{**vars(placed), "wall": ready + placed.wall})
+
+
+def _is_available(placement: Json) -> bool:
+    said = [
+        Condition.model_validate(each) for each in placement.get("status", {}).get("conditions", [])
+    ]
+    return conditions.has(said, AVAILABLE)

@@ -1,0 +1,70 @@
+"""The benchmarks, each in a world of its own, so that none carries another's load."""
+
+from hub import Hub
+from tests.bench.fleets import BenchFleet
+from tests.bench.measuring import Bench, Measured
+from tests.bench.placing import Placed, PlacementBench, measured_restart
+from tests.bench.world import PLACEMENT_ALONE, World, world
+from workflows.plugin import connect
+
+
+async def one_run(clusters: int, delay: float) -> list[Measured]:
+    """A first run over so many clusters, and a later one."""
+    async with world(delay=delay) as made, await connected(made) as hub:
+        bench = Bench(made, hub, await connect({"TEMPORAL_ADDRESS": made.temporal}), delay=delay)
+        fleet = BenchFleet(hub, f"n{clusters}", clusters=clusters)
+        await fleet.create()
+        first = await bench.runs(f"{clusters} clusters, first", [fleet], index="0")
+        return [first, await bench.runs(f"{clusters} clusters, later", [fleet], index="1")]
+
+
+async def runs_at_once(runs: int, delay: float) -> tuple[Measured, float]:
+    """So many runs of 100 clusters, and the seconds that a bare writer takes for the same."""
+    async with world(delay=delay) as made, await connected(made) as hub:
+        bench = Bench(made, hub, await connect({"TEMPORAL_ADDRESS": made.temporal}), delay=delay)
+        fleets = [BenchFleet(hub, f"f{number}", clusters=100) for number in range(runs)]
+        for fleet in fleets:
+            await fleet.create()
+        measured = await bench.runs(f"{runs} runs of 100", fleets, index="0")
+        return measured, await bench.bare(fleets, index="1")
+
+
+async def placements(clusters: int, delay: float) -> list[Placed]:
+    """One placement on so many clusters, then as many placements on ten of them each."""
+    async with world(delay=delay, cast=PLACEMENT_ALONE) as made, await connected(made) as hub:
+        bench = PlacementBench(made, hub)
+        members = [f"member-{number:04}" for number in range(clusters)]
+        await bench.join(members)
+        await bench.content("wide")
+        wide = {"wide": {"placementType": "PickAll"}}
+        first = await bench.place(f"1 on {clusters} clusters", wide, bindings=clusters)
+        many = {}
+        for number in range(clusters):
+            await bench.content(f"p{number:03}")
+            picked = [members[(number + step) % clusters] for step in range(10)]
+            many[f"p{number:03}"] = {"placementType": "PickFixed", "clusterNames": picked}
+        name = f"{clusters} on 10 each"
+        return [first, await bench.place(name, many, bindings=10 * clusters)]
+
+
+async def restart(members: int, delay: float) -> list[Placed]:
+    """What so many members cost the placement process, and how soon it is steady when killed."""
+    async with world(delay=delay, cast=PLACEMENT_ALONE) as made, await connected(made) as hub:
+        bench = PlacementBench(made, hub)
+        names = [f"member-{number:04}" for number in range(members)]
+        await bench.join(names)
+        await bench.content("wide")
+        wide = {"wide": {"placementType": "PickAll"}}
+        whole = await bench.place(f"1 on {members} clusters", wide, bindings=members)
+        await bench.content("after")
+        after = {"after": {"placementType": "PickFixed", "clusterNames": names[:10]}}
+
+        async def steady() -> Placed:
+            return await bench.place(f"restart, {members} members", after, bindings=10)
+
+        return [whole, await measured_restart(made, steady)]
+
+
+async def connected(made: World) -> Hub:
+    """A client of the benchmark's own, told from the engine's by its name."""
+    return await Hub.connect(made.kubeconfig, manager="bench")

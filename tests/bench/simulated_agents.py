@@ -1,0 +1,112 @@
+"""Simulated agents: a process that plays the agents of all members.
+
+It keeps every MemberCluster joined and healthy, and calls every Work applied and available some
+time after it was written, so that what is measured is the hub's side. Run as
+`python -m tests.bench.simulated_agents KUBECONFIG SECONDS`.
+"""
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from api.base import format_time
+from api.kinds import MEMBER_CLUSTER, WORK
+from api.names import MEMBER_NAMESPACE_PREFIX
+from hub import Cache, Change, Hub, Json, Key, NotFound
+
+HEARTBEAT: Final = timedelta(seconds=60)
+AT_ONCE: Final = 20
+"""Requests side by side."""
+
+
+class SimulatedAgents:
+    """Answers for all members."""
+
+    def __init__(self, hub: Hub, *, delay: float) -> None:
+        self._hub = hub
+        self._delay = delay
+        self._answered: dict[Key, int] = {}
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Answer until cancelled."""
+        members, works = Cache(self._hub, MEMBER_CLUSTER), Cache(self._hub, WORK)
+        members.subscribe(self._on_member)
+        works.subscribe(self._on_work)
+        await asyncio.gather(members.run(), works.run(), self._beat_all(members))
+
+    def _on_member(self, change: Change) -> None:
+        if change.old is None:
+            self._begin(self._beat(change.key[1]))
+
+    def _on_work(self, change: Change) -> None:
+        if change.new is None or not change.key[0].startswith(MEMBER_NAMESPACE_PREFIX):
+            return
+        generation = change.new["metadata"]["generation"]
+        if self._answered.get(change.key) != generation:
+            self._answered[change.key] = generation
+            self._begin(self._answer(change.key, generation))
+
+    def _begin(self, doing: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(doing)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _beat_all(self, members: Cache) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT.total_seconds())
+            await asyncio.gather(
+                *(self._beat(each["metadata"]["name"]) for each in members.items())
+            )
+
+    async def _beat(self, member: str) -> None:
+        said = [_condition(kind, "Simulated", 0) for kind in ("Joined", "Healthy")]
+        agent = {"type": "MemberAgent", "conditions": said, "lastReceivedHeartbeat": _now()}
+        status = {"agentStatus": [agent], "conditions": said}
+        await self._write(MEMBER_CLUSTER, ("", member), status)
+
+    async def _answer(self, key: Key, generation: int) -> None:
+        await asyncio.sleep(self._delay)
+        said = [
+            _condition("Applied", "AllManifestsApplied", generation),
+            _condition("Available", "AllManifestsAvailable", generation),
+        ]
+        await self._write(WORK, key, {"conditions": said, "manifestConditions": []})
+
+    async def _write(self, kind: Any, key: Key, status: Json) -> None:
+        async with self._slots:
+            try:
+                await self._hub.patch(
+                    kind, key[1], {"status": status}, namespace=key[0], subresource="status"
+                )
+            except NotFound:
+                return
+
+
+def _condition(kind: str, reason: str, generation: int) -> Json:
+    return {
+        "type": kind,
+        "status": "True",
+        "reason": reason,
+        "message": "simulated",
+        "observedGeneration": generation,
+        "lastTransitionTime": _now(),
+    }
+
+
+def _now() -> str:
+    return format_time(datetime.now(UTC))
+
+
+async def main(kubeconfig: Path, delay: float) -> None:
+    """Answer until the process is ended."""
+    async with await Hub.connect(kubeconfig, manager="simulated-agents") as hub:
+        await SimulatedAgents(hub, delay=delay).run()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), float(sys.argv[2])))

@@ -1,0 +1,59 @@
+"""Figures as a table for people and as JSON for comparisons."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.bench.measuring import Measured
+from tests.bench.placing import Placed
+
+FORMS = {
+    "clusters": "{:.0f}",
+    "bindings": "{:.0f}",
+    "wall": "{:.2f} s",
+    "least": "{:.2f} s",
+    "slowest_run": "{:.2f} s",
+    "engine_writes_per_cluster": "{:.2f}",
+    "engine_requests_per_cluster": "{:.2f}",
+    "writes_per_binding": "{:.2f}",
+    "history_events": "{:.0f}",
+    "history_events_per_cluster": "{:.2f}",
+    "largest_status_write": "{:.0f} B",
+    "engine_cpu": "{:.2f} s",
+    "placement_cpu": "{:.2f} s",
+    "hub_cpu": "{:.2f} s",
+    "temporal_cpu": "{:.2f} s",
+    "engine_memory": "{:.0f} MiB",
+    "placement_memory": "{:.0f} MiB",
+    "load": "{:.1f}",
+}
+"""How each figure is written, in the order of the rows."""
+
+Result = Measured | Placed
+
+
+def show(results: Sequence[Result], extra: Mapping[str, float]) -> None:
+    """Print a column for each result; what there is only one of follows."""
+    table = Table(box=None)
+    table.add_column("")
+    for result in results:
+        table.add_column(result.name, justify="right")
+    shown = [vars(result) for result in results]
+    for name, form in FORMS.items():
+        if any(name in figures for figures in shown):
+            row = (form.format(each[name]) if name in each else "" for each in shown)
+            table.add_row(name.replace("_", " "), *row)
+    Console().print(table)
+    for name, value in extra.items():
+        print(f"{name.replace('_', ' ')}: {value:.2f}")  # noqa: T201
+
+
+def keep(path: Path, results: Sequence[Result], extra: Mapping[str, float]) -> None:
+    """Write the figures as JSON, to be compared with later ones."""
+    body: dict[str, Any] = {"benchmarks": [asdict(each) for each in results], **extra}
+    path.write_text(json.dumps(body, indent=2) + "\n")
