@@ -3,8 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -12,79 +10,48 @@ import yaml
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
 from hub import Hub, NotFound
 from tests.starter.conftest import Fleetgate
-
-DATA = Path(__file__).parent / "data"
+from tests.starter.runs import RunOnHub, recorded
 
 
 @pytest.fixture(params=[CLUSTER_SCOPE, NAMESPACED_SCOPE], ids=["cluster", "namespaced"])
-def scope(request: pytest.FixtureRequest) -> Scope:
-    found: Scope = request.param
-    return found
-
-
-@pytest.fixture
-def namespace(scope: Scope) -> str:
-    return "default" if scope is NAMESPACED_SCOPE else ""
-
-
-@pytest.fixture
-def flags(namespace: str) -> list[str]:
-    return ["-n", namespace] if namespace else []
-
-
-@pytest.fixture
-async def run_at_gate(
-    hub: Hub, scope: Scope, namespace: str, unique: str
-) -> AsyncIterator[dict[str, Any]]:
-    """A run that waits for the approval before its stage canary, and the request for it."""
-    recorded = yaml.safe_load((DATA / "approval-before-canary.yaml").read_text())
-    spec = {**recorded["spec"], "state": "Run"}
-    made = await hub.create(
-        scope.run, {"metadata": {"name": unique, "namespace": namespace}, "spec": spec}
-    )
-    status = recorded["status"]
-    request = f"{unique}-before-canary"
-    status["stagesStatus"][1]["beforeStageTaskStatus"][0]["approvalRequestName"] = request
-    await hub.patch(
-        scope.run, unique, {"status": status}, namespace=namespace, subresource="status"
-    )
-    await hub.create(
-        scope.approval,
-        {
-            "metadata": {"name": request, "namespace": namespace},
-            "spec": {"parentStageRollout": unique, "targetStage": "canary"},
-        },
-    )
+async def run(
+    request: pytest.FixtureRequest, hub: Hub, fleetgate: Fleetgate, unique: str
+) -> AsyncIterator[RunOnHub]:
+    """A run that is not there yet."""
+    scope: Scope = request.param
+    made = RunOnHub(hub, scope, unique, fleetgate)
     yield made
-    await hub.delete(scope.approval, request, namespace=namespace)
-    if await hub.find(scope.run, unique, namespace=namespace):
-        await hub.delete(scope.run, unique, namespace=namespace)
+    await made.remove()
 
 
-async def test_create_makes_the_object_that_the_options_say(
-    fleetgate: Fleetgate, hub: Hub, scope: Scope, namespace: str, flags: list[str], unique: str
-) -> None:
-    typed = await fleetgate(
-        *("run", "create", unique, "--placement", "p", "--strategy", "s", "--index", "3", *flags)
+@pytest.fixture
+async def gated(run: RunOnHub) -> RunOnHub:
+    """A run that waits for the approval before its stage canary, and the request for it."""
+    await run.create("approval-before-canary", state="Run")
+    status = (await run.read())["status"]
+    status["stagesStatus"][1]["beforeStageTaskStatus"][0]["approvalRequestName"] = run.request
+    await run.say(status)
+    await run.ask()
+    return run
+
+
+async def test_create_makes_the_object_that_the_options_say(run: RunOnHub) -> None:
+    typed = await run.type(
+        *("run", "create", run.name, "--placement", "p", "--strategy", "s", "--index", "3")
     )
     assert typed.code == 0, typed.err
-    assert typed.out == f"{scope.run.kind.lower()}.placement.kubernetes-fleet.io/{unique} created\n"
-    made = await hub.get(scope.run, unique, namespace=namespace)
-    assert made["spec"] == {
+    kind = run.scope.run.kind.lower()
+    assert typed.out == f"{kind}.placement.kubernetes-fleet.io/{run.name} created\n"
+    assert (await run.read())["spec"] == {
         "placementName": "p",
         "stagedRolloutStrategyName": "s",
         "resourceSnapshotIndex": "3",
         "state": "Initialize",
     }
-    await hub.delete(scope.run, unique, namespace=namespace)
 
 
-async def test_a_taken_name_is_refused_in_one_line(
-    fleetgate: Fleetgate, run_at_gate: dict[str, Any], flags: list[str], unique: str
-) -> None:
-    typed = await fleetgate(
-        *("run", "create", unique, "--placement", "p", "--strategy", "s", *flags)
-    )
+async def test_a_taken_name_is_refused_in_one_line(gated: RunOnHub) -> None:
+    typed = await gated.type("run", "create", gated.name, "--placement", "p", "--strategy", "s")
     assert typed.code == 1
     assert typed.err.startswith("error: ")
     assert "already exists" in typed.err
@@ -97,90 +64,66 @@ async def test_the_hubs_reason_for_a_refusal_is_shown(fleetgate: Fleetgate) -> N
     assert "metadata.name max length is 63" in typed.err
 
 
-async def test_show_fits_one_screen_and_names_the_next_command(
-    fleetgate: Fleetgate, run_at_gate: dict[str, Any], flags: list[str], unique: str
-) -> None:
-    typed = await fleetgate("run", "show", unique, *flags)
+async def test_show_fits_one_screen_and_names_the_next_command(gated: RunOnHub) -> None:
+    typed = await gated.type("run", "show", gated.name)
     assert typed.code == 0, typed.err
     assert "waiting for approval before stage canary" in typed.out
-    assert " ".join(["fleetgate approve", unique, "canary --before", *flags]) in typed.out
+    command = ["fleetgate approve", gated.name, "canary --before", *gated.flags]
+    assert " ".join(command) in typed.out
     assert len(typed.out.splitlines()) <= 24
     assert max(len(line) for line in typed.out.splitlines()) <= 100
     assert "\x1b" not in typed.out
 
 
-async def test_a_missing_run_has_its_own_exit_code(
-    fleetgate: Fleetgate, flags: list[str], unique: str
-) -> None:
+async def test_a_missing_run_has_its_own_exit_code(run: RunOnHub) -> None:
     for command in ("show", "start", "stop", "watch", "delete"):
-        typed = await fleetgate("run", command, unique, *flags)
+        typed = await run.type("run", command, run.name)
         assert (command, typed.code) == (command, 3)
-        assert f'"{unique}" not found' in typed.err
+        assert f'"{run.name}" not found' in typed.err
 
 
-async def test_list_shows_where_each_run_is(
-    fleetgate: Fleetgate, run_at_gate: dict[str, Any], flags: list[str], unique: str
-) -> None:
-    typed = await fleetgate("run", "list", *flags)
+async def test_list_shows_where_each_run_is(gated: RunOnHub) -> None:
+    typed = await gated.type("run", "list")
     assert typed.code == 0, typed.err
-    line = next(line for line in typed.out.splitlines() if unique in line)
+    line = next(line for line in typed.out.splitlines() if gated.name in line)
     assert "1/3" in line
     assert "waiting: approval before" in line
     assert max(len(each) for each in typed.out.splitlines()) <= 100
 
 
-async def test_runs_of_all_namespaces_are_listed_with_their_namespace(
-    fleetgate: Fleetgate, run_at_gate: dict[str, Any], namespace: str, unique: str
-) -> None:
-    typed = await fleetgate("run", "list", "-A")
+async def test_runs_of_all_namespaces_are_listed_with_their_namespace(gated: RunOnHub) -> None:
+    typed = await gated.fleetgate("run", "list", "-A")
     lines = [line.split()[:2] for line in typed.out.splitlines()]
-    assert (["default", unique] in lines) == bool(namespace)
+    assert (["default", gated.name] in lines) == bool(gated.namespace)
 
 
-async def test_objects_are_printed_as_programs_read_them(
-    fleetgate: Fleetgate, run_at_gate: dict[str, Any], scope: Scope, flags: list[str], unique: str
-) -> None:
-    as_json = await fleetgate("run", "show", unique, "-o", "json", *flags)
-    as_yaml = await fleetgate("run", "show", unique, "-o", "yaml", *flags)
-    as_names = await fleetgate("run", "list", "-o", "name", *flags)
-    assert json.loads(as_json.out)["metadata"]["uid"] == run_at_gate["metadata"]["uid"]
-    assert yaml.safe_load(as_yaml.out)["kind"] == scope.run.kind
-    assert (
-        f"{scope.run.kind.lower()}.placement.kubernetes-fleet.io/{unique}"
-        in as_names.out.splitlines()
-    )
+async def test_objects_are_printed_as_programs_read_them(gated: RunOnHub) -> None:
+    as_json = await gated.type("run", "show", gated.name, "-o", "json")
+    as_yaml = await gated.type("run", "show", gated.name, "-o", "yaml")
+    as_names = await gated.type("run", "list", "-o", "name")
+    kind, uid = gated.scope.run.kind, (await gated.read())["metadata"]["uid"]
+    assert json.loads(as_json.out)["metadata"]["uid"] == uid
+    assert yaml.safe_load(as_yaml.out)["kind"] == kind
+    named = f"{kind.lower()}.placement.kubernetes-fleet.io/{gated.name}"
+    assert named in as_names.out.splitlines()
 
 
-async def test_without_temporal_stop_and_start_write_the_object(
-    fleetgate: Fleetgate,
-    hub: Hub,
-    run_at_gate: dict[str, Any],
-    scope: Scope,
-    namespace: str,
-    flags: list[str],
-    unique: str,
-) -> None:
-    stopped = await fleetgate("run", "stop", unique, *flags)
+async def test_without_temporal_stop_and_start_write_the_object(gated: RunOnHub) -> None:
+    stopped = await gated.type("run", "stop", gated.name)
     assert stopped.code == 0, stopped.err
     assert "Temporal cannot be reached; wrote spec.state Stop to the object" in stopped.out
-    assert (await hub.get(scope.run, unique, namespace=namespace))["spec"]["state"] == "Stop"
-    started = await fleetgate("run", "start", unique, *flags)
+    assert (await gated.read())["spec"]["state"] == "Stop"
+    started = await gated.type("run", "start", gated.name)
     assert started.code == 0, started.err
-    assert (await hub.get(scope.run, unique, namespace=namespace))["spec"]["state"] == "Run"
+    assert (await gated.read())["spec"]["state"] == "Run"
 
 
 async def test_without_temporal_approve_writes_the_condition_for_the_objects_generation(
-    fleetgate: Fleetgate,
-    hub: Hub,
-    run_at_gate: dict[str, Any],
-    scope: Scope,
-    namespace: str,
-    flags: list[str],
-    unique: str,
+    gated: RunOnHub,
 ) -> None:
-    typed = await fleetgate("approve", unique, "canary", "--before", "--comment", "lgtm", *flags)
+    typed = await gated.type("approve", gated.name, "canary", "--before", "--comment", "lgtm")
     assert typed.code == 0, typed.err
-    request = await hub.get(scope.approval, f"{unique}-before-canary", namespace=namespace)
+    request = await gated.hub.get(gated.scope.approval, gated.request, namespace=gated.namespace)
     (condition,) = request["status"]["conditions"]
     assert condition["type"] == "Approved"
     assert condition["status"] == "True"
@@ -189,73 +132,44 @@ async def test_without_temporal_approve_writes_the_condition_for_the_objects_gen
     assert " by " in condition["message"], "the kubeconfig's user is named"
 
 
-async def test_approving_a_gate_that_is_not_waited_for_says_which_one_is(
-    fleetgate: Fleetgate, run_at_gate: dict[str, Any], flags: list[str], unique: str
-) -> None:
-    typed = await fleetgate("approve", unique, "staging", *flags)
+async def test_approving_a_gate_that_is_not_waited_for_says_which_one_is(gated: RunOnHub) -> None:
+    typed = await gated.type("approve", gated.name, "staging")
     assert typed.code == 1
     assert typed.err == (
-        f"error: run {unique} waits for no approval stage staging; "
+        f"error: run {gated.name} waits for no approval stage staging; "
         "it waits for: approval before stage canary\n"
     )
 
 
-async def test_a_run_that_has_ended_is_not_started(
-    fleetgate: Fleetgate, hub: Hub, unique: str
-) -> None:
-    recorded = yaml.safe_load((DATA / "succeeded.yaml").read_text())
-    body = {"metadata": {"name": unique}, "spec": recorded["spec"]}
-    await hub.create(CLUSTER_SCOPE.run, body)
-    await hub.patch(CLUSTER_SCOPE.run, unique, {"status": recorded["status"]}, subresource="status")
-    typed = await fleetgate("run", "start", unique)
+async def test_a_run_that_has_ended_is_not_started(run: RunOnHub) -> None:
+    await run.create("succeeded")
+    typed = await run.type("run", "start", run.name)
     assert typed.code == 1
-    assert typed.err.startswith(f"error: run {unique} has succeeded; that is final")
-    watched = await fleetgate("run", "watch", unique)
+    assert typed.err.startswith(f"error: run {run.name} has succeeded; that is final")
+    watched = await run.type("run", "watch", run.name)
     assert watched.code == 0
     assert "3/3 succeeded" in watched.out
-    await hub.delete(CLUSTER_SCOPE.run, unique)
 
 
-async def test_watch_can_end_where_a_person_is_needed(
-    fleetgate: Fleetgate, run_at_gate: dict[str, Any], flags: list[str], unique: str
-) -> None:
-    typed = await fleetgate("run", "watch", unique, "--exit-on-gate", *flags)
+async def test_watch_can_end_where_a_person_is_needed(gated: RunOnHub) -> None:
+    typed = await gated.type("run", "watch", gated.name, "--exit-on-gate")
     assert typed.code == 4
     assert "1/3 waiting for approval before stage canary" in typed.out
 
 
-async def test_watch_follows_the_object_until_the_run_fails(
-    fleetgate: Fleetgate,
-    hub: Hub,
-    run_at_gate: dict[str, Any],
-    scope: Scope,
-    namespace: str,
-    flags: list[str],
-    unique: str,
-) -> None:
-    watching = asyncio.create_task(fleetgate("run", "watch", unique, *flags))
-    failed = yaml.safe_load((DATA / "preempted.yaml").read_text())["status"]
-    await hub.patch(
-        scope.run, unique, {"status": failed}, namespace=namespace, subresource="status"
-    )
+async def test_watch_follows_the_object_until_the_run_fails(gated: RunOnHub) -> None:
+    watching = asyncio.create_task(gated.type("run", "watch", gated.name))
+    await gated.say(recorded("preempted")["status"])
     typed = await asyncio.wait_for(watching, timeout=20)
     assert typed.code == 1
     assert "failed: the binding of the updating cluster `member2`" in typed.out
 
 
-async def test_watch_ends_when_the_run_is_deleted(
-    fleetgate: Fleetgate,
-    hub: Hub,
-    run_at_gate: dict[str, Any],
-    scope: Scope,
-    namespace: str,
-    flags: list[str],
-    unique: str,
-) -> None:
-    watching = asyncio.create_task(fleetgate("run", "watch", unique, *flags))
-    deleted = await fleetgate("run", "delete", unique, *flags)
+async def test_watch_ends_when_the_run_is_deleted(gated: RunOnHub) -> None:
+    watching = asyncio.create_task(gated.type("run", "watch", gated.name))
+    deleted = await gated.type("run", "delete", gated.name)
     assert deleted.code == 0, deleted.err
     with pytest.raises(NotFound):
-        await hub.get(scope.run, unique, namespace=namespace)
+        await gated.read()
     typed = await asyncio.wait_for(watching, timeout=20)
     assert typed.code == 3

@@ -1,0 +1,84 @@
+"""A run on the hub that commands are typed about, with a status as one that was recorded."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from api.kinds import NAMESPACED_SCOPE, Scope
+from hub import Hub, Json
+from tests.starter.conftest import Fleetgate, Typed
+
+DATA = Path(__file__).parent / "data"
+
+
+def recorded(name: str) -> Json:
+    """A run as it was recorded at some moment."""
+    found: Json = yaml.safe_load((DATA / f"{name}.yaml").read_text())
+    return found
+
+
+@dataclass(frozen=True)
+class RunOnHub:
+    """One run, and the person who types about it."""
+
+    hub: Hub
+    scope: Scope
+    name: str
+    fleetgate: Fleetgate
+
+    @property
+    def namespace(self) -> str:
+        """Where it is; empty in the cluster scope."""
+        return "default" if self.scope is NAMESPACED_SCOPE else ""
+
+    @property
+    def flags(self) -> list[str]:
+        """What says where it is."""
+        return ["-n", self.namespace] if self.namespace else []
+
+    @property
+    def request(self) -> str:
+        """Name of the approval request before its stage canary."""
+        return f"{self.name}-before-canary"
+
+    async def type(self, *words: str) -> Typed:
+        """Type a command with the flags that say where the run is."""
+        return await self.fleetgate(*words, *self.flags)
+
+    async def create(self, moment: str, **spec: Any) -> None:
+        """Write it as it was recorded at some moment."""
+        found = recorded(moment)
+        body = {"metadata": self._meta(self.name), "spec": found["spec"] | spec}
+        await self.hub.create(self.scope.run, body)
+        await self.say(found["status"])
+
+    async def ask(self) -> None:
+        """Write the approval request before its stage canary."""
+        spec = {"parentStageRollout": self.name, "targetStage": "canary"}
+        body = {"metadata": self._meta(self.request), "spec": spec}
+        await self.hub.create(self.scope.approval, body)
+
+    async def say(self, status: Json) -> None:
+        """Write its status."""
+        await self.hub.patch(
+            self.scope.run,
+            self.name,
+            {"status": status},
+            namespace=self.namespace,
+            subresource="status",
+        )
+
+    async def read(self) -> Json:
+        """The run as it is now."""
+        return await self.hub.get(self.scope.run, self.name, namespace=self.namespace)
+
+    async def remove(self) -> None:
+        """Leave nothing behind."""
+        for kind, name in ((self.scope.approval, self.request), (self.scope.run, self.name)):
+            if await self.hub.find(kind, name, namespace=self.namespace):
+                await self.hub.delete(kind, name, namespace=self.namespace)
+
+    def _meta(self, name: str) -> Json:
+        return {"name": name} | ({"namespace": self.namespace} if self.namespace else {})
