@@ -5,6 +5,8 @@ import re
 import shlex
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +20,9 @@ from deploy.local.progress import Progress
 
 TIMEOUT_SECONDS = 180
 """No command of these tests takes that long on a slow machine, not even the demo."""
+
+
+PATIENCE_SECONDS = 60
 
 
 class CommandError(AssertionError):
@@ -78,6 +83,14 @@ class Fleet:
         """The value `key` of the ConfigMap by member; empty where there is none."""
         get = "get configmap test-cm -n test-namespace --ignore-not-found -o jsonpath={.data.key}"
         return {name: self.kubectl(get, on=name) for name in self.addresses.member_kubeconfigs}
+
+    def until(self, happened: Callable[[], bool], what: str) -> None:
+        """Look again and again until something has happened."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not happened():
+            if time.monotonic() > deadline:
+                raise AssertionError(f"did not happen in {PATIENCE_SECONDS} s: {what}")
+            time.sleep(0.2)
 
     def _type(self, argv: list[str], stdin: str, on: str, *, fails: bool) -> str:
         done = subprocess.run(

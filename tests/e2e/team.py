@@ -1,0 +1,99 @@
+"""A team that rolls one ConfigMap out to the embedded fleet, in either scope."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from api.kinds import CLUSTER_SCOPE, Kind, Scope
+from tests.e2e.fleet import Fleet
+
+NAMESPACE = "test-namespace"
+NAME = "team"
+PATIENCE = "--timeout=60s"
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Team:
+    """What the team types."""
+
+    fleet: Fleet
+    scope: Scope
+
+    @property
+    def here(self) -> str:
+        """The flag that says where its objects are."""
+        return f"-n {NAMESPACE}" if self.scope is not CLUSTER_SCOPE else ""
+
+    def prepare(self) -> None:
+        """Have the namespace, which members need before anything can be placed into it."""
+        self.fleet.kubectl(f"create ns {NAMESPACE}")
+        self.content("value1")
+        if self.scope is not CLUSTER_SCOPE:
+            self._place_namespace()
+        stage = {"name": "all", "labelSelector": {}, "maxConcurrency": "100%"}
+        self.apply(self.scope.strategy, NAME, {"stages": [stage]})
+
+    def _place_namespace(self) -> None:
+        selector = {"group": "", "version": "v1", "kind": "Namespace", "name": NAMESPACE}
+        selector["selectionScope"] = "NamespaceOnly"
+        self._apply(CLUSTER_SCOPE.placement, "home", {"resourceSelectors": [selector]}, "")
+        available = "--for=condition=ClusterResourcePlacementAvailable"
+        self.fleet.kubectl(f"wait crp home {available} {PATIENCE}")
+
+    def content(self, value: str) -> None:
+        """Write the ConfigMap."""
+        content = f"--from-literal=key={value} --dry-run=client -o json"
+        made = self.fleet.kubectl(f"create cm test-cm -n {NAMESPACE} {content}")
+        self.fleet.kubectl("apply -f -", stdin=made)
+
+    def place(self, policy: Json, *, strategy: str = "External", **apply_strategy: str) -> None:
+        """Write the placement."""
+        selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "test-cm"}
+        if self.scope is CLUSTER_SCOPE:
+            selector |= {"kind": "Namespace", "name": NAMESPACE}
+        rollout: Json = {"type": strategy} | (
+            {"applyStrategy": apply_strategy} if apply_strategy else {}
+        )
+        spec = {"resourceSelectors": [selector], "policy": policy, "strategy": rollout}
+        self.apply(self.scope.placement, NAME, spec)
+
+    def roll_out(self, run: str) -> None:
+        """Create a run of the newest content and wait for its success."""
+        spec = {"placementName": NAME, "stagedRolloutStrategyName": NAME, "state": "Run"}
+        self.apply(self.scope.run, run, spec)
+        kind = self.scope.run.plural
+        self.fleet.kubectl(f"wait {kind} {run} {self.here} --for=condition=Succeeded {PATIENCE}")
+
+    def apply(self, kind: Kind, name: str, spec: Json) -> None:
+        """Type `kubectl apply -f -` for an object of the team's."""
+        self._apply(kind, name, spec, NAMESPACE if kind.namespaced else "")
+
+    def _apply(self, kind: Kind, name: str, spec: Json, namespace: str) -> None:
+        meta = {"name": name} | ({"namespace": namespace} if namespace else {})
+        body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "spec": spec}
+        self.fleet.kubectl("apply -f -", stdin=json.dumps(body))
+
+    def wait_until_on(self, *clusters: str) -> None:
+        """Wait until the placement's status lists exactly these clusters, in any order."""
+        path = "{.status.placementStatuses[?(@.clusterName)].clusterName}"
+        self.fleet.until(
+            lambda: set(self.read(path).split()) == set(clusters),
+            f"the placement is on {clusters}",
+        )
+
+    def wait_for_snapshot(self, index: str) -> None:
+        """Wait until there is a version of this index."""
+        kind = self.scope.resource_snapshot.plural
+        snapshot = f"{NAME}-{index}-snapshot"
+        self.fleet.kubectl(f"wait {kind} {snapshot} {self.here} --for=create {PATIENCE}")
+
+    def read(self, path: str) -> str:
+        """A part of the placement, by its JSON path."""
+        kind = self.scope.placement.plural
+        return self.fleet.kubectl(f"get {kind} {NAME} {self.here} -o jsonpath='{path}'")
+
+    def has(self, **values: str) -> None:
+        """Wait until each member has this value of the ConfigMap, empty if none."""
+        expected = {name: values.get(name, "") for name in self.fleet.addresses.member_kubeconfigs}
+        self.fleet.until(lambda: self.fleet.values() == expected, f"members have {expected}")

@@ -1,0 +1,100 @@
+"""Runs on a fleet that changes: clusters come, go and are picked differently, in both scopes."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE
+from tests.e2e.fleet import Fleet
+from tests.e2e.team import NAMESPACE, Team
+
+ALL = {"placementType": "PickAll"}
+
+
+@pytest.fixture(params=[CLUSTER_SCOPE, NAMESPACED_SCOPE], ids=["cluster", "namespaced"])
+def team(fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Team]:
+    """A team with content and a strategy of one stage."""
+    made = Team(fleet, request.param)
+    made.prepare()
+    yield made
+    fleet.kubectl(f"delete sur,sus,rp --all -n {NAMESPACE} --timeout=60s")
+
+
+def fixed(*clusters: str) -> dict[str, object]:
+    return {"placementType": "PickFixed", "clusterNames": list(clusters)}
+
+
+def number(clusters: int) -> dict[str, object]:
+    return {"placementType": "PickN", "numberOfClusters": clusters}
+
+
+def test_a_member_that_leaves_keeps_its_content_and_is_served_when_it_is_back(team: Team) -> None:
+    team.place(ALL)
+    team.wait_until_on("member1", "member2", "member3")
+    team.roll_out("first")
+    team.has(member1="value1", member2="value1", member3="value1")
+
+    member = json.loads(team.fleet.kubectl("get membercluster member2 -o json"))
+    team.fleet.kubectl("delete membercluster member2 --timeout=60s")
+    team.wait_until_on("member1", "member3")
+    team.content("value2")
+    team.roll_out("without")
+    team.has(member1="value2", member2="value1", member3="value2")
+
+    kept = {key: member["metadata"][key] for key in ("name", "labels")}
+    again = {key: member[key] for key in ("apiVersion", "kind", "spec")} | {"metadata": kept}
+    team.fleet.kubectl("apply -f -", stdin=json.dumps(again))
+    team.wait_until_on("member1", "member2", "member3")
+    team.roll_out("again")
+    team.has(member1="value2", member2="value2", member3="value2")
+
+
+def test_a_fixed_list_is_extended_and_shrunk(team: Team) -> None:
+    team.place(fixed("member1"))
+    team.wait_until_on("member1")
+    team.roll_out("one")
+    team.has(member1="value1")
+
+    team.place(fixed("member1", "member3"))
+    team.wait_until_on("member1", "member3")
+    team.has(member1="value1")
+    team.roll_out("two")
+    team.has(member1="value1", member3="value1")
+
+    team.place(fixed("member3"))
+    team.wait_until_on("member3")
+    team.has(member1="value1", member3="value1")
+    team.roll_out("other")
+    team.has(member3="value1")
+
+
+def test_a_number_of_clusters_grows_and_shrinks(team: Team) -> None:
+    team.place(number(1))
+    team.wait_until_on("member3")
+    team.roll_out("one")
+    team.has(member3="value1")
+
+    team.place(number(3))
+    team.wait_until_on("member1", "member2", "member3")
+    team.roll_out("three")
+    team.has(member1="value1", member2="value1", member3="value1")
+
+    team.place(number(2))
+    team.wait_until_on("member2", "member3")
+    team.roll_out("two")
+    team.has(member2="value1", member3="value1")
+
+
+def test_a_rolling_update_is_handed_over_to_runs(team: Team) -> None:
+    team.place(ALL, strategy="RollingUpdate")
+    team.has(member1="value1", member2="value1", member3="value1")
+    team.content("value2")
+    team.has(member1="value2", member2="value2", member3="value2")
+
+    team.place(ALL)
+    team.content("value3")
+    team.wait_for_snapshot("2")
+    team.has(member1="value2", member2="value2", member3="value2")
+    team.roll_out("by-hand")
+    team.has(member1="value3", member2="value3", member3="value3")
