@@ -45,6 +45,18 @@ async def take_snapshot(hub: Hub, *, scope: Scope, namespace: str, placement: st
     return await store_selection(hub, scope=scope, placement=body)
 
 
+async def would_take(
+    hub: Hub, *, scope: Scope, namespace: str, placement: str
+) -> tuple[SnapshotTaken, list[Json]]:
+    """What `take_snapshot` would store now, and where, without writing anything.
+
+    Raises as `take_snapshot` does.
+    """
+    body = await hub.get(scope.placement, placement, namespace=namespace)
+    resources = await Selection(hub, Placement.from_wire(body)).resources()
+    return await _Writer(hub, resources, scope=scope, placement=body).preview(), resources
+
+
 async def store_selection(
     hub: Hub, *, scope: Scope, placement: Json, reads: set[Read] | None = None
 ) -> SnapshotTaken:
@@ -82,10 +94,21 @@ class _Writer:
         self._namespace: str = placement["metadata"].get("namespace", "")
         self._limit = Placement.from_wire(placement).spec.revision_history_limit
 
+    async def preview(self) -> SnapshotTaken:
+        known = snapshotting.revisions(await self._snapshots())
+        if stored := self._stored(known):
+            return self._taken(stored.index, created=False)
+        return self._taken(snapshotting.next_index(known), created=True)
+
+    def _stored(self, known: list[Revision]) -> Revision | None:
+        """The latest version, if it has the content."""
+        latest = snapshotting.current(known)
+        same = latest is not None and latest.hash == hashing.resources_hash(self._resources)
+        return latest if same else None
+
     async def store(self) -> SnapshotTaken:
         known = snapshotting.revisions(await self._snapshots())
-        latest = snapshotting.current(known)
-        if latest is not None and latest.hash == hashing.resources_hash(self._resources):
+        if latest := self._stored(known):
             await self._complete(latest)
             return self._taken(latest.index, created=False)
         await self._demote(known)

@@ -16,6 +16,7 @@ COMMANDS = {
         "starter.run.group:run",
         "Update runs: list, show, create, start, stop, watch, delete.",
     ),
+    "plan": ("starter.plan.command:plan", "What a run would do, before there is one."),
     "approve": ("starter.approving:approve", "Let a run through a gate."),
     "crds": ("starter.crds:crds", "Print the kinds' definitions, or install them."),
     "worker": ("starter.worker:worker", "Drive update runs: engine, bridge, placement, agents."),

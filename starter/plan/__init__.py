@@ -1,0 +1,1 @@
+"""`fleetgate plan`: what a run would do, before there is one."""
