@@ -11,11 +11,12 @@ import yaml
 
 from api.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
 from deploy.local.errors import LocalFleetError
-from hub import Hub
+from hub import Forbidden, Hub, NotFound, TooManyRequests
 
 FOLDER: Final = Path(__file__).parent.parent / "crds"
 
 _SERVED_WITHIN: Final = timedelta(seconds=30)
+_ASK_AGAIN: Final = timedelta(milliseconds=100)
 
 
 # The parser written in C, where PyYAML has it, is ten times as fast; schemas are long.
@@ -49,6 +50,7 @@ async def _install(hub: Hub, body: dict[str, Any]) -> None:
     try:
         async with asyncio.timeout(_SERVED_WITHIN.total_seconds()):
             await _wait_until_served(hub, definition)
+            await _wait_until_answered(hub, _kind(definition))
     except TimeoutError as error:
         limit = f"{_SERVED_WITHIN.total_seconds():g} s"
         raise LocalFleetError(f"{hub.url} did not serve {name} within {limit}") from error
@@ -67,6 +69,30 @@ async def _wait_until_served(hub: Hub, definition: dict[str, Any]) -> None:
         async for change in changes:
             if _is_established(change.object):
                 return
+
+
+async def _wait_until_answered(hub: Hub, kind: Kind) -> None:
+    """Ask for objects of the kind until the server answers: at first its cache is not filled."""
+    while True:
+        try:
+            await hub.list(kind, fields="metadata.name=any")
+        except (NotFound, TooManyRequests):
+            await asyncio.sleep(_ASK_AGAIN.total_seconds())
+        except Forbidden:
+            return  # an answer too: who installs the kinds need not be allowed to read them
+        else:
+            return
+
+
+def _kind(definition: dict[str, Any]) -> Kind:
+    spec = definition["spec"]
+    return Kind(
+        spec["group"],
+        next(each["name"] for each in spec["versions"] if each["served"]),
+        spec["names"]["kind"],
+        spec["names"]["plural"],
+        namespaced=spec["scope"] == "Namespaced",
+    )
 
 
 def _is_established(definition: dict[str, Any]) -> bool:
