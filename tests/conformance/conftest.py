@@ -26,7 +26,7 @@ from workflows.plugin import connect
 STUCK_AFTER = 2.0
 """Seconds until a cluster counts as stuck: long enough for one that is fine, short to wait for."""
 WITHIN = 15.0
-"""Seconds that an engine may take for a step, on a machine that is busy with other tests."""
+"""Seconds that an engine may take for a step; more when there is more to do than cores for it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
