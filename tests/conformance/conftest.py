@@ -23,7 +23,7 @@ from tests.conformance.world import World
 from tests.support.servers import HUB, Servers
 from workflows.plugin import connect
 
-STUCK_AFTER = 2.0
+STUCK_AFTER = 3.0
 """Seconds until a cluster counts as stuck: long enough for one that is fine, short to wait for."""
 WITHIN = 15.0
 """Seconds that an engine may take for a step; more when there is more to do than cores for it."""

@@ -37,6 +37,17 @@ async def asks(world: World, side: str = "before") -> Run:
     return run
 
 
+async def lost_and_asked_again(world: World, request: str) -> None:
+    """Delete an approval request that is not accepted, and wait until it is made anew."""
+    first = await world.asked(request)
+    await world.delete(world.scope.approval, request)
+    await world.until(
+        world.scope.approval,
+        request,
+        lambda seen: seen and seen["metadata"]["uid"] != first["metadata"]["uid"],
+    )
+
+
 async def at_a_gate(world: World, *, policy: Json | None = None) -> Run:
     """A run over a and b in stage one, which waits for approval, and c in stage two."""
     clusters = {

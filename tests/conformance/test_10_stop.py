@@ -254,12 +254,13 @@ async def test_10_3_a_wait_that_is_over_while_stopped_counts_after_the_resume(
     world: World,
 ) -> None:
     """Decision 5: the time spent stopped counts."""
-    run = await in_flight(world, "a", afterStageTasks=[timed_wait("1s")])
+    wait = round(fair(2))
+    run = await in_flight(world, "a", afterStageTasks=[timed_wait(f"{wait}s")])
     await world.report("a")
     await run.comes_to(Says.RUN_WAITING_AFTER, stage="one")
     await run.set_state("Stop")
     await run.comes_to(Says.RUN_STOPPED)
-    await run.stays(Says.RUN_STOPPED, seconds=1 + QUIET)
+    await run.stays(Says.RUN_STOPPED, seconds=wait + QUIET)
     assert "conditions" not in stage_of(await run.read(), 0)["afterStageTaskStatus"][0]
     await run.set_state("Run")
     await run.succeeds()

@@ -7,7 +7,7 @@ from tests.conformance.admission import acceptance_refused
 from tests.conformance.objects import APPROVAL, condition, find_condition, stage, stage_of
 from tests.conformance.pace import QUIET
 from tests.conformance.runs import Run
-from tests.conformance.situations import asks
+from tests.conformance.situations import asks, lost_and_asked_again
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
 
@@ -30,16 +30,10 @@ async def test_8_5_a_request_deleted_while_its_acceptance_cannot_be_written_is_m
     """The approval went with it, and has to be given again."""
     run = await asks(world)
     request = run.request("before")
-    first = await world.asked(request)
     async with acceptance_refused(world, request):
         await world.approve(request)
         await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
-        await world.delete(world.scope.approval, request)
-        await world.until(
-            world.scope.approval,
-            request,
-            lambda seen: seen and seen["metadata"]["uid"] != first["metadata"]["uid"],
-        )
+        await lost_and_asked_again(world, request)
     await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
     await world.untouched("a")
     await world.approve(request)

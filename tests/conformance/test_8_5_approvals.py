@@ -7,7 +7,7 @@ from hub import Invalid, Json
 from tests.conformance.objects import APPROVAL, find_condition, stage, stage_of, timed_wait
 from tests.conformance.pace import QUIET
 from tests.conformance.runs import Run
-from tests.conformance.situations import asks
+from tests.conformance.situations import asks, lost_and_asked_again
 from tests.conformance.texts import E_ABORT, E_UNEXP
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
@@ -213,13 +213,7 @@ async def test_8_5_an_acceptance_cannot_be_reverted(world: World) -> None:
 async def test_8_5_a_request_deleted_before_its_acceptance_is_made_anew(world: World) -> None:
     run = await asks(world)
     request = run.request("before")
-    first = await world.asked(request)
-    await world.delete(world.scope.approval, request)
-    await world.until(
-        world.scope.approval,
-        request,
-        lambda seen: seen and seen["metadata"]["uid"] != first["metadata"]["uid"],
-    )
+    await lost_and_asked_again(world, request)
     await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
     await world.untouched("a")
     await world.approve(request)

@@ -186,7 +186,9 @@ async def test_8_7_all_tasks_run_side_by_side_and_all_have_to_pass(world: World)
 
 async def test_8_7_an_early_approval_does_not_shorten_the_wait(world: World) -> None:
     await world.place("a")
-    await world.strategy(stage(afterStageTasks=[timed_wait("2s"), APPROVAL]))
+    # Long enough for the approval to be there first.
+    wait = f"{round(fair(2))}s"
+    await world.strategy(stage(afterStageTasks=[timed_wait(wait), APPROVAL]))
     run = await Run.create(world)
     await world.update("a")
     await run.approve("after")

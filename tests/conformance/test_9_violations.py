@@ -5,14 +5,15 @@ The runs wait at a gate, so that nothing but the change itself can make an engin
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.conformance.objects import find_condition, stage, stage_of
+from tests.conformance.objects import APPROVAL, find_condition, stage, stage_of, timed_wait
 from tests.conformance.pace import BETWEEN_TWO_STEPS, LOOKED_TWICE, PROMISED, fair
 from tests.conformance.runs import Run
-from tests.conformance.situations import at_a_gate, goes_through, in_flight, started
-from tests.conformance.texts import unplaced
+from tests.conformance.situations import at_a_gate, goes_through, in_flight, removing, started
+from tests.conformance.texts import E_USER, E_VALID, unplaced
 from tests.conformance.violations import APPLIED_OTHERWISE, PASSING, VIOLATIONS, Violation
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
@@ -76,6 +77,39 @@ async def test_9_a_violation_ends_a_run_with_clusters_in_flight(
     run.shows(seen, Says.STAGE_STARTED, part=stage_of(seen, 0))
     assert not find_condition(run.cluster(seen, "a"), "Succeeded")
     await world.untouched("c")
+
+
+async def waiting_after_a_stage(world: World) -> Run:
+    run = await in_flight(world, "a", afterStageTasks=[timed_wait("1h"), APPROVAL])
+    await world.report("a")
+    await run.comes_to(Says.RUN_WAITING_AFTER, stage="one")
+    return run
+
+
+async def stuck(world: World) -> Run:
+    run = await in_flight(world, "a")
+    await run.comes_to(Says.RUN_STUCK, stage="one", clusters=world.cluster("a"))
+    return run
+
+
+async def deleting(world: World) -> Run:
+    return await removing(world, "x")
+
+
+@pytest.mark.parametrize(
+    "moment", [waiting_after_a_stage, stuck, deleting], ids=lambda moment: moment.__name__
+)
+async def test_9_a_violation_ends_the_run_at_other_moments_too(
+    world: World, moment: Callable[[World], Awaitable[Run]]
+) -> None:
+    run = await moment(world)
+    before = (await run.read())["status"]
+    await world.delete(world.scope.placement, world.name)
+    after = await run.fails(
+        f"{E_VALID}: {E_USER}: parent placement not found", within=fair(PROMISED)
+    )
+    for part in ("stagesStatus", "deletionStageStatus"):
+        assert after["status"][part] == before[part]
 
 
 # -- when it is looked ---------------------------------------------------------------------
