@@ -332,6 +332,7 @@ async def test_10_4_stopped_between_two_clusters_it_goes_on_with_the_next(world:
     run = await in_flight(world, "abc")
     for done, following in (("a", "b"), ("b", "c")):
         await run.set_state("Stop")
+        await run.comes_to(Says.RUN_STOPPING)
         await world.report(done)
         await run.comes_to(Says.RUN_STOPPED)
         await world.untouched(following)

@@ -135,6 +135,7 @@ async def test_decision_13_the_story_of_a_run_is_told_in_its_events(world: World
     run = await in_flight(world, "ab", beforeStageTasks=[], afterStageTasks=[APPROVAL])
     await run.comes_to(Says.RUN_STUCK, clusters=world.cluster("a"), stage="one")
     await run.set_state("Stop")
+    await run.stage_comes_to(Says.STAGE_STOPPING)
     await world.report("a")
     await run.comes_to(Says.RUN_STOPPED)
     await run.set_state("Run")

@@ -40,6 +40,7 @@ async def test_8_4_a_binding_replaced_while_stopped_is_used_after_the_resume(
 ) -> None:
     run = await in_flight(world)
     await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
     await world.report("a")
     await run.comes_to(Says.RUN_STOPPED)
     again = await replace(world, "b")

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.conformance.objects import APPROVAL, find_condition, stage, stage_of, timed_wait
+from tests.conformance.objects import find_condition, stage, stage_of, timed_wait
 from tests.conformance.pace import BETWEEN_TWO_STEPS, LOOKED_TWICE, PROMISED, fair
 from tests.conformance.runs import Run
 from tests.conformance.situations import at_a_gate, goes_through, in_flight, removing, started
@@ -80,7 +80,7 @@ async def test_9_a_violation_ends_a_run_with_clusters_in_flight(
 
 
 async def waiting_after_a_stage(world: World) -> Run:
-    run = await in_flight(world, "a", afterStageTasks=[timed_wait("1h"), APPROVAL])
+    run = await in_flight(world, "a", afterStageTasks=[timed_wait("1h")])
     await world.report("a")
     await run.comes_to(Says.RUN_WAITING_AFTER, stage="one")
     return run
@@ -130,6 +130,7 @@ async def test_9_while_only_initialized_nothing_is_checked_until_the_start(world
 async def test_decision_8_while_stopped_nothing_is_checked_until_the_resume(world: World) -> None:
     run = await in_flight(world)
     await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
     await world.report("a")
     await run.comes_to(Says.RUN_STOPPED)
     await world.label("b", {"stage": "other"})
