@@ -1,7 +1,10 @@
 """Fixtures of the conformance ring, its options, and the table at its end.
 
 pytest tests/conformance                                        engine and hub of the session
-pytest tests/conformance --kubeconfig hub.kubeconfig --stuck-after 20    any engine, any hub
+pytest tests/conformance --kubeconfig hub.kubeconfig --stuck-after 4     any engine, any hub
+
+In the second case the engine has to call a cluster stuck after as many seconds, and nothing else
+may place: `fleetgate worker --run engine,bridge --placement external --stuck-after 4s`.
 """
 
 import asyncio
