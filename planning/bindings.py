@@ -152,11 +152,14 @@ def failure(binding: Binding) -> str | None:
     return None
 
 
-def missing(*, cluster: str, stage: str, stopping: bool = False) -> str:
-    """The text of a cluster without a binding (contract: 8.4, 10.1)."""
+def missing(*, cluster: str, stage: str) -> str:
+    """The text of a cluster without a binding while its run stops (contract: 10.1).
+
+    While the run is to run, the number of bindings is checked first (contract: 9).
+    """
     return unexpected(
         f"the binding for cluster `{cluster}` in stage `{stage}` "
-        "is not found in the toBeUpdatedBindings map" + (" during stopping" if stopping else "")
+        "is not found in the toBeUpdatedBindings map during stopping"
     )
 
 

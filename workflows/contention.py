@@ -18,30 +18,33 @@ async def settle(
 ) -> ClusterUpdated:
     """Decide how the cluster's update ended, which may take until the run is resumed.
 
+    An answer that the binding is gone means that the cluster has another one by now.
+
     Raises:
-        RunAborted: there is no binding to update.
+        RunAborted: while the run stops, there is no binding left.
     """
     while not updated.done:
         if rollout.may_go_on:
             # Whether the run may go on at all comes first, in words of its own.
             await rollout.until_looked()
             if rollout.may_go_on:
-                return _taken(request, updated)
+                return _taken(rollout, request, updated)
         elif updated.gone:
-            raise _missing(request, stopping=True)
+            raise abort(bindings.missing(cluster=request.cluster, stage=request.stage))
         else:
             updated = await _whoever_ends_it(rollout, request, updated)
     return updated
 
 
-def _taken(request: UpdateCluster, updated: ClusterUpdated) -> ClusterUpdated:
+def _taken(rollout: Rollout, request: UpdateCluster, updated: ClusterUpdated) -> ClusterUpdated:
     if not updated.preempted:
-        raise _missing(request)
-    return updated
-
-
-def _missing(request: UpdateCluster, *, stopping: bool = False) -> Exception:
-    return abort(bindings.missing(cluster=request.cluster, stage=request.stage, stopping=stopping))
+        return updated
+    # The scheduler may have replaced the binding, and then the new one is to be looked at.
+    binding = rollout.targets.selected[request.cluster]
+    text = bindings.preempted(
+        cluster=request.cluster, stage=request.stage, binding=rollout.run.reference(binding)
+    )
+    return ClusterUpdated(preempted=text)
 
 
 async def _whoever_ends_it(

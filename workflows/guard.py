@@ -73,7 +73,7 @@ class Guard:
             rollout.gone = True
             return None
         try:
-            validation.check(surveyed.facts, run=rollout.run, status=status)
+            rollout.learn(validation.check(surveyed.facts, run=rollout.run, status=status))
         except RunError as error:
             return error
         return None

@@ -10,6 +10,7 @@ with workflow.unsafe.imports_passed_through():
     from planning.errors import InitializationError
     from planning.runs import initialization, marks
     from planning.runs.facts import HubFacts, SnapshotFacts
+    from planning.runs.ledger import DELETION
     from workflows import calls
     from workflows.rollout import Rollout
 
@@ -32,6 +33,7 @@ async def initialize(rollout: Rollout) -> bool:
         marks.run_not_initialized(rollout.ledger, str(error), workflow.now())
         return False
     marks.run_initialized(rollout.ledger, workflow.now())
+    rollout.stage = 0 if rollout.strategy.stages else DELETION
     rollout.planned = True
     return True
 

@@ -90,6 +90,15 @@ class Rollout:
         """Have the guard look whether the run may still go on."""
         self.doubts += 1
 
+    def learn(self, targets: Targets) -> None:
+        """Take the bindings of the clusters by now: the scheduler may have replaced some.
+
+        Those that are deleted already stay known, for the rest of the deletion stage.
+        """
+        leaving = {**self.targets.leaving, **targets.leaving}
+        if (targets.selected, leaving) != (self.targets.selected, self.targets.leaving):
+            self.targets = Targets(selected=targets.selected, leaving=leaving)
+
     def ask(self, state: RunState) -> None:
         """Take the state that the run shall be in; while it did not run, nobody looked."""
         if state is RunState.RUN and self.desired is not state:

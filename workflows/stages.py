@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from planning.bindings import Desired
     from planning.errors import abort, joined
     from planning.runs import concurrency, marks
+    from planning.runs.initialization import Targets
     from workflows import calls
     from workflows.contention import settle
     from workflows.gates import pass_gates
@@ -74,9 +75,15 @@ class StageRun:
             summary = f"{self._stage.name}: bindings of {rollout.placement}"
             handle = calls.follower(self._following(), summary=summary)
             try:
-                await workflow.wait_condition(lambda: rollout.halted and not rollout.in_flight)
+                await self._until_others_are_followed(rollout.targets)
             finally:
                 handle.cancel()
+
+    async def _until_others_are_followed(self, targets: Targets) -> None:
+        rollout = self._rollout
+        await workflow.wait_condition(
+            lambda: (rollout.halted and not rollout.in_flight) or rollout.targets is not targets
+        )
 
     async def _update(self, position: int) -> None:
         async with self._slots:
@@ -84,14 +91,21 @@ class StageRun:
             if self._failed:
                 return
             self._begin(position, workflow.now())
-            request = self._request(position)
             # While this waits, others of the stage begin and end, and a stop may arrive.
+            updated = await self._hand_out(position)
+            self._end(position, updated, workflow.now())
+
+    async def _hand_out(self, position: int) -> ClusterUpdated:
+        """Write the cluster's binding and wait for its end; anew when it was replaced before."""
+        while True:
+            request = self._request(position)
             updated = await calls.cluster(
                 "update_cluster", request, ClusterUpdated, cluster=request.cluster
             )
             if not updated.done:
                 updated = await settle(self._rollout, request, updated)
-            self._end(position, updated, workflow.now())
+            if updated.done or updated.preempted:
+                return updated
 
     def _begin(self, position: int, now: datetime) -> None:
         ledger = self._rollout.ledger

@@ -187,8 +187,12 @@ class UpdateRun:
 
     async def _drive(self) -> bool:
         rollout = self._rollout
-        if not rollout.planned and not await initialize(rollout):
-            return False
+        if not rollout.planned:
+            if not await initialize(rollout):
+                return False
+            if workflow.patched("plan-written-first"):
+                # Whoever watches the run sees its plan before anything of it is done (7.9).
+                await self._mirror.flushed()
         for index, stage in enumerate(rollout.strategy.stages):
             if self._done(index):
                 continue

@@ -12,8 +12,8 @@ from planning.runs import initialization
 from planning.runs.facts import HubFacts
 
 
-def check(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> None:
-    """Compare what was planned with what would be planned now.
+def check(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> initialization.Targets:
+    """Compare what was planned with what would be planned now; returns the bindings by now.
 
     Raises:
         RunAborted, InitializationError: the run has to end; the text says why.
@@ -39,7 +39,8 @@ def check(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> None:
         raise abort(unexpected("the updateRun has nil updateStrategySnapshot"))
     initialization.assign_stages(facts, strategy, targets, run=run, status=scratch)
     _check_stages(scratch.stages_status, status.stages_status)
-    _check_deletion(list(targets.leaving), status)
+    _check_deletion(facts, list(targets.leaving), status)
+    return targets
 
 
 def _only_deletes(status: UpdateRunStatus) -> bool:
@@ -91,7 +92,7 @@ def _check_stage(index: int, new: StageStatus, old: StageStatus) -> None:
             )
 
 
-def _check_deletion(leaving: list[str], status: UpdateRunStatus) -> None:
+def _check_deletion(facts: HubFacts, leaving: list[str], status: UpdateRunStatus) -> None:
     if status.deletion_stage_status is None:
         raise abort(unexpected("the updateRun has nil deletionStageStatus"))
     planned = {each.cluster_name: each for each in status.deletion_stage_status.clusters}
@@ -107,3 +108,17 @@ def _check_deletion(leaving: list[str], status: UpdateRunStatus) -> None:
                     f"the deleted cluster `{cluster}` in the deleting stage still has a binding"
                 )
             )
+        if conditions.has(planned[cluster].conditions, ConditionType.STARTED):
+            _check_deleting(facts, cluster)
+
+
+def _check_deleting(facts: HubFacts, cluster: str) -> None:
+    # One that is not deleting yet may be about to be; one beside another that is, was made since.
+    bindings = [each for each in facts.bindings if each.cluster == cluster]
+    if len({each.deleting for each in bindings}) > 1:
+        raise abort_stage(
+            unexpected(
+                f"the cluster `{cluster}` in the deleting stage is marked as deleting but its "
+                "corresponding binding is not deleting"
+            )
+        )

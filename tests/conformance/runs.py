@@ -111,9 +111,11 @@ class Run:
         self.shows(seen, Says.RUN_ABORTED)
         return seen
 
-    async def is_preempted(self, short: str = "a", *, stage: str = "one", index: int = 0) -> Json:
+    async def is_preempted(
+        self, short: str = "a", *, stage: str = "one", index: int = 0, binding: str = ""
+    ) -> Json:
         """Wait until the run has failed because somebody took this cluster's binding (8.6a)."""
-        text = self.preemption(short, stage=stage)
+        text = self.preemption(short, stage=stage, binding=binding)
         seen = await self.fails(f"{texts.E_ABORT}: {text}")
         self.shows(seen, Says.CLUSTER_FAILED, part=self.cluster(seen, short, index), error=text)
         failed = stage_of(seen, index)
@@ -122,10 +124,13 @@ class Run:
         assert failed["endTime"]
         return seen
 
-    def preemption(self, short: str, *, stage: str = "one") -> str:
-        """What a cluster says whose binding somebody else has changed."""
-        binding = self.world.reference(self.world.binding_name(short))
-        return texts.preempted(cluster=self.world.cluster(short), stage=stage, binding=binding)
+    def preemption(self, short: str, *, stage: str = "one", binding: str = "") -> str:
+        """What a cluster says whose binding, by default its first, somebody else has changed."""
+        return texts.preempted(
+            cluster=self.world.cluster(short),
+            stage=stage,
+            binding=self.world.reference(self.world.binding_name(binding or short)),
+        )
 
     async def is_refused(self, error: str) -> Json:
         """Wait until the run could not be initialized, and check the whole text."""

@@ -13,15 +13,12 @@ from tests.conformance.objects import (
     timed_wait,
     types_of,
 )
+from tests.conformance.pace import QUIET
 from tests.conformance.runs import Run
-from tests.conformance.test_8_8_deletion import leaving
+from tests.conformance.situations import in_flight, leaving
 from tests.conformance.texts import E_USER, E_VALID, unplaced
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
-
-QUIET = 0.4
-"""Seconds in which an engine that rolls back or goes on would have begun."""
-
 
 # -- 11 failure ----------------------------------------------------------------------------
 
@@ -54,11 +51,7 @@ async def test_11_a_run_that_fails_in_a_stage_fails_the_stage_with_the_same_text
 
 
 async def test_11_a_failed_run_leaves_the_bindings_as_they_are(world: World) -> None:
-    await world.place("ab")
-    await world.strategy(stage())
-    run = await Run.create(world)
-    await world.handed_out("a")
-    await run.cluster_comes_to(Says.CLUSTER_STARTED, "a")
+    run = await in_flight(world)
     await world.label("b", {"stage": "other"})
     await run.fails(unplaced(world.cluster("b")))
     before = await world.read_binding("a")

@@ -12,13 +12,11 @@ from tests.conformance.objects import (
     stage_of,
     types_of,
 )
+from tests.conformance.pace import QUIET
 from tests.conformance.runs import Run
 from tests.conformance.texts import E_USER, E_VALID
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
-
-QUIET = 0.3
-"""Seconds in which an engine that does something would have begun."""
 
 
 async def test_6_created_with_initialize_it_is_planned_and_nothing_else(world: World) -> None:

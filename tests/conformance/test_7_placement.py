@@ -12,6 +12,7 @@ from tests.conformance.objects import (
     cluster_names,
     stage,
 )
+from tests.conformance.pace import QUIET
 from tests.conformance.runs import Run
 from tests.conformance.texts import E_UNEXP, E_USER, E_VALID
 from tests.conformance.vocabulary import Says
@@ -242,7 +243,7 @@ async def test_7_3_a_binding_of_an_old_policy_is_waited_for_without_a_condition(
     await world.strategy(stage())
     run = await Run.create(world, state="Initialize")
     await world.throughout(
-        world.scope.run, run.name, lambda seen: seen and "status" not in seen, seconds=0.6
+        world.scope.run, run.name, lambda seen: seen and "status" not in seen, seconds=2 * QUIET
     )
     await world.change_binding("b", schedulingPolicySnapshotName=f"{world.name}-0")
     seen = await run.comes_to(Says.RUN_INITIALIZED)

@@ -1,13 +1,23 @@
 """Sections 7.7 and 7.9: the resource snapshot that a run rolls out."""
 
+from contextlib import aclosing
+
 import pytest
 
 from api.kinds import CONFIG_MAP, NAMESPACE
 from hub import Json
-from tests.conformance.objects import LATEST, PARENT, RESOURCE_INDEX, cluster_names, stage
+from tests.conformance.objects import (
+    LATEST,
+    PARENT,
+    RESOURCE_INDEX,
+    cluster_names,
+    find_condition,
+    stage,
+)
 from tests.conformance.runs import Run
 from tests.conformance.texts import E_UNEXP, E_USER, E_VALID
 from tests.conformance.vocabulary import Says
+from tests.conformance.waiting import states
 from tests.conformance.world import World
 
 
@@ -150,6 +160,22 @@ async def test_7_7_selectors_that_cannot_be_followed_are_a_user_error(world: Wor
     assert message.startswith(f"{E_VALID}: {E_USER}: "), message
     run.shows(seen, Says.RUN_NOT_INITIALIZED, error=message)
     assert cluster_names(seen) == world.clusters("a")
+
+
+async def test_7_9_that_a_run_is_initialized_is_written_before_anything_is_done(
+    world: World,
+) -> None:
+    await world.place("a")
+    await world.strategy(stage())
+    run = Run(world, f"{world.name}-run")
+    async with aclosing(states(world.hub, world.scope.run, run.name, world.namespace)) as each:
+        await Run.create(world)
+        first = await anext(
+            seen async for seen in each if seen and find_condition(seen, "Initialized")
+        )
+    run.shows(first, Says.RUN_INITIALIZED)
+    assert cluster_names(first) == world.clusters("a")
+    assert "conditions" not in run.cluster(first, "a")
 
 
 async def test_decision_9_an_index_less_run_announces_the_index_it_uses(world: World) -> None:

@@ -246,8 +246,8 @@ async def test_7_5_a_strategy_without_stages_has_a_place_for_no_cluster(world: W
 
 async def test_7_6_the_deletion_stage_lists_clusters_by_name(world: World) -> None:
     await world.place("b")
-    await world.binding("c", state="Unscheduled", name=f"{world.name}-1")
-    await world.binding("a", state="Unscheduled", name=f"{world.name}-2")
+    await world.binding("1", cluster="c", state="Unscheduled")
+    await world.binding("2", cluster="a", state="Unscheduled")
     deletion = stage_of(await planned(world, stage()), -1)
     assert deletion == {
         "stageName": DELETION_STAGE,

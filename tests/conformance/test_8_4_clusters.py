@@ -14,6 +14,7 @@ from tests.conformance.objects import (
     stage_of,
 )
 from tests.conformance.runs import Run
+from tests.conformance.situations import in_flight, started
 from tests.conformance.texts import E_ABORT
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import states
@@ -203,10 +204,7 @@ async def test_8_6a_another_run_that_takes_the_cluster_fails_this_one(world: Wor
 async def test_8_6a_any_change_of_a_binding_in_flight_preempts_it(
     world: World, change: Json
 ) -> None:
-    await prepared(world, "ab")
-    run = await Run.create(world)
-    await world.handed_out("a")
-    await run.cluster_comes_to(Says.CLUSTER_STARTED, "a")
+    run = await in_flight(world)
     await world.change_binding("a", **change)
     await is_preempted(run)
 
@@ -227,10 +225,7 @@ async def test_8_6a_a_change_at_the_very_moment_of_the_hand_over_preempts_too(
 
 @pytest.mark.parametrize("status", ["False", "Unknown"])
 async def test_8_6a_an_announcement_taken_back_preempts_too(world: World, status: str) -> None:
-    await prepared(world, "ab")
-    run = await Run.create(world)
-    await world.handed_out("a")
-    await run.cluster_comes_to(Says.CLUSTER_STARTED, "a")
+    run = await in_flight(world)
     await world.report("a", "RolloutStarted", status)
     await is_preempted(run)
 
@@ -257,9 +252,7 @@ async def test_8_6a_a_cluster_whose_turn_has_not_come_is_simply_overwritten(worl
 async def test_5_errors_of_several_clusters_are_told_together(world: World) -> None:
     await prepared(world, "abc", maxConcurrency=2)
     run = await Run.create(world)
-    for short in "ab":
-        await world.handed_out(short)
-        await run.cluster_comes_to(Says.CLUSTER_STARTED, short)
+    await started(run, "a", "b")
     other = {"resourceSnapshotName": "other"}
     await asyncio.gather(*(world.change_binding(short, **other) for short in "ab"))
     first, second = (f"{E_ABORT}: {run.preemption(short)}" for short in "ab")

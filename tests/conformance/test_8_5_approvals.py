@@ -5,34 +5,20 @@ import pytest
 from api.kinds import EVENT
 from hub import Invalid, Json
 from tests.conformance.objects import APPROVAL, find_condition, stage, stage_of, timed_wait
+from tests.conformance.pace import QUIET
 from tests.conformance.runs import Run
+from tests.conformance.situations import asks, lost_and_asked_again
 from tests.conformance.texts import E_ABORT, E_UNEXP
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
 from tests.support.eventually import eventually
-
-QUIET = 0.4
-"""Seconds in which an engine that counts an approval too many would have gone on."""
-
-
-async def waiting(world: World, *, after: bool = False) -> Run:
-    """A run of one cluster that waits for approval."""
-    await world.place("a")
-    side = "afterStageTasks" if after else "beforeStageTasks"
-    await world.strategy(stage(**{side: [APPROVAL]}))
-    run = await Run.create(world)
-    if after:
-        await world.update("a")
-    await world.asked(run.request("after" if after else "before"))
-    return run
-
 
 # -- the object (section 4) ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
 async def test_4_the_request_says_what_is_to_be_approved(world: World, side: str) -> None:
-    run = await waiting(world, after=side == "after")
+    run = await asks(world, side)
     request = await world.asked(f"{run.name}-{side}-one")
     assert request["spec"] == {"parentStageRollout": run.name, "targetStage": "one"}
     assert request["metadata"]["labels"] == {
@@ -46,7 +32,7 @@ async def test_4_the_request_says_what_is_to_be_approved(world: World, side: str
 
 
 async def test_4_the_request_is_immutable(world: World) -> None:
-    run = await waiting(world)
+    run = await asks(world)
     with pytest.raises(Invalid, match="The spec field is immutable"):
         await world.patch(
             world.scope.approval, run.request("before"), {"spec": {"targetStage": "two"}}
@@ -57,7 +43,7 @@ async def test_4_the_request_is_immutable(world: World) -> None:
 async def test_4_an_approval_of_another_generation_does_not_count(
     world: World, generation: int | None
 ) -> None:
-    run = await waiting(world)
+    run = await asks(world)
     request = run.request("before")
     await world.approve(request, generation=generation)
     await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
@@ -68,7 +54,7 @@ async def test_4_an_approval_of_another_generation_does_not_count(
 
 
 async def test_4_an_approval_that_says_no_does_not_count(world: World) -> None:
-    run = await waiting(world)
+    run = await asks(world)
     await world.approve(run.request("before"), status="False")
     await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
     await world.untouched("a")
@@ -95,7 +81,7 @@ async def test_decision_3_a_request_whose_name_is_too_long_is_refused_at_initial
 
 
 async def test_decision_12_an_approval_that_does_not_count_is_explained(world: World) -> None:
-    run = await waiting(world)
+    run = await asks(world)
     request = run.request("before")
     await world.approve(request, generation=7)
     where = world.namespace or "default"
@@ -113,7 +99,7 @@ async def test_decision_12_an_approval_that_does_not_count_is_explained(world: W
 
 @pytest.mark.parametrize("side", ["before", "after"])
 async def test_8_5_an_approval_is_asked_for_given_and_accepted(world: World, side: str) -> None:
-    run = await waiting(world, after=side == "after")
+    run = await asks(world, side)
     request = run.request(side)
 
     def task(seen: Json) -> Json:
@@ -185,7 +171,7 @@ async def test_8_5_a_request_that_targets_something_else_fails_the_run(
 
 
 async def test_8_5_once_approved_the_request_is_not_looked_at_any_more(world: World) -> None:
-    run = await waiting(world)
+    run = await asks(world)
     await run.approve("before")
     await world.handed_out("a")
     await world.delete(world.scope.approval, run.request("before"))
@@ -196,7 +182,7 @@ async def test_8_5_once_approved_the_request_is_not_looked_at_any_more(world: Wo
 
 
 async def test_6_an_approval_of_no_run_triggers_nothing(world: World) -> None:
-    run = await waiting(world)
+    run = await asks(world)
     name = f"{world.name}-stray"
     spec = {"parentStageRollout": "", "targetStage": "one"}
     await world.create(world.scope.approval, name, {"spec": spec})
@@ -225,15 +211,9 @@ async def test_8_5_an_acceptance_cannot_be_reverted(world: World) -> None:
 
 
 async def test_8_5_a_request_deleted_before_its_acceptance_is_made_anew(world: World) -> None:
-    run = await waiting(world)
+    run = await asks(world)
     request = run.request("before")
-    first = await world.asked(request)
-    await world.delete(world.scope.approval, request)
-    await world.until(
-        world.scope.approval,
-        request,
-        lambda seen: seen and seen["metadata"]["uid"] != first["metadata"]["uid"],
-    )
+    await lost_and_asked_again(world, request)
     await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
     await world.untouched("a")
     await world.approve(request)
@@ -243,7 +223,7 @@ async def test_8_5_a_request_deleted_before_its_acceptance_is_made_anew(world: W
 async def test_8_5_an_approval_taken_back_before_it_counts_has_to_be_given_again(
     world: World,
 ) -> None:
-    run = await waiting(world)
+    run = await asks(world)
     await run.set_state("Stop")
     await run.comes_to(Says.RUN_STOPPED)
     request = run.request("before")

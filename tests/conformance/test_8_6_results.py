@@ -4,12 +4,12 @@ import pytest
 
 from hub import Json
 from tests.conformance.objects import stage, stage_of, types_of
+from tests.conformance.pace import QUIET
 from tests.conformance.runs import Run
+from tests.conformance.situations import in_flight
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
 
-QUIET = 0.4
-"""Seconds in which an engine that misreads a condition would have shown it."""
 TOLERATED = [
     ("Overridden", "OverriddenPending"),
     ("WorkSynchronized", "WorkNotSynchronizedYet"),
@@ -26,22 +26,12 @@ FAILING = [
 ]
 
 
-async def in_flight(world: World, shorts: str = "a", **fields: object) -> Run:
-    """A run that has handed out to its first cluster."""
-    await world.place(shorts)
-    await world.strategy(stage(**fields))
-    run = await Run.create(world)
-    await world.handed_out(shorts[0])
-    await run.cluster_comes_to(Says.CLUSTER_STARTED, shorts[0])
-    return run
-
-
 # -- success -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["Available", "DiffReported"])
 async def test_8_6b_available_or_diff_reported_is_success(world: World, kind: str) -> None:
-    run = await in_flight(world)
+    run = await in_flight(world, "a")
     await world.report("a", kind)
     seen = await run.succeeds()
     run.shows(seen, Says.CLUSTER_SUCCEEDED, part=run.cluster(seen, "a"))
@@ -104,7 +94,7 @@ async def test_8_6b_a_failing_binding_changes_no_condition(
 async def test_8_4_a_cluster_that_takes_too_long_is_stuck_whatever_the_reason(
     world: World, failing: bool
 ) -> None:
-    run = await in_flight(world)
+    run = await in_flight(world, "a")
     if failing:
         await world.report("a", "Available", "False", "NotAllWorkAreAvailable")
     seen = await run.comes_to(Says.RUN_STUCK, clusters=world.cluster("a"), stage="one")
@@ -113,7 +103,7 @@ async def test_8_4_a_cluster_that_takes_too_long_is_stuck_whatever_the_reason(
 
 
 async def test_8_4_until_the_threshold_a_cluster_is_not_stuck(world: World) -> None:
-    run = await in_flight(world)
+    run = await in_flight(world, "a")
     await run.stays(Says.RUN_PROGRESSING, seconds=world.stuck_after / 2)
 
 

@@ -8,29 +8,12 @@ from tests.conformance.objects import (
     stage,
     stage_of,
 )
+from tests.conformance.pace import PROMISED, fair
 from tests.conformance.runs import Run
+from tests.conformance.situations import leaving, let_go, removing
 from tests.conformance.texts import E_ABORT, E_UNEXP
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
-
-HELD = ["conformance.example.com/held"]
-"""A finalizer, by which a binding stays for as long as a test wants."""
-
-
-async def leaving(world: World, shorts: str, *, held: bool = True) -> None:
-    """Bindings that the scheduler has given up."""
-    for short in shorts:
-        await world.binding(short, state="Unscheduled", finalizers=HELD if held else ())
-
-
-async def let_go(world: World, short: str) -> None:
-    """Let a deleted binding go away, as the work generator does in the end."""
-    await world.until(
-        world.scope.binding,
-        world.binding_name(short),
-        lambda seen: seen and seen["metadata"].get("deletionTimestamp"),
-    )
-    await world.release(world.scope.binding, world.binding_name(short))
 
 
 async def test_8_8_bindings_are_deleted_only_after_all_stages(world: World) -> None:
@@ -73,8 +56,7 @@ async def test_8_8_all_bindings_are_deleted_at_once_and_each_is_told_of(world: W
     assert not find_condition(run.cluster(seen, "x", -1), "Succeeded")
     run.shows(seen, Says.RUN_PROGRESSING)
 
-    await let_go(world, "x")
-    await let_go(world, "z")
+    await let_go(world, "x", "z")
     seen = await run.succeeds()
     deletion = stage_of(seen, -1)
     run.shows(seen, Says.STAGE_COMPLETED, part=deletion)
@@ -107,12 +89,7 @@ async def test_8_8_with_nothing_to_delete_the_stage_succeeds_at_once(world: Worl
 
 
 async def test_8_8_a_deletion_that_takes_long_is_not_called_stuck(world: World) -> None:
-    await world.place("a")
-    await leaving(world, "x")
-    await world.strategy(stage())
-    run = await Run.create(world)
-    await world.update("a")
-    await run.cluster_comes_to(Says.CLUSTER_STARTED, "x", -1)
+    run = await removing(world, "x")
     await run.stays(Says.RUN_PROGRESSING, seconds=world.stuck_after + 0.5)
     await let_go(world, "x")
     await run.succeeds()
@@ -121,21 +98,47 @@ async def test_8_8_a_deletion_that_takes_long_is_not_called_stuck(world: World) 
 async def test_8_8_a_binding_that_comes_back_after_its_deletion_fails_the_run(
     world: World,
 ) -> None:
-    await world.place("a")
-    await leaving(world, "xy")
-    await world.strategy(stage())
-    run = await Run.create(world)
-    await world.update("a")
+    run = await removing(world, "xy")
     await let_go(world, "x")
     await run.cluster_comes_to(Says.CLUSTER_SUCCEEDED, "x", -1)
     await leaving(world, "x")
-    text = (
-        f"{E_ABORT}: {E_UNEXP}: the deleted cluster `{world.cluster('x')}` in the deleting stage "
-        "still has a binding"
+    await is_aborted(
+        run,
+        f"the deleted cluster `{world.cluster('x')}` in the deleting stage still has a binding",
     )
-    seen = await run.fails(text, within=5)
+
+
+async def is_aborted(run: Run, text: str) -> None:
+    """The deletion stage has failed, and the run with it."""
+    text = f"{E_ABORT}: {E_UNEXP}: {text}"
+    seen = await run.fails(text, within=fair(PROMISED))
     run.shows(seen, Says.STAGE_FAILED, part=stage_of(seen, -1), error=text)
     run.shows(seen, Says.STAGE_ABORTED, part=stage_of(seen, -1))
+    assert stage_of(seen, -1)["endTime"]
+
+
+async def test_8_8_a_second_binding_of_a_cluster_being_deleted_fails_the_run(
+    world: World,
+) -> None:
+    run = await removing(world, "x")
+    await world.binding("x-again", cluster="x", state="Unscheduled")
+    await is_aborted(
+        run,
+        f"the cluster `{world.cluster('x')}` in the deleting stage is marked as deleting but its "
+        "corresponding binding is not deleting",
+    )
+
+
+async def test_8_8_a_further_cluster_to_be_deleted_ends_the_run_before_its_stage_is_asked(
+    world: World,
+) -> None:
+    """Section 9 comes first, so the text is its, and the stage has not failed."""
+    run = await removing(world, "x")
+    await world.binding("y", state="Unscheduled")
+    text = f"the cluster `{world.cluster('y')}` to be deleted is not in the delete stage"
+    seen = await run.fails(f"{E_ABORT}: {E_UNEXP}: {text}", within=fair(PROMISED))
+    assert not find_condition(stage_of(seen, -1), "Succeeded")
+    assert "deletionTimestamp" not in (await world.read_binding("y"))["metadata"]
 
 
 async def test_decision_15_a_run_that_only_deletes_succeeds(world: World) -> None:
@@ -143,8 +146,7 @@ async def test_decision_15_a_run_that_only_deletes_succeeds(world: World) -> Non
     await leaving(world, "xy")
     await world.strategy(stage(), stage("two"))
     run = await Run.create(world)
-    await let_go(world, "x")
-    await let_go(world, "y")
+    await let_go(world, "x", "y")
     seen = await run.succeeds()
     run.shows(seen, Says.STAGE_SKIPPED, part=stage_of(seen, 0))
     assert _done(seen) == ["True", "True"]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from api.kinds import MEMBER_CLUSTER, Kind, Scope
 from hub import Hub, Json, NotFound
 from tests.conformance import objects
+from tests.conformance.pace import fair
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import Expectation, patiently, throughout, until
 
@@ -30,7 +31,7 @@ class World:
     namespace: str
     """Empty in the cluster scope."""
     within: float
-    """Seconds that an engine may take for a step."""
+    """Seconds that an engine may take for a step, on a machine that keeps up."""
     stuck_after: float
     """Seconds after which the engine under test calls a cluster stuck."""
     note: Callable[[Says], None] = field(default=lambda _: None)
@@ -172,16 +173,19 @@ class World:
         *,
         policy: int = 0,
         state: str = "Scheduled",
-        name: str = "",
+        cluster: str = "",
         finalizers: Iterable[str] = (),
     ) -> None:
-        """Bind the placement to a cluster, as the scheduler does."""
+        """Bind the placement to a cluster, as the scheduler does.
+
+        With `cluster` the binding is of that one, and `short` only makes its name.
+        """
         spec = objects.binding_spec(
-            cluster=self.cluster(short), policy=f"{self.name}-{policy}", state=state
+            cluster=self.cluster(cluster or short), policy=f"{self.name}-{policy}", state=state
         )
         await self.create(
             self.scope.binding,
-            name or self.binding_name(short),
+            self.binding_name(short),
             {"spec": spec},
             labels={objects.PARENT: self.name},
             finalizers=list(finalizers),
@@ -336,7 +340,7 @@ class World:
             name,
             expect,
             namespace=self._home(kind),
-            within=within or self.within,
+            within=within or fair(self.within),
         )
         return seen or {}
 

@@ -232,11 +232,10 @@ def test_without_an_announcement_a_binding_is_not_overtaken() -> None:
     assert not bindings.overtaken(binding(), "v2", since=NOW)
 
 
-@pytest.mark.parametrize(("stopping", "end"), [(False, ""), (True, " during stopping")])
-def test_a_missing_binding_is_unexpected(stopping: bool, end: str) -> None:
-    assert bindings.missing(cluster="a", stage="one", stopping=stopping) == (
+def test_a_binding_missing_while_its_run_stops_is_unexpected() -> None:
+    assert bindings.missing(cluster="a", stage="one") == (
         "unexpected behavior which cannot be handled by the controller: the binding for cluster "
-        f"`a` in stage `one` is not found in the toBeUpdatedBindings map{end}"
+        "`a` in stage `one` is not found in the toBeUpdatedBindings map during stopping"
     )
 
 

@@ -11,7 +11,7 @@ from planning import conditions
 from planning.errors import RunError, StageAborted, TransientState
 from planning.identity import RunRef
 from planning.runs import validation
-from planning.runs.facts import HubFacts, PlacementFact
+from planning.runs.facts import BindingFact, HubFacts, PlacementFact
 from tests.planning.run_samples import (
     CLUSTER_RUN,
     NOW,
@@ -235,6 +235,43 @@ def test_a_cluster_that_was_deleted_and_has_a_binding_again_is_the_deletion_stag
     assert str(aborted.value) == (
         f"{ABORT}{UNEXPECTED}the deleted cluster `c` in the deleting stage still has a binding"
     )
+
+
+def test_a_second_binding_of_a_cluster_being_deleted_is_the_deletion_stages_fault() -> None:
+    def leaving(name: str, *, deleting: bool) -> BindingFact:
+        return binding(name, cluster="c", state="Unscheduled", deleting=deleting)
+
+    picked = [binding("a"), binding("b")]
+    status = planned(facts(bindings=[*picked, leaving("c", deleting=False)]))
+    assert status.deletion_stage_status is not None
+    status.deletion_stage_status.clusters[0].conditions.append(
+        conditions.make("Started", "True", "Begun", "", generation=1, now=NOW)
+    )
+    both = [*picked, leaving("c", deleting=True), leaving("c2", deleting=False)]
+    with pytest.raises(StageAborted) as aborted:
+        validation.check(facts(bindings=both), run=CLUSTER_RUN, status=status)
+    assert str(aborted.value) == (
+        f"{ABORT}{UNEXPECTED}the cluster `c` in the deleting stage is marked as deleting but its "
+        "corresponding binding is not deleting"
+    )
+
+
+@pytest.mark.parametrize("deleting", [True, False])
+def test_a_binding_that_is_deleted_or_about_to_be_is_as_it_should(deleting: bool) -> None:
+    known = facts(bindings=[binding("a"), binding("c", state="Unscheduled", deleting=deleting)])
+    status = planned(known)
+    assert status.deletion_stage_status is not None
+    status.deletion_stage_status.clusters[0].conditions.append(
+        conditions.make("Started", "True", "Begun", "", generation=1, now=NOW)
+    )
+    validation.check(known, run=CLUSTER_RUN, status=status)
+
+
+def test_the_bindings_by_now_are_told() -> None:
+    status = planned(facts())
+    anew = facts(bindings=[binding("a"), binding("b-again", cluster="b")])
+    targets = validation.check(anew, run=CLUSTER_RUN, status=status)
+    assert targets.selected == {"a": "web-a", "b": "web-b-again"}
 
 
 def test_looking_changes_nothing() -> None:

@@ -1,0 +1,111 @@
+"""What runs are in when a test begins: a cluster in flight, a gate, clusters on their way out."""
+
+from hub import Json
+from tests.conformance.objects import APPROVAL, find_condition, stage, stage_of
+from tests.conformance.runs import Run
+from tests.conformance.vocabulary import Says
+from tests.conformance.world import World
+
+HELD = ["conformance.example.com/held"]
+"""A finalizer, by which a binding stays for as long as a test wants."""
+
+
+async def in_flight(world: World, shorts: str = "ab", **fields: object) -> Run:
+    """A run over one stage that has handed out to its first cluster."""
+    await world.place(shorts)
+    await world.strategy(stage(**fields))
+    run = await Run.create(world)
+    await started(run, shorts[0])
+    return run
+
+
+async def started(run: Run, *shorts: str) -> None:
+    """Wait until the run has handed out to these clusters of its first stage, and says so."""
+    for short in shorts:
+        await run.world.handed_out(short)
+        await run.cluster_comes_to(Says.CLUSTER_STARTED, short)
+
+
+async def asks(world: World, side: str = "before") -> Run:
+    """A run over one cluster that waits for approval before or after it."""
+    await world.place("a")
+    await world.strategy(stage(**{f"{side}StageTasks": [APPROVAL]}))
+    run = await Run.create(world)
+    if side == "after":
+        await world.update("a")
+    await world.asked(run.request(side))
+    return run
+
+
+async def lost_and_asked_again(world: World, request: str) -> None:
+    """Delete an approval request that is not accepted, and wait until it is made anew."""
+    first = await world.asked(request)
+    await world.delete(world.scope.approval, request)
+    await world.until(
+        world.scope.approval,
+        request,
+        lambda seen: seen and seen["metadata"]["uid"] != first["metadata"]["uid"],
+    )
+
+
+async def at_a_gate(world: World, *, policy: Json | None = None) -> Run:
+    """A run over a and b in stage one, which waits for approval, and c in stage two."""
+    clusters = {
+        "a": {"stage": "one", "order": "1"},
+        "b": {"stage": "one", "order": "2"},
+        "c": {"stage": "two", "tier": "second"},
+    }
+    await world.place(clusters, policy=policy, counted=3)
+    second = {"matchLabels": {"tier": "second"}}
+    await world.strategy(
+        stage("one", sortingLabelKey="order", beforeStageTasks=[APPROVAL], maxConcurrency=2),
+        stage("two", labelSelector=second),
+    )
+    run = await Run.create(world)
+    await run.until(
+        lambda seen: (
+            seen
+            and find_condition(
+                stage_of(seen, 0)["beforeStageTaskStatus"][0], "ApprovalRequestCreated"
+            )
+        )
+    )
+    return run
+
+
+async def goes_through(run: Run) -> Json:
+    """Approve a run that is at its gate, and see it through."""
+    await run.approve("before")
+    await run.world.update("a", "b", "c")
+    return await run.succeeds()
+
+
+# -- clusters that are no longer picked ----------------------------------------------------
+
+
+async def leaving(world: World, shorts: str, *, held: bool = True) -> None:
+    """Bindings that the scheduler has given up."""
+    for short in shorts:
+        await world.binding(short, state="Unscheduled", finalizers=HELD if held else ())
+
+
+async def removing(world: World, shorts: str) -> Run:
+    """A run that has updated its one cluster and deletes the held bindings of these."""
+    await world.place("a")
+    await leaving(world, shorts)
+    await world.strategy(stage())
+    run = await Run.create(world)
+    await world.update("a")
+    await run.cluster_comes_to(Says.CLUSTER_STARTED, shorts[-1], -1)
+    return run
+
+
+async def let_go(world: World, *shorts: str) -> None:
+    """Let deleted bindings go away, as the work generator does in the end."""
+    for short in shorts:
+        await world.until(
+            world.scope.binding,
+            world.binding_name(short),
+            lambda seen: seen and seen["metadata"].get("deletionTimestamp"),
+        )
+        await world.release(world.scope.binding, world.binding_name(short))

@@ -1,0 +1,69 @@
+"""Section 8.4, steps 4 and 6: bindings that the scheduler replaces by others."""
+
+from tests.conformance.objects import find_condition
+from tests.conformance.runs import Run
+from tests.conformance.situations import at_a_gate, in_flight
+from tests.conformance.vocabulary import Says
+from tests.conformance.world import World
+
+
+async def replace(world: World, short: str) -> str:
+    """Give a cluster another binding, and say by which short name the world knows it."""
+    again = f"{short}-again"
+    await world.delete(world.scope.binding, world.binding_name(short))
+    await world.binding(again, cluster=short)
+    return again
+
+
+async def test_8_4_a_cluster_is_updated_by_the_binding_that_it_has_by_then(world: World) -> None:
+    run = await at_a_gate(world)
+    again = await replace(world, "c")
+    await run.approve("before")
+    await world.update("a", "b", again)
+    seen = await run.succeeds()
+    run.shows(seen, Says.CLUSTER_SUCCEEDED, part=run.cluster(seen, "c", 1))
+    announced = find_condition(await world.read_binding(again), "RolloutStarted")
+    assert announced["message"].endswith(f"updateRun: {run.name}")
+
+
+async def test_8_4_a_binding_replaced_while_another_cluster_is_in_flight_is_used_too(
+    world: World,
+) -> None:
+    run = await in_flight(world)
+    again = await replace(world, "b")
+    await world.update("a", again)
+    await run.succeeds()
+
+
+async def test_8_4_a_binding_replaced_while_stopped_is_used_after_the_resume(
+    world: World,
+) -> None:
+    run = await in_flight(world)
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
+    await world.report("a")
+    await run.comes_to(Says.RUN_STOPPED)
+    again = await replace(world, "b")
+    await run.set_state("Run")
+    await world.update(again)
+    await run.succeeds()
+
+
+async def test_8_4_a_binding_replaced_in_flight_is_one_that_others_have_taken(
+    world: World,
+) -> None:
+    """Step 6: the new one has not the content that the run has handed out."""
+    run = await in_flight(world)
+    again = await replace(world, "a")
+    await run.is_preempted(binding=again)
+    await world.untouched(again, "b")
+
+
+async def test_8_4_a_binding_made_anew_under_its_name_in_flight_is_taken_too(
+    world: World,
+) -> None:
+    run: Run = await in_flight(world)
+    await world.delete(world.scope.binding, world.binding_name("a"))
+    await world.binding("a")
+    await run.is_preempted()
+    await world.untouched("a", "b")

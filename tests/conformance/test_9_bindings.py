@@ -1,0 +1,87 @@
+"""Section 9: bindings that the scheduler changes or gives up under a run."""
+
+import asyncio
+
+import pytest
+
+from tests.conformance.objects import find_condition, stage_of
+from tests.conformance.pace import LOOKED_TWICE, PROMISED, fair
+from tests.conformance.situations import at_a_gate, goes_through, started
+from tests.conformance.texts import E_ABORT, E_UNEXP
+from tests.conformance.violations import Deed, change_policy
+from tests.conformance.vocabulary import Says
+from tests.conformance.world import World
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [
+        (lambda world: world.delete(world.scope.binding, world.binding_name("b")), 1),
+        (lambda world: world.change_binding("b", state="Unscheduled"), 1),
+    ],
+    ids=["is gone", "is not picked any more"],
+)
+async def test_9_a_cluster_in_flight_whose_binding_goes_ends_the_run_in_its_words(
+    world: World, change: Deed, left: int
+) -> None:
+    """Validation comes before execution: this is no preemption, and no stage has failed."""
+    run = await at_a_gate(world)
+    await run.approve("before")
+    await started(run, "b")
+    await change(world)
+    seen = await run.fails(
+        f"{E_ABORT}: the number of clusters in index `0` stage has changed, "
+        f"new: {left}, existing: 2",
+        within=fair(PROMISED),
+    )
+    assert not find_condition(stage_of(seen, 0), "Succeeded")
+    assert not find_condition(run.cluster(seen, "b"), "Succeeded")
+
+
+async def test_9_of_a_new_policy_and_changed_bindings_the_policy_is_told(world: World) -> None:
+    """The scheduler moves the bindings to a new policy while one of them is in flight."""
+    run = await at_a_gate(world)
+    await run.approve("before")
+    await started(run, "a")
+    await change_policy(world)
+    for short in "abc":
+        await world.change_binding(short, schedulingPolicySnapshotName=f"{world.name}-1")
+    await run.fails(
+        f"{E_ABORT}: the policy snapshot index used in the updateRun is outdated, "
+        "latest: 1, recorded: 0",
+        within=fair(PROMISED),
+    )
+
+
+async def test_9_a_run_waits_for_a_binding_of_an_old_policy_without_failing(
+    world: World,
+) -> None:
+    run = await at_a_gate(world)
+    await world.binding("d", policy=7)
+    await run.stays(Says.RUN_WAITING_BEFORE, seconds=LOOKED_TWICE)
+    await world.delete(world.scope.binding, world.binding_name("d"))
+    await goes_through(run)
+
+
+async def test_9_a_binding_of_an_old_policy_that_is_given_up_ends_the_run(world: World) -> None:
+    run = await at_a_gate(world)
+    await world.binding("d", policy=7)
+    await run.stays(Says.RUN_WAITING_BEFORE, seconds=LOOKED_TWICE)
+    await world.change_binding("d", state="Unscheduled")
+    await run.fails(
+        f"{E_ABORT}: {E_UNEXP}: the cluster `{world.cluster('d')}` to be deleted is not in the "
+        "delete stage",
+        within=fair(PROMISED),
+    )
+
+
+async def test_9_while_a_binding_is_of_an_old_policy_nothing_new_begins(world: World) -> None:
+    run = await at_a_gate(world)
+    await world.binding("d", policy=7)
+    await run.stays(Says.RUN_WAITING_BEFORE, seconds=LOOKED_TWICE)
+    await run.approve("before")
+    await asyncio.sleep(LOOKED_TWICE)
+    await world.untouched("a", "b")
+    await world.delete(world.scope.binding, world.binding_name("d"))
+    await world.update("a", "b", "c")
+    await run.succeeds()

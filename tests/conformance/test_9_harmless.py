@@ -1,0 +1,48 @@
+"""Section 9: what may change without a run taking notice."""
+
+import pytest
+
+from tests.conformance.objects import LATEST, cluster_names, stage
+from tests.conformance.situations import at_a_gate, goes_through
+from tests.conformance.violations import Deed, label
+from tests.conformance.world import World
+
+
+async def edit_strategy(world: World) -> None:
+    patch = {"spec": {"stages": [stage("other")]}}
+    await world.patch(world.scope.strategy, world.name, patch)
+
+
+async def new_version(world: World) -> None:
+    await world.relabel(world.scope.resource_snapshot, world.snapshot_name(0), {LATEST: "false"})
+    await world.snapshot(1)
+
+
+async def join_elsewhere(world: World) -> None:
+    await world.member("d", {"stage": "one", "order": "0"})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        edit_strategy,
+        lambda world: world.delete(world.scope.strategy, world.name),
+        new_version,
+        label("a", purpose="other"),
+        label("b", order="5"),
+        join_elsewhere,
+    ],
+    ids=[
+        "the strategy is edited",
+        "the strategy is deleted",
+        "there is a new version",
+        "a label that decides nothing",
+        "an order that comes to the same",
+        "a cluster that is not picked",
+    ],
+)
+async def test_9_what_comes_to_the_same_does_not_end_a_run(world: World, change: Deed) -> None:
+    run = await at_a_gate(world)
+    await change(world)
+    seen = await goes_through(run)
+    assert cluster_names(seen, 0) == world.clusters("ab")

@@ -1,0 +1,162 @@
+"""Section 9: what has changed so that a run under way cannot go on.
+
+The runs wait at a gate, so that nothing but the change itself can make an engine look (decision
+8); each has to end within three seconds of the change.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tests.conformance.objects import find_condition, stage, stage_of, timed_wait
+from tests.conformance.pace import BETWEEN_TWO_STEPS, LOOKED_TWICE, PROMISED, fair
+from tests.conformance.runs import Run
+from tests.conformance.situations import at_a_gate, goes_through, in_flight, removing, started
+from tests.conformance.texts import E_USER, E_VALID, unplaced
+from tests.conformance.violations import APPLIED_OTHERWISE, PASSING, VIOLATIONS, Violation
+from tests.conformance.vocabulary import Says
+from tests.conformance.world import World
+
+
+@pytest.mark.parametrize("violation", VIOLATIONS, ids=str)
+async def test_9_a_violation_ends_the_run_also_at_a_gate(
+    world: World, violation: Violation
+) -> None:
+    """Within three seconds; stages and clusters stay as they were (decision 8)."""
+    run = await at_a_gate(world, policy=violation.policy)
+    before = await run.read()
+    await violation.change(world)
+    after = await run.fails(violation.text(world), within=fair(PROMISED))
+    assert after["status"]["stagesStatus"] == before["status"]["stagesStatus"]
+    await world.untouched(*await remaining(world, "abc"))
+
+
+async def test_9_another_apply_strategy_ends_the_run(world: World) -> None:
+    run = await at_a_gate(world)
+    await APPLIED_OTHERWISE.change(world)
+    seen = await run.until(
+        lambda found: found and find_condition(found, "Succeeded"), within=fair(PROMISED)
+    )
+    message = find_condition(seen, "Succeeded")["message"]
+    assert message.startswith(APPLIED_OTHERWISE.text(world))
+    assert ", recorded: " in message
+    run.shows(seen, Says.RUN_FAILED, error=message)
+    run.shows(seen, Says.RUN_ABORTED)
+
+
+@pytest.mark.parametrize("violation", PASSING, ids=str)
+async def test_decision_8_what_is_wrong_only_between_two_steps_does_not_count(
+    world: World, violation: Violation
+) -> None:
+    run = await at_a_gate(world, policy=violation.policy)
+    await violation.change(world)
+    await asyncio.sleep(BETWEEN_TWO_STEPS)
+    assert violation.mend
+    await violation.mend(world)
+    await goes_through(run)
+
+
+@pytest.mark.parametrize(
+    "violation",
+    [
+        each
+        for each in VIOLATIONS
+        if "placement is deleted" in each.name or "loses its" in each.name
+    ],
+    ids=str,
+)
+async def test_9_a_violation_ends_a_run_with_clusters_in_flight(
+    world: World, violation: Violation
+) -> None:
+    run = await at_a_gate(world, policy=violation.policy)
+    await run.approve("before")
+    await started(run, "a", "b")
+    await violation.change(world)
+    seen = await run.fails(violation.text(world), within=fair(PROMISED))
+    run.shows(seen, Says.STAGE_STARTED, part=stage_of(seen, 0))
+    assert not find_condition(run.cluster(seen, "a"), "Succeeded")
+    await world.untouched("c")
+
+
+async def waiting_after_a_stage(world: World) -> Run:
+    run = await in_flight(world, "a", afterStageTasks=[timed_wait("1h")])
+    await world.report("a")
+    await run.comes_to(Says.RUN_WAITING_AFTER, stage="one")
+    return run
+
+
+async def stuck(world: World) -> Run:
+    run = await in_flight(world, "a")
+    await run.comes_to(Says.RUN_STUCK, stage="one", clusters=world.cluster("a"))
+    return run
+
+
+async def deleting(world: World) -> Run:
+    return await removing(world, "x")
+
+
+@pytest.mark.parametrize(
+    "moment", [waiting_after_a_stage, stuck, deleting], ids=lambda moment: moment.__name__
+)
+async def test_9_a_violation_ends_the_run_at_other_moments_too(
+    world: World, moment: Callable[[World], Awaitable[Run]]
+) -> None:
+    run = await moment(world)
+    before = (await run.read())["status"]
+    await world.delete(world.scope.placement, world.name)
+    after = await run.fails(
+        f"{E_VALID}: {E_USER}: parent placement not found", within=fair(PROMISED)
+    )
+    for part in ("stagesStatus", "deletionStageStatus"):
+        assert after["status"][part] == before[part]
+
+
+# -- when it is looked ---------------------------------------------------------------------
+
+
+async def test_9_while_only_initialized_nothing_is_checked_until_the_start(world: World) -> None:
+    await world.place("a")
+    await world.strategy(stage())
+    run = await Run.create(world, state="Initialize")
+    await run.comes_to(Says.RUN_INITIALIZED)
+    await world.label("a", {"stage": "other"})
+    await run.stays(Says.RUN_INITIALIZED, seconds=LOOKED_TWICE)
+    await run.set_state("Run")
+    await run.fails(unplaced(world.cluster("a")), within=fair(PROMISED))
+    await world.untouched("a")
+
+
+async def test_decision_8_while_stopped_nothing_is_checked_until_the_resume(world: World) -> None:
+    run = await in_flight(world)
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
+    await world.report("a")
+    await run.comes_to(Says.RUN_STOPPED)
+    await world.label("b", {"stage": "other"})
+    await run.stays(Says.RUN_STOPPED, seconds=LOOKED_TWICE)
+    await run.set_state("Run")
+    await run.fails(unplaced(world.cluster("b")), within=fair(PROMISED))
+    await world.untouched("b")
+
+
+async def test_decision_8_what_is_mended_while_stopped_does_not_count(world: World) -> None:
+    await world.place("ab")
+    await world.strategy(stage())
+    run = await Run.create(world, state="Stop")
+    await run.comes_to(Says.RUN_STOPPED)
+    await world.label("b", {"stage": "other"})
+    await asyncio.sleep(BETWEEN_TWO_STEPS)
+    await world.label("b", {"stage": "one"})
+    await run.set_state("Run")
+    await world.update("a", "b")
+    await run.succeeds()
+
+
+async def remaining(world: World, shorts: str) -> list[str]:
+    """Those clusters whose bindings are still there."""
+    return [
+        short
+        for short in shorts
+        if await world.find(world.scope.binding, world.binding_name(short))
+    ]
