@@ -29,8 +29,7 @@ LIMITS = Limits(reconnect_most=timedelta(seconds=1))
 @pytest.fixture(scope="session")
 async def server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
     """The API server of these tests, started."""
-    started = await servers.private_api_server()
-    await started.start()
+    started = await servers.started_api_server()
     async with await Hub.connect(started.kubeconfig) as hub:
         await crds.install(hub, crds.definitions())
     yield started
