@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from api import names
+from api.base import format_time
 from api.kinds import Scope
 from hub import Hub, HubError, Json
 from tests.support.eventually import eventually
@@ -205,6 +207,13 @@ class Rollout:
                 assert says(cluster, "Started")[0] == "True"
                 assert says(cluster, "Succeeded")[:2] == ("True", "ClusterUpdatingSucceeded")
         assert await self.generations() == dict.fromkeys(self.clusters, 2 + self.index)
+
+    async def told_times_since(self, begun: datetime) -> None:
+        """See that the times people read in the status lie between then and now, in order."""
+        begin, end = format_time(begun), format_time(datetime.now(UTC))
+        for stage in (await self.read())["status"]["stagesStatus"]:
+            times = [begin, stage["startTime"], stage["endTime"], end]
+            assert times == sorted(times)
 
     async def started(self, stage: str) -> None:
         """Wait until the run says that all clusters of a stage are started."""
