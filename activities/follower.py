@@ -31,6 +31,8 @@ HEARTBEAT_EVERY: Final = timedelta(seconds=1)
 """Temporal's client sends fewer of them, by the activity's heartbeat timeout."""
 REPAIR_EVERY: Final = timedelta(seconds=5)
 """How often activities are looked for whose worker died before it wrote the binding."""
+REPAIR_FIRST: Final = timedelta(seconds=1)
+"""The same where an earlier attempt was lost with its worker, as those may have been."""
 WRITING_TAKES: Final = timedelta(seconds=3)
 """An activity that has not written its binding after this long has lost its worker."""
 SURELY_WRITTEN: Final = timedelta(seconds=1)
@@ -179,8 +181,10 @@ class Follower:
 
     async def _repair(self) -> None:
         """Retry activities whose worker died between taking the task and writing the binding."""
+        pause = REPAIR_EVERY if activity.info().attempt == 1 else REPAIR_FIRST
         while True:
-            await asyncio.sleep(REPAIR_EVERY.total_seconds())
+            await asyncio.sleep(pause.total_seconds())
+            pause = REPAIR_EVERY
             try:
                 for cluster in await self._orphans():
                     logger.warning("cluster %s was never written, trying again", cluster)

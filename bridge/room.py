@@ -12,9 +12,10 @@ from api.kinds import SCOPES, Kind, Scope
 from bridge.approvals import ApprovalReconciler, open_requests
 from bridge.dependencies import Dependencies
 from bridge.metrics import RunMetrics
-from bridge.runs import RunIndex, RunReconciler, is_active, is_damaged
+from bridge.runs import RunIndex, RunReconciler, is_active, is_damaged, is_planned
 from bridge.temporal import Workflows
 from hub import Cache, Change, Controller, Hub, Key, SharedCaches
+from planning.runs import tampering
 from workflows.messages import DEFAULT_STUCK_AFTER
 
 WORKERS = 8
@@ -103,18 +104,25 @@ class _ScopeBridge:
     async def _control(self) -> None:
         """Look at objects once all kinds are listed: approvals and dependencies need the runs."""
         await self.ready()
+        self._note_unplanned()
         self._run_cache.subscribe(self._note_run)
         self._approval_cache.subscribe(lambda change: _queue(self._approvals, change))
         parts = (self._runs, self._approvals, self._dependencies)
         await asyncio.gather(*(part.run() for part in parts))
 
+    def _note_unplanned(self) -> None:
+        """A status may have been wiped while no bridge was there; to a new run it is no matter."""
+        for run in self._index.active():
+            if not is_planned(run):
+                self._run_reconciler.note_damage((run.metadata.namespace, run.metadata.name))
+
     def _note_run(self, change: Change) -> None:
         """Queue a run that changed, and approval requests that it waits for but that are gone."""
-        if is_damaged(change):
+        run = self._index.get(change.key)
+        if is_damaged(change) or (run and tampering.is_forged(run.status)):
             self._run_reconciler.note_damage(change.key)
         self._runs.queue.add(change.key)
         self._dependencies.note(change.key)
-        run = self._index.get(change.key)
         self._metrics.note(change.key, run)
         for request in open_requests(run) if run and is_active(run) else []:
             key = (change.key[0], request)

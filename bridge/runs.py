@@ -58,6 +58,11 @@ def is_active(run: UpdateRun) -> bool:
     return not (over or refused or run.metadata.deletion_timestamp)
 
 
+def is_planned(run: UpdateRun) -> bool:
+    """Whether the run says that it has its plan, or can have none."""
+    return conditions.find(run.status.conditions, ConditionType.INITIALIZED) is not None
+
+
 def is_damaged(change: Change) -> bool:
     """Whether somebody has taken something out of a run's status."""
     before, after = change.old, change.new
@@ -96,8 +101,11 @@ class RunReconciler:
         if run.metadata.deletion_timestamp:
             await self._clean_up(run)
             self._told.pop(key, None)
-        elif is_active(run):
+            return
+        if is_active(run):
             await self._tell(key, run)
+        # Also one that is over, or said to be by somebody else.
+        await self._restore(key, run)
 
     async def _tell(self, key: Key, run: UpdateRun) -> None:
         # With each look: a person may have taken it off.
@@ -107,9 +115,11 @@ class RunReconciler:
         if self._told.get(key) != told:
             await self._workflows.start(ref, run, signal=_news(run))
             self._told[key] = told
+
+    async def _restore(self, key: Key, run: UpdateRun) -> None:
         if key in self._damaged:
             restore = Signal("restore", Recheck(reason="the status was edited"))
-            await self._workflows.tell(ref, restore)
+            await self._workflows.tell(self._runs.ref(run), restore)
             self._damaged.discard(key)
 
     async def _ensure_finalizer(self, run: UpdateRun) -> None:

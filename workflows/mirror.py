@@ -20,6 +20,8 @@ QUICK: Final = timedelta(seconds=2)
 """A local activity holds up signals while it runs, so it may only be short."""
 WHOLE: Final = timedelta(seconds=8)
 """The same for a whole status, which is rare, and half a megabyte for a thousand clusters."""
+RETRY_ONCE: Final = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_attempts=2)
+"""The same for the pause between two tries, which Temporal has last a second by default."""
 
 
 class Mirror:
@@ -65,7 +67,7 @@ class Mirror:
                 request,
                 result_type=StatusWritten,
                 start_to_close_timeout=QUICK if request.resource_version else WHOLE,
-                retry_policy=RetryPolicy(maximum_attempts=2),
+                retry_policy=RETRY_ONCE,
             )
         except FailureError as error:
             if is_cancelled_exception(error):

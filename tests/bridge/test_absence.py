@@ -120,6 +120,29 @@ async def test_an_approval_request_deleted_meanwhile_is_made_anew(
     await started(placement, cluster)
 
 
+async def test_a_status_wiped_meanwhile_is_whole_again(
+    hub: Hub, bridge: BridgeProcess, placement: HandPlacement, unique: str
+) -> None:
+    cluster = await prepare(placement, unique, **APPROVAL)
+    request = await at_its_gate(placement, unique)
+    await bridge.stop()
+    await hub.patch(
+        placement.scope.run,
+        unique,
+        [{"op": "replace", "path": "/status", "value": {}}],
+        namespace=placement.namespace,
+        subresource="status",
+    )
+    await bridge.start()
+    run = await reaches(placement, unique, "UpdateRunWaiting")
+    assert says(run, "Initialized")[0] == "True"
+    assert [each["clusterName"] for each in run["status"]["stagesStatus"][0]["clusters"]] == [
+        cluster
+    ]
+    await placement.approve(request)
+    await started(placement, cluster)
+
+
 async def test_a_placement_deleted_meanwhile_ends_the_run(
     hub: Hub, bridge: BridgeProcess, placement: HandPlacement, unique: str
 ) -> None:

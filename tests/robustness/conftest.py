@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -15,18 +16,20 @@ from activities.registry import all_activities
 from api.kinds import SCOPES, Scope
 from bridge import Bridge, BridgeSettings
 from deploy.local import crds
-from hub import Hub
+from hub import Hub, Limits
 from tests.robustness.fault_proxy import FaultProxy
-from tests.robustness.rollouts import Pair, Rollout
+from tests.robustness.rollouts import Rollout, Rollouts
 from tests.support.servers import PrivateApiServer, Servers
 from workflows.plugin import connect
+
+LIMITS = Limits(reconnect_most=timedelta(seconds=1))
+"""An engine comes back ten times as soon as by default, or these tests would mostly wait for it."""
 
 
 @pytest.fixture(scope="session")
 async def server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
     """The API server of these tests, started."""
-    started = await servers.private_api_server()
-    await started.start()
+    started = await servers.started_api_server()
     async with await Hub.connect(started.kubeconfig) as hub:
         await crds.install(hub, crds.definitions())
     yield started
@@ -50,7 +53,7 @@ async def temporal(temporal_address: str) -> Client:
 async def running_engine(kubeconfig: Path, temporal: Client) -> AsyncIterator[None]:
     """Worker and bridge on a task queue of their own."""
     queue = f"robust-{secrets.token_hex(4)}"
-    async with await Hub.connect(kubeconfig) as hub:
+    async with await Hub.connect(kubeconfig, limits=LIMITS) as hub:
         worker = Worker(temporal, task_queue=queue, activities=all_activities(hub, temporal))
         bridge = Bridge(hub, temporal, settings=BridgeSettings(task_queue=queue))
         async with worker:
@@ -107,6 +110,16 @@ def rollout(hub: Hub, scope: Scope, unique: str) -> Rollout:
 
 
 @pytest.fixture
-def pair(hub: Hub, unique: str) -> Pair:
+def pair(hub: Hub, unique: str) -> Rollouts:
     """A run of each scope, not written yet."""
-    return Pair([Rollout(hub, SCOPES[each], f"{unique}-{each[0]}") for each in sorted(SCOPES)])
+    return _one_of_each_scope(hub, unique)
+
+
+@pytest.fixture
+def other_pair(hub: Hub, unique: str) -> Rollouts:
+    """Another run of each scope, for another moment at which the same fault strikes."""
+    return _one_of_each_scope(hub, f"{unique}-o")
+
+
+def _one_of_each_scope(hub: Hub, name: str) -> Rollouts:
+    return Rollouts([Rollout(hub, SCOPES[each], f"{name}-{each[0]}") for each in sorted(SCOPES)])

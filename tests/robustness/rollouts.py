@@ -1,10 +1,12 @@
 """Runs over two stages, and the people and members around them, on a hub that may be away."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from api import names
+from api.base import format_time
 from api.kinds import Scope
 from hub import Hub, HubError, Json
 from tests.support.eventually import eventually
@@ -134,11 +136,20 @@ class Rollout:
         body = self.placement.body({"spec": spec}, name=f"{self.name}-before-two")
         await self.hub.create(self.scope.approval, body)
 
+    async def approve_and_finish(self) -> None:
+        """Pass the gate and see the run succeed."""
+        await self.approved(f"{self.name}-before-two")
+        await self.finish()
+
+    async def from_mid_stage_to_end(self) -> None:
+        """The rest of a rollout whose first stage is written."""
+        await self.at_gate()
+        await self.approve_and_finish()
+
     async def from_begin_to_end(self) -> None:
         """The whole rollout, with its gate."""
         await self.begin(gate=True)
-        await self.approved(await self.at_gate())
-        await self.finish()
+        await self.from_mid_stage_to_end()
 
     async def finish(self) -> None:
         """Update the second stage and see the run succeed."""
@@ -197,6 +208,13 @@ class Rollout:
                 assert says(cluster, "Succeeded")[:2] == ("True", "ClusterUpdatingSucceeded")
         assert await self.generations() == dict.fromkeys(self.clusters, 2 + self.index)
 
+    async def told_times_since(self, begun: datetime) -> None:
+        """See that the times people read in the status lie between then and now, in order."""
+        begin, end = format_time(begun), format_time(datetime.now(UTC))
+        for stage in (await self.read())["status"]["stagesStatus"]:
+            times = [begin, stage["startTime"], stage["endTime"], end]
+            assert times == sorted(times)
+
     async def started(self, stage: str) -> None:
         """Wait until the run says that all clusters of a stage are started."""
 
@@ -253,15 +271,21 @@ class Rollout:
         }
 
 
-class Pair:
-    """A run of each scope, driven side by side."""
+class Rollouts:
+    """Runs of both scopes, driven side by side."""
 
     def __init__(self, rollouts: list[Rollout]) -> None:
-        self.rollouts = rollouts
+        self._rollouts = rollouts
+
+    def __add__(self, other: "Rollouts") -> "Rollouts":
+        return Rollouts(self._rollouts + other._rollouts)
+
+    def __iter__(self) -> Iterator[Rollout]:
+        return iter(self._rollouts)
 
     async def each(self, act: Callable[[Rollout], Awaitable[object]]) -> None:
-        """Do something with both."""
-        await asyncio.gather(*(act(rollout) for rollout in self.rollouts))
+        """Do something with all of them."""
+        await asyncio.gather(*(act(rollout) for rollout in self))
 
 
 def namespaced(scope: Scope) -> bool:

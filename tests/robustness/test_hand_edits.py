@@ -19,7 +19,21 @@ NO_CLUSTERS: list[Json] = [
     {"op": "replace", "path": "/status/stagesStatus/0/clusters", "value": []},
     {"op": "remove", "path": "/status/deletionStageStatus"},
 ]
-EDITS = {"wiped": WIPED, "edited": EDITED, "no stage": NO_STAGE, "no clusters": NO_CLUSTERS}
+TYPED = "/status/conditions/-"
+ENDED: list[Json] = [
+    {"op": "add", "path": TYPED, "value": condition("Succeeded", "True", 1, reason="Enough")}
+]
+REFUSED: list[Json] = [
+    {"op": "replace", "path": "/status/conditions/0", "value": condition("Initialized", "False", 1)}
+]
+EDITS = {
+    "ended": ENDED,
+    "refused": REFUSED,
+    "wiped": WIPED,
+    "edited": EDITED,
+    "no stage": NO_STAGE,
+    "no clusters": NO_CLUSTERS,
+}
 
 
 @pytest.mark.parametrize("edit", sorted(EDITS))

@@ -1,12 +1,14 @@
 """The API server ends, or falls silent, and comes back: the runs go on as if it had not."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from aiohttp import web
 
 from tests.robustness.conftest import Between
-from tests.robustness.rollouts import Pair, Rollout
+from tests.robustness.fault_proxy import all_sprung, release
+from tests.robustness.rollouts import Rollout, Rollouts
 from tests.support.servers import PrivateApiServer
 
 SILENCE = 10
@@ -21,54 +23,59 @@ async def restart(server: PrivateApiServer, *, graceful: bool) -> None:
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("graceful", [True, False])
 async def test_runs_outlive_a_restart_in_mid_stage_and_at_a_gate(
-    server: PrivateApiServer, pair: Pair, graceful: bool
+    server: PrivateApiServer, pair: Rollouts, other_pair: Rollouts, graceful: bool
 ) -> None:
-    await pair.each(lambda each: each.begin(gate=True))
-    await pair.each(lambda each: each.written("one"))
+    await in_mid_stage_and_at_gate(pair, other_pair)
     await restart(server, graceful=graceful)
-
-    await pair.each(Rollout.at_gate)
-    await restart(server, graceful=graceful)
-
-    await pair.each(approve_and_finish)
+    await asyncio.gather(
+        pair.each(Rollout.from_mid_stage_to_end), other_pair.each(Rollout.approve_and_finish)
+    )
 
 
 @pytest.mark.parametrize("carried_out", [True, False])
-async def test_a_run_outlives_a_hub_killed_during_a_status_write(
-    server: PrivateApiServer, rollout: Rollout, proxied_engine: Between, carried_out: bool
+async def test_runs_outlive_a_hub_killed_during_a_status_write(
+    server: PrivateApiServer, pair: Rollouts, proxied_engine: Between, carried_out: bool
 ) -> None:
-    def writes_status(request: web.Request) -> bool:
-        return request.method == "PATCH" and request.path.endswith(f"{rollout.name}/status")
-
     async with proxied_engine() as proxy:
-        await rollout.begin()
-        await rollout.written("one")
-        trap = proxy.trap(writes_status, carried_out=carried_out)
-        await rollout.update("one")
-        await asyncio.wait_for(trap.sprung.wait(), timeout=30)
+        await pair.each(Rollout.begin)
+        await pair.each(lambda each: each.written("one"))
+        traps = [proxy.trap(writes_status(each), carried_out=carried_out) for each in pair]
+        updating = asyncio.create_task(pair.each(lambda each: each.update("one")))
+        await all_sprung(traps)
+        await updating
         await server.kill()
-        trap.released.set()
+        release(traps)
         await server.start()
-        await rollout.finish()
+        await pair.each(Rollout.finish)
 
 
 @pytest.mark.usefixtures("engine")
 async def test_runs_outlive_a_silent_hub_in_mid_stage_and_at_a_gate(
-    server: PrivateApiServer, pair: Pair
+    server: PrivateApiServer, pair: Rollouts, other_pair: Rollouts
 ) -> None:
-    await pair.each(lambda each: each.begin(gate=True))
-    in_mid_stage, at_gate = pair.rollouts
-    await asyncio.gather(in_mid_stage.written("one"), at_gate.at_gate())
-    reporting = asyncio.create_task(in_mid_stage.update("one"))
+    await in_mid_stage_and_at_gate(pair, other_pair)
+    reporting = asyncio.create_task(pair.each(lambda each: each.update("one")))
     server.pause()
     try:
         await asyncio.sleep(SILENCE)
     finally:
         server.resume()
     await reporting
-    await pair.each(approve_and_finish)
+    await asyncio.gather(
+        pair.each(Rollout.at_gate_asked), other_pair.each(Rollout.approve_and_finish)
+    )
+    await pair.each(Rollout.approve_and_finish)
 
 
-async def approve_and_finish(rollout: Rollout) -> None:
-    await rollout.approved(f"{rollout.name}-before-two")
-    await rollout.finish()
+async def in_mid_stage_and_at_gate(in_mid_stage: Rollouts, at_gate: Rollouts) -> None:
+    """Begin all runs, and bring each to the moment at which the fault is to strike."""
+    await (in_mid_stage + at_gate).each(lambda each: each.begin(gate=True))
+    await asyncio.gather(
+        in_mid_stage.each(lambda each: each.written("one")), at_gate.each(Rollout.at_gate)
+    )
+
+
+def writes_status(rollout: Rollout) -> Callable[[web.Request], bool]:
+    """Whether a request writes the run's status."""
+    end = f"/{rollout.run}/status"
+    return lambda request: request.method == "PATCH" and request.path.endswith(end)

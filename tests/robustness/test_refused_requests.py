@@ -8,7 +8,7 @@ import pytest
 
 from tests.robustness.conftest import Between
 from tests.robustness.fault_proxy import REASONS, Faults
-from tests.robustness.rollouts import Pair, Rollout
+from tests.robustness.rollouts import Rollout, Rollouts
 
 SEED_VARIABLE = "FLEETGATE_TEST_SEED"
 """Repeats what a seed did that was printed by a test that failed."""
@@ -16,7 +16,7 @@ SEED_VARIABLE = "FLEETGATE_TEST_SEED"
 
 @pytest.mark.parametrize("answer", sorted(REASONS))
 async def test_writes_that_are_refused_at_times_are_repeated(
-    pair: Pair, proxied_engine: Between, answer: int
+    pair: Rollouts, proxied_engine: Between, answer: int
 ) -> None:
     async with proxied_engine(seed=answer) as proxy:
         proxy.faults = Faults(refused=0.3, answers=(answer,))
@@ -25,7 +25,7 @@ async def test_writes_that_are_refused_at_times_are_repeated(
 
 
 async def test_writes_whose_answer_is_lost_are_done_once(
-    pair: Pair, proxied_engine: Between
+    pair: Rollouts, proxied_engine: Between
 ) -> None:
     async with proxied_engine(seed=1) as proxy:
         proxy.faults = Faults(lost=0.4)
@@ -33,7 +33,7 @@ async def test_writes_whose_answer_is_lost_are_done_once(
         assert proxy.done["lost"]
 
 
-async def test_everything_at_once_only_costs_time(pair: Pair, proxied_engine: Between) -> None:
+async def test_everything_at_once_only_costs_time(pair: Rollouts, proxied_engine: Between) -> None:
     seed = int(os.environ.get(SEED_VARIABLE) or secrets.randbelow(1_000_000))
     async with proxied_engine(seed=seed) as proxy:
         proxy.faults = Faults(

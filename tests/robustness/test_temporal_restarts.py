@@ -12,7 +12,7 @@ from deploy.local.processes import Processes
 from deploy.local.services import ensure
 from deploy.local.temporal import temporal as temporal_service
 from tests.robustness.conftest import running_engine
-from tests.robustness.rollouts import Pair, Rollout
+from tests.robustness.rollouts import Rollout, Rollouts
 from tests.support.servers import PrivateApiServer, Servers
 from workflows.plugin import connect
 
@@ -57,18 +57,22 @@ async def own_temporal(servers: Servers, tmp_path: Path) -> AsyncIterator[Tempor
 
 @pytest.mark.parametrize("graceful", [True, False])
 async def test_runs_outlive_a_restart_of_temporal_in_mid_stage_and_at_a_gate(
-    pair: Pair, server: PrivateApiServer, own_temporal: TemporalServer, graceful: bool
+    pair: Rollouts,
+    other_pair: Rollouts,
+    server: PrivateApiServer,
+    own_temporal: TemporalServer,
+    graceful: bool,
 ) -> None:
     end = own_temporal.stop if graceful else own_temporal.kill
     client = await connect({"TEMPORAL_ADDRESS": own_temporal.address})
     async with running_engine(server.kubeconfig, client):
-        await pair.each(lambda each: each.begin(gate=True))
+        await (pair + other_pair).each(lambda each: each.begin(gate=True))
         await pair.each(lambda each: each.written("one"))
+        await other_pair.each(Rollout.at_gate)
         await end()
         await pair.each(lambda each: each.update("one"))
+        await other_pair.each(lambda each: each.approved(f"{each.name}-before-two"))
         await own_temporal.start()
         await pair.each(Rollout.at_gate_asked)
-        await end()
         await pair.each(lambda each: each.approved(f"{each.name}-before-two"))
-        await own_temporal.start()
-        await pair.each(Rollout.finish)
+        await (pair + other_pair).each(Rollout.finish)

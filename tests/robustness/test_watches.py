@@ -12,7 +12,7 @@ from temporalio.client import Client, WorkflowExecutionStatus
 
 from tests.robustness.conftest import Between
 from tests.robustness.fault_proxy import FaultProxy, Faults
-from tests.robustness.rollouts import Pair, Rollout, in_time
+from tests.robustness.rollouts import Rollout, Rollouts, in_time
 from tests.support.eventually import eventually
 from tests.support.hand_placement import says
 from tests.support.servers import PrivateApiServer, Servers
@@ -31,7 +31,7 @@ async def compact(etcd_address: str) -> None:
 
 
 async def test_what_a_watch_missed_while_it_was_broken_off_is_made_up_for(
-    pair: Pair, proxied_engine: Between
+    pair: Rollouts, proxied_engine: Between
 ) -> None:
     async with proxied_engine() as proxy:
         await pair.each(lambda each: each.begin(gate=True))
@@ -45,7 +45,7 @@ async def test_what_a_watch_missed_while_it_was_broken_off_is_made_up_for(
 
 
 async def test_watches_that_end_early_all_the_time_do_not_matter(
-    pair: Pair, proxied_engine: Between
+    pair: Rollouts, proxied_engine: Between
 ) -> None:
     async with proxied_engine(seed=2) as proxy:
         proxy.faults = Faults(longest_watch=timedelta(milliseconds=400))
@@ -53,24 +53,31 @@ async def test_watches_that_end_early_all_the_time_do_not_matter(
         assert proxy.done["watch"]
 
 
-async def test_events_that_come_three_times_count_once(pair: Pair, proxied_engine: Between) -> None:
+async def test_events_that_come_three_times_count_once(
+    pair: Rollouts, proxied_engine: Between
+) -> None:
     async with proxied_engine() as proxy:
         proxy.faults = Faults(copies=3)
         await pair.each(Rollout.from_begin_to_end)
 
 
 async def test_an_engine_whose_versions_are_compacted_away_lists_again(
-    pair: Pair, proxied_engine: Between, server: PrivateApiServer, servers: Servers
+    pair: Rollouts,
+    other_pair: Rollouts,
+    proxied_engine: Between,
+    server: PrivateApiServer,
+    servers: Servers,
 ) -> None:
     async with proxied_engine() as proxy:
-        await pair.each(lambda each: each.begin(gate=True))
+        await (pair + other_pair).each(lambda each: each.begin(gate=True))
         await pair.each(lambda each: each.written("one"))
+        await other_pair.each(Rollout.at_gate)
         async with forgotten(proxy, server, servers):
             await pair.each(lambda each: each.update("one"))
+            await other_pair.each(lambda each: each.approved(f"{each.name}-before-two"))
         await pair.each(Rollout.at_gate_asked)
-        async with forgotten(proxy, server, servers):
-            await pair.each(lambda each: each.approved(f"{each.name}-before-two"))
-        await pair.each(Rollout.finish)
+        await pair.each(lambda each: each.approved(f"{each.name}-before-two"))
+        await (pair + other_pair).each(Rollout.finish)
         assert proxy.done["gone"]
 
 

@@ -5,7 +5,7 @@ Nothing here is simulated but the speed: the objects are the contract's, on a re
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from api import names
 from api.base import format_time
@@ -21,6 +21,8 @@ class HandPlacement:
     scope: Scope
     name: str
     namespace: str = ""
+    ahead: timedelta = timedelta(0)
+    """How wrong the clocks of members and people are."""
 
     async def create(self, clusters: dict[str, dict[str, str]], *, versions: int = 1) -> None:
         """Make everything that a run needs; clusters are given with their labels."""
@@ -119,7 +121,8 @@ class HandPlacement:
     ) -> None:
         """Say of a binding's current generation what a work generator would."""
         found = await self.read_binding(cluster)
-        reported = condition(kind, status, found["metadata"]["generation"], reason=reason)
+        generation = found["metadata"]["generation"]
+        reported = condition(kind, status, generation, reason=reason, ahead=self.ahead)
         meta = {"name": found["metadata"]["name"], "namespace": self.namespace}
         await self.hub.apply(
             self.scope.binding,
@@ -161,9 +164,9 @@ class HandPlacement:
 
     async def approve(self, request: str, *, generation: int = 1) -> None:
         """Approve as the user documents do it with kubectl."""
-        approved = condition("Approved", "True", generation, reason="testPassed") | {
-            "message": "lgtm"
-        }
+        approved = condition(
+            "Approved", "True", generation, reason="testPassed", ahead=self.ahead
+        ) | {"message": "lgtm"}
         await self.hub.patch(
             self.scope.approval,
             request,
@@ -189,15 +192,17 @@ class HandPlacement:
         return {"metadata": {"name": name or self.name} | placed | metadata} | content
 
 
-def condition(kind: str, status: str, generation: int, *, reason: str = "") -> Json:
-    """A condition as of now."""
+def condition(
+    kind: str, status: str, generation: int, *, reason: str = "", ahead: timedelta = timedelta(0)
+) -> Json:
+    """A condition as of now, by a clock that may be wrong."""
     return {
         "type": kind,
         "status": status,
         "reason": reason or kind,
         "message": "",
         "observedGeneration": generation,
-        "lastTransitionTime": format_time(datetime.now(UTC)),
+        "lastTransitionTime": format_time(datetime.now(UTC) + ahead),
     }
 
 

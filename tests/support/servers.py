@@ -22,6 +22,7 @@ from filelock import FileLock
 from deploy.local import crds, ports
 from deploy.local.binaries import Binaries, find_all
 from deploy.local.control_plane import ControlPlane, ensure_control_plane
+from deploy.local.errors import ProcessFailed
 from deploy.local.etcd import etcd
 from deploy.local.processes import Processes, started_after_boot
 from deploy.local.services import ensure
@@ -34,6 +35,8 @@ FOLDER_VARIABLE = "FLEETGATE_TEST_SERVERS"
 HUB = "hub"
 _GRACE = timedelta(seconds=3)
 _PREFIX = "fleetgate-tests-"
+_PORTS = 3
+_PORT_TAKEN = "address already in use"
 _OWNER = "owner"
 
 
@@ -113,6 +116,24 @@ class Servers:
         name = f"private-{secrets.token_hex(4)}"
         plane = self._plane(name, etcd_address=await self.etcd_address())
         return PrivateApiServer(plane, servers=self)
+
+    async def started_api_server(self) -> "PrivateApiServer":
+        """Return an API server of one test's own, started.
+
+        It needs seconds until it takes the port that was free; another session may be quicker.
+        """
+        for _ in range(_PORTS - 1):
+            server = await self.private_api_server()
+            try:
+                await server.start()
+            except ProcessFailed as error:
+                if _PORT_TAKEN not in str(error):
+                    raise
+            else:
+                return server
+        server = await self.private_api_server()
+        await server.start()
+        return server
 
     @classmethod
     def end_abandoned(cls) -> None:

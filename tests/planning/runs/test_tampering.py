@@ -1,11 +1,15 @@
 """A status that has become less was changed by somebody else."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from api.runs import UpdateRunStatus
+from planning import conditions
 from planning.runs import tampering
 
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CLUSTER = {"clusterName": "a", "conditions": [{"type": "Started", "status": "True"}]}
 STATUS: dict[str, Any] = {
     "stagesStatus": [{"stageName": "one", "clusters": [CLUSTER]}, {"stageName": "two"}],
@@ -43,3 +47,32 @@ def test_what_grows_or_changes_is_the_engines(after: dict[str, Any]) -> None:
     assert not tampering.has_lost(STATUS, after)
     assert not tampering.has_lost({}, after)
     assert not tampering.has_lost(None, after)
+
+
+@pytest.mark.parametrize(
+    ("said", "forged"),
+    [
+        ({}, False),
+        ({"Initialized": "True"}, False),
+        ({"Initialized": "False"}, False),
+        ({"Initialized": "True", "Progressing": "True"}, False),
+        (
+            {"Progressing": "False/UpdateRunSucceeded", "Succeeded": "True/UpdateRunSucceeded"},
+            False,
+        ),
+        ({"Progressing": "False/UpdateRunFailed", "Succeeded": "False/UpdateRunFailed"}, False),
+        ({"Progressing": "True", "Succeeded": "True/UpdateRunSucceeded"}, True),
+        ({"Progressing": "False/UpdateRunWaiting", "Succeeded": "False/UpdateRunFailed"}, True),
+        ({"Initialized": "True", "Succeeded": "True/Done"}, True),
+        ({"Initialized": "False", "Progressing": "True"}, True),
+    ],
+)
+def test_an_end_that_is_not_said_as_the_engine_says_it_is_forged(
+    said: dict[str, str], forged: bool
+) -> None:
+    status = UpdateRunStatus()
+    for kind, value in said.items():
+        state, _, reason = value.partition("/")
+        made = conditions.make(kind, state, reason, "", generation=1, now=NOW)
+        conditions.put(status.conditions, made)
+    assert tampering.is_forged(status) is forged
