@@ -19,6 +19,7 @@ from temporalio.client import AsyncActivityCancelledError, AsyncActivityHandle, 
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.heartbeats import heartbeating
 from activities.requests import ClusterUpdated, FollowBindings, activity_of
 from api.bindings import Binding
 from hub import Cache, Change, Controller, Json, Key, Unavailable
@@ -27,8 +28,6 @@ from planning.bindings import Desired, Progress
 
 logger = logging.getLogger(__name__)
 
-HEARTBEAT_EVERY: Final = timedelta(seconds=1)
-"""Temporal's client sends fewer of them, by the activity's heartbeat timeout."""
 REPAIR_EVERY: Final = timedelta(seconds=5)
 """How often activities are looked for whose worker died before it wrote the binding."""
 WRITING_TAKES: Final = timedelta(seconds=3)
@@ -68,7 +67,8 @@ class Follower:
         for binding in self._clusters:
             self._controller.queue.add((self._request.run.namespace, binding))
         try:
-            await asyncio.gather(self._controller.run(), self._heartbeat(), self._repair())
+            async with heartbeating():
+                await asyncio.gather(self._controller.run(), self._repair())
         finally:
             unsubscribe()
 
@@ -88,11 +88,6 @@ class Follower:
             return
         if bindings.held(Binding.from_wire(change.new), desired):
             self._held[cluster] = None
-
-    async def _heartbeat(self) -> None:
-        while True:
-            activity.heartbeat()
-            await asyncio.sleep(HEARTBEAT_EVERY.total_seconds())
 
     async def _judge(self, key: Key) -> timedelta | None:
         _, name = key

@@ -11,7 +11,8 @@ import contextlib
 from temporalio import activity
 from temporalio.client import Client
 
-from activities.follower import HEARTBEAT_EVERY, Follower
+from activities.follower import Follower
+from activities.heartbeats import HEARTBEAT_EVERY
 from activities.requests import ClusterUpdated, FollowBindings, UpdateCluster
 from api.bindings import Binding
 from api.names import PARENT_PLACEMENT
