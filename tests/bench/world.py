@@ -12,10 +12,11 @@ from typing import Any
 
 import psutil
 
+from api.kinds import Kind
 from deploy.local import crds, ports
 from deploy.local.control_plane import ControlPlane
 from deploy.local.services import Service, answers, ensure
-from hub import Hub
+from hub import Hub, TooManyRequests
 from tests.support.servers import Servers
 
 AUDIT_POLICY = """\
@@ -100,7 +101,19 @@ async def _hub(servers: Servers) -> World:
     plane.write_kubeconfig()
     async with await Hub.connect(plane.kubeconfig) as hub:
         await crds.install(hub, crds.definitions())
+        await asyncio.gather(*(_warm_up(hub, kind) for kind in await hub.kinds()))
     return World(servers, plane.kubeconfig, "", log, {})
+
+
+async def _warm_up(hub: Hub, kind: Kind) -> None:
+    """List a kind once: an API server that has just started refuses the first time, for 1 s."""
+    while True:
+        try:
+            await hub.list(kind)
+        except TooManyRequests as refused:
+            await asyncio.sleep(refused.retry_after.total_seconds())
+        else:
+            return
 
 
 def _members(kubeconfig: Path, delay: float) -> Service:
