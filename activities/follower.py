@@ -21,6 +21,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.heartbeats import heartbeating
 from activities.requests import ClusterUpdated, FollowBindings, activity_of
+from activities.writing import Writing
 from api.bindings import Binding
 from hub import Cache, Change, Controller, Json, Key, Unavailable
 from planning import bindings
@@ -31,7 +32,7 @@ logger = logging.getLogger(__name__)
 REPAIR_EVERY: Final = timedelta(seconds=5)
 """How often activities are looked for whose worker died before it wrote the binding."""
 WRITING_TAKES: Final = timedelta(seconds=3)
-"""An activity that has not written its binding after this long has lost its worker."""
+"""After this long, another worker's activity without a written binding has lost its worker."""
 SURELY_WRITTEN: Final = timedelta(seconds=1)
 """A binding that looks overtaken for this long is, and not just between a run's two writes."""
 WORKERS: Final = 16
@@ -44,10 +45,13 @@ class Follower:
     A cluster is held once its binding was seen as the run wants it, or being deleted as it wants.
     """
 
-    def __init__(self, request: FollowBindings, cache: Cache, client: Client) -> None:
+    def __init__(
+        self, request: FollowBindings, cache: Cache, client: Client, writing: Writing
+    ) -> None:
         self._request = request
         self._cache = cache
         self._client = client
+        self._writing = writing
         self._clusters = {binding: cluster for cluster, binding in request.clusters.items()}
         self._held: dict[str, None] = {}
         self._removed: dict[str, None] = {}
@@ -193,6 +197,9 @@ class Follower:
             for pending in description.raw_description.pending_activities
             if pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
             and pending.last_started_time.ToDatetime(UTC) < written_by
+            and not self._writing.includes(
+                workflow.id, pending.activity_id, attempt=pending.attempt
+            )
         }
         return [
             cluster
