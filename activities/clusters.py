@@ -12,6 +12,7 @@ from temporalio import activity
 
 from activities.errors import told_to_temporal
 from activities.requests import ClusterUpdated, RemoveCluster, UpdateCluster
+from activities.writing import Writing
 from api.bindings import Binding
 from api.kinds import Kind
 from api.names import PARENT_PLACEMENT
@@ -25,9 +26,10 @@ MANAGER: Final = "fleetgate-engine"
 class ClusterActivities:
     """Effects on one binding of one run; every call may be repeated."""
 
-    def __init__(self, hub: Hub, caches: SharedCaches) -> None:
+    def __init__(self, hub: Hub, caches: SharedCaches, writing: Writing) -> None:
         self._hub = hub
         self._caches = caches
+        self._writing = writing
 
     @activity.defn(name="update_cluster")
     async def update_cluster(self, request: UpdateCluster) -> ClusterUpdated:
@@ -35,7 +37,7 @@ class ClusterActivities:
 
         Raises (retried): the hub is away.
         """
-        with told_to_temporal():
+        with told_to_temporal(), self._writing.noted():
             binding = await self._binding(request)
             if binding is None:
                 return ClusterUpdated(gone=True)
@@ -50,7 +52,7 @@ class ClusterActivities:
     async def remove_cluster(self, request: RemoveCluster) -> ClusterUpdated:
         """Delete the binding; the activity is done when it is gone."""
         kind = request.run.scope.binding
-        with told_to_temporal():
+        with told_to_temporal(), self._writing.noted():
             try:
                 await self._hub.delete(kind, request.binding, namespace=request.run.namespace)
                 found = await self._hub.get(kind, request.binding, namespace=request.run.namespace)

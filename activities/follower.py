@@ -19,7 +19,9 @@ from temporalio.client import AsyncActivityCancelledError, AsyncActivityHandle, 
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.heartbeats import heartbeating
 from activities.requests import ClusterUpdated, FollowBindings, activity_of
+from activities.writing import Writing
 from api.bindings import Binding
 from hub import Cache, Change, Controller, Json, Key, Unavailable
 from planning import bindings
@@ -27,14 +29,12 @@ from planning.bindings import Desired, Progress
 
 logger = logging.getLogger(__name__)
 
-HEARTBEAT_EVERY: Final = timedelta(seconds=1)
-"""Temporal's client sends fewer of them, by the activity's heartbeat timeout."""
 REPAIR_EVERY: Final = timedelta(seconds=5)
 """How often activities are looked for whose worker died before it wrote the binding."""
 REPAIR_FIRST: Final = timedelta(seconds=1)
 """The same where an earlier attempt was lost with its worker, as those may have been."""
 WRITING_TAKES: Final = timedelta(seconds=3)
-"""An activity that has not written its binding after this long has lost its worker."""
+"""After this long, another worker's activity without a written binding has lost its worker."""
 SURELY_WRITTEN: Final = timedelta(seconds=1)
 """A binding that looks overtaken for this long is, and not just between a run's two writes."""
 WORKERS: Final = 16
@@ -47,10 +47,13 @@ class Follower:
     A cluster is held once its binding was seen as the run wants it, or being deleted as it wants.
     """
 
-    def __init__(self, request: FollowBindings, cache: Cache, client: Client) -> None:
+    def __init__(
+        self, request: FollowBindings, cache: Cache, client: Client, writing: Writing
+    ) -> None:
         self._request = request
         self._cache = cache
         self._client = client
+        self._writing = writing
         self._clusters = {binding: cluster for cluster, binding in request.clusters.items()}
         self._held: dict[str, None] = {}
         self._removed: dict[str, None] = {}
@@ -70,7 +73,8 @@ class Follower:
         for binding in self._clusters:
             self._controller.queue.add((self._request.run.namespace, binding))
         try:
-            await asyncio.gather(self._controller.run(), self._heartbeat(), self._repair())
+            async with heartbeating():
+                await asyncio.gather(self._controller.run(), self._repair())
         finally:
             unsubscribe()
 
@@ -90,11 +94,6 @@ class Follower:
             return
         if bindings.held(Binding.from_wire(change.new), desired):
             self._held[cluster] = None
-
-    async def _heartbeat(self) -> None:
-        while True:
-            activity.heartbeat()
-            await asyncio.sleep(HEARTBEAT_EVERY.total_seconds())
 
     async def _judge(self, key: Key) -> timedelta | None:
         _, name = key
@@ -202,6 +201,9 @@ class Follower:
             for pending in description.raw_description.pending_activities
             if pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
             and pending.last_started_time.ToDatetime(UTC) < written_by
+            and not self._writing.includes(
+                workflow.id, pending.activity_id, attempt=pending.attempt
+            )
         }
         return [
             cluster

@@ -11,8 +11,10 @@ import contextlib
 from temporalio import activity
 from temporalio.client import Client
 
-from activities.follower import HEARTBEAT_EVERY, Follower
+from activities.follower import Follower
+from activities.heartbeats import HEARTBEAT_EVERY
 from activities.requests import ClusterUpdated, FollowBindings, UpdateCluster
+from activities.writing import Writing
 from api.bindings import Binding
 from api.names import PARENT_PLACEMENT
 from hub import Json, SharedCaches
@@ -23,9 +25,10 @@ from planning.bindings import Progress
 class FollowingActivities:
     """Watches the hub on behalf of runs that have clusters in flight."""
 
-    def __init__(self, caches: SharedCaches, client: Client) -> None:
+    def __init__(self, caches: SharedCaches, client: Client, writing: Writing) -> None:
         self._caches = caches
         self._client = client
+        self._writing = writing
 
     @activity.defn(name="await_cluster")
     async def await_cluster(self, request: UpdateCluster) -> ClusterUpdated:
@@ -57,7 +60,7 @@ class FollowingActivities:
         use = self._caches.use(run.scope.binding, namespace=run.namespace, labels=labels)
         try:
             async with use as cache:
-                await Follower(request, cache, self._client).run()
+                await Follower(request, cache, self._client, self._writing).run()
         except asyncio.CancelledError:
             # Not wanted any more, or the run is over: the end. But a worker that stops has to
             # leave the following to another one.

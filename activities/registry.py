@@ -12,6 +12,7 @@ from activities.following import FollowingActivities
 from activities.snapshots import SnapshotActivities
 from activities.statuses import StatusActivities
 from activities.surveying import SurveyingActivities
+from activities.writing import Writing
 from hub import Hub, SharedCaches
 
 
@@ -22,7 +23,9 @@ def all_activities(
     caches = SharedCaches(hub) if caches is None else caches
     surveying, snapshots = SurveyingActivities(hub), SnapshotActivities(hub)
     statuses, approvals = StatusActivities(hub), ApprovalActivities(hub)
-    clusters, following = ClusterActivities(hub, caches), FollowingActivities(caches, client)
+    writing = Writing()
+    clusters = ClusterActivities(hub, caches, writing)
+    following = FollowingActivities(caches, client, writing)
     return [
         surveying.survey,
         snapshots.find_snapshot,

@@ -54,6 +54,8 @@ class WriteStatus(Request):
     """JSON patch of the object."""
     resource_version: str = ""
     """Version that the patch is made for; empty when the patch holds the whole status."""
+    rest: bool = False
+    """Let the hub rest before the next write."""
 
 
 class StatusWritten(Request):

@@ -3,13 +3,26 @@
 contract: update-runs 2
 """
 
+import asyncio
+from datetime import timedelta
+from time import monotonic
+from typing import Final
+
 from temporalio import activity
 
 from activities.errors import told_to_temporal
+from activities.heartbeats import heartbeating
 from activities.requests import SetState, StateSet, StatusWritten, WriteStatus
 from api.runs import RunState, UpdateRun
 from hub import Conflict, Hub, Invalid, Json, NotFound
 from planning.identity import RunRef
+
+REST: Final = 2
+"""For so many times as long as a status write took, the next one has to wait. Whatever changes, an
+API server reads, checks and stores the whole object, which for a thousand clusters is half a
+second of work: so one run keeps it busy for a third of the time at most."""
+LONGEST_REST: Final = timedelta(milliseconds=500)
+"""A person who looks at a run sees it no later than this because of the rest."""
 
 
 class StatusActivities:
@@ -22,8 +35,18 @@ class StatusActivities:
     async def write_status(self, request: WriteStatus) -> StatusWritten:
         """Apply a patch to the run's status, if the object still is what the patch assumes.
 
-        Raises (retried): the hub is away.
+        Answers after a rest if there is to be one, in which the workflow gathers what the next
+        write takes along. Raises (retried): the hub is away.
         """
+        async with heartbeating():
+            started = monotonic()
+            written = await self._write_status(request)
+            if request.rest:
+                rest = min(REST * (monotonic() - started), LONGEST_REST.total_seconds())
+                await asyncio.sleep(rest)
+        return written
+
+    async def _write_status(self, request: WriteStatus) -> StatusWritten:
         tests: list[Json] = [_test("/metadata/uid", request.run.uid)]
         if request.resource_version:
             tests.append(_test("/metadata/resourceVersion", request.resource_version))
@@ -37,7 +60,12 @@ class StatusActivities:
 
     async def _patch_status(self, run: RunRef, patch: list[Json]) -> StatusWritten:
         written = await self._hub.patch(
-            run.scope.run, run.name, patch, namespace=run.namespace, subresource="status"
+            run.scope.run,
+            run.name,
+            patch,
+            namespace=run.namespace,
+            subresource="status",
+            metadata_only=True,
         )
         return StatusWritten(resource_version=written["metadata"]["resourceVersion"])
 

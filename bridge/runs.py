@@ -7,8 +7,9 @@ from api.kinds import Scope
 from api.names import RUN_FINALIZER, TARGET_UPDATE_RUN
 from api.reasons import ConditionType
 from api.runs import RunState, UpdateRun
+from bridge.parsing import ParsedRun
 from bridge.temporal import Signal, Workflows
-from hub import Cache, Change, Hub, Key, NotFound, version_of
+from hub import Cache, Change, Hub, Key, NotFound
 from planning import conditions
 from planning.identity import RunRef
 from planning.runs import tampering
@@ -23,7 +24,7 @@ class RunIndex:
     def __init__(self, scope: Scope, cache: Cache) -> None:
         self.scope = scope
         self.cache = cache
-        self._parsed: dict[Key, UpdateRun] = {}
+        self._parsed: dict[Key, ParsedRun] = {}
 
     def get(self, key: Key) -> UpdateRun | None:
         """One run; several look at it for each change, and it may have a thousand clusters."""
@@ -33,9 +34,9 @@ class RunIndex:
             self._parsed.pop(key, None)
             return None
         parsed = self._parsed.get(key)
-        if parsed is None or parsed.metadata.resource_version != version_of(found):
-            parsed = self._parsed[key] = UpdateRun.from_wire(found)
-        return parsed
+        if parsed is None or not parsed.is_of(found):
+            parsed = self._parsed[key] = ParsedRun(found, before=parsed)
+        return parsed.run
 
     def active(self) -> list[UpdateRun]:
         """All runs that may still do something."""

@@ -20,6 +20,8 @@ from hub.watching import WatchEvent
 APPLY = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
+METADATA_ONLY = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
+"""What to accept when the rest of a large object is of no use. Who does not know it sends all."""
 
 LIST_ATTEMPTS = 3
 """A list whose pages expired while it was read starts again this often."""
@@ -184,16 +186,19 @@ class Hub:
         namespace: str = "",
         subresource: str = "",
         dry_run: bool = False,
+        metadata_only: bool = False,
     ) -> Json:
         """Change an object: a list is a JSON patch, a dict a merge patch.
 
-        Raises Conflict when a JSON patch does not fit the object, as when its `test` fails.
+        With `metadata_only`, returns no more of it than its metadata. Raises Conflict when a JSON
+        patch does not fit the object, as when its `test` fails.
         """
         path = paths.item(kind, name, namespace=namespace, subresource=subresource)
         query = self._writing(dry_run=dry_run)
         content_type = JSON_PATCH if isinstance(patch, list) else MERGE_PATCH
         resource = paths.resource(kind, subresource)
-        request = Request("patch", resource, "PATCH", path, query, patch, content_type)
+        accept = METADATA_ONLY if metadata_only else "application/json"
+        request = Request("patch", resource, "PATCH", path, query, patch, content_type, accept)
         try:
             return await self._transport.send(request)
         except errors.Invalid as error:

@@ -11,7 +11,11 @@ from api.base import Condition
 
 def find(conditions: Iterable[Condition], kind: str) -> Condition | None:
     """The condition of that type, or None."""
-    return next((each for each in conditions if each.type == kind), None)
+    # A plain loop, because every cluster of a run is asked for with every change.
+    for each in conditions:
+        if each.type == kind:
+            return each
+    return None
 
 
 def has(

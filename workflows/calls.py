@@ -29,8 +29,8 @@ PATIENT: Final = RetryPolicy(
 """The hub comes back; soon is better than rarely, since a person may be waiting."""
 _RUN_ERRORS: Final = {each.__name__: each for each in (InitializationError, RunAborted)}
 """What `activities.errors` calls them; they are never retried."""
-FOLLOWER_LOST_AFTER: Final = timedelta(seconds=3)
-"""Without a heartbeat for this long, a follower's worker is dead: the run stands still until it
+LOST_AFTER: Final = timedelta(seconds=3)
+"""Without a heartbeat for this long, an activity's worker is dead: the run stands still until it
 is started elsewhere, so short. Costs a request each 2.4 s for a run with clusters in flight."""
 
 
@@ -51,6 +51,20 @@ async def effect(
             summary=summary or None,
         )
         return answered
+
+
+async def status_write(request: Request, answer: type[AnswerT]) -> AnswerT:
+    """Write a run's status, repeated until the hub takes it, and soon if its worker was lost."""
+    answered: AnswerT = await workflow.execute_activity(
+        "write_status",
+        request,
+        result_type=answer,
+        start_to_close_timeout=SHORT,
+        heartbeat_timeout=LOST_AFTER,
+        retry_policy=PATIENT,
+        summary="status",
+    )
+    return answered
 
 
 async def cluster(name: str, request: Request, answer: type[AnswerT], *, cluster: str) -> AnswerT:
@@ -77,7 +91,7 @@ def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
         "follow_bindings",
         request,
         start_to_close_timeout=UNBOUNDED,
-        heartbeat_timeout=FOLLOWER_LOST_AFTER,
+        heartbeat_timeout=LOST_AFTER,
         retry_policy=PATIENT,
         cancellation_type=ActivityCancellationType.TRY_CANCEL,
         summary=summary,
@@ -94,7 +108,7 @@ def waiter(request: Request, answer: type[AnswerT], *, summary: str) -> Activity
         request,
         result_type=answer,
         start_to_close_timeout=UNBOUNDED,
-        heartbeat_timeout=FOLLOWER_LOST_AFTER,
+        heartbeat_timeout=LOST_AFTER,
         retry_policy=PATIENT,
         cancellation_type=ActivityCancellationType.TRY_CANCEL,
         summary=summary,

@@ -16,12 +16,11 @@ with workflow.unsafe.imports_passed_through():
     from workflows import calls
     from workflows.rollout import Rollout
 
-QUICK: Final = timedelta(seconds=2)
-"""A local activity holds up signals while it runs, so it may only be short."""
 WHOLE: Final = timedelta(seconds=8)
-"""The same for a whole status, which is rare, and half a megabyte for a thousand clusters."""
+"""A local activity holds up signals while it runs, so it may only be short; but this is half a
+megabyte for a thousand clusters."""
 RETRY_ONCE: Final = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_attempts=2)
-"""The same for the pause between two tries, which Temporal has last a second by default."""
+"""The pause between two tries is short too; Temporal has it last a second by default."""
 
 
 class Mirror:
@@ -47,31 +46,36 @@ class Mirror:
         )
 
     async def _write(self, patch: Patch) -> None:
-        whole = patch[0]["path"] == "/status"
-        request = WriteStatus(
-            run=self._rollout.run,
-            patch=patch,
-            resource_version="" if whole else self._rollout.resource_version,
-        )
-        written = await self._send(request)
+        written = await self._send(patch)
         self._rollout.gone = written.gone
         self._rollout.resource_version = written.resource_version
         if not written.resource_version:
             # Somebody else changed the object: a person's new state, or a meddled status.
             self._rollout.ledger.touch("")
 
-    async def _send(self, request: WriteStatus) -> StatusWritten:
+    async def _send(self, patch: Patch) -> StatusWritten:
+        run, ledger = self._rollout.run, self._rollout.ledger
+        if patch[0]["path"] == "/status":
+            return await self._send_whole(WriteStatus(run=run, patch=patch))
+        # Without a rest while there is more than one write takes.
+        version, rest = self._rollout.resource_version, not ledger.dirty
+        request = WriteStatus(run=run, patch=patch, resource_version=version, rest=rest)
+        # Clusters begin and end meanwhile; with a local activity none could.
+        return await calls.status_write(request, StatusWritten)
+
+    async def _send_whole(self, request: WriteStatus) -> StatusWritten:
+        """Rare, and too large for history, in which a local activity leaves only its answer."""
         try:
             written: StatusWritten = await workflow.execute_local_activity(
                 "write_status",
                 request,
                 result_type=StatusWritten,
-                start_to_close_timeout=QUICK if request.resource_version else WHOLE,
+                start_to_close_timeout=WHOLE,
                 retry_policy=RETRY_ONCE,
             )
         except FailureError as error:
             if is_cancelled_exception(error):
                 raise
             # The hub is away or slow: a normal activity is repeated without holding up signals.
-            return await calls.effect("write_status", request, StatusWritten, summary="status")
+            return await calls.status_write(request, StatusWritten)
         return written

@@ -3,7 +3,6 @@
 Worker, client, replayer and tests all use it, so none of them can differ (design D13).
 """
 
-import dataclasses
 import os
 from collections.abc import Mapping
 from typing import Final
@@ -16,6 +15,7 @@ from temporalio.runtime import Runtime
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
+from workflows.sandbox import ContextFreeSandbox
 from workflows.update_run import UpdateRun
 
 DEFAULT_ADDRESS: Final = "localhost:7233"
@@ -55,6 +55,6 @@ async def connect(
 def _passing_through(runner: WorkflowRunner | None) -> WorkflowRunner:
     if not isinstance(runner, SandboxedWorkflowRunner):
         raise TypeError("workflows run in the sandbox only")
-    return dataclasses.replace(
-        runner, restrictions=runner.restrictions.with_passthrough_modules(*_PASSED_THROUGH)
+    return ContextFreeSandbox(
+        runner.restrictions.with_passthrough_modules(*_PASSED_THROUGH), runner.runner_class
     )

@@ -107,6 +107,16 @@ async def test_a_json_patch_changes_what_passes_its_test(hub: Hub, unique: str) 
         await hub.patch(CONFIG_MAP, unique, [expected, paint], namespace=HERE)
 
 
+async def test_a_patch_answers_with_no_more_than_metadata_if_asked(hub: Hub, unique: str) -> None:
+    await hub.create(CONFIG_MAP, config_map(unique, color="red"))
+    patch = {"data": {"color": "blue"}}
+    answer = await hub.patch(CONFIG_MAP, unique, patch, namespace=HERE, metadata_only=True)
+    found = await hub.get(CONFIG_MAP, unique, namespace=HERE)
+    assert found["data"] == {"color": "blue"}
+    assert answer["metadata"]["resourceVersion"] == found["metadata"]["resourceVersion"]
+    assert "data" not in answer
+
+
 async def test_a_json_patch_to_something_invalid_is_invalid(hub: Hub, unique: str) -> None:
     await hub.create(CONFIG_MAP, config_map(unique, color="red"))
     spoil = [{"op": "add", "path": "/data/not a key", "value": "x"}]

@@ -1,0 +1,42 @@
+"""What a run leaves in its history: each change of its status, and never the whole of it."""
+
+import json
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from api.kinds import Scope
+from tests.support.hand_placement import HandPlacement
+from tests.workflows.runs import reaches, started, workflow_id
+
+pytestmark = pytest.mark.usefixtures("engine")
+
+
+async def test_history_holds_changes_of_the_status_and_not_the_status(
+    placement: HandPlacement, scope: Scope, temporal: Client, unique: str
+) -> None:
+    clusters = [f"{unique}-{number}" for number in range(3)]
+    await placement.create({name: {"env": unique} for name in clusters})
+    selector = {"matchLabels": {"env": unique}}
+    await placement.strategy(unique, [{"name": "all", "labelSelector": selector}])
+    await placement.create_run(unique, unique, index="0")
+    for cluster in clusters:
+        await started(placement, cluster)
+        await placement.report(cluster)
+    run = await reaches(placement, unique, "UpdateRunSucceeded", kind="Succeeded")
+
+    workflow = temporal.get_workflow_handle(workflow_id(run, scope))
+    written = [
+        operation["path"]
+        async for event in workflow.fetch_history_events()
+        if (scheduled := event.activity_task_scheduled_event_attributes).activity_type.name
+        == "write_status"
+        for operation in _argument(scheduled.input)["patch"]
+    ]
+    assert "/status/stagesStatus/0/clusters/2" in written
+    assert "/status" not in written
+
+
+def _argument(payloads: Any) -> Any:
+    return json.loads(payloads.payloads[0].data)
