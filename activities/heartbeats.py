@@ -14,7 +14,13 @@ HEARTBEAT_EVERY: Final = timedelta(seconds=1)
 
 @asynccontextmanager
 async def heartbeating() -> AsyncIterator[None]:
-    """Heartbeat for the time of an `async with`; what is over before the first one costs none."""
+    """Heartbeat for the time of an `async with`; what is over before the first one costs none.
+
+    Not without a heartbeat timeout: nobody listens, and a local activity must not.
+    """
+    if activity.info().heartbeat_timeout is None:
+        yield
+        return
     beating = asyncio.create_task(_beat())
     try:
         yield

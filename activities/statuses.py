@@ -41,7 +41,7 @@ class StatusActivities:
         async with heartbeating():
             started = monotonic()
             written = await self._write_status(request)
-            if request.rest:
+            if request.rest and written.resource_version:
                 rest = min(REST * (monotonic() - started), LONGEST_REST.total_seconds())
                 await asyncio.sleep(rest)
         return written

@@ -1,26 +1,36 @@
 """An activity that takes long says that it is alive."""
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
+import pytest
 from temporalio.testing import ActivityEnvironment
 
 from activities.heartbeats import heartbeating
 
 
+def environment(*, timeout: timedelta | None) -> ActivityEnvironment:
+    made = ActivityEnvironment()
+    made.info = replace(made.info, heartbeat_timeout=timeout)
+    return made
+
+
 async def test_it_heartbeats_until_it_is_over() -> None:
     beaten = asyncio.Event()
-    environment = ActivityEnvironment()
-    environment.on_heartbeat = lambda *_: beaten.set()
+    somewhere = environment(timeout=timedelta(seconds=3))
+    somewhere.on_heartbeat = lambda *_: beaten.set()
 
     async def work() -> None:
         async with heartbeating():
             await asyncio.wait_for(beaten.wait(), timeout=30)
 
-    await environment.run(work)
+    await somewhere.run(work)
 
 
-async def test_it_ends_with_what_it_is_around() -> None:
+@pytest.mark.parametrize(("limit", "beats"), [(timedelta(seconds=3), 1), (None, 0)])
+async def test_it_ends_with_what_it_is_around(limit: timedelta | None, beats: int) -> None:
     async def work() -> list[asyncio.Task[Any]]:
         before = asyncio.all_tasks()
         async with heartbeating():
@@ -28,6 +38,5 @@ async def test_it_ends_with_what_it_is_around() -> None:
         await asyncio.gather(*begun, return_exceptions=True)
         return begun
 
-    begun = await ActivityEnvironment().run(work)
-    assert len(begun) == 1
-    assert begun[0].cancelled()
+    begun = await environment(timeout=limit).run(work)
+    assert [each.cancelled() for each in begun] == [True] * beats
