@@ -190,9 +190,8 @@ class UpdateRun:
         if not rollout.planned:
             if not await initialize(rollout):
                 return False
-            if workflow.patched("plan-written-first"):
-                # Whoever watches the run sees its plan before anything of it is done (7.9).
-                await self._mirror.flushed()
+            # Whoever watches the run sees its plan before anything of it is done (7.9).
+            await self._mirror.flushed()
         for index, stage in enumerate(rollout.strategy.stages):
             if self._done(index):
                 continue

@@ -13,7 +13,16 @@ from api.kinds import CONFIG_MAP, NAMESPACE
 from hub import Hub
 from tests.activities.content import Content
 from tests.support.eventually import eventually
-from tests.support.hand_overrides import EVERYWHERE, HandOverrides, by_labels, by_name, selector
+from tests.support.hand_overrides import (
+    EVERYWHERE,
+    OVERRIDES_OF_ALL,
+    HandOverrides,
+    by_labels,
+    by_name,
+    selector,
+)
+
+pytestmark = OVERRIDES_OF_ALL
 
 VALID = "cannot continue the updateRun: failed to validate the updateRun: "
 

@@ -6,6 +6,9 @@ from temporalio.exceptions import ApplicationError
 from activities.snapshots import SnapshotActivities
 from planning.runs.facts import SnapshotFacts
 from tests.activities.content import Content
+from tests.support.hand_overrides import OVERRIDES_OF_ALL
+
+pytestmark = OVERRIDES_OF_ALL
 
 VALID = "cannot continue the updateRun: failed to validate the updateRun: "
 USER = "failed to process the request due to a client error: "

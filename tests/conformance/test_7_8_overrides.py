@@ -12,6 +12,9 @@ from tests.conformance.objects import LATEST, stage, stage_of
 from tests.conformance.runs import Run
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.hand_overrides import OVERRIDES_OF_ALL
+
+pytestmark = OVERRIDES_OF_ALL
 
 EVERYWHERE: Json = {"clusterSelectorTerms": []}
 MEMBER_NAME = "kubernetes-fleet.io/member-name"

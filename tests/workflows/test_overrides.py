@@ -8,11 +8,18 @@ from api import names
 from api.kinds import NAMESPACE
 from hub import Hub, Json
 from tests.support.eventually import eventually
-from tests.support.hand_overrides import EVERYWHERE, HandOverrides, by_labels, by_name, selector
+from tests.support.hand_overrides import (
+    EVERYWHERE,
+    OVERRIDES_OF_ALL,
+    HandOverrides,
+    by_labels,
+    by_name,
+    selector,
+)
 from tests.support.hand_placement import HandPlacement, says
 from tests.workflows.runs import reaches, started
 
-pytestmark = pytest.mark.usefixtures("engine")
+pytestmark = [pytest.mark.usefixtures("engine"), OVERRIDES_OF_ALL]
 
 CONFIG_MAP = selector("ConfigMap", "web")
 
