@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import signal
 from pathlib import Path
 
 from tests.bench import scenarios
@@ -24,6 +25,8 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.2, help="seconds a simulated member takes")
     parser.add_argument("--json", type=Path, help="file for the figures")
     arguments = parser.parse_args()
+    # As Ctrl-C, so that a time limit leaves no server behind either.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     asyncio.run(measure(arguments))
 
 
