@@ -56,6 +56,7 @@ from api.reasons.runs import (
 from api.reasons.scheduling import (
     Ineligible,
     SchedulingReason,
+    Unsuitable,
     found_all,
     found_some,
     heartbeat_missing,
@@ -64,8 +65,10 @@ from api.reasons.scheduling import (
     picked,
     picked_by_name,
     score_too_low,
+    unbalanced,
     unhealthy,
     unschedulable,
+    untolerated,
 )
 from api.reasons.types import (
     ConditionType,
@@ -111,6 +114,7 @@ __all__ = [
     "StageReason",
     "TaskMessage",
     "TaskReason",
+    "Unsuitable",
     "Wording",
     "WorkMessage",
     "WorkReason",
@@ -137,8 +141,10 @@ __all__ = [
     "start_unknown",
     "stuck",
     "sync_failed",
+    "unbalanced",
     "unhealthy",
     "unschedulable",
+    "untolerated",
     "waiting_after",
     "waiting_before",
     "work_not_applied",
