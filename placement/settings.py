@@ -24,6 +24,10 @@ class PlacementSettings:
     """From a change of selected content to the look at it: `kubectl apply -f folder` changes
     many objects in a row and should become one snapshot."""
 
+    member_debounce: timedelta = timedelta(milliseconds=100)
+    """From a change of a member to the look at the placements that it may matter to: when many
+    members join or report at once, each placement is scheduled once."""
+
     report_grace: timedelta = timedelta(seconds=1)
     """How long a member may take over new content before its binding says that it is busy. One
     that is quicker costs a single write of the binding's status instead of two."""
