@@ -24,6 +24,7 @@ from api.reasons.members import (
     MemberMessage,
     MemberReason,
     agents_missing,
+    collection_failed,
 )
 from api.reasons.placements import (
     AGGREGATES,
@@ -119,6 +120,7 @@ __all__ = [
     "WorkMessage",
     "WorkReason",
     "agents_missing",
+    "collection_failed",
     "found_all",
     "found_some",
     "heartbeat_missing",
