@@ -1,0 +1,109 @@
+"""Policy snapshots come and go, but not those that runs count on (contract: placement 4)."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.placement.world import World, now, until
+
+
+async def change_policy(world: World, key: str) -> None:
+    """Have the placement tolerate one more taint."""
+    placement = await world.placement()
+    assert placement is not None
+    policy = placement["spec"]["policy"]
+    more = {"key": key, "operator": "Exists"}
+    await world.change(policy={"tolerations": [*policy.get("tolerations", []), more]})
+
+
+async def indexes(world: World) -> list[str]:
+    found = await world.policies()
+    return sorted(each["metadata"]["name"].removeprefix(f"{world.name}-") for each in found)
+
+
+async def settled(world: World, *wanted: str) -> None:
+    async def look() -> bool:
+        return await indexes(world) == list(wanted)
+
+    await until(look, f"the snapshots are {wanted}")
+
+
+async def run_of(world: World, *, index: str, ended: bool) -> None:
+    """A run that has been planned from a policy snapshot."""
+    metadata = {"name": f"{world.name}-run-{index}"} | (
+        {"namespace": world.home} if world.home else {}
+    )
+    spec = {"placementName": world.name, "stagedRolloutStrategyName": "s"}
+    await world.hub.create(world.scope.run, {"metadata": metadata, "spec": spec})
+    succeeded = {
+        "type": "Succeeded",
+        "status": "True",
+        "reason": "Test",
+        "message": "",
+        "lastTransitionTime": now(),
+    }
+    status: dict[str, Any] = {"policySnapshotIndexUsed": index}
+    if ended:
+        status["conditions"] = [succeeded]
+    await world.hub.patch(
+        world.scope.run,
+        metadata["name"],
+        {"status": status},
+        namespace=world.home,
+        subresource="status",
+    )
+
+
+@pytest.fixture
+async def placed(world: World) -> AsyncIterator[World]:
+    """A placement that keeps two snapshots."""
+    await world.join("a")
+    await world.place(revisionHistoryLimit=2)
+    await world.told("Scheduled", status="True")
+    yield world
+    for run in (await world.hub.list(world.scope.run, namespace=world.home)).items:
+        if run["spec"]["placementName"] == world.name:
+            await world.hub.delete(world.scope.run, run["metadata"]["name"], namespace=world.home)
+
+
+async def test_only_so_many_are_kept_and_the_newest_of_them(placed: World) -> None:
+    await change_policy(placed, "first")
+    await settled(placed, "0", "1")
+    await change_policy(placed, "second")
+    await settled(placed, "1", "2")
+    await change_policy(placed, "third")
+    await settled(placed, "2", "3")
+
+
+async def test_what_a_run_under_way_was_planned_from_stays_until_it_is_over(
+    placed: World,
+) -> None:
+    await run_of(placed, index="0", ended=False)
+    await run_of(placed, index="1", ended=True)
+    await change_policy(placed, "first")
+    await settled(placed, "0", "1")
+    await change_policy(placed, "second")
+    await settled(placed, "0", "1", "2")
+
+    await change_policy(placed, "third")
+
+    await settled(placed, "0", "2", "3")
+
+
+async def test_a_policy_snapshot_that_somebody_deleted_is_made_again(placed: World) -> None:
+    (before,) = await placed.policies()
+    name = before["metadata"]["name"]
+    await placed.hub.delete(placed.scope.policy_snapshot, name, namespace=placed.home)
+
+    async def is_back() -> bool:
+        found = await placed.policies()
+        return bool(found and found[0]["metadata"]["uid"] != before["metadata"]["uid"])
+
+    await until(is_back, "the snapshot is back")
+    await until(lambda: _is_decided(placed), "it is decided")
+
+
+async def _is_decided(world: World) -> bool:
+    latest = await world.latest_policy()
+    return bool(latest and latest.get("status", {}).get("targetClusters"))
