@@ -11,6 +11,10 @@ ROLLOUT_MANAGER: Final = "fleetgate-rollout"
 """Field manager of RolloutStarted: each manager's conditions of a binding are a whole of their
 own, and the other ones are written at other times."""
 
+AGENT_MANAGER: Final = "fleetgate-agent"
+"""Field manager of what is said of a member in its agent's stead. It is the agent's own: so all
+of it is the agent's, to change or to take back, as soon as there is one."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlacementSettings:

@@ -96,6 +96,11 @@ def test_a_term_that_asks_for_nothing_matches_everything() -> None:
     assert names(decide(policy, member())) == ["m"]
 
 
+def test_a_sorter_in_a_required_term_asks_for_nothing() -> None:
+    policy = {"placementType": "PickAll", "affinity": required(sorted_by(NODES))}
+    assert names(decide(policy, member())) == ["m"]
+
+
 def test_a_selector_that_is_invalid_matches_nothing() -> None:
     invalid = {"labelSelector": {"matchExpressions": [{"key": "env", "operator": "Nonsense"}]}}
     policy = {"placementType": "PickAll", "affinity": required(invalid)}

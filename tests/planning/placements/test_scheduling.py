@@ -117,6 +117,13 @@ def test_what_an_earlier_policy_picked_is_judged_again_but_for_a_silent_agent() 
     assert names(made) == ["away"]
 
 
+def test_a_policy_that_tolerates_less_gives_tainted_clusters_up() -> None:
+    tolerant = {"placementType": "PickAll", "tolerations": [{"operator": "Exists"}]}
+    tainted = member(taints=[TAINT])
+    assert names(decide(tolerant, tainted)) == ["m"]
+    assert names(decide(None, tainted, held=Held(earlier=frozenset({"m"})))) == []
+
+
 @pytest.mark.parametrize("held", [holding("m"), Held(earlier=frozenset({"m"}))])
 @pytest.mark.parametrize(
     "policy",
@@ -174,6 +181,12 @@ def test_fixed_names_are_taken_as_they_stand() -> None:
         ),
     ]
     assert not made.fulfilled
+
+
+def test_a_name_that_is_given_twice_is_one_cluster() -> None:
+    policy = {"placementType": "PickFixed", "clusterNames": ["m", "m", "n", "n"]}
+    made = decide(policy, member())
+    assert (names(made), list(reasons(made))) == (["m"], ["n"])
 
 
 def test_a_fixed_cluster_that_has_the_placement_keeps_it_while_its_agent_is_silent() -> None:
