@@ -4,16 +4,24 @@ contract: placement 4
 """
 
 import contextlib
+from datetime import UTC, datetime
+from typing import Final
 
 from api import names
 from api.placements import Placement
 from api.policies import PolicySnapshot
 from api.runs import UpdateRun
-from hub import AlreadyExists, Hub, Json, Key, NotFound
+from hub import AlreadyExists, Hub, Json, Key, NotFound, key_of, record
 from placement.metadata import owner_reference
 from placement.stores import ScopeStores
+from planning import events
+from planning.events import Event, EventType, Subject
 from planning.placements import policy_snapshots
-from planning.placements.policy_snapshots import PolicyPlan
+from planning.placements.policy_snapshots import InForce, PolicyPlan
+from planning.placements.scheduling import validation
+
+INVALID: Final = "InvalidPolicy"
+"""Reason of the event that says what is wrong with a policy."""
 
 
 class Policies:
@@ -23,12 +31,32 @@ class Policies:
         self._hub = hub
         self._stores = stores
 
-    async def latest(self, key: Key, placement: Placement, body: Json) -> PolicySnapshot:
-        """The snapshot that has the placement's present policy, made if need be."""
+    async def in_force(self, key: Key, placement: Placement, body: Json) -> InForce | None:
+        """The policy to schedule by: the present one, or the last that may be followed."""
         known = [PolicySnapshot.from_wire(each) for each in self._stores.policies_of.of(key)]
+        latest = policy_snapshots.latest_of(known)
+        last = policy_snapshots.in_force(latest) if latest else None
+        problems = validation.problems(placement, in_force=last.policy if last else None)
+        if problems:
+            await self._refuse(body, problems, last)
+            return last
         owner = owner_reference(self._stores.scope.placement, body)
         plan = policy_snapshots.plan(known, placement, owner=owner)
-        return PolicySnapshot.from_wire(await self._carry_out(key, plan))
+        return policy_snapshots.in_force(PolicySnapshot.from_wire(await self._carry_out(key, plan)))
+
+    async def _refuse(self, body: Json, problems: list[str], last: InForce | None) -> None:
+        """Say what is wrong with a policy."""
+        until = f"{last.snapshot.metadata.name} stays in force" if last else "nothing is placed"
+        event = Event(
+            type=EventType.WARNING,
+            reason=INVALID,
+            message=f"not followed: {'; '.join(problems)}. Correct it, until then {until}",
+            at=datetime.now(UTC),
+        )
+        metadata = body["metadata"]
+        about = Subject(self._stores.scope.placement, *key_of(body), metadata["uid"])
+        key = f"{INVALID} {metadata['generation']}"
+        await record(self._hub, events.body(event, about, key=key))
 
     async def _carry_out(self, key: Key, plan: PolicyPlan) -> Json:
         """Write what the plan says; returns the latest snapshot."""

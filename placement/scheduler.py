@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from api import names
 from api.bindings import Binding, BindingState
 from api.placements import Placement
-from api.policies import PolicySnapshot
 from api.scheduling import PlacementPolicy
 from hub import AlreadyExists, Change, Controller, Hub, Json, Key, NotFound
 from placement.fleet import Fleet
@@ -22,6 +21,7 @@ from placement.settings import PlacementSettings
 from placement.stores import ScopeStores, Store, placement_of
 from planning.placements import policy_snapshots, scheduled_bindings
 from planning.placements.eligibility import Candidate
+from planning.placements.policy_snapshots import InForce
 from planning.placements.scheduled_bindings import Change as BindingChange
 from planning.placements.scheduled_bindings import Creation
 from planning.placements.scheduling import Schedule, matters, schedule
@@ -48,7 +48,7 @@ class Scheduler:
         self._settings = settings
         self._selectable = selectable
         self._wishes: dict[Key, PlacementPolicy | None] = {}
-        """The policy of each placement."""
+        """The policy that each placement is scheduled by."""
         self._fulfilled: set[Key] = set()
         """Placements that had all clusters that they want when last looked at."""
         self.controller = Controller(
@@ -98,25 +98,29 @@ class Scheduler:
 
     async def _schedule(self, key: Key, body: Json) -> None:
         placement = Placement.from_wire(body)
-        policy = await self._policies.latest(key, placement, body)
+        asked = await self._policies.in_force(key, placement, body)
+        if asked is None:
+            return
+        self._wishes[key] = asked.policy
+        policy = asked.snapshot.metadata.name
         bindings = [Binding.from_wire(each) for each in self._stores.bindings_of.of(key)]
         made = schedule(
-            placement.spec.policy,
+            asked.policy,
             self._fleet.members(),
-            held=scheduled_bindings.held(bindings, policy=policy.metadata.name),
+            held=scheduled_bindings.held(bindings, policy=policy),
             namespace=key[0],
         )
         changes = scheduled_bindings.follow(
             made.picked,
             bindings,
-            policy=policy.metadata.name,
+            policy=policy,
             placement=key[1],
             placement_uid=placement.metadata.uid,
         )
         # Bindings first: a policy snapshot that is Scheduled says that they are there.
         await all_of(self._create(key, each) for each in changes.creations)
         await all_of(self._change(key, each) for each in changes.changes)
-        await self._say(key, placement, policy, made)
+        await self._say(key, asked, made)
         if made.fulfilled:
             self._fulfilled.add(key)
         else:
@@ -140,19 +144,17 @@ class Scheduler:
         with contextlib.suppress(NotFound):
             await self._patch(self._stores.bindings, (key[0], change.name), change.patch)
 
-    async def _say(
-        self, key: Key, placement: Placement, policy: PolicySnapshot, made: Schedule
-    ) -> None:
+    async def _say(self, key: Key, asked: InForce, made: Schedule) -> None:
         status = policy_snapshots.decided(
-            policy,
+            asked.snapshot,
             made,
-            placement_generation=placement.metadata.generation,
+            placement_generation=asked.generation,
             now=datetime.now(UTC),
         )
-        if status.to_wire() != policy.status.to_wire():
+        if status.to_wire() != asked.snapshot.status.to_wire():
             await self._patch(
                 self._stores.policies,
-                (key[0], policy.metadata.name),
+                (key[0], asked.snapshot.metadata.name),
                 {"status": status.to_wire()},
                 subresource="status",
             )

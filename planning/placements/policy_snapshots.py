@@ -15,7 +15,7 @@ from api.placements import Placement
 from api.policies import ClusterDecision, PolicySnapshot, SchedulingPolicySnapshotStatus
 from api.reasons import ConditionType, SchedulingReason, found_all, found_some
 from api.runs import UpdateRun
-from api.scheduling import PlacementType
+from api.scheduling import PlacementPolicy, PlacementType
 from planning import conditions, hashing
 from planning.placements.scheduling import Schedule
 
@@ -79,6 +79,27 @@ def decided(
     )
     conditions.put(status.conditions, scheduled)
     return status
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """The policy to schedule by, and what it is a policy of."""
+
+    snapshot: PolicySnapshot
+    policy: PlacementPolicy | None
+    generation: int
+    """The placement's, when it last asked for this."""
+
+
+def in_force(snapshot: PolicySnapshot) -> InForce:
+    """Read back what a snapshot was made from."""
+    annotations, policy = snapshot.metadata.annotations, snapshot.spec.policy
+    count = annotations.get(names.NUMBER_OF_CLUSTERS, "")
+    if policy is not None and count.isdecimal():
+        # Changing the number alone changes the annotation only.
+        policy = policy.model_copy(update={"number_of_clusters": int(count)})
+    generation = annotations.get(names.CRP_GENERATION, "")
+    return InForce(snapshot, policy, int(generation) if generation.isdecimal() else 0)
 
 
 def named_by(run: UpdateRun) -> str:

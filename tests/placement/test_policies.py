@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from api.kinds import EVENT
 from tests.placement.world import World, now, until
 
 
@@ -102,6 +103,79 @@ async def test_a_policy_snapshot_that_somebody_deleted_is_made_again(placed: Wor
 
     await until(is_back, "the snapshot is back")
     await until(lambda: _is_decided(placed), "it is decided")
+
+
+async def warned(world: World) -> str:
+    """Wait for the event that says what is wrong with the policy; returns its message."""
+    fields = f"involvedObject.name={world.name},reason=InvalidPolicy"
+
+    async def look() -> str | None:
+        found = (await world.hub.list(EVENT, fields=fields)).items
+        return found[0]["message"] if found else None
+
+    return await until(look, "a warning about the policy")
+
+
+async def test_a_policy_that_may_not_be_followed_places_nothing_until_it_is_corrected(
+    world: World,
+) -> None:
+    member = await world.join("a")
+    policy = world.pick_all()
+    preferred = [{"weight": 1, "preference": {}}]
+    affinity = policy["affinity"]["clusterAffinity"]
+    await world.place(
+        policy
+        | {
+            "affinity": {
+                "clusterAffinity": affinity
+                | {"preferredDuringSchedulingIgnoredDuringExecution": preferred}
+            }
+        }
+    )
+
+    assert await warned(world) == (
+        "not followed: spec.policy.affinity.clusterAffinity."
+        "preferredDuringSchedulingIgnoredDuringExecution:"
+        " PreferredDuringSchedulingIgnoredDuringExecution will be ignored"
+        " for placement policy type PickAll. Correct it, until then nothing is placed"
+    )
+    await world.told("Scheduled", status="Unknown", reason="SchedulePending")
+    assert (await world.policies(), await world.bindings()) == ([], [])
+
+    await world.change(
+        policy={"affinity": {"clusterAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": None
+        }}}
+    )  # fmt: skip
+
+    await world.picked(member)
+    await world.told("Scheduled", status="True")
+
+
+async def test_while_a_policy_may_not_be_followed_the_last_one_is(world: World) -> None:
+    tainted = await world.join("a")
+    await world.taint(tainted, "gpu")
+    tolerations = [{"key": "gpu", "operator": "Exists"}]
+    await world.place(world.pick_all() | {"tolerations": tolerations})
+    await world.picked(tainted)
+
+    await world.change(policy={"tolerations": None})
+
+    assert await warned(world) == (
+        "not followed: spec.policy.tolerations: tolerations have been updated/deleted,"
+        " only additions to tolerations are allowed."
+        f" Correct it, until then {world.name}-0 stays in force"
+    )
+    await world.told("Scheduled", status="Unknown", reason="SchedulePending")
+    also_tainted = await world.join("b")
+    await world.taint(also_tainted, "gpu")
+    await world.picked(tainted, also_tainted)
+    assert await indexes(world) == ["0"]
+
+    await world.change(policy={"tolerations": tolerations})
+
+    await world.told("Scheduled", status="True", observedGeneration=3)
+    assert await indexes(world) == ["0"]
 
 
 async def _is_decided(world: World) -> bool:

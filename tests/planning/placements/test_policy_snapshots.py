@@ -11,7 +11,14 @@ from api.placements import Placement
 from api.policies import ClusterDecision, PolicySnapshot
 from api.runs import ClusterStagedUpdateRun
 from planning.hashing import policy_hash
-from planning.placements.policy_snapshots import PolicyPlan, decided, latest_of, named_by, plan
+from planning.placements.policy_snapshots import (
+    PolicyPlan,
+    decided,
+    in_force,
+    latest_of,
+    named_by,
+    plan,
+)
 from planning.placements.scheduling import Schedule
 
 Json = dict[str, Any]
@@ -185,6 +192,24 @@ def test_going_minutes_alone_do_not_change_what_is_said(before: str, fresh: str,
         known, Schedule((), (decision(fresh),), fulfilled=True), placement_generation=1, now=NOW
     )
     assert [each.reason for each in status.target_clusters] == [said]
+
+
+def test_the_policy_in_force_has_the_number_that_was_asked_for_last() -> None:
+    known = snapshot(
+        0,
+        {"placementType": "PickN", "numberOfClusters": 2},
+        annotations={names.NUMBER_OF_CLUSTERS: "3", names.CRP_GENERATION: "7"},
+    )
+    known.spec.policy = placement({"placementType": "PickN", "numberOfClusters": 2}).spec.policy
+    found = in_force(known)
+    assert found.policy is not None
+    assert (found.policy.number_of_clusters, found.generation) == (3, 7)
+    assert found.snapshot is known
+
+
+def test_no_policy_in_force_is_no_policy() -> None:
+    found = in_force(snapshot(0, None))
+    assert (found.policy, found.generation) == (None, 1)
 
 
 def decision(reason: str) -> ClusterDecision:
