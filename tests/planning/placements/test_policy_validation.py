@@ -82,15 +82,16 @@ def test_what_may_be_followed_has_no_problems(policy: Json | None) -> None:
         (
             PICK_ALL | {"affinity": required(with_property(NODES, "In", "3"))},
             (
-                f"{REQUIRED}[0].propertySelector.matchExpressions[0]: invalid requirement on property"
-                f" {NODES}: unsupported operator In"
+                f"{REQUIRED}[0].propertySelector.matchExpressions[0]:"
+                f" invalid requirement on property {NODES}: unsupported operator In"
             ),
         ),
         (
             PICK_ALL | {"affinity": required(with_property(NODES, "Ge", "three"))},
             (
-                f"{REQUIRED}[0].propertySelector.matchExpressions[0]: invalid requirement on property"
-                f' {NODES}: value "three" is not a valid resource.Quantity,'
+                f"{REQUIRED}[0].propertySelector.matchExpressions[0]:"
+                f" invalid requirement on property {NODES}:"
+                ' value "three" is not a valid resource.Quantity,'
                 " such as 2, 500m or 16Gi"
             ),
         ),
@@ -104,8 +105,8 @@ def test_what_may_be_followed_has_no_problems(policy: Json | None) -> None:
         (
             pick(1, affinity=preferred((5, labelled(a="not valid")))),
             (
-                f'{PREFERRED}[0].preference.labelSelector: values[0][a]: Invalid value: "not valid":'
-                " must be a valid label value"
+                f"{PREFERRED}[0].preference.labelSelector: values[0][a]:"
+                ' Invalid value: "not valid": must be a valid label value'
             ),
         ),
         (
