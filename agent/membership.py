@@ -9,11 +9,12 @@ import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from agent.properties import Properties
 from agent.settings import STATUS_MANAGER, AgentSettings
 from api.kinds import MEMBER_CLUSTER
 from api.members import MemberCluster, MemberClusterStatus
 from hub import Cache, Change, Conflict, Hub, HubError, Json, NotFound
-from planning.members import member_conditions
+from planning.members import member_conditions, properties
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +30,7 @@ class Membership:
         self._hub = hub
         self._cluster = cluster
         self._settings = settings
+        self._properties = Properties(cluster, settings=settings)
         self._changed = asyncio.Event()
         self.cache = Cache(hub, MEMBER_CLUSTER, fields=f"metadata.name={member}")
 
@@ -85,9 +87,16 @@ class Membership:
         return None
 
     async def _beat(self, member: MemberCluster) -> None:
-        problem = await self._problem()
+        problem, _ = await asyncio.gather(self._problem(), self._properties.renew())
         now = datetime.now(UTC)
-        await self._write(member, member_conditions.alive(member, problem=problem, now=now))
+        status = properties.reported(
+            member_conditions.alive(member, problem=problem, now=now),
+            self._properties.observed,
+            member=member,
+            problem=self._properties.problem,
+            now=now,
+        )
+        await self._write(member, status)
 
     async def _leave(self, member: MemberCluster) -> None:
         if not member_conditions.has_left(member):

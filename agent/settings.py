@@ -35,3 +35,11 @@ class AgentSettings:
     hub_retry: timedelta = timedelta(seconds=5)
     """Longest pause before a heartbeat that failed is tried again (default 5 s): well within
     the five minutes after which a silent member counts as unreachable."""
+
+    properties_age: timedelta = timedelta(minutes=1)
+    """How old what is reported of the cluster's nodes and pods may get (default 1 minute): a
+    heartbeat that comes sooner repeats it, because a large cluster has many pods to count."""
+
+    properties_patience: timedelta = timedelta(seconds=10)
+    """How long a heartbeat waits for nodes and pods to be counted (default 10 s); then it says
+    so, and goes out with those of before."""

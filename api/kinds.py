@@ -85,6 +85,8 @@ MEMBER_CLUSTER: Final = Kind(
 )
 
 NAMESPACE: Final = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
+NODE: Final = Kind("", "v1", "Node", "nodes", namespaced=False)
+POD: Final = Kind("", "v1", "Pod", "pods", namespaced=True)
 CONFIG_MAP: Final = Kind("", "v1", "ConfigMap", "configmaps", namespaced=True)
 SECRET: Final = Kind("", "v1", "Secret", "secrets", namespaced=True)
 EVENT: Final = Kind("", "v1", "Event", "events", namespaced=True)

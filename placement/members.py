@@ -12,9 +12,9 @@ from api.members import MemberCluster
 from hub import AlreadyExists, Change, Controller, Hub, Json, Key
 from placement.metadata import drop_finalizers, is_going, with_finalizers
 from placement.parallel import all_of
-from placement.settings import PlacementSettings
+from placement.settings import AGENT_MANAGER, PlacementSettings
 from placement.stores import Stores
-from planning.members import member_conditions
+from planning.members import joining, member_conditions
 from planning.placements.eligibility import disconnected
 
 logger = logging.getLogger(__name__)
@@ -51,6 +51,7 @@ class Members:
             return await self._let_go(key, body)
         await self._mark(key, body)
         await self._settle(names.member_namespace(key[1]), key[1])
+        await self._welcome(key)
         return None
 
     async def _mark(self, key: Key, body: Json) -> None:
@@ -78,6 +79,25 @@ class Members:
             patch = {"metadata": {"labels": metadata["labels"]}}
             body = await self._hub.patch(NAMESPACE, namespace, patch)
         self._stores.member_namespaces.wrote(body)
+
+    async def _welcome(self, key: Key) -> None:
+        """Until the agent speaks for the member, say what is missing."""
+        body = self._stores.members.get(key)
+        if body is None:
+            return
+        member = MemberCluster.from_wire(body)
+        waiting = joining.awaiting(member, now=datetime.now(UTC))
+        if not waiting:
+            return
+        metadata = {
+            "name": key[1],
+            "uid": member.metadata.uid,
+            # What the agent has said meanwhile is not overwritten.
+            "resourceVersion": member.metadata.resource_version,
+        }
+        status = {"conditions": [each.to_wire() for each in waiting]}
+        patch = {"metadata": metadata, "status": status}
+        await self._hub.apply(MEMBER_CLUSTER, patch, subresource="status", manager=AGENT_MANAGER)
 
     async def _let_go(self, key: Key, body: Json) -> timedelta | None:
         """Take the namespace away, then let the member go; what it has on it stays there."""

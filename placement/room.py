@@ -8,6 +8,7 @@ from hub import Change, Controller, Hub, Json, Key
 from placement.content_watches import ContentWatches, Subject
 from placement.contents import Contents
 from placement.distribution import Distributor
+from placement.fleet import Fleet
 from placement.members import Members
 from placement.reporter import Reporter
 from placement.rollout import Roller
@@ -25,9 +26,12 @@ class Placement:
         settings = settings or PlacementSettings()
         self._hub = hub
         self._stores = Stores(hub)
+        self._fleet = Fleet(self._stores.members)
         self._watches = ContentWatches(hub, self._on_content)
         self._scopes = {
-            name: _ScopeRoom(hub, self._stores, self._stores.scopes[name], self._watches, settings)
+            name: _ScopeRoom(
+                hub, self._stores, self._stores.scopes[name], self._fleet, self._watches, settings
+            )
             for name in SCOPES
         }
         self._members = Members(hub, self._stores, settings=settings)
@@ -52,7 +56,7 @@ class Placement:
         await self.ready()
         self._has_seen_all = True
         logger.info("the built-in placement has seen the hub")
-        controllers = [self._members.controller, self._definitions]
+        controllers = [self._members.controller, self._fleet.controller, self._definitions]
         controllers += [each for scope in self._scopes.values() for each in scope.controllers]
         await asyncio.gather(*(each.run() for each in controllers))
 
@@ -86,11 +90,14 @@ class _ScopeRoom:
         hub: Hub,
         stores: Stores,
         own: ScopeStores,
+        fleet: Fleet,
         watches: ContentWatches,
         settings: PlacementSettings,
     ) -> None:
         self.contents = Contents(hub, own, watches, settings=settings, judged=self._on_verdict)
-        self._scheduler = Scheduler(hub, own, stores.members, selectable=self._is_selectable)
+        self._scheduler = Scheduler(
+            hub, own, fleet, settings=settings, selectable=self._is_selectable
+        )
         self._roller = Roller(hub, stores, own, settings=settings)
         self._distributor = Distributor(hub, stores, own, settings=settings)
         self._reporter = Reporter(hub, own, settings=settings, verdict=self.contents.verdict)

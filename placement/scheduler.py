@@ -4,34 +4,27 @@ contract: placement 4, 6 (bindings), 11 (leaving)
 """
 
 import contextlib
-import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from api import names
 from api.bindings import Binding, BindingState
-from api.members import MemberCluster
 from api.placements import Placement
-from api.policies import PolicySnapshot
+from api.scheduling import PlacementPolicy
 from hub import AlreadyExists, Change, Controller, Hub, Json, Key, NotFound
-from placement.metadata import (
-    BINDING_FINALIZERS,
-    is_going,
-    lacks,
-    owner_reference,
-    with_finalizers,
-)
+from placement.fleet import Fleet
+from placement.metadata import BINDING_FINALIZERS, is_going, lacks, with_finalizers
 from placement.parallel import all_of
+from placement.policies import Policies
 from placement.removal import Removal
+from placement.settings import PlacementSettings
 from placement.stores import ScopeStores, Store, placement_of
 from planning.placements import policy_snapshots, scheduled_bindings
-from planning.placements.eligibility import Candidate, candidate
-from planning.placements.policy_snapshots import PolicyPlan
+from planning.placements.eligibility import Candidate
+from planning.placements.policy_snapshots import InForce
 from planning.placements.scheduled_bindings import Change as BindingChange
 from planning.placements.scheduled_bindings import Creation
-from planning.placements.scheduling import Schedule, schedule
-
-logger = logging.getLogger(__name__)
+from planning.placements.scheduling import Schedule, matters, schedule
 
 FINALIZERS = (names.PLACEMENT_FINALIZER, names.SCHEDULER_FINALIZER)
 
@@ -43,25 +36,37 @@ class Scheduler:
         self,
         hub: Hub,
         stores: ScopeStores,
-        members: Store,
+        fleet: Fleet,
         *,
+        settings: PlacementSettings,
         selectable: Callable[[Json], bool],
     ) -> None:
         self._hub = hub
         self._stores = stores
-        self._members = members
+        self._fleet = fleet
+        self._policies = Policies(hub, stores)
+        self._settings = settings
         self._selectable = selectable
+        self._wishes: dict[Key, PlacementPolicy | None] = {}
+        """The policy that each placement is scheduled by."""
+        self._fulfilled: set[Key] = set()
+        """Placements that had all clusters that they want when last looked at."""
         self.controller = Controller(
             f"scheduling of {stores.scope.placement.kind}", self._reconcile, workers=2
         )
         stores.placements.subscribe(self._on_placement)
         stores.policies.subscribe(lambda change: self._on_owned(change, _asked))
         stores.bindings.subscribe(lambda change: self._on_owned(change, _bound_to))
-        members.subscribe(self._on_member)
+        fleet.subscribe(self._on_member)
 
     def _on_placement(self, change: Change) -> None:
-        if _asked(change.old) != _asked(change.new):
-            self.controller.queue.add(change.key)
+        if _asked(change.old) == _asked(change.new):
+            return
+        self._fulfilled.discard(change.key)
+        self._wishes.pop(change.key, None)
+        if change.new is not None:
+            self._wishes[change.key] = Placement.from_wire(change.new).spec.policy
+        self.controller.queue.add(change.key)
 
     def _on_owned(self, change: Change, decisive: Callable[[Json | None], object]) -> None:
         if decisive(change.old) == decisive(change.new):
@@ -71,12 +76,10 @@ class Scheduler:
             if key is not None:
                 self.controller.queue.add(key)
 
-    def _on_member(self, change: Change) -> None:
-        now = datetime.now(UTC)
-        if _facts(change.old, now) != _facts(change.new, now):
-            for body in self._stores.placements.items():
-                metadata = body["metadata"]
-                self.controller.queue.add((metadata.get("namespace", ""), metadata["name"]))
+    def _on_member(self, old: Candidate | None, new: Candidate | None) -> None:
+        for key, policy in self._wishes.items():
+            if matters(policy, old, new, fulfilled=key in self._fulfilled):
+                self.controller.queue.add_after(key, self._settings.member_debounce)
 
     async def _reconcile(self, key: Key) -> timedelta | None:
         body = self._stores.placements.get(key)
@@ -95,54 +98,33 @@ class Scheduler:
 
     async def _schedule(self, key: Key, body: Json) -> None:
         placement = Placement.from_wire(body)
-        policy = await self._policy(key, placement, body)
-        bindings = [Binding.from_wire(each) for each in self._stores.bindings_of.of(key)]
-        held = scheduled_bindings.held(bindings, policy=policy.metadata.name)
-        namespace = key[0]
-        made = schedule(placement.spec.policy, self._fleet(), held=held, namespace=namespace)
-        if made is None:
-            logger.warning("the policy of placement %s needs what is not supported yet", key[1])
+        asked = await self._policies.in_force(key, placement, body)
+        if asked is None:
             return
+        self._wishes[key] = asked.policy
+        policy = asked.snapshot.metadata.name
+        bindings = [Binding.from_wire(each) for each in self._stores.bindings_of.of(key)]
+        made = schedule(
+            asked.policy,
+            self._fleet.members(),
+            held=scheduled_bindings.held(bindings, policy=policy),
+            namespace=key[0],
+        )
         changes = scheduled_bindings.follow(
             made.picked,
             bindings,
-            policy=policy.metadata.name,
+            policy=policy,
             placement=key[1],
             placement_uid=placement.metadata.uid,
         )
         # Bindings first: a policy snapshot that is Scheduled says that they are there.
         await all_of(self._create(key, each) for each in changes.creations)
         await all_of(self._change(key, each) for each in changes.changes)
-        await self._say(key, placement, policy, made)
-
-    def _fleet(self) -> list[Candidate]:
-        now = datetime.now(UTC)
-        return [candidate(MemberCluster.from_wire(each), now=now) for each in self._members.items()]
-
-    async def _policy(self, key: Key, placement: Placement, body: Json) -> PolicySnapshot:
-        """The snapshot that has the placement's present policy, made if need be."""
-        known = [PolicySnapshot.from_wire(each) for each in self._stores.policies_of.of(key)]
-        owner = owner_reference(self._stores.scope.placement, body)
-        plan = policy_snapshots.plan(known, placement, owner=owner)
-        return PolicySnapshot.from_wire(await self._carry_out(key, plan))
-
-    async def _carry_out(self, key: Key, plan: PolicyPlan) -> Json:
-        """Write what the plan says; returns the latest snapshot."""
-        policies, namespace = self._stores.policies, key[0]
-        for name in plan.demote:
-            patch = {"metadata": {"labels": {names.IS_LATEST_SNAPSHOT: "false"}}}
-            await self._patch(policies, (namespace, name), patch)
-        for name in plan.delete:
-            with contextlib.suppress(NotFound):
-                await self._hub.delete(policies.kind, name, namespace=namespace)
-        latest = (namespace, plan.latest)
-        if plan.create is not None:
-            with contextlib.suppress(AlreadyExists):
-                policies.wrote(await self._hub.create(policies.kind, plan.create))
-        elif plan.patch is not None:
-            await self._patch(policies, latest, plan.patch)
-        known = policies.get(latest)
-        return known or await self._hub.get(policies.kind, plan.latest, namespace=namespace)
+        await self._say(key, asked, made)
+        if made.fulfilled:
+            self._fulfilled.add(key)
+        else:
+            self._fulfilled.discard(key)
 
     async def _create(self, key: Key, creation: Creation) -> None:
         metadata = {
@@ -162,19 +144,17 @@ class Scheduler:
         with contextlib.suppress(NotFound):
             await self._patch(self._stores.bindings, (key[0], change.name), change.patch)
 
-    async def _say(
-        self, key: Key, placement: Placement, policy: PolicySnapshot, made: Schedule
-    ) -> None:
+    async def _say(self, key: Key, asked: InForce, made: Schedule) -> None:
         status = policy_snapshots.decided(
-            policy,
+            asked.snapshot,
             made,
-            placement_generation=placement.metadata.generation,
+            placement_generation=asked.generation,
             now=datetime.now(UTC),
         )
-        if status.to_wire() != policy.status.to_wire():
+        if status.to_wire() != asked.snapshot.status.to_wire():
             await self._patch(
                 self._stores.policies,
-                (key[0], policy.metadata.name),
+                (key[0], asked.snapshot.metadata.name),
                 {"status": status.to_wire()},
                 subresource="status",
             )
@@ -214,7 +194,3 @@ def _bound_to(body: Json | None) -> tuple[object, ...] | None:
         spec["state"] == BindingState.UNSCHEDULED,
         is_going(body),
     )
-
-
-def _facts(body: Json | None, now: datetime) -> Candidate | None:
-    return None if body is None else candidate(MemberCluster.from_wire(body), now=now)

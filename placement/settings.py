@@ -11,6 +11,10 @@ ROLLOUT_MANAGER: Final = "fleetgate-rollout"
 """Field manager of RolloutStarted: each manager's conditions of a binding are a whole of their
 own, and the other ones are written at other times."""
 
+AGENT_MANAGER: Final = "fleetgate-agent"
+"""Field manager of what is said of a member in its agent's stead. It is the agent's own: so all
+of it is the agent's, to change or to take back, as soon as there is one."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlacementSettings:
@@ -23,6 +27,10 @@ class PlacementSettings:
     content_debounce: timedelta = timedelta(milliseconds=300)
     """From a change of selected content to the look at it: `kubectl apply -f folder` changes
     many objects in a row and should become one snapshot."""
+
+    member_debounce: timedelta = timedelta(milliseconds=100)
+    """From a change of a member to the look at the placements that it may matter to: when many
+    members join or report at once, each placement is scheduled once."""
 
     report_grace: timedelta = timedelta(seconds=1)
     """How long a member may take over new content before its binding says that it is busy. One

@@ -24,6 +24,7 @@ from api.reasons.members import (
     MemberMessage,
     MemberReason,
     agents_missing,
+    collection_failed,
 )
 from api.reasons.placements import (
     AGGREGATES,
@@ -56,6 +57,7 @@ from api.reasons.runs import (
 from api.reasons.scheduling import (
     Ineligible,
     SchedulingReason,
+    Unsuitable,
     found_all,
     found_some,
     heartbeat_missing,
@@ -64,8 +66,10 @@ from api.reasons.scheduling import (
     picked,
     picked_by_name,
     score_too_low,
+    unbalanced,
     unhealthy,
     unschedulable,
+    untolerated,
 )
 from api.reasons.types import (
     ConditionType,
@@ -111,10 +115,12 @@ __all__ = [
     "StageReason",
     "TaskMessage",
     "TaskReason",
+    "Unsuitable",
     "Wording",
     "WorkMessage",
     "WorkReason",
     "agents_missing",
+    "collection_failed",
     "found_all",
     "found_some",
     "heartbeat_missing",
@@ -137,8 +143,10 @@ __all__ = [
     "start_unknown",
     "stuck",
     "sync_failed",
+    "unbalanced",
     "unhealthy",
     "unschedulable",
+    "untolerated",
     "waiting_after",
     "waiting_before",
     "work_not_applied",

@@ -13,6 +13,9 @@ class MemberReason(StrEnum):
     JOINED = "MemberClusterJoined"
     LEFT = "MemberClusterLeft"
     UNKNOWN = "MemberClusterJoinStateUnknown"
+    PROVIDER_STARTED = "Started"
+    COLLECTED = "PropertiesCollected"
+    COLLECTION_FAILED = "FailedToCollect"
 
 
 class MemberMessage(StrEnum):
@@ -21,6 +24,8 @@ class MemberMessage(StrEnum):
     READY = "Member cluster is ready to join the fleet"
     JOINED = "Member cluster has successfully joined the fleet"
     LEFT = "Member cluster has left the fleet"
+    PROVIDER_STARTED = "The property provider has started successfully"
+    COLLECTED = "The property provider has returned the latest cluster properties"
 
 
 def agents_missing(cluster: str, *, expected: int, got: int) -> str:
@@ -29,3 +34,8 @@ def agents_missing(cluster: str, *, expected: int, got: int) -> str:
         f"Member cluster {cluster} has not reported all the expected agents,"
         f" expected {expected}, got {got}"
     )
+
+
+def collection_failed(error: str) -> str:
+    """The properties are those of before, because the cluster did not give new ones."""
+    return f"Failed to collect the cluster properties: {error}"

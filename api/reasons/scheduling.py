@@ -67,6 +67,26 @@ def unschedulable(why: str) -> str:
     return f"ClusterUnschedulable, {why}"
 
 
+class Unsuitable(StrEnum):
+    """Why a policy may not pick a cluster; two more causes have names in them."""
+
+    UNATTRACTED = "cluster does not match with any of the required cluster affinity terms"
+    NAMESPACES_UNKNOWN = "cluster has no namespace information available"
+    NAMESPACE_MISSING = "target namespace does not exist on cluster"
+
+
+def untolerated(*, key: str, value: str, effect: str) -> str:
+    """The cluster has a taint that the policy does not put up with."""
+    return f"taint &{{Key:{key} Value:{value} Effect:{effect}}} cannot be tolerated"
+
+
+def unbalanced(topology_key: str, *, max_skew: int) -> str:
+    """With the cluster the picked ones would be spread too unevenly."""
+    return (
+        f'violated doNotSchedule topology spread constraint "{topology_key}" (max skew {max_skew})'
+    )
+
+
 class Ineligible(StrEnum):
     """Why nothing can be placed on a cluster now; two more causes have numbers in them."""
 

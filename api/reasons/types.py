@@ -41,3 +41,4 @@ class ConditionType(StrEnum):
     READY_TO_JOIN = "ReadyToJoin"
     PROPERTY_PROVIDER_STARTED = "ClusterPropertyProviderStarted"
     PROPERTY_COLLECTION_SUCCEEDED = "ClusterPropertyCollectionSucceeded"
+    NAMESPACES_COLLECTED = "NamespaceCollectionSucceeded"

@@ -15,12 +15,9 @@ from typing import Final
 
 import click
 
-from api.kinds import Kind
+from api.kinds import NODE, POD
 from deploy.local import simulated_pods
 from hub import Cache, Change, Controller, Hub, Json, Key
-
-POD: Final = Kind("", "v1", "Pod", "pods", namespaced=True)
-NODE: Final = Kind("", "v1", "Node", "nodes", namespaced=False)
 
 _NODE_NAME: Final = "simulated-node"
 _NODE_RESOURCES: Final = {"cpu": "16", "memory": "64Gi", "pods": "1000"}

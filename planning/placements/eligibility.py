@@ -1,6 +1,6 @@
 """Whether anything can be placed on a member cluster now, and what scheduling knows of it.
 
-contract: placement 4 (eligibility), 11
+contract: placement 4 (eligibility), 11, 12 (namespaces)
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,8 @@ from planning.conditions import find
 
 PATIENCE: Final = timedelta(minutes=5)
 """How long a member may be silent, or unhealthy, and still be picked (contract: placement 11)."""
+_USAGE: Final = "resources.kubernetes-fleet.io/"
+"""Prefix of properties that are read from the resource usage (contract: placement 11)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +25,10 @@ class Candidate:
     name: str
     labels: Mapping[str, str]
     taints: tuple[Taint, ...]
-    namespaces: frozenset[str]
-    """Namespaces on the member; empty when nobody collects them."""
+    namespaces: frozenset[str] | None
+    """Namespaces on the member; None when nobody collects them."""
+    properties: Mapping[str, str]
+    """Properties by name, what it has and has left of each resource included."""
     leaving: bool
     ineligible: str
     """Why nothing can be placed on it now; empty if something can."""
@@ -36,7 +40,8 @@ def candidate(member: MemberCluster, *, now: datetime) -> Candidate:
         name=member.metadata.name,
         labels=member.metadata.labels,
         taints=tuple(member.spec.taints),
-        namespaces=frozenset(member.status.namespaces),
+        namespaces=_namespaces(member),
+        properties=_properties(member),
         leaving=member.metadata.deletion_timestamp is not None,
         ineligible=ineligible(member, now=now),
     )
@@ -51,9 +56,26 @@ def ineligible(member: MemberCluster, *, now: datetime) -> str:
 
 def disconnected(member: MemberCluster, *, now: datetime) -> str:
     """Why the member's agent cannot be counted on now; empty if it can."""
-    reports = (each for each in member.status.agent_status if each.type == AgentType.MEMBER_AGENT)
-    agent = next(reports, None)
+    agent = _own_agent(member)
     return Ineligible.NEVER_ONLINE if agent is None else _away(agent, now=now)
+
+
+def patience_left(member: MemberCluster, *, now: datetime) -> timedelta | None:
+    """How long until a member becomes ineligible without saying so; None if it never will."""
+    agent = _own_agent(member)
+    if agent is None or agent.last_received_heartbeat is None:
+        return None
+    since = [agent.last_received_heartbeat]
+    healthy = find(agent.conditions, ConditionType.HEALTHY)
+    if healthy is not None and healthy.status != "True":
+        since.append(healthy.last_transition_time)
+    left = [moment + PATIENCE - now for moment in since]
+    return min((each for each in left if each >= timedelta(0)), default=None)
+
+
+def _own_agent(member: MemberCluster) -> AgentStatus | None:
+    reports = (each for each in member.status.agent_status if each.type == AgentType.MEMBER_AGENT)
+    return next(reports, None)
 
 
 def _away(agent: AgentStatus, *, now: datetime) -> str:
@@ -72,3 +94,22 @@ def _away(agent: AgentStatus, *, now: datetime) -> str:
     if healthy.status != "True" and sick > PATIENCE:
         return unhealthy(sick / timedelta(minutes=1))
     return ""
+
+
+def _namespaces(member: MemberCluster) -> frozenset[str] | None:
+    # The condition says that somebody collects; False means that there are too many to list all.
+    collected = find(member.status.conditions, ConditionType.NAMESPACES_COLLECTED)
+    return None if collected is None else frozenset(member.status.namespaces)
+
+
+def _properties(member: MemberCluster) -> dict[str, str]:
+    plain = {name: each.value for name, each in member.status.properties.items()}
+    usage = member.status.resource_usage
+    amounts = {
+        "total": usage.capacity, "allocatable": usage.allocatable, "available": usage.available
+    }  # fmt: skip
+    return plain | {
+        f"{_USAGE}{which}-{resource}": str(amount)
+        for which, quantities in amounts.items()
+        for resource, amount in quantities.items()
+    }

@@ -3,21 +3,25 @@
 contract: placement 4
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from api import names
 from api.base import OwnerReference
 from api.placements import Placement
-from api.policies import PolicySnapshot, SchedulingPolicySnapshotStatus
+from api.policies import ClusterDecision, PolicySnapshot, SchedulingPolicySnapshotStatus
 from api.reasons import ConditionType, SchedulingReason, found_all, found_some
-from api.scheduling import PlacementType
+from api.runs import UpdateRun
+from api.scheduling import PlacementPolicy, PlacementType
 from planning import conditions, hashing
 from planning.placements.scheduling import Schedule
 
 Json = dict[str, Any]
+
+_SILENCE: Final = re.compile(r"[0-9]+\.[0-9]+ minutes ago")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,7 @@ class PolicyPlan:
     demote: tuple[str, ...]
     """Names of snapshots that are to lose the mark of the latest."""
     delete: tuple[str, ...]
+    """Names of snapshots that are too many; those that a run names (`named_by`) have to stay."""
     latest: str
     """Name of the snapshot that has the policy."""
     create: Json | None = None
@@ -62,7 +67,7 @@ def decided(
     status = SchedulingPolicySnapshotStatus(
         observed_crp_generation=placement_generation,
         conditions=list(snapshot.status.conditions),
-        target_clusters=schedule.decisions,
+        target_clusters=_steady(schedule.decisions, snapshot.status.target_clusters),
     )
     scheduled = conditions.make(
         ConditionType.SCHEDULED,
@@ -76,9 +81,58 @@ def decided(
     return status
 
 
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """The policy to schedule by, and what it is a policy of."""
+
+    snapshot: PolicySnapshot
+    policy: PlacementPolicy | None
+    generation: int
+    """The placement's, when it last asked for this."""
+
+
+def in_force(snapshot: PolicySnapshot) -> InForce:
+    """Read back what a snapshot was made from."""
+    annotations, policy = snapshot.metadata.annotations, snapshot.spec.policy
+    count = annotations.get(names.NUMBER_OF_CLUSTERS, "")
+    if policy is not None and count.isdecimal():
+        # Changing the number alone changes the annotation only.
+        policy = policy.model_copy(update={"number_of_clusters": int(count)})
+    generation = annotations.get(names.CRP_GENERATION, "")
+    return InForce(snapshot, policy, int(generation) if generation.isdecimal() else 0)
+
+
+def named_by(run: UpdateRun) -> str:
+    """The snapshot that a run under way counts on; empty once the run is over."""
+    index = run.status.policy_snapshot_index_used
+    over = conditions.find(run.status.conditions, ConditionType.SUCCEEDED) is not None
+    return "" if over or not index else f"{run.spec.placement_name}-{index}"
+
+
 def latest_of(known: Sequence[PolicySnapshot]) -> PolicySnapshot | None:
     """The snapshot that counts."""
     return _latest(sorted(known, key=_index))
+
+
+def _steady(
+    fresh: Sequence[ClusterDecision], before: Sequence[ClusterDecision]
+) -> list[ClusterDecision]:
+    """The fresh decisions, with the wording of before where only minutes have gone by.
+
+    Else each look at the fleet would change the status while any member is silent.
+    """
+    known = {each.cluster_name: each for each in before}
+    return [_steady_one(each, known.get(each.cluster_name)) for each in fresh]
+
+
+def _steady_one(fresh: ClusterDecision, before: ClusterDecision | None) -> ClusterDecision:
+    if before is None or _timeless(fresh.reason) != _timeless(before.reason):
+        return fresh
+    return fresh.model_copy(update={"reason": before.reason})
+
+
+def _timeless(reason: str) -> str:
+    return _SILENCE.sub("", reason)
 
 
 def _latest(ordered: Sequence[PolicySnapshot]) -> PolicySnapshot | None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from api import names
 from api.bindings import Binding, BindingState
 from api.policies import ClusterDecision
-from planning.placements.scheduling import Held
+from planning.placements.scheduling import Held, Holding
 
 Json = dict[str, Any]
 
@@ -50,18 +50,15 @@ class Changes:
 def held(bindings: Iterable[Binding], *, policy: str) -> Held:
     """Clusters that have a binding already; `policy` is the name of the latest snapshot."""
     active = [each for each in bindings if _is_active(each)]
-    return Held(
-        current=frozenset(
-            each.spec.target_cluster
-            for each in active
-            if each.spec.scheduling_policy_snapshot_name == policy
-        ),
-        earlier=frozenset(
-            each.spec.target_cluster
-            for each in active
-            if each.spec.scheduling_policy_snapshot_name != policy
-        ),
-    )
+    current = {
+        each.spec.target_cluster: Holding(
+            decision=each.spec.cluster_decision, bound=each.spec.state == BindingState.BOUND
+        )
+        for each in active
+        if each.spec.scheduling_policy_snapshot_name == policy
+    }
+    earlier = frozenset(each.spec.target_cluster for each in active) - current.keys()
+    return Held(current=current, earlier=earlier)
 
 
 def follow(

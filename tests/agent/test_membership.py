@@ -31,6 +31,8 @@ async def test_a_member_joins_when_its_agent_is_there(member: Member) -> None:
         "ReadyToJoin": ("True", "MemberClusterReadyToJoin"),
         "Joined": ("True", "MemberClusterJoined"),
         "Healthy": ("True", "MemberClusterHealthy"),
+        "ClusterPropertyProviderStarted": ("True", "Started"),
+        "ClusterPropertyCollectionSucceeded": ("True", "PropertiesCollected"),
     }
     agent = status["agentStatus"][0]
     assert {kind: each["status"] for kind, each in conditions(agent).items()} == {
@@ -57,9 +59,9 @@ async def test_the_heartbeat_goes_on(hub: Hub, cluster: Hub, unique: str) -> Non
 
 async def test_what_others_say_of_a_member_stays(member: Member) -> None:
     condition = {
-        "type": "ClusterPropertyCollectionSucceeded",
+        "type": "NamespaceCollectionSucceeded",
         "status": "True",
-        "reason": "PropertiesCollected",
+        "reason": "Succeeded",
         "message": "",
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
@@ -69,7 +71,7 @@ async def test_what_others_say_of_a_member_stays(member: Member) -> None:
     async with running(member.agent()):
         await eventually(lambda: heartbeat(member))
     found = (await read(member))["status"]
-    assert conditions(found)["ClusterPropertyCollectionSucceeded"]["status"] == "True"
+    assert conditions(found)["NamespaceCollectionSucceeded"]["status"] == "True"
     assert {each["type"] for each in found["agentStatus"]} == {"OtherAgent", "MemberAgent"}
 
 

@@ -6,7 +6,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-import yaml
 
 from agent import Agent, AgentError
 from api.kinds import (
@@ -16,10 +15,17 @@ from api.kinds import (
     MEMBER_CLUSTER,
     NAMESPACE,
     WORK,
-    Kind,
 )
 from hub import Hub, Json
-from tests.agent.support import Member, conditions, config_map, eventually, namespace, running
+from tests.agent.support import (
+    Member,
+    conditions,
+    config_map,
+    eventually,
+    kubeconfig_of_nobody,
+    namespace,
+    running,
+)
 from tests.support.servers import PrivateApiServer
 
 
@@ -44,25 +50,11 @@ async def test_an_agent_installs_what_it_needs_on_a_fresh_member(own: Member) ->
 async def test_an_agent_without_the_right_to_install_says_what_to_do(
     own: Member, private_api_server: PrivateApiServer, tmp_path: Path
 ) -> None:
-    kubeconfig = await _kubeconfig_of_nobody(own.cluster, private_api_server, tmp_path)
+    kubeconfig = await kubeconfig_of_nobody(own.cluster, private_api_server.kubeconfig, tmp_path)
     async with await Hub.connect(kubeconfig) as cluster:
         agent = Agent(member=own.name, hub=own.hub, cluster=cluster)
         with pytest.raises(AgentError, match=r"apply deploy/crds/\S*appliedworks.yaml to the"):
             await asyncio.wait_for(agent.run(), timeout=10)
-
-
-async def _kubeconfig_of_nobody(cluster: Hub, server: PrivateApiServer, folder: Path) -> Path:
-    """A kubeconfig whose user exists and may do next to nothing."""
-    accounts = Kind("", "v1", "ServiceAccount", "serviceaccounts", namespaced=True)
-    await cluster.create(accounts, {"metadata": {"name": "nobody", "namespace": "default"}})
-    tokens = Kind("", "v1", "TokenRequest", "serviceaccounts/nobody/token", namespaced=True)
-    request = {"apiVersion": "authentication.k8s.io/v1", "metadata": {}, "spec": {}}
-    token = (await cluster.create(tokens, request, namespace="default"))["status"]["token"]
-    config = yaml.safe_load(server.kubeconfig.read_text())
-    config["users"][0]["user"] = {"token": token}
-    path = folder / "nobody.kubeconfig"
-    path.write_text(yaml.safe_dump(config))
-    return path
 
 
 async def test_a_restarted_agent_goes_on_where_the_other_was(member: Member, unique: str) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from api import names
@@ -37,8 +37,9 @@ async def until(look: Callable[[], Awaitable[T | None]], what: str = "") -> T:
         await asyncio.sleep(PAUSE_SECONDS)
 
 
-def now() -> str:
-    return format_time(datetime.now(UTC))
+def now(*, before: float = 0) -> str:
+    """The present time, or so many seconds earlier."""
+    return format_time(datetime.now(UTC) - timedelta(seconds=before))
 
 
 def condition(body: Json | None, kind: str) -> Json:
@@ -107,8 +108,11 @@ class World:
             await self.beat(member)
         return member
 
-    async def beat(self, member: str, **others: str) -> None:
-        """Report as the member's agent; conditions of the agent can be given."""
+    async def beat(self, member: str, *, silent: float = 0, **others: str) -> None:
+        """Report as the member's agent; conditions of the agent can be given.
+
+        `silent` is for how many seconds nothing has been heard of it.
+        """
         states = {"Joined": "True", "Healthy": "True"} | others
         conditions = [
             {
@@ -123,10 +127,19 @@ class World:
         agent = {
             "type": "MemberAgent",
             "conditions": conditions,
-            "lastReceivedHeartbeat": now(),
+            "lastReceivedHeartbeat": now(before=silent),
         }
         patch = {"status": {"agentStatus": [agent], "conditions": conditions}}
         await self.hub.patch(MEMBER_CLUSTER, member, patch, subresource="status")
+
+    async def observe(self, member: str, **status: Any) -> None:
+        """Report what the member has."""
+        await self.hub.patch(MEMBER_CLUSTER, member, {"status": status}, subresource="status")
+
+    async def taint(self, member: str, *keys: str) -> None:
+        """Give a member these taints and no others."""
+        taints = [{"key": key, "value": "yes", "effect": "NoSchedule"} for key in keys]
+        await self.hub.patch(MEMBER_CLUSTER, member, {"spec": {"taints": taints}})
 
     def pick_all(self) -> Json:
         """A policy that picks exactly the test's own members."""
@@ -134,6 +147,11 @@ class World:
         required = {"clusterSelectorTerms": [term]}
         affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
         return {"placementType": "PickAll", "affinity": affinity}
+
+    def pick_n(self, count: int, **others: Any) -> Json:
+        """A policy that picks so many of the test's own members."""
+        chosen = {"placementType": "PickN", "numberOfClusters": count}
+        return self.pick_all() | chosen | others
 
     def pick_fixed(self, *members: str) -> Json:
         return {"placementType": "PickFixed", "clusterNames": list(members)}
@@ -288,6 +306,45 @@ class World:
 
     async def policies(self) -> list[Json]:
         return await self._owned(self.scope.policy_snapshot)
+
+    async def picked(self, *members: str) -> Json:
+        """Wait until the latest policy snapshot has picked exactly these; returns it."""
+
+        async def look() -> Json | None:
+            latest = await self.latest_policy()
+            decisions = (latest or {}).get("status", {}).get("targetClusters", [])
+            chosen = {each["clusterName"] for each in decisions if each["selected"]}
+            return latest if chosen == set(members) else None
+
+        return await until(look, f"picked are {members}")
+
+    async def refused(self, member: str, reason: str) -> None:
+        """Wait until the latest policy snapshot says so of a member that it has not picked."""
+
+        async def look() -> bool:
+            decisions = ((await self.latest_policy()) or {}).get("status", {}).get("targetClusters")
+            return any(
+                each["clusterName"] == member and not each["selected"] and reason in each["reason"]
+                for each in decisions or []
+            )
+
+        await until(look, f"{member} is refused: {reason}")
+
+    async def latest_policy(self) -> Json | None:
+        """The policy snapshot that counts."""
+        marked = (
+            each
+            for each in await self.policies()
+            if each["metadata"]["labels"][names.IS_LATEST_SNAPSHOT] == "true"
+        )
+        return next(marked, None)
+
+    async def states(self) -> dict[str, str]:
+        """The state of the binding on each member, by the end of its name."""
+        return {
+            each["spec"]["targetCluster"].removeprefix(f"{self.unique}-"): each["spec"]["state"]
+            for each in await self.bindings()
+        }
 
     async def snapshots(self) -> list[Json]:
         """Resource snapshots, oldest first."""

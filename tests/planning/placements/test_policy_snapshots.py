@@ -3,12 +3,22 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from api import names
 from api.base import OwnerReference
 from api.placements import Placement
 from api.policies import ClusterDecision, PolicySnapshot
+from api.runs import ClusterStagedUpdateRun
 from planning.hashing import policy_hash
-from planning.placements.policy_snapshots import PolicyPlan, decided, latest_of, plan
+from planning.placements.policy_snapshots import (
+    PolicyPlan,
+    decided,
+    in_force,
+    latest_of,
+    named_by,
+    plan,
+)
 from planning.placements.scheduling import Schedule
 
 Json = dict[str, Any]
@@ -162,3 +172,72 @@ def test_a_policy_that_could_not_be_fulfilled_says_so() -> None:
         "could not find all clusters needed as specified by the scheduling policy, "
         "found 0 cluster(s) instead"
     )
+
+
+AWAY = "cluster is not connected to the fleet: no recent heartbeat signals (last received {} ago)"
+
+
+@pytest.mark.parametrize(
+    ("before", "fresh", "said"),
+    [
+        (AWAY.format("5.01 minutes"), AWAY.format("9.99 minutes"), AWAY.format("5.01 minutes")),
+        ("tainted", AWAY.format("9.99 minutes"), AWAY.format("9.99 minutes")),
+        (AWAY.format("9.99 minutes"), "tainted", "tainted"),
+    ],
+)
+def test_going_minutes_alone_do_not_change_what_is_said(before: str, fresh: str, said: str) -> None:
+    known = snapshot(0, PICK_ALL)
+    known.status.target_clusters = [decision(before)]
+    status = decided(
+        known, Schedule((), (decision(fresh),), fulfilled=True), placement_generation=1, now=NOW
+    )
+    assert [each.reason for each in status.target_clusters] == [said]
+
+
+def test_the_policy_in_force_has_the_number_that_was_asked_for_last() -> None:
+    known = snapshot(
+        0,
+        {"placementType": "PickN", "numberOfClusters": 2},
+        annotations={names.NUMBER_OF_CLUSTERS: "3", names.CRP_GENERATION: "7"},
+    )
+    known.spec.policy = placement({"placementType": "PickN", "numberOfClusters": 2}).spec.policy
+    found = in_force(known)
+    assert found.policy is not None
+    assert (found.policy.number_of_clusters, found.generation) == (3, 7)
+    assert found.snapshot is known
+
+
+def test_no_policy_in_force_is_no_policy() -> None:
+    found = in_force(snapshot(0, None))
+    assert (found.policy, found.generation) == (None, 1)
+
+
+def decision(reason: str) -> ClusterDecision:
+    return ClusterDecision(cluster_name="m", selected=False, reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("index", "ended", "named"),
+    [("3", None, "p-3"), ("3", "True", ""), ("3", "False", ""), ("", None, "")],
+)
+def test_a_run_under_way_names_the_snapshot_that_it_counts_on(
+    index: str, ended: str | None, named: str
+) -> None:
+    condition = {
+        "type": "Succeeded",
+        "status": ended,
+        "reason": "Test",
+        "message": "",
+        "lastTransitionTime": "2026-01-02T03:04:05Z",
+    }
+    run = ClusterStagedUpdateRun.from_wire(
+        {
+            "metadata": {"name": "run"},
+            "spec": {"placementName": "p", "stagedRolloutStrategyName": "s"},
+            "status": {
+                "policySnapshotIndexUsed": index,
+                "conditions": [condition] if ended else [],
+            },
+        }
+    )
+    assert named_by(run) == named

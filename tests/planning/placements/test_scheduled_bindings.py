@@ -6,7 +6,7 @@ from api import names
 from api.bindings import Binding
 from api.policies import ClusterDecision
 from planning.placements.scheduled_bindings import Changes, binding_name, follow, held
-from planning.placements.scheduling import Held
+from planning.placements.scheduling import Held, Holding
 
 Json = dict[str, Any]
 
@@ -158,7 +158,14 @@ def test_clusters_with_a_binding_are_told_apart_by_policy() -> None:
             binding("b", policy="p-1", state="Scheduled"),
             binding("c", state="Unscheduled"),
             binding("d", deleting=True),
+            binding("e", policy="p-1"),
         ],
         policy="p-1",
     )
-    assert found == Held(current=frozenset({"b"}), earlier=frozenset({"a"}))
+    assert found == Held(
+        current={
+            "b": Holding(decision("b"), bound=False),
+            "e": Holding(decision("e"), bound=True),
+        },
+        earlier=frozenset({"a"}),
+    )

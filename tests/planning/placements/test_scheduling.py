@@ -1,117 +1,19 @@
-"""Which clusters a policy picks (contract: placement 2.2, 4, 11)."""
-
-from datetime import UTC, datetime, timedelta
-from typing import Any
+"""Which clusters PickAll and PickFixed pick (contract: placement 2.2, 4, 11)."""
 
 import pytest
 
-from api.base import format_time
-from api.members import MemberCluster
-from api.scheduling import PlacementPolicy
-from planning.placements.eligibility import Candidate, candidate, ineligible
-from planning.placements.scheduling import MAX_UNPICKED, Held, Schedule, schedule
-
-Json = dict[str, Any]
-NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
-
-
-def ago(minutes: float) -> str:
-    return format_time(NOW - timedelta(minutes=minutes))
-
-
-def condition(kind: str, status: str, minutes: float = 60) -> Json:
-    return {
-        "type": kind,
-        "status": status,
-        "reason": "Test",
-        "message": "",
-        "lastTransitionTime": ago(minutes),
-    }
-
-
-def member(
-    name: str = "m",
-    *,
-    heartbeat: float | None = 0.1,
-    joined: str = "True",
-    healthy: Json | None = None,
-    leaving: bool = False,
-    **spec: Any,
-) -> MemberCluster:
-    conditions = [condition("Joined", joined), healthy or condition("Healthy", "True")]
-    agent: Json = {"type": "MemberAgent", "conditions": conditions}
-    if heartbeat is not None:
-        agent["lastReceivedHeartbeat"] = ago(heartbeat)
-    metadata: Json = {"name": name, "labels": spec.pop("labels", {})}
-    if leaving:
-        metadata["deletionTimestamp"] = ago(1)
-    return MemberCluster.from_wire(
-        {
-            "metadata": metadata,
-            "spec": {"identity": {"kind": "User", "name": name}} | spec,
-            "status": {"agentStatus": [agent], "namespaces": {}},
-        }
-    )
-
-
-def fleet(*members: MemberCluster) -> list[Candidate]:
-    return [candidate(each, now=NOW) for each in members]
-
-
-def decide(
-    policy: Json | None, *members: MemberCluster, held: Held | None = None, namespace: str = ""
-) -> Schedule:
-    parsed = None if policy is None else PlacementPolicy.from_wire(policy)
-    made = schedule(parsed, fleet(*members), held=held or Held(), namespace=namespace)
-    assert made is not None
-    return made
-
-
-def names(made: Schedule) -> list[str]:
-    return [each.cluster_name for each in made.picked]
-
-
-def without_agent() -> MemberCluster:
-    body = member()
-    body.status.agent_status = []
-    return body
-
-
-def without_health() -> MemberCluster:
-    body = member()
-    body.status.agent_status[0].conditions.pop()
-    return body
-
-
-DISCONNECTED = "cluster is not connected to the fleet: "
-
-
-@pytest.mark.parametrize(
-    ("body", "why"),
-    [
-        (member(), ""),
-        (member(heartbeat=5), ""),
-        (member(leaving=True), "cluster has left the fleet"),
-        (without_agent(), DISCONNECTED + "member agent not online yet"),
-        (
-            member(heartbeat=7.5),
-            DISCONNECTED + "no recent heartbeat signals (last received 7.50 minutes ago)",
-        ),
-        (member(joined="Unknown"), DISCONNECTED + "member agent not joined yet"),
-        (
-            without_health(),
-            DISCONNECTED + "health condition from member agent is not available",
-        ),
-        (member(healthy=condition("Healthy", "False", 4)), ""),
-        (
-            member(healthy=condition("Healthy", "False", 6)),
-            DISCONNECTED
-            + "unhealthy for a prolonged period of time (last transitioned 6.00 minutes ago)",
-        ),
-    ],
+from planning.placements.scheduling import MAX_UNPICKED, Held
+from tests.planning.placements.fleets import (
+    TAINT,
+    Json,
+    decide,
+    holding,
+    labelled,
+    member,
+    names,
+    reasons,
+    required,
 )
-def test_who_can_be_placed_on(body: MemberCluster, why: str) -> None:
-    assert ineligible(body, now=NOW) == why
 
 
 def test_without_a_policy_all_are_picked_in_the_order_of_their_names() -> None:
@@ -140,14 +42,15 @@ def test_only_some_of_those_left_out_are_listed() -> None:
     assert len(decide(None, *away).decisions) == MAX_UNPICKED
 
 
-TAINT = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
-
-
+@pytest.mark.parametrize("placement_type", [{"placementType": "PickAll"}, {
+    "placementType": "PickN", "numberOfClusters": 1
+}])  # fmt: skip
 @pytest.mark.parametrize(
     ("toleration", "is_picked"),
     [
         (None, False),
         ({"key": "gpu", "operator": "Equal", "value": "yes"}, True),
+        ({"key": "gpu", "operator": "Equal", "value": "yes", "effect": "NoSchedule"}, True),
         ({"key": "gpu", "value": "no"}, False),
         ({"key": "gpu", "operator": "Exists"}, True),
         ({"operator": "Exists"}, True),
@@ -155,11 +58,12 @@ TAINT = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
         ({"key": "cpu", "operator": "Exists"}, False),
     ],
 )
-def test_taints_and_tolerations(toleration: Json | None, is_picked: bool) -> None:
+def test_taints_and_tolerations(
+    toleration: Json | None, is_picked: bool, placement_type: Json
+) -> None:
     tolerations = [toleration] if toleration else []
-    policy = {"placementType": "PickAll", "tolerations": tolerations}
 
-    made = decide(policy, member(taints=[TAINT]))
+    made = decide(placement_type | {"tolerations": tolerations}, member(taints=[TAINT]))
 
     assert bool(made.picked) is is_picked
     if not is_picked:
@@ -168,31 +72,43 @@ def test_taints_and_tolerations(toleration: Json | None, is_picked: bool) -> Non
         )
 
 
-def affinity(*terms: Json) -> Json:
-    required = {"clusterSelectorTerms": list(terms)}
-    return {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+def test_each_taint_wants_a_toleration() -> None:
+    other = TAINT | {"key": "disk"}
+    policy = {"placementType": "PickAll", "tolerations": [{"key": "gpu", "operator": "Exists"}]}
+    made = decide(policy, member(taints=[TAINT, other]))
+    assert made.unpicked[0].reason.startswith("ClusterUnschedulable, taint &{Key:disk ")
 
 
 def test_affinity_terms_are_alternatives() -> None:
-    terms = [{"labelSelector": {"matchLabels": {"env": env}}} for env in ("a", "b")]
-    policy = {"placementType": "PickAll", "affinity": affinity(*terms)}
+    terms = [labelled(env="a"), labelled(env="b")]
+    policy = {"placementType": "PickAll", "affinity": required(*terms)}
 
     made = decide(policy, *(member(env, labels={"env": env}) for env in ("a", "b", "c")))
 
     assert names(made) == ["a", "b"]
-    assert made.unpicked[0].reason == (
-        "ClusterUnschedulable, "
+    assert reasons(made) == {
+        "c": "ClusterUnschedulable, "
         "cluster does not match with any of the required cluster affinity terms"
-    )
+    }
+
+
+def test_the_first_cause_is_the_one_that_is_said() -> None:
+    policy = {"placementType": "PickAll", "affinity": required(labelled(env="a"))}
+    wrong = member("wrong", heartbeat=9, taints=[TAINT])
+    silent = member("silent", labels={"env": "a"}, heartbeat=9, taints=[TAINT])
+    tainted = member("tainted", labels={"env": "a"}, taints=[TAINT], namespaces=["web"])
+
+    said = reasons(decide(policy, wrong, silent, tainted, namespace="app"))
+
+    assert "affinity terms" in said["wrong"]
+    assert "no recent heartbeat signals" in said["silent"]
+    assert "taint" in said["tainted"]
 
 
 def test_what_the_same_policy_picked_stays_whatever_becomes_of_its_labels() -> None:
-    policy = {
-        "placementType": "PickAll",
-        "affinity": affinity({"labelSelector": {"matchLabels": {"env": "a"}}}),
-    }
-    held = Held(current=frozenset({"m"}))
-    assert names(decide(policy, member(joined="False", taints=[TAINT]), held=held)) == ["m"]
+    policy = {"placementType": "PickAll", "affinity": required(labelled(env="a"))}
+    changed = member(joined="False", taints=[TAINT])
+    assert names(decide(policy, changed, held=holding("m"))) == ["m"]
 
 
 def test_what_an_earlier_policy_picked_is_judged_again_but_for_a_silent_agent() -> None:
@@ -201,22 +117,47 @@ def test_what_an_earlier_policy_picked_is_judged_again_but_for_a_silent_agent() 
     assert names(made) == ["away"]
 
 
-def test_a_member_that_leaves_is_not_picked_even_if_it_was() -> None:
-    held = Held(current=frozenset({"m"}), earlier=frozenset({"m"}))
-    for policy in (None, {"placementType": "PickFixed", "clusterNames": ["m"]}):
-        assert names(decide(policy, member(leaving=True), held=held)) == []
+def test_a_policy_that_tolerates_less_gives_tainted_clusters_up() -> None:
+    tolerant = {"placementType": "PickAll", "tolerations": [{"operator": "Exists"}]}
+    tainted = member(taints=[TAINT])
+    assert names(decide(tolerant, tainted)) == ["m"]
+    assert names(decide(None, tainted, held=Held(earlier=frozenset({"m"})))) == []
+
+
+@pytest.mark.parametrize("held", [holding("m"), Held(earlier=frozenset({"m"}))])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        None,
+        {"placementType": "PickFixed", "clusterNames": ["m"]},
+        {"placementType": "PickN", "numberOfClusters": 1},
+    ],
+)
+def test_a_member_that_leaves_is_not_picked_even_if_it_was(policy: Json | None, held: Held) -> None:
+    made = decide(policy, member(leaving=True), held=held)
+    assert names(made) == []
+    assert made.unpicked[0].reason.endswith("cluster has left the fleet")
 
 
 def test_a_namespaced_placement_needs_its_namespace_where_that_is_known() -> None:
-    known, other, unknown = member("known"), member("other"), member("unknown")
-    known.status.namespaces = {"app": ""}
-    other.status.namespaces = {"web": ""}
-
-    made = decide(None, known, other, unknown, namespace="app")
+    made = decide(
+        None,
+        member("known", namespaces=["app"]),
+        member("other", namespaces=["web"]),
+        member("none", namespaces=[]),
+        member("unknown"),
+        namespace="app",
+    )
 
     assert names(made) == ["known", "unknown"]
-    why = "ClusterUnschedulable, target namespace does not exist on cluster"
-    assert made.unpicked[0].reason == why
+    assert reasons(made) == {
+        "none": "ClusterUnschedulable, cluster has no namespace information available",
+        "other": "ClusterUnschedulable, target namespace does not exist on cluster",
+    }
+
+
+def test_a_cluster_scoped_placement_needs_no_namespace() -> None:
+    assert names(decide(None, member(namespaces=["web"]))) == ["m"]
 
 
 def test_fixed_names_are_taken_as_they_stand() -> None:
@@ -242,19 +183,15 @@ def test_fixed_names_are_taken_as_they_stand() -> None:
     assert not made.fulfilled
 
 
-PROPERTY = {"name": "k8s.io/k8s-version", "operator": "Eq", "values": ["1"]}
+def test_a_name_that_is_given_twice_is_one_cluster() -> None:
+    policy = {"placementType": "PickFixed", "clusterNames": ["m", "m", "n", "n"]}
+    made = decide(policy, member())
+    assert (names(made), list(reasons(made))) == (["m"], ["n"])
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        {"placementType": "PickN", "numberOfClusters": 1},
-        {
-            "placementType": "PickAll",
-            "affinity": affinity({"propertySelector": {"matchExpressions": [PROPERTY]}}),
-        },
-    ],
-)
-def test_what_is_not_understood_is_not_decided(policy: Json) -> None:
-    parsed = PlacementPolicy.from_wire(policy)
-    assert schedule(parsed, fleet(member()), held=Held()) is None
+def test_a_fixed_cluster_that_has_the_placement_keeps_it_while_its_agent_is_silent() -> None:
+    policy = {"placementType": "PickFixed", "clusterNames": ["m"]}
+    silent = member(heartbeat=9)
+    assert names(decide(policy, silent)) == []
+    assert names(decide(policy, silent, held=holding("m"))) == ["m"]
+    assert names(decide(policy, silent, held=Held(earlier=frozenset({"m"})))) == ["m"]

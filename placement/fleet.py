@@ -1,0 +1,55 @@
+"""The member clusters as scheduling sees them, and word of every change that may matter.
+
+contract: placement 4 (eligibility), 11
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from api.members import MemberCluster
+from hub import Change, Controller, Json, Key
+from placement.stores import Store
+from planning.placements.eligibility import Candidate, candidate, patience_left
+
+Subscriber = Callable[[Candidate | None, Candidate | None], None]
+"""Told of a member before and after a change; None where it is not in the fleet."""
+
+
+class Fleet:
+    """Follows the members, and time: a member that falls silent says nothing of it."""
+
+    def __init__(self, members: Store) -> None:
+        self._members = members
+        self._known: dict[Key, Candidate] = {}
+        self._subscribers: list[Subscriber] = []
+        self.controller = Controller("silence of members", self._look_again)
+        members.subscribe(self._on_member)
+
+    def subscribe(self, callback: Subscriber) -> None:
+        """Call back on each change of what scheduling knows of a member."""
+        self._subscribers.append(callback)
+
+    def members(self) -> list[Candidate]:
+        """All members, sorted by name."""
+        return [self._known[key] for key in sorted(self._known)]
+
+    def _on_member(self, change: Change) -> None:
+        left = self._take_in(change.key, change.new)
+        if left is not None:
+            self.controller.queue.add_after(change.key, left)
+
+    async def _look_again(self, key: Key) -> timedelta | None:
+        return self._take_in(key, self._members.get(key))
+
+    def _take_in(self, key: Key, body: Json | None) -> timedelta | None:
+        """Note what a member is like now; returns when its silence will make it another."""
+        now = datetime.now(UTC)
+        member = None if body is None else MemberCluster.from_wire(body)
+        old = self._known.pop(key, None)
+        new = None if member is None else candidate(member, now=now)
+        if new is not None:
+            self._known[key] = new
+        if old != new:
+            for callback in self._subscribers:
+                callback(old, new)
+        return None if member is None else patience_left(member, now=now)

@@ -1,0 +1,64 @@
+"""Who may not be picked, and why: each cause is one function.
+
+contract: placement 2.2, 4 (filtered), 12 (namespaces)
+"""
+
+from collections.abc import Collection, Iterable
+
+from api.members import Taint
+from api.policies import ClusterDecision
+from api.reasons import Unsuitable, unschedulable, untolerated
+from api.scheduling import PlacementPolicy, Toleration, TolerationOperator
+from planning.placements.eligibility import Candidate
+from planning.placements.scheduling import affinity
+from planning.placements.scheduling.model import Held
+
+
+def why_not(cluster: Candidate, policy: PlacementPolicy, held: Held, namespace: str) -> str:
+    """The first cause, in KubeFleet's order, that keeps the policy from picking the cluster."""
+    return (
+        _unattracted(cluster, policy)
+        or away(cluster, held)
+        or _untolerated(cluster.taints, policy.tolerations)
+        or _homeless(cluster, namespace)
+    )
+
+
+def away(cluster: Candidate, held: Held) -> str:
+    """Why nothing can be placed on the cluster now; empty if something can, or is already."""
+    # Resources that run on a cluster are not taken away because its agent is silent for a while.
+    is_held = cluster.name in held.current or cluster.name in held.earlier
+    return "" if is_held and not cluster.leaving else cluster.ineligible
+
+
+def left_out(cluster: Candidate, why: str) -> ClusterDecision:
+    """The decision against a cluster that may not be picked."""
+    return ClusterDecision(cluster_name=cluster.name, selected=False, reason=unschedulable(why))
+
+
+def _unattracted(cluster: Candidate, policy: PlacementPolicy) -> str:
+    terms = affinity.required_terms(policy)
+    if not terms or any(affinity.meets(term, cluster) for term in terms):
+        return ""
+    return Unsuitable.UNATTRACTED
+
+
+def _untolerated(taints: Iterable[Taint], tolerations: Collection[Toleration]) -> str:
+    for taint in taints:
+        if not any(_tolerates(each, taint) for each in tolerations):
+            return untolerated(key=taint.key, value=taint.value, effect=taint.effect)
+    return ""
+
+
+def _tolerates(toleration: Toleration, taint: Taint) -> bool:
+    # The only effect there is, NoSchedule, never sets a toleration and a taint apart.
+    if toleration.operator == TolerationOperator.EXISTS:
+        return not toleration.key or toleration.key == taint.key
+    return (toleration.key, toleration.value) == (taint.key, taint.value)
+
+
+def _homeless(cluster: Candidate, namespace: str) -> str:
+    # Without anybody who collects namespaces, every member is taken (contract: placement 12).
+    if not namespace or cluster.namespaces is None or namespace in cluster.namespaces:
+        return ""
+    return Unsuitable.NAMESPACE_MISSING if cluster.namespaces else Unsuitable.NAMESPACES_UNKNOWN

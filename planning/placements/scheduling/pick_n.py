@@ -1,0 +1,160 @@
+"""The best clusters, as many as the policy wants (contract: placement 2.2, 4)."""
+
+import heapq
+import itertools
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+from api.policies import ClusterDecision, ClusterScore
+from api.reasons import picked, score_too_low
+from api.scheduling import PlacementPolicy
+from planning.placements.eligibility import Candidate
+from planning.placements.scheduling import affinity
+from planning.placements.scheduling.filters import left_out, why_not
+from planning.placements.scheduling.model import MAX_UNPICKED, Held, Holding, Schedule
+from planning.placements.scheduling.spread import Spread
+
+
+class _Rank(NamedTuple):
+    """What makes one cluster a better choice than another, the first difference deciding."""
+
+    spread_score: int
+    affinity_score: int
+    is_held: bool
+    """An earlier policy picked it: between equals, what is placed already stays."""
+    name: str
+    """The last name wins (decision 14)."""
+
+
+def pick_n(
+    policy: PlacementPolicy, fleet: Sequence[Candidate], held: Held, namespace: str
+) -> Schedule:
+    """Keep what the policy picked before, then add or drop as many clusters as it takes."""
+    wanted = policy.number_of_clusters or 0
+    kept = _kept(fleet, held, wanted=wanted)
+    contest = _Contest(policy, fleet, held, namespace, kept=set(kept))
+    added = contest.pick(wanted - len(kept))
+    taken = [each.decision for each in kept.values()] + added
+    return Schedule(
+        picked=tuple(sorted(taken, key=_score, reverse=True)),
+        unpicked=tuple(contest.others()),
+        fulfilled=len(taken) >= wanted,
+    )
+
+
+def _kept(fleet: Sequence[Candidate], held: Held, *, wanted: int) -> dict[str, Holding]:
+    """Clusters that stay: all while there are not too many, then the better ones.
+
+    What nothing has been rolled out to goes before what something has.
+    """
+    staying = {
+        each.name: held.current[each.name]
+        for each in fleet
+        if each.name in held.current and not each.leaving
+    }
+    worst_first = sorted(
+        staying, key=lambda name: (staying[name].bound, _score(staying[name].decision))
+    )
+    surplus = max(0, len(staying) - wanted)
+    return {name: staying[name] for name in worst_first[surplus:]}
+
+
+def _score(decision: ClusterDecision) -> tuple[int, int, str]:
+    score = decision.cluster_score or ClusterScore()
+    return score.priority_score, score.affinity_score, decision.cluster_name
+
+
+class _Contest:
+    """The clusters that are not picked yet, one of which is picked at a time."""
+
+    def __init__(
+        self,
+        policy: PlacementPolicy,
+        fleet: Sequence[Candidate],
+        held: Held,
+        namespace: str,
+        *,
+        kept: set[str],
+    ) -> None:
+        self._held = held
+        self._spread = Spread(policy.topology_spread_constraints, fleet, picked=kept)
+        preferences = affinity.preferences(policy, fleet)
+        rest = [each for each in fleet if each.name not in kept]
+        verdicts = {each.name: why_not(each, policy, held, namespace) for each in rest}
+        self._excluded = [
+            left_out(each, verdicts[each.name]) for each in rest if verdicts[each.name]
+        ]
+        allowed = [each for each in rest if not verdicts[each.name]]
+        preferences = affinity.preferences(policy, fleet)
+        self._affinity_scores = {each.name: preferences.score(each) for each in allowed}
+        self._groups = self._grouped(allowed)
+
+    def _grouped(self, clusters: Iterable[Candidate]) -> list[list[Candidate]]:
+        """Clusters that spreading does not tell apart, the best of them last.
+
+        So only one of each group has to be looked at for each cluster that is picked.
+        """
+        groups: dict[Hashable, list[Candidate]] = {}
+        for each in sorted(clusters, key=self._rank):
+            groups.setdefault(self._spread.position(each), []).append(each)
+        return list(groups.values())
+
+    def pick(self, count: int) -> list[ClusterDecision]:
+        """Pick up to so many clusters, each as the best addition to those before it."""
+        taken: list[ClusterDecision] = []
+        while len(taken) < count:
+            allowed = [each for each in self._groups if not self._spread.violation(each[-1])]
+            if not allowed:
+                break
+            group = max(allowed, key=lambda each: self._rank(each[-1]))
+            taken.append(_taken(self._rank(group[-1])))
+            self._spread.add(group.pop())
+            self._groups = [each for each in self._groups if each]
+        return taken
+
+    def others(self) -> list[ClusterDecision]:
+        """Decisions against the clusters that are left: the nearest to being picked first."""
+        beaten, unbalanced = [], []
+        for each in itertools.chain.from_iterable(self._groups):
+            why = self._spread.violation(each)
+            if why:
+                unbalanced.append(left_out(each, why))
+            else:
+                beaten.append(self._rank(each))
+        nearest = heapq.nlargest(MAX_UNPICKED, beaten)
+        return [*map(_beaten, nearest), *self._excluded, *unbalanced]
+
+    def _rank(self, cluster: Candidate) -> _Rank:
+        return _Rank(
+            spread_score=self._spread.score(cluster),
+            affinity_score=self._affinity_scores[cluster.name],
+            is_held=cluster.name in self._held.earlier,
+            name=cluster.name,
+        )
+
+
+def _taken(rank: _Rank) -> ClusterDecision:
+    return _decision(
+        rank,
+        selected=True,
+        reason=picked(
+            rank.name, affinity_score=rank.affinity_score, spread_score=rank.spread_score
+        ),
+    )
+
+
+def _beaten(rank: _Rank) -> ClusterDecision:
+    return _decision(
+        rank,
+        selected=False,
+        reason=score_too_low(
+            rank.name, affinity_score=rank.affinity_score, spread_score=rank.spread_score
+        ),
+    )
+
+
+def _decision(rank: _Rank, *, selected: bool, reason: str) -> ClusterDecision:
+    score = ClusterScore(affinity_score=rank.affinity_score, priority_score=rank.spread_score)
+    return ClusterDecision(
+        cluster_name=rank.name, selected=selected, cluster_score=score, reason=reason
+    )

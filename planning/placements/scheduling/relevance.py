@@ -1,0 +1,58 @@
+"""Whether a change of a member can change what a policy decides.
+
+Members report every minute, and placements are many: one is looked at again only for what its
+policy asks about.
+
+contract: placement 2.2, 4
+"""
+
+from api.scheduling import PlacementPolicy, PlacementType
+from planning.placements.eligibility import Candidate
+from planning.placements.scheduling import affinity
+
+
+def matters(
+    policy: PlacementPolicy | None,
+    old: Candidate | None,
+    new: Candidate | None,
+    *,
+    fulfilled: bool,
+) -> bool:
+    """Whether to schedule again, now that a member has changed.
+
+    `fulfilled` says that the policy has all that it wants: then what a member is like now does
+    not matter to it, unless it wants whatever there is.
+    """
+    policy = policy or PlacementPolicy()
+    if old is None or new is None or old.leaving != new.leaving:
+        return _is_about(policy, old or new)
+    if policy.placement_type == PlacementType.PICK_FIXED:
+        return not fulfilled and _is_about(policy, new) and old.ineligible != new.ineligible
+    if _setup(old) != _setup(new):
+        return True
+    if fulfilled and policy.placement_type == PlacementType.PICK_N:
+        return False
+    return old.ineligible != new.ineligible or any(
+        old.properties.get(name) != new.properties.get(name) for name in _properties(policy)
+    )
+
+
+def _is_about(policy: PlacementPolicy, member: Candidate | None) -> bool:
+    if policy.placement_type != PlacementType.PICK_FIXED:
+        return True
+    return member is not None and member.name in policy.cluster_names
+
+
+def _setup(member: Candidate) -> tuple[object, ...]:
+    """What people, not agents, say of a member, and the namespaces on it."""
+    return member.labels, member.taints, member.namespaces
+
+
+def _properties(policy: PlacementPolicy) -> set[str]:
+    """Properties that decide whether and how soon the policy picks a cluster."""
+    selectors = [each.property_selector for each in affinity.required_terms(policy)]
+    required = {each.name for found in selectors if found for each in found.match_expressions}
+    if policy.placement_type != PlacementType.PICK_N:
+        return required
+    sorters = [each.preference.property_sorter for each in affinity.preferred_terms(policy)]
+    return required | {each.name for each in sorters if each}

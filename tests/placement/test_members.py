@@ -1,0 +1,113 @@
+"""Members join, leave and rejoin (contract: placement 11)."""
+
+from api import names
+from api.kinds import MEMBER_CLUSTER, NAMESPACE
+from hub import Json
+from tests.placement.world import World, condition, until
+
+
+async def member(world: World, name: str) -> Json | None:
+    return await world.hub.find(MEMBER_CLUSTER, name)
+
+
+async def joined(world: World, name: str, *, status: str) -> Json:
+    """Wait until a member says so of its joining."""
+
+    async def look() -> Json | None:
+        found = condition(await member(world, name), "Joined")
+        return found if found.get("status") == status else None
+
+    return await until(look, f"{name} is joined: {status}")
+
+
+async def gone(world: World, name: str) -> None:
+    async def look() -> bool:
+        return await member(world, name) is None
+
+    await until(look, f"{name} is gone")
+
+
+async def test_a_new_member_gets_a_namespace_a_label_and_a_finalizer_and_waits_for_its_agent(
+    world: World,
+) -> None:
+    name = await world.join("a", online=False)
+
+    said = await joined(world, name, status="Unknown")
+
+    assert (said["reason"], said["message"]) == (
+        "MemberClusterJoinStateUnknown",
+        f"Member cluster {name} has not reported all the expected agents, expected 1, got 0",
+    )
+    body = await member(world, name)
+    assert body is not None
+    assert condition(body, "ReadyToJoin")["message"] == "Member cluster is ready to join the fleet"
+    assert body["metadata"]["finalizers"] == [names.MEMBER_FINALIZER]
+    assert body["metadata"]["labels"][names.MEMBER_NAME] == name
+    namespace = await world.hub.get(NAMESPACE, names.member_namespace(name))
+    assert namespace["metadata"]["labels"][names.MEMBER_NAME] == name
+
+
+async def test_a_member_that_nothing_was_placed_on_leaves_without_a_trace(world: World) -> None:
+    name = await world.join("a")
+    await world.place()
+    await world.picked(name)
+
+    await world.hub.delete(MEMBER_CLUSTER, name)
+    await world.picked()
+    await world.beat(name, Joined="False")
+    await gone(world, name)
+
+    assert await world.states() == {"a": "Unscheduled"}
+    await world.told("Scheduled", status="True")
+
+
+async def test_what_leaves_by_itself_is_waited_for_but_not_for_ever(world: World) -> None:
+    name = await world.join("a")
+    await until(lambda: world.hub.find(NAMESPACE, names.member_namespace(name)), "it has settled")
+    await world.hub.delete(MEMBER_CLUSTER, name)
+    # The agent never says that it has left; the patience of these tests is short.
+    await gone(world, name)
+    assert await world.hub.find(NAMESPACE, names.member_namespace(name)) is None
+
+
+async def test_a_member_that_rejoins_after_its_binding_is_gone_gets_a_new_one(
+    world: World,
+) -> None:
+    name = await world.join("a")
+    await world.place()
+    first = await world.binding(name)
+    await world.hub.delete(MEMBER_CLUSTER, name)
+    await world.beat(name, Joined="False")
+    await gone(world, name)
+    # As the deletion stage of a run does.
+    await world.hub.delete(world.scope.binding, first["metadata"]["name"], namespace=world.home)
+
+    async def without() -> bool:
+        return await world.bindings() == []
+
+    await until(without, "the binding is gone")
+
+    await world.join("a")
+
+    second = await world.binding(name)
+    assert second["metadata"]["uid"] != first["metadata"]["uid"]
+    assert second["spec"]["state"] == "Scheduled"
+    await world.picked(name)
+
+
+async def test_a_fixed_policy_takes_its_member_back(world: World) -> None:
+    name, other = await world.join("a"), await world.join("b")
+    await world.place(world.pick_fixed(name, other))
+    await world.picked(name, other)
+
+    await world.hub.delete(MEMBER_CLUSTER, name)
+    await world.told("Scheduled", status="False")
+    await world.refused(name, "cluster has left the fleet")
+    await world.beat(name, Joined="False")
+    await world.refused(name, f'Specified cluster "{name}" is not found')
+
+    await world.join("a")
+
+    await world.picked(name, other)
+    await world.told("Scheduled", status="True")
+    assert await world.states() == {"a": "Scheduled", "b": "Scheduled"}

@@ -1,0 +1,183 @@
+"""Policy snapshots come and go, but not those that runs count on (contract: placement 4)."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from api.kinds import EVENT
+from tests.placement.world import World, now, until
+
+
+async def change_policy(world: World, key: str) -> None:
+    """Have the placement tolerate one more taint."""
+    placement = await world.placement()
+    assert placement is not None
+    policy = placement["spec"]["policy"]
+    more = {"key": key, "operator": "Exists"}
+    await world.change(policy={"tolerations": [*policy.get("tolerations", []), more]})
+
+
+async def indexes(world: World) -> list[str]:
+    found = await world.policies()
+    return sorted(each["metadata"]["name"].removeprefix(f"{world.name}-") for each in found)
+
+
+async def settled(world: World, *wanted: str) -> None:
+    async def look() -> bool:
+        return await indexes(world) == list(wanted)
+
+    await until(look, f"the snapshots are {wanted}")
+
+
+async def run_of(world: World, *, index: str, ended: bool) -> None:
+    """A run that has been planned from a policy snapshot."""
+    metadata = {"name": f"{world.name}-run-{index}"} | (
+        {"namespace": world.home} if world.home else {}
+    )
+    spec = {"placementName": world.name, "stagedRolloutStrategyName": "s"}
+    await world.hub.create(world.scope.run, {"metadata": metadata, "spec": spec})
+    succeeded = {
+        "type": "Succeeded",
+        "status": "True",
+        "reason": "Test",
+        "message": "",
+        "lastTransitionTime": now(),
+    }
+    status: dict[str, Any] = {"policySnapshotIndexUsed": index}
+    if ended:
+        status["conditions"] = [succeeded]
+    await world.hub.patch(
+        world.scope.run,
+        metadata["name"],
+        {"status": status},
+        namespace=world.home,
+        subresource="status",
+    )
+
+
+@pytest.fixture
+async def placed(world: World) -> AsyncIterator[World]:
+    """A placement that keeps two snapshots."""
+    await world.join("a")
+    await world.place(revisionHistoryLimit=2)
+    await world.told("Scheduled", status="True")
+    yield world
+    for run in (await world.hub.list(world.scope.run, namespace=world.home)).items:
+        if run["spec"]["placementName"] == world.name:
+            await world.hub.delete(world.scope.run, run["metadata"]["name"], namespace=world.home)
+
+
+async def test_only_so_many_are_kept_and_the_newest_of_them(placed: World) -> None:
+    await change_policy(placed, "first")
+    await settled(placed, "0", "1")
+    await change_policy(placed, "second")
+    await settled(placed, "1", "2")
+    await change_policy(placed, "third")
+    await settled(placed, "2", "3")
+
+
+async def test_what_a_run_under_way_was_planned_from_stays_until_it_is_over(
+    placed: World,
+) -> None:
+    await run_of(placed, index="0", ended=False)
+    await run_of(placed, index="1", ended=True)
+    await change_policy(placed, "first")
+    await settled(placed, "0", "1")
+    await change_policy(placed, "second")
+    await settled(placed, "0", "1", "2")
+
+    await change_policy(placed, "third")
+
+    await settled(placed, "0", "2", "3")
+
+
+async def test_a_policy_snapshot_that_somebody_deleted_is_made_again(placed: World) -> None:
+    (before,) = await placed.policies()
+    name = before["metadata"]["name"]
+    await placed.hub.delete(placed.scope.policy_snapshot, name, namespace=placed.home)
+
+    async def is_back() -> bool:
+        found = await placed.policies()
+        return bool(found and found[0]["metadata"]["uid"] != before["metadata"]["uid"])
+
+    await until(is_back, "the snapshot is back")
+    await until(lambda: _is_decided(placed), "it is decided")
+
+
+async def warned(world: World) -> str:
+    """Wait for the event that says what is wrong with the policy; returns its message."""
+    fields = f"involvedObject.name={world.name},reason=InvalidPolicy"
+
+    async def look() -> str | None:
+        found = (await world.hub.list(EVENT, fields=fields)).items
+        return found[0]["message"] if found else None
+
+    return await until(look, "a warning about the policy")
+
+
+async def test_a_policy_that_may_not_be_followed_places_nothing_until_it_is_corrected(
+    world: World,
+) -> None:
+    member = await world.join("a")
+    policy = world.pick_all()
+    preferred = [{"weight": 1, "preference": {}}]
+    affinity = policy["affinity"]["clusterAffinity"]
+    await world.place(
+        policy
+        | {
+            "affinity": {
+                "clusterAffinity": affinity
+                | {"preferredDuringSchedulingIgnoredDuringExecution": preferred}
+            }
+        }
+    )
+
+    assert await warned(world) == (
+        "not followed: spec.policy.affinity.clusterAffinity."
+        "preferredDuringSchedulingIgnoredDuringExecution:"
+        " PreferredDuringSchedulingIgnoredDuringExecution will be ignored"
+        " for placement policy type PickAll. Correct it, until then nothing is placed"
+    )
+    await world.told("Scheduled", status="Unknown", reason="SchedulePending")
+    assert (await world.policies(), await world.bindings()) == ([], [])
+
+    await world.change(
+        policy={"affinity": {"clusterAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": None
+        }}}
+    )  # fmt: skip
+
+    await world.picked(member)
+    await world.told("Scheduled", status="True")
+
+
+async def test_while_a_policy_may_not_be_followed_the_last_one_is(world: World) -> None:
+    tainted = await world.join("a")
+    await world.taint(tainted, "gpu")
+    tolerations = [{"key": "gpu", "operator": "Exists"}]
+    await world.place(world.pick_all() | {"tolerations": tolerations})
+    await world.picked(tainted)
+
+    await world.change(policy={"tolerations": None})
+
+    assert await warned(world) == (
+        "not followed: spec.policy.tolerations: tolerations have been updated/deleted,"
+        " only additions to tolerations are allowed."
+        f" Correct it, until then {world.name}-0 stays in force"
+    )
+    await world.told("Scheduled", status="Unknown", reason="SchedulePending")
+    also_tainted = await world.join("b")
+    await world.taint(also_tainted, "gpu")
+    await world.picked(tainted, also_tainted)
+    assert await indexes(world) == ["0"]
+
+    await world.change(policy={"tolerations": tolerations})
+
+    await world.told("Scheduled", status="True", observedGeneration=3)
+    assert await indexes(world) == ["0"]
+
+
+async def _is_decided(world: World) -> bool:
+    latest = await world.latest_policy()
+    return bool(latest and latest.get("status", {}).get("targetClusters"))

@@ -1,0 +1,172 @@
+"""What changes about members makes placements be scheduled again (contract: placement 4, 11)."""
+
+import asyncio
+from contextlib import aclosing
+
+from api.kinds import MEMBER_CLUSTER
+from tests.placement.world import PATIENCE_SECONDS, Json, World, until
+
+NODES = "kubernetes-fleet.io/node-count"
+UNATTRACTED = "cluster does not match with any of the required cluster affinity terms"
+
+
+def property_of(value: str) -> Json:
+    return {NODES: {"value": value, "observationTime": "2026-01-01T00:00:00Z"}}
+
+
+def with_many_nodes(world: World) -> Json:
+    """Pick all of the test's members that have enough nodes."""
+    policy = world.pick_all()
+    affinity = policy["affinity"]["clusterAffinity"]
+    (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["clusterSelectorTerms"]
+    enough = {"name": NODES, "operator": "Ge", "values": ["3"]}
+    term["propertySelector"] = {"matchExpressions": [enough]}
+    return policy
+
+
+async def test_a_label_that_is_given_brings_a_member_in_and_taking_it_leaves_it_there(
+    world: World,
+) -> None:
+    member = await world.join("a", test="not-yet")
+    await world.place()
+    await world.refused(member, UNATTRACTED)
+
+    await _label(world, member, world.unique)
+    await world.picked(member)
+    binding = await world.binding(member)
+
+    await _label(world, member, "no-more")
+    # Another member tells when scheduling has looked again.
+    other = await world.join("b")
+    await world.picked(member, other)
+    assert await world.binding(member) == binding
+
+
+async def test_a_taint_keeps_a_member_out_until_it_is_taken_away(world: World) -> None:
+    member = await world.join("a")
+    await world.taint(member, "gpu")
+    await world.place()
+    await world.refused(member, "taint &{Key:gpu Value:yes Effect:NoSchedule} cannot be tolerated")
+
+    await world.taint(member)
+    await world.picked(member)
+
+    await world.taint(member, "gpu", "disk")
+    other = await world.join("b")
+    await world.picked(member, other)
+    assert await world.states() == {"a": "Scheduled", "b": "Scheduled"}
+
+
+async def test_a_toleration_that_is_added_brings_a_member_in(world: World) -> None:
+    plain, tainted = await world.join("a"), await world.join("b")
+    await world.taint(tainted, "gpu")
+    await world.place()
+    await world.picked(plain)
+
+    tolerations = [{"key": "gpu", "operator": "Exists"}]
+    await world.change(policy=world.pick_all() | {"tolerations": tolerations})
+
+    policy = await world.picked(plain, tainted)
+    assert policy["metadata"]["name"] == f"{world.name}-1"
+
+
+async def test_a_property_that_comes_to_suffice_brings_a_member_in(world: World) -> None:
+    member = await world.join("a")
+    await world.place(with_many_nodes(world))
+    await world.refused(member, UNATTRACTED)
+
+    await world.observe(member, properties=property_of("2"))
+    await world.observe(member, properties=property_of("3"))
+
+    await world.picked(member)
+
+    await world.observe(member, properties=property_of("1"))
+    other = await world.join("b")
+    await world.observe(other, properties=property_of("5"))
+    await world.picked(member, other)
+
+
+async def test_a_member_whose_heartbeat_comes_back_is_picked(world: World) -> None:
+    member = await world.join("a", online=False)
+    await world.beat(member, silent=600)
+    await world.place()
+    await world.refused(member, "no recent heartbeat signals (last received 10.")
+
+    await world.beat(member)
+
+    await world.picked(member)
+
+
+async def test_a_member_that_falls_silent_is_said_to_be_away(world: World) -> None:
+    # Eligible for two more seconds; nobody will tell when they are over.
+    member = await world.join("a", online=False)
+    await world.taint(member, "gpu")
+    await world.beat(member, silent=298)
+    await world.place()
+    await world.refused(member, "cannot be tolerated")
+
+    await world.refused(member, "no recent heartbeat signals (last received 5.0")
+
+
+async def test_a_member_that_stays_sick_is_not_picked_and_one_that_recovers_is(
+    world: World,
+) -> None:
+    sick = await world.join("a", online=False)
+    await world.beat(sick, Joined="Unknown")
+    await world.place()
+    await world.refused(sick, "member agent not joined yet")
+
+    await world.beat(sick, Healthy="False")
+
+    await world.picked(sick)
+
+
+async def test_heartbeats_alone_make_nothing_be_written(world: World) -> None:
+    await until(lambda: _without_strangers(world), "members of other tests have left")
+    member, silent = await world.join("a"), await world.join("b", online=False)
+    await world.beat(silent, silent=600)
+    await world.place()
+    await world.refused(silent, "no recent heartbeat signals")
+    before = await world.picked(member)
+
+    for seconds in range(700, 705):
+        await world.beat(member)
+        await world.beat(silent, silent=seconds)
+    await world.join("c", online=False)
+
+    changed = await _first_change(world, before)
+    decisions = {each["clusterName"]: each for each in changed["status"]["targetClusters"]}
+    assert f"{world.unique}-c" in decisions, "nothing was written before the third member came"
+    for each in before["status"]["targetClusters"]:
+        assert decisions[each["clusterName"]] == each
+
+
+async def _first_change(world: World, policy: Json) -> Json:
+    """What became of a policy snapshot first."""
+    metadata = policy["metadata"]
+    stream = world.hub.watch(
+        world.scope.policy_snapshot,
+        resource_version=metadata["resourceVersion"],
+        namespace=world.home,
+        fields=f"metadata.name={metadata['name']}",
+    )
+    async with asyncio.timeout(PATIENCE_SECONDS), aclosing(stream) as events:
+        async for event in events:
+            if event.type == "MODIFIED":
+                return event.object
+    raise AssertionError("the watch ended without a change")
+
+
+async def test_many_members_that_join_at_once_are_all_picked(world: World) -> None:
+    await world.place()
+    await world.told("Scheduled", status="True")
+    members = await asyncio.gather(*(world.join(f"m{number:02}") for number in range(20)))
+    await world.picked(*members)
+
+
+async def _label(world: World, member: str, value: str) -> None:
+    await world.hub.patch(MEMBER_CLUSTER, member, {"metadata": {"labels": {"test": value}}})
+
+
+async def _without_strangers(world: World) -> bool:
+    return not (await world.hub.list(MEMBER_CLUSTER, labels=f"test!={world.unique}")).items
