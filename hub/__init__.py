@@ -22,6 +22,7 @@ from hub.errors import (
     Unauthorized,
     Unavailable,
 )
+from hub.events import record
 from hub.limits import Limits
 from hub.objects import Json, Key, key_of, version_of
 from hub.queue import WorkQueue
@@ -54,5 +55,6 @@ __all__ = [
     "WatchEvent",
     "WorkQueue",
     "key_of",
+    "record",
     "version_of",
 ]

@@ -9,6 +9,7 @@ from placement.content_watches import ContentWatches, Subject
 from placement.contents import Contents
 from placement.distribution import Distributor
 from placement.members import Members
+from placement.override_snapshots import OverrideSnapshots
 from placement.reporter import Reporter
 from placement.rollout import Roller
 from placement.scheduler import Scheduler
@@ -31,6 +32,10 @@ class Placement:
             for name in SCOPES
         }
         self._members = Members(hub, self._stores, settings=settings)
+        self._overrides = [
+            OverrideSnapshots(hub, self._stores, own)
+            for own in (self._stores.cluster_overrides, self._stores.resource_overrides)
+        ]
         self._definitions = Controller("definitions", self._learn)
         self._stores.definitions.subscribe(self._on_definition)
         self._has_seen_all = False
@@ -53,6 +58,7 @@ class Placement:
         self._has_seen_all = True
         logger.info("the built-in placement has seen the hub")
         controllers = [self._members.controller, self._definitions]
+        controllers += [each.controller for each in self._overrides]
         controllers += [each for scope in self._scopes.values() for each in scope.controllers]
         await asyncio.gather(*(each.run() for each in controllers))
 

@@ -77,7 +77,7 @@ def superfluous(known: Sequence[Revision], *, limit: int) -> list[Revision]:
     return list(known[: max(0, len(known) - (limit - 1))])
 
 
-def master_name(placement: str, index: int) -> str:
+def master_name(placement: str, index: int | str) -> str:
     """Name of the object that describes a revision."""
     return f"{placement}-{index}-snapshot"
 
