@@ -38,6 +38,7 @@ from placement.parallel import all_of
 from placement.settings import MANAGER, PlacementSettings
 from placement.stores import ScopeStores, Stores, binding_of, placement_of
 from placement.withdrawal import Withdrawal, delete_work
+from planning.envelopes import EnvelopeError
 from planning.overrides.rendering import OverrideError
 from planning.placements import binding_conditions, rendering
 from planning.placements.binding_conditions import BindingReport
@@ -159,7 +160,7 @@ class Distributor:
         except OverrideError as error:
             self._overridden_in_vain.add(key)
             return Outcome(override_error=str(error))
-        except MissingSnapshotError as error:
+        except (MissingSnapshotError, EnvelopeError) as error:
             return Outcome(sync_error=str(error))
         except _PASSING:
             raise

@@ -10,6 +10,7 @@ from typing import Any, Final
 from api import names
 from api.base import OwnerReference
 from planning import hashing
+from planning.envelopes import is_envelope
 
 Json = dict[str, Any]
 
@@ -97,7 +98,7 @@ def bodies(
         "annotations": {
             names.RESOURCE_HASH: hashing.resources_hash(resources),
             names.NUMBER_OF_RESOURCE_SNAPSHOTS: str(len(chunks)),
-            names.NUMBER_OF_ENVELOPED_OBJECTS: "0",
+            names.NUMBER_OF_ENVELOPED_OBJECTS: str(sum(map(is_envelope, resources))),
         },
     }
     parts = [

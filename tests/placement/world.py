@@ -206,6 +206,20 @@ class World:
     ) -> None:
         """Report on the newest content of the member's Work."""
         work = await until(lambda: self.work(member), "there is a Work to report on")
+        await self.report_on(
+            work, applied=applied, available=available, reason=reason, manifests=manifests
+        )
+
+    async def report_on(
+        self,
+        work: Json,
+        *,
+        applied: str = "True",
+        available: str = "True",
+        reason: str = "AllManifestsAvailable",
+        manifests: list[Json] | None = None,
+    ) -> None:
+        """Report on a Work as it was read."""
         conditions = [self._said(work, "Applied", applied, "AllManifestsApplied")]
         if applied == "True" and available:
             conditions.append(self._said(work, "Available", available, reason))

@@ -15,7 +15,7 @@ NAMESPACE: Json = {"group": "", "version": "v1", "kind": "Namespace", "name": "a
 
 
 def rule(*patches: Json, **said: Any) -> Json:
-    where = {"clusterSelector": {"clusterSelectorTerms": []}}
+    where: Json = {"clusterSelector": {"clusterSelectorTerms": []}}
     return where | ({"jsonPatchOverrides": list(patches)} if patches else {}) | said
 
 

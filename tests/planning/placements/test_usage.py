@@ -57,7 +57,7 @@ def test_what_bindings_and_runs_under_way_name_is_needed(runs: Any, needed: set[
 
 def test_overrides_that_bindings_name_are_needed() -> None:
     resource = [{"name": "ro-0", "namespace": "app"}]
-    bindings = [
+    bindings: list[Json] = [
         {"spec": {"clusterResourceOverrideSnapshots": ["cro-0"]}},
         {"spec": {"resourceOverrideSnapshots": resource}},
     ]
