@@ -73,7 +73,8 @@ def next_index(known: Sequence[Revision]) -> int:
 def superfluous(known: Sequence[Revision], *, limit: int) -> list[Revision]:
     """Revisions to delete so that, with the one about to be made, `limit` are left.
 
-    Keeps the newest, where KubeFleet keeps any (contract: placement 12).
+    Keeps the newest, where KubeFleet keeps any (contract: placement 12). Those that are still
+    needed stay as well (`planning.placements.usage`).
     """
     return list(known[: max(0, len(known) - (limit - 1))])
 

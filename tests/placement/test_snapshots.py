@@ -110,18 +110,6 @@ async def test_two_writers_at_once_store_content_once(world: World) -> None:
     assert len(await world.snapshots()) == 2
 
 
-async def test_only_the_newest_snapshots_are_kept(world: World) -> None:
-    await world.place(revisionHistoryLimit=2)
-    await world.snapshot(0)
-
-    for number in range(2, 5):
-        await world.content(f"value{number}")
-        await world.snapshot(number - 1)
-
-    indexes = [each["metadata"]["labels"][names.RESOURCE_INDEX] for each in await world.snapshots()]
-    assert indexes == ["2", "3"]
-
-
 async def test_large_content_is_stored_in_parts(world: World) -> None:
     for number in range(3):
         await world.content("x" * 500_000, name=f"big{number}")

@@ -58,6 +58,7 @@ class World:
         self.home = "" if scope == CLUSTER_SCOPE else unique
         """Namespace of the placement."""
         self.members: list[str] = []
+        self._runs: list[str] = []
 
     async def prepare(self) -> None:
         await self.hub.create(NAMESPACE, {"metadata": {"name": self.unique}})
@@ -66,6 +67,8 @@ class World:
     async def clear(self) -> None:
         await self._delete(self.scope.placement, self.name, namespace=self.home)
         await until(self._without_placement, "the placement is gone")
+        for run in self._runs:
+            await self._delete(self.scope.run, run, namespace=self.home)
         for member in self.members:
             await self._delete(MEMBER_CLUSTER, member)
             with contextlib.suppress(NotFound):
@@ -161,6 +164,21 @@ class World:
         )
 
     # What a run does.
+
+    async def start_run(self, index: str) -> str:
+        """Have a run of the placement that nobody carries out; returns its name."""
+        name = f"{self.unique}-run"
+        spec = {"placementName": self.name, "stagedRolloutStrategyName": "none"}
+        metadata = {"name": name} | ({"namespace": self.home} if self.home else {})
+        chosen = {"resourceSnapshotIndex": index} if index else {}
+        await self.hub.create(self.scope.run, {"metadata": metadata, "spec": spec | chosen})
+        self._runs.append(name)
+        return name
+
+    async def tell_run(self, name: str, **status: Any) -> None:
+        """Have the run's status say this."""
+        patch = {"status": status}
+        await self.hub.patch(self.scope.run, name, patch, namespace=self.home, subresource="status")
 
     async def roll_out(self, member: str, index: int = 0, *, run: str = "run", **spec: Any) -> Json:
         """Write a binding as a run does: first its status, then its spec (design D15)."""
