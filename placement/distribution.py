@@ -35,7 +35,7 @@ from placement.metadata import (
 )
 from placement.overrides import BindingOverrides
 from placement.parallel import all_of
-from placement.settings import MANAGER, PlacementSettings
+from placement.settings import MANAGER, REFUSAL_RECHECK, PlacementSettings
 from placement.stores import ScopeStores, Stores, binding_of, placement_of
 from placement.withdrawal import Withdrawal, delete_work
 from planning.envelopes import EnvelopeError
@@ -47,9 +47,6 @@ from planning.placements.rendering import MissingSnapshotError, Source, WorkChan
 
 _PASSING = (Unavailable, TooManyRequests, Conflict)
 """Errors that are over soon: tried again without a word in the binding's status."""
-
-REFUSAL_RECHECK = timedelta(seconds=30)
-"""When to try again what the API server refused: nothing tells when an operator has mended it."""
 
 
 class Distributor:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 
-from api.kinds import SCOPES
+from api.kinds import SCOPES, ScopeName
 from hub import Change, Controller, Hub, Json, Key
 from placement.content_watches import ContentWatches, Subject
 from placement.contents import Contents
@@ -14,6 +14,7 @@ from placement.reporter import Reporter
 from placement.rollout import Roller
 from placement.scheduler import Scheduler
 from placement.settings import PlacementSettings
+from placement.status_copies import StatusCopies
 from placement.stores import ScopeStores, Stores
 
 logger = logging.getLogger(__name__)
@@ -27,10 +28,8 @@ class Placement:
         self._hub = hub
         self._stores = Stores(hub)
         self._watches = ContentWatches(hub, self._on_content)
-        self._scopes = {
-            name: _ScopeRoom(hub, self._stores, self._stores.scopes[name], self._watches, settings)
-            for name in SCOPES
-        }
+        self._copies = StatusCopies(hub, self._stores.status_copies)
+        self._scopes = {name: self._scope_room(name, settings) for name in SCOPES}
         self._members = Members(hub, self._stores, settings=settings)
         self._overrides = [
             OverrideSnapshots(hub, self._stores, own)
@@ -39,6 +38,11 @@ class Placement:
         self._definitions = Controller("definitions", self._learn)
         self._stores.definitions.subscribe(self._on_definition)
         self._has_seen_all = False
+
+    def _scope_room(self, name: ScopeName, settings: PlacementSettings) -> "_ScopeRoom":
+        copies = self._copies if name == ScopeName.CLUSTER else None
+        own = self._stores.scopes[name]
+        return _ScopeRoom(self._hub, self._stores, own, self._watches, settings, copies)
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -57,7 +61,7 @@ class Placement:
         await self.ready()
         self._has_seen_all = True
         logger.info("the built-in placement has seen the hub")
-        controllers = [self._members.controller, self._definitions]
+        controllers = [self._members.controller, self._definitions, self._copies.controller]
         controllers += [each.controller for each in self._overrides]
         controllers += [each for scope in self._scopes.values() for each in scope.controllers]
         await asyncio.gather(*(each.run() for each in controllers))
@@ -94,12 +98,15 @@ class _ScopeRoom:
         own: ScopeStores,
         watches: ContentWatches,
         settings: PlacementSettings,
+        copies: StatusCopies | None,
     ) -> None:
         self.contents = Contents(hub, own, watches, settings=settings, judged=self._on_verdict)
         self._scheduler = Scheduler(hub, own, stores.members, selectable=self._is_selectable)
         self._roller = Roller(hub, stores, own, settings=settings)
         self._distributor = Distributor(hub, stores, own, settings=settings)
-        self._reporter = Reporter(hub, own, settings=settings, verdict=self.contents.verdict)
+        self._reporter = Reporter(
+            hub, own, settings=settings, verdict=self.contents.verdict, copies=copies
+        )
 
     @property
     def controllers(self) -> list[Controller]:

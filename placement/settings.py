@@ -11,6 +11,9 @@ ROLLOUT_MANAGER: Final = "fleetgate-rollout"
 """Field manager of RolloutStarted: each manager's conditions of a binding are a whole of their
 own, and the other ones are written at other times."""
 
+REFUSAL_RECHECK: Final = timedelta(seconds=30)
+"""When to try again what the API server refused: nothing tells when an operator has mended it."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlacementSettings:

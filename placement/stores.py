@@ -11,6 +11,7 @@ from api import names
 from api.kinds import (
     CLUSTER_RESOURCE_OVERRIDE,
     CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT,
+    CLUSTER_RESOURCE_PLACEMENT_STATUS,
     CUSTOM_RESOURCE_DEFINITION,
     MEMBER_CLUSTER,
     NAMESPACE,
@@ -171,11 +172,13 @@ class Stores:
             hub, CLUSTER_RESOURCE_OVERRIDE, CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT
         )
         self.resource_overrides = OverrideStores(hub, RESOURCE_OVERRIDE, RESOURCE_OVERRIDE_SNAPSHOT)
+        self.status_copies = Store(hub, CLUSTER_RESOURCE_PLACEMENT_STATUS)
         self.works_of = self.works.group(binding_of)
 
     def all(self) -> list[Store]:
         """Every store."""
         own = [self.works, self.members, self.member_namespaces, self.definitions]
+        own += [self.status_copies]
         own += [*self.cluster_overrides.all(), *self.resource_overrides.all()]
         return own + [store for scope in self.scopes.values() for store in scope.all()]
 

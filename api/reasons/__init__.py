@@ -27,6 +27,9 @@ from api.reasons.members import (
 )
 from api.reasons.placements import (
     AGGREGATES,
+    CLEANED_UP,
+    COMPLETED,
+    EVENTS,
     PENDING,
     Aggregate,
     PlacementMessage,
@@ -36,6 +39,8 @@ from api.reasons.placements import (
     no_version_yet,
     placement_condition,
     start_unknown,
+    status_not_synced,
+    status_synced,
 )
 from api.reasons.runs import (
     STUCK_CLUSTERS_NAMED,
@@ -86,6 +91,9 @@ from api.reasons.works import (
 
 __all__ = [
     "AGGREGATES",
+    "CLEANED_UP",
+    "COMPLETED",
+    "EVENTS",
     "PENDING",
     "STUCK_CLUSTERS_NAMED",
     "Aggregate",
@@ -135,6 +143,8 @@ __all__ = [
     "some_not_available",
     "some_not_diffed",
     "start_unknown",
+    "status_not_synced",
+    "status_synced",
     "stuck",
     "sync_failed",
     "unhealthy",
