@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from api.kinds import CLUSTER_RESOURCE_ENVELOPE, RESOURCE_ENVELOPE, ScopeName
+from api.kinds import CLUSTER_RESOURCE_ENVELOPE, RESOURCE_ENVELOPE
 from hub import NotFound
 from tests.placement.overriding import Overrides, add
-from tests.placement.world import World, condition, until
+from tests.placement.world import World, cluster_scoped, condition, until
 
 Json = dict[str, Any]
 GROUP = "placement.kubernetes-fleet.io"
@@ -210,7 +210,7 @@ async def test_an_envelope_that_holds_what_it_may_not_is_said(
     assert await world.works() == []
 
 
-@pytest.mark.parametrize("world", [ScopeName.CLUSTER], indirect=True)
+@cluster_scoped
 async def test_a_cluster_scoped_envelope_is_placed_by_name(world: World, boxes: Boxes) -> None:
     role: Json = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole"}
     role |= {"metadata": {"name": "reader"}}

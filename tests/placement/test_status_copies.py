@@ -1,27 +1,12 @@
 """Who may read in one namespace only sees how far a placement is (contract: placement 7.7)."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
-import pytest
-
-from api.kinds import CLUSTER_RESOURCE_PLACEMENT_STATUS, NAMESPACE, SCOPES, ScopeName
-from hub import Hub
-from placement import Placement
-from tests.placement.world import World, until
+from api.kinds import CLUSTER_RESOURCE_PLACEMENT_STATUS, NAMESPACE
+from tests.placement.world import World, cluster_scoped, until
 
 Json = dict[str, Any]
 SYNCED = "ClusterResourcePlacementStatusSynced"
-
-
-@pytest.fixture
-async def world(hub: Hub, room: Placement, unique: str) -> AsyncIterator[World]:
-    """Only cluster-scoped placements have copies of their status."""
-    del room
-    surroundings = World(hub, SCOPES[ScopeName.CLUSTER], unique)
-    await surroundings.prepare()
-    yield surroundings
-    await surroundings.clear()
 
 
 async def place(world: World, **spec: Any) -> Json:
@@ -44,6 +29,7 @@ async def as_told(world: World) -> Json | None:
     return found if found["sourceStatus"] == status else None
 
 
+@cluster_scoped
 async def test_the_copy_follows_the_placement(world: World) -> None:
     member = await world.join("a")
     placement = await place(world)
@@ -66,6 +52,7 @@ async def test_the_copy_follows_the_placement(world: World) -> None:
     )
 
 
+@cluster_scoped
 async def test_a_copy_that_somebody_deleted_or_changed_comes_back(world: World) -> None:
     await place(world)
     before = await until(lambda: as_told(world), "there is a copy")
@@ -84,6 +71,7 @@ async def test_a_copy_that_somebody_deleted_or_changed_comes_back(world: World) 
     await until(lambda: as_told(world), "the copy is true again")
 
 
+@cluster_scoped
 async def test_a_placement_takes_its_copy_with_it(world: World) -> None:
     await place(world)
     await until(lambda: as_told(world), "there is a copy")
@@ -96,6 +84,7 @@ async def test_a_placement_takes_its_copy_with_it(world: World) -> None:
     await until(gone, "the copy is gone")
 
 
+@cluster_scoped
 async def test_a_status_that_cannot_be_copied_is_said(world: World) -> None:
     missing = f"{world.unique}-later"
     selectors = [{"group": "", "version": "v1", "kind": "Namespace", "name": missing}]
@@ -112,6 +101,7 @@ async def test_a_status_that_cannot_be_copied_is_said(world: World) -> None:
     await world.hub.delete(NAMESPACE, missing)
 
 
+@cluster_scoped
 async def test_without_the_wish_there_is_no_copy(world: World) -> None:
     await world.place()
     await world.told("Scheduled", status="True")

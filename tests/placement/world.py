@@ -7,10 +7,13 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+import pytest
+
 from api import names
 from api.base import format_time
-from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Scope
+from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Scope, ScopeName
 from hub import Conflict, Hub, NotFound
+from placement import SnapshotTaken, take_snapshot
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -23,6 +26,12 @@ STRATEGY = {
     "whenToApply": "Always",
     "whenToTakeOver": "Always",
 }
+
+
+cluster_scoped = pytest.mark.parametrize("world", [ScopeName.CLUSTER], indirect=True)
+"""Mark of a test that makes sense for a ClusterResourcePlacement only."""
+namespaced = pytest.mark.parametrize("world", [ScopeName.NAMESPACED], indirect=True)
+"""Mark of a test that makes sense for a ResourcePlacement only."""
 
 
 async def until(look: Callable[[], Awaitable[T | None]], what: str = "") -> T:
@@ -352,3 +361,10 @@ class World:
 
 def _on(binding: Json, member: str) -> bool:
     return bool(binding["spec"]["targetCluster"] == member)
+
+
+async def taken(world: World) -> SnapshotTaken:
+    """Have the content stored at once, as a run does that names no index."""
+    return await take_snapshot(
+        world.hub, scope=world.scope, namespace=world.home, placement=world.name
+    )
