@@ -13,6 +13,7 @@ from api.policies import PolicySnapshot
 from hub import Change, Controller, Hub, Json, Key, NotFound, record
 from placement.contents import Verdict
 from placement.metadata import is_going
+from placement.metrics import PlacementMetrics
 from placement.settings import REFUSAL_RECHECK, PlacementSettings
 from placement.status_copies import StatusCopies
 from placement.stores import ScopeStores, placement_of
@@ -38,9 +39,11 @@ class Reporter:
         *,
         settings: PlacementSettings,
         verdict: Callable[[Json], Verdict | None],
+        metrics: PlacementMetrics,
         copies: StatusCopies | None = None,
     ) -> None:
         self._hub = hub
+        self._metrics = metrics
         self._copies = copies
         self._stores = stores
         self._settings = settings
@@ -75,6 +78,7 @@ class Reporter:
     async def _reconcile(self, key: Key) -> timedelta | None:
         body = self._stores.placements.get(key)
         if body is None or is_going(body):
+            self._metrics.forget(key)
             if self._copies is not None:
                 await self._copies.remove(key[1])
             return None
@@ -90,6 +94,8 @@ class Reporter:
         if status != view.placement.status:
             await self._write(key, status)
             await self._tell(view, status)
+        told = view.placement.model_copy(update={"status": status})
+        self._metrics.note(key, told, scope=view.scope)
         return REFUSAL_RECHECK if refused else None
 
     async def _tell(self, view: View, status: PlacementStatus) -> None:

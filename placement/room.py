@@ -2,6 +2,10 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
+from functools import partial
+
+from prometheus_client import CollectorRegistry
 
 from api.kinds import SCOPES, ScopeName
 from hub import Change, Controller, Hub, Json, Key
@@ -9,6 +13,7 @@ from placement.content_watches import ContentWatches, Subject
 from placement.contents import Contents
 from placement.distribution import Distributor
 from placement.members import Members
+from placement.metrics import PlacementMetrics
 from placement.override_snapshots import OverrideSnapshots
 from placement.reporter import Reporter
 from placement.rollout import Roller
@@ -23,8 +28,15 @@ logger = logging.getLogger(__name__)
 class Placement:
     """Everything that happens to placements on one hub."""
 
-    def __init__(self, hub: Hub, *, settings: PlacementSettings | None = None) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        *,
+        settings: PlacementSettings | None = None,
+        registry: CollectorRegistry | None = None,
+    ) -> None:
         settings = settings or PlacementSettings()
+        self._metrics = PlacementMetrics(registry or CollectorRegistry())
         self._hub = hub
         self._stores = Stores(hub)
         self._watches = ContentWatches(hub, self._on_content)
@@ -42,7 +54,8 @@ class Placement:
     def _scope_room(self, name: ScopeName, settings: PlacementSettings) -> "_ScopeRoom":
         copies = self._copies if name == ScopeName.CLUSTER else None
         own = self._stores.scopes[name]
-        return _ScopeRoom(self._hub, self._stores, own, self._watches, settings, copies)
+        reporter = partial(Reporter, metrics=self._metrics, copies=copies)
+        return _ScopeRoom(self._hub, self._stores, own, self._watches, settings, reporter)
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -98,15 +111,13 @@ class _ScopeRoom:
         own: ScopeStores,
         watches: ContentWatches,
         settings: PlacementSettings,
-        copies: StatusCopies | None,
+        reporter: Callable[..., Reporter],
     ) -> None:
         self.contents = Contents(hub, own, watches, settings=settings, judged=self._on_verdict)
         self._scheduler = Scheduler(hub, own, stores.members, selectable=self._is_selectable)
         self._roller = Roller(hub, stores, own, settings=settings)
         self._distributor = Distributor(hub, stores, own, settings=settings)
-        self._reporter = Reporter(
-            hub, own, settings=settings, verdict=self.contents.verdict, copies=copies
-        )
+        self._reporter = reporter(hub, own, settings=settings, verdict=self.contents.verdict)
 
     @property
     def controllers(self) -> list[Controller]:
