@@ -149,7 +149,7 @@ class _Writer:
                     await self._hub.delete(self._kind, name, namespace=self._namespace)
 
     async def _needed(self) -> frozenset[str]:
-        """Names of those that must stay (decision record 0010)."""
+        """Names of those that must stay (decision record 0011)."""
         labels = f"{names.PARENT_PLACEMENT}={self._name}"
         bindings, runs = await asyncio.gather(
             self._hub.list(self._scope.binding, namespace=self._namespace, labels=labels),

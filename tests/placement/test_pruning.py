@@ -1,4 +1,4 @@
-"""How many versions of content are kept (contract: placement 5, 12; decision record 0010)."""
+"""How many versions of content are kept (contract: placement 5, 12; decision record 0011)."""
 
 from typing import Any
 
