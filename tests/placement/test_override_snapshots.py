@@ -70,6 +70,16 @@ class Override:
     async def body(self) -> Json | None:
         return await self._world.hub.find(self._kind, self.name, namespace=self.home)
 
+    def named(self, index: int) -> Json:
+        """The part of a binding's spec that names a version."""
+        name = f"{self.name}-{index}"
+        if self.home:
+            return {"resourceOverrideSnapshots": [{"name": name, "namespace": self.home}]}
+        return {"clusterResourceOverrideSnapshots": [name]}
+
+    async def is_gone(self) -> bool:
+        return await self.body() is None
+
     async def settled(self, *marks: str) -> list[Json]:
         """Wait until there are so many snapshots, with these marks of the latest."""
 
@@ -159,11 +169,7 @@ async def test_a_version_that_a_binding_names_is_kept(world: World, override: Ov
     await world.snapshot(0)
     await override.write(label("0"))
     await override.settled("true")
-    named: Json = {"clusterResourceOverrideSnapshots": [f"{override.name}-0"]}
-    if override.home:
-        used = {"name": f"{override.name}-0", "namespace": override.home}
-        named = {"resourceOverrideSnapshots": [used]}
-    await world.roll_out(member, **named)
+    await world.roll_out(member, **override.named(0))
     await world.bound(member, "Overridden", status="True")
 
     for number in range(1, 13):
@@ -180,10 +186,7 @@ async def test_a_deleted_override_takes_its_snapshots_with_it(override: Override
 
     await override.delete()
 
-    async def gone() -> bool:
-        return await override.body() is None
-
-    await until(gone, "the override is gone")
+    await until(override.is_gone, "the override is gone")
     assert await override.snapshots() == []
 
 
@@ -278,3 +281,42 @@ async def test_an_external_placement_waits_for_its_next_run(
 
     after = await world.binding(member)
     assert after["spec"] == before["spec"]
+
+
+async def test_a_rolling_placement_drops_an_override_that_is_deleted(
+    world: World, override: Override
+) -> None:
+    member = await world.join("a")
+    await override.write(label("1"))
+    await override.settled("true")
+    await world.place(strategy=ROLLING)
+    await until(lambda: _value(world, member, "1"), "the override is there")
+    await world.report(member)
+    await world.bound(member, "Available", status="True")
+
+    await override.delete()
+
+    async def dropped() -> bool:
+        return not await _value(world, member, "1")
+
+    await until(dropped, "the content is as it was")
+    assert await _applied(world, member) == []
+
+
+async def test_an_external_placement_keeps_what_a_deleted_override_made(
+    world: World, override: Override
+) -> None:
+    member = await world.join("a")
+    await override.write(label("1"))
+    await override.settled("true")
+    await world.place()
+    await world.snapshot(0)
+    await world.roll_out(member, **override.named(0))
+    await until(lambda: _value(world, member, "1"), "the override is there")
+
+    await override.delete()
+    await until(override.is_gone, "the override is gone")
+    await world.report(member)
+
+    await world.bound(member, "Overridden", status="True")
+    assert await _value(world, member, "1")

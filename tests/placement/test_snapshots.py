@@ -8,7 +8,7 @@ from api import names
 from api.kinds import CONFIG_MAP, SCOPES, ScopeName
 from hub import Hub
 from placement import Placement, PlacementSettings
-from tests.placement.world import World, taken, until
+from tests.placement.world import World, taken
 
 
 async def test_a_new_placement_has_its_content_stored(world: World) -> None:
@@ -106,33 +106,6 @@ async def test_two_writers_at_once_store_content_once(world: World) -> None:
 
     assert {each.index for each in stored} == {1}
     assert len(await world.snapshots()) == 2
-
-
-async def test_large_content_is_stored_in_parts(world: World) -> None:
-    for number in range(3):
-        await world.content("x" * 500_000, name=f"big{number}")
-    member = await world.join("a")
-    await world.place()
-
-    snapshot = await world.snapshot(0)
-
-    assert snapshot["metadata"]["annotations"][names.NUMBER_OF_RESOURCE_SNAPSHOTS] == "3"
-
-    async def complete() -> bool:
-        return len(await world.snapshots()) == 3
-
-    await until(complete, "all parts are there")
-    parts = {each["metadata"]["name"] for each in await world.snapshots()}
-    assert parts == {f"{world.name}-0-snapshot", f"{world.name}-0-0", f"{world.name}-0-1"}
-    await world.roll_out(member)
-
-    async def distributed() -> bool:
-        return len(await world.works()) == 3
-
-    await until(distributed, "each part is a Work")
-    base = f"{world.home}.{world.name}" if world.home else world.name
-    works = {each["metadata"]["name"] for each in await world.works()}
-    assert works == {f"{base}-work", f"{base}-0", f"{base}-1"}
 
 
 async def test_snapshots_on_change_can_be_turned_off(servers: Any, unique: str) -> None:
