@@ -179,7 +179,7 @@ async def _parts(
             bridge = Bridge(hub, client, settings=bridging, registry=registry, caches=caches)
             parts.append(_Part(bridge.run(), bridge.ready()))
     if Role.PLACEMENT in settings.run and settings.placement is PlacementKind.BUILTIN:
-        placement = Placement(hub, settings=PlacementSettings())
+        placement = Placement(hub, settings=PlacementSettings(), registry=registry)
         parts.append(_Part(placement.run(), placement.ready()))
     if Role.AGENTS in settings.run:
         parts += [await _agent(name, path, hub, stack) for name, path in settings.members.items()]

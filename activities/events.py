@@ -5,19 +5,13 @@ An event is worth a try but nothing waits for it: what the API server refuses is
 contract: decisions 12 and 13
 """
 
-import logging
-from dataclasses import replace
-
 from temporalio import activity
 
 from activities.errors import told_to_temporal
 from activities.requests import RecordEvents
-from api.kinds import EVENT, Kind
-from hub import AlreadyExists, Hub, HubError, TooManyRequests, Unavailable
+from hub import Hub, record
 from planning import events
 from planning.events import Event, Subject
-
-logger = logging.getLogger(__name__)
 
 
 class EventActivities:
@@ -43,20 +37,4 @@ async def write(hub: Hub, event: Event, about: Subject, *, key: str = "") -> Non
 
     Raises Unavailable or TooManyRequests; logs other refusals, which no repetition would mend.
     """
-    try:
-        kind = await _as_kubectl_has_it(hub, about.kind)
-        await hub.create(EVENT, events.body(event, replace(about, kind=kind), key=key))
-    except AlreadyExists:
-        return
-    except (Unavailable, TooManyRequests):
-        raise
-    except HubError as error:
-        logger.warning("event %s of %s %s dropped: %s", event.reason, about.kind, about.name, error)
-
-
-async def _as_kubectl_has_it(hub: Hub, kind: Kind) -> Kind:
-    """A kind in the version that the server prefers: `kubectl events --for` asks for no other."""
-    for served in await hub.kinds():
-        if (served.group, served.kind) == (kind.group, kind.kind):
-            return served
-    return kind
+    await record(hub, events.body(event, about, key=key))

@@ -28,7 +28,7 @@ async def latest_overrides(hub: Hub, run: RunRef) -> Overrides:
         hub.list(CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, labels=labels),
         hub.list(RESOURCE_OVERRIDE_SNAPSHOT, namespace=run.namespace, labels=labels),
     )
-    return Overrides.of(
+    return Overrides.latest(
         map(ClusterResourceOverrideSnapshot.from_wire, cluster_resource.items),
         map(ResourceOverrideSnapshot.from_wire, resource.items),
     )

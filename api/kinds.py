@@ -58,6 +58,9 @@ CLUSTER_RESOURCE_PLACEMENT: Final = _cluster(
     "ClusterResourcePlacement", "clusterresourceplacements"
 )
 RESOURCE_PLACEMENT: Final = _namespaced("ResourcePlacement", "resourceplacements")
+CLUSTER_RESOURCE_PLACEMENT_STATUS: Final = _namespaced(
+    "ClusterResourcePlacementStatus", "clusterresourceplacementstatuses"
+)
 CLUSTER_SCHEDULING_POLICY_SNAPSHOT: Final = _cluster(
     "ClusterSchedulingPolicySnapshot", "clusterschedulingpolicysnapshots"
 )

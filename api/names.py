@@ -1,6 +1,6 @@
 """Labels, annotations, finalizers and fixed names, exactly as KubeFleet spells them.
 
-contract: update-runs 4 and 5, placement 1, 4 to 6, 8 and 9
+contract: update-runs 4 and 5, placement 1, 4 to 6 and 8 to 10
 """
 
 from typing import Final
@@ -24,6 +24,10 @@ TARGET_UPDATING_STAGE: Final = PREFIX + "targetUpdatingStage"
 TASK_TYPE: Final = PREFIX + "taskType"
 IS_LATEST_APPROVAL: Final = PREFIX + "isLatestUpdateRunApproval"
 MEMBER_NAME: Final = PREFIX + "member-name"
+ENVELOPE_WORK: Final = PREFIX + "envelope-work"
+"""Kind of the envelope whose content a Work carries."""
+ENVELOPE_NAME: Final = PREFIX + "envelope-name"
+ENVELOPE_NAMESPACE: Final = PREFIX + "envelope-namespace"
 
 # Annotations.
 CRP_GENERATION: Final = PREFIX + "CRP-generation"
@@ -45,6 +49,8 @@ SCHEDULER_FINALIZER: Final = PREFIX + "scheduler-cleanup"
 BINDING_SCHEDULER_FINALIZER: Final = PREFIX + "scheduler-crb-cleanup"
 BINDING_WORK_FINALIZER: Final = PREFIX + "work-cleanup"
 WORK_FINALIZER: Final = PREFIX + "work-cleanup"
+OVERRIDE_FINALIZER: Final = PREFIX + "override-cleanup"
+PLACEMENT_STATUS_FINALIZER: Final = PREFIX + "cluster-resource-placement-status-cleanup"
 MEMBER_FINALIZER: Final = PREFIX + "membercluster-finalizer"
 
 DELETION_STAGE: Final = PREFIX + "deleteStage"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from api import names
 from api.placements import Placement, RolloutStrategyType
 from hub import Change, Controller, Hub, Json, Key
 from placement.content_watches import ContentWatches
@@ -16,6 +17,7 @@ from placement.selection import Read, Selection, SelectionError
 from placement.settings import PlacementSettings
 from placement.snapshots import store_selection
 from placement.stores import ScopeStores, placement_of
+from planning.placements.snapshotting import master_name
 
 logger = logging.getLogger(__name__)
 
@@ -80,13 +82,14 @@ class Contents:
             self.controller.queue.add(change.key)
 
     def _on_snapshot(self, change: Change) -> None:
-        """A run may have stored content that is old by now, or a person deleted the latest."""
+        """A run may have stored content that is old by now, or a person deleted some of it."""
         body = change.new or change.old
         key = placement_of(body) if body else None
-        if key is None or key in self._storing or (change.old and change.new):
+        if key is None or body is None or key in self._storing or (change.old and change.new):
             return
         verdict = self._verdicts.get(key)
-        if verdict is not None and (verdict.snapshot == change.key[1]) == (change.new is None):
+        is_part_of_latest = verdict is not None and verdict.snapshot == _master_of(key, body)
+        if verdict is not None and is_part_of_latest == (change.new is None):
             self.look_soon(key)
 
     async def _reconcile(self, key: Key) -> timedelta | None:
@@ -137,3 +140,9 @@ def _is_external(body: Json) -> bool:
     """Whether runs roll the placement out; then they may take snapshots as well."""
     strategy = body["spec"].get("strategy", {})
     return bool(strategy.get("type") == RolloutStrategyType.EXTERNAL)
+
+
+def _master_of(placement: Key, snapshot: Json) -> str:
+    """Name of the snapshot that describes the version which an object is a part of."""
+    index = snapshot["metadata"].get("labels", {}).get(names.RESOURCE_INDEX, "")
+    return master_name(placement[1], index)

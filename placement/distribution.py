@@ -35,9 +35,10 @@ from placement.metadata import (
 )
 from placement.overrides import BindingOverrides
 from placement.parallel import all_of
-from placement.settings import MANAGER, PlacementSettings
+from placement.settings import MANAGER, REFUSAL_RECHECK, PlacementSettings
 from placement.stores import ScopeStores, Stores, binding_of, placement_of
 from placement.withdrawal import Withdrawal, delete_work
+from planning.envelopes import EnvelopeError
 from planning.overrides.rendering import OverrideError
 from planning.placements import binding_conditions, rendering
 from planning.placements.binding_conditions import BindingReport
@@ -46,9 +47,6 @@ from planning.placements.rendering import MissingSnapshotError, Source, WorkChan
 
 _PASSING = (Unavailable, TooManyRequests, Conflict)
 """Errors that are over soon: tried again without a word in the binding's status."""
-
-REFUSAL_RECHECK = timedelta(seconds=30)
-"""When to try again what the API server refused: nothing tells when an operator has mended it."""
 
 
 class Distributor:
@@ -159,7 +157,7 @@ class Distributor:
         except OverrideError as error:
             self._overridden_in_vain.add(key)
             return Outcome(override_error=str(error))
-        except MissingSnapshotError as error:
+        except (MissingSnapshotError, EnvelopeError) as error:
             return Outcome(sync_error=str(error))
         except _PASSING:
             raise

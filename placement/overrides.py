@@ -21,7 +21,9 @@ class BindingOverrides:
     """The overrides of bindings, as the hub has them."""
 
     def __init__(self, stores: Stores) -> None:
-        self._stores = stores
+        self._members = stores.members
+        self._cluster = stores.cluster_overrides.snapshots
+        self._resource = stores.resource_overrides.snapshots
 
     def on_new(self, callback: Callable[[], None]) -> None:
         """Call back whenever there is an override snapshot that was not there."""
@@ -30,8 +32,8 @@ class BindingOverrides:
             if change.old is None:
                 callback()
 
-        self._stores.cluster_overrides.subscribe(told)
-        self._stores.overrides.subscribe(told)
+        self._cluster.subscribe(told)
+        self._resource.subscribe(told)
 
     def apply(self, binding: Binding, resources: Sequence[Json]) -> list[Json]:
         """The objects as the binding's cluster gets them.
@@ -39,18 +41,18 @@ class BindingOverrides:
         Raises OverrideError, also when an override snapshot is not there.
         """
         cluster = binding.spec.target_cluster
-        labels = _labels(self._stores, cluster)
+        labels = _labels(self._members, cluster)
         return overridden(resources, self._of(binding), cluster=cluster, labels=labels)
 
     def _of(self, binding: Binding) -> Overrides:
-        stores, spec = self._stores, binding.spec
+        spec = binding.spec
         cluster_resource = [
-            _found(stores.cluster_overrides, "", name, f"clusterResourceOverrideSnapshot {name}")
+            _found(self._cluster, "", name, f"clusterResourceOverrideSnapshot {name}")
             for name in spec.cluster_resource_override_snapshots
         ]
         resource = [
             _found(
-                stores.overrides,
+                self._resource,
                 each.namespace,
                 each.name,
                 f"resourceOverrideSnapshot {each.namespace}/{each.name}",
@@ -67,12 +69,14 @@ class LatestOverrides:
     """The overrides that apply to a placement at present."""
 
     def __init__(self, stores: Stores) -> None:
-        self._stores = stores
+        self._members = stores.members
+        self._cluster = stores.cluster_overrides.snapshots
+        self._resource = stores.resource_overrides.snapshots
 
     def on_change(self, callback: Callable[[], None]) -> None:
         """Call back whenever they may be different."""
-        self._stores.cluster_overrides.subscribe(lambda _: callback())
-        self._stores.overrides.subscribe(lambda _: callback())
+        self._cluster.subscribe(lambda _: callback())
+        self._resource.subscribe(lambda _: callback())
 
     def on_clusters(
         self, clusters: Sequence[str], placement: Key, *, content: Callable[[], list[Json]]
@@ -84,7 +88,7 @@ class LatestOverrides:
         overrides = self._latest(placement[0]).for_placement("/".join(placement))
         if not overrides:
             return {}
-        labels = {each: _labels(self._stores, each) for each in clusters}
+        labels = {each: _labels(self._members, each) for each in clusters}
         found = overrides.about(targets(content())).by_cluster(labels)
         return {each.cluster: each for each in found}
 
@@ -92,11 +96,14 @@ class LatestOverrides:
         # A ResourcePlacement has objects of its own namespace only.
         resource = [
             each
-            for each in _marked(self._stores.overrides)
+            for each in _marked(self._resource)
             if namespace in ("", each["metadata"]["namespace"])
         ]
-        return Overrides.of(
-            map(ClusterResourceOverrideSnapshot.from_wire, _marked(self._stores.cluster_overrides)),
+        return Overrides.latest(
+            map(
+                ClusterResourceOverrideSnapshot.from_wire,
+                _marked(self._cluster),
+            ),
             map(ResourceOverrideSnapshot.from_wire, resource),
         )
 
@@ -107,8 +114,8 @@ def _marked(store: Store) -> list[Json]:
     return [each for each in store.items() if (labels_of(each) or {}).get(mark) == "true"]
 
 
-def _labels(stores: Stores, cluster: str) -> dict[str, str]:
-    return labels_of(stores.members.get(("", cluster))) or {}
+def _labels(members: Store, cluster: str) -> dict[str, str]:
+    return labels_of(members.get(("", cluster))) or {}
 
 
 def _found(store: Store, namespace: str, name: str, what: str) -> Json:

@@ -10,12 +10,21 @@ from api import names
 from api.bindings import Binding
 from api.placements import Placement, PlacementStatus
 from api.policies import PolicySnapshot
-from hub import Change, Controller, Hub, Json, Key, NotFound
+from hub import Change, Controller, Hub, Json, Key, NotFound, record
 from placement.contents import Verdict
 from placement.metadata import is_going
-from placement.settings import PlacementSettings
+from placement.metrics import PlacementMetrics
+from placement.settings import REFUSAL_RECHECK, PlacementSettings
+from placement.status_copies import StatusCopies
 from placement.stores import ScopeStores, placement_of
-from planning.placements import placement_status, policy_snapshots
+from planning import events
+from planning.events import Subject
+from planning.placements import (
+    placement_events,
+    placement_status,
+    policy_snapshots,
+    status_copies,
+)
 from planning.placements.placement_status import View
 from planning.placements.snapshotting import is_master
 
@@ -30,8 +39,12 @@ class Reporter:
         *,
         settings: PlacementSettings,
         verdict: Callable[[Json], Verdict | None],
+        metrics: PlacementMetrics,
+        copies: StatusCopies | None = None,
     ) -> None:
         self._hub = hub
+        self._metrics = metrics
+        self._copies = copies
         self._stores = stores
         self._settings = settings
         self._verdict = verdict
@@ -41,6 +54,8 @@ class Reporter:
         stores.placements.subscribe(self._on_placement)
         for store in (stores.policies, stores.bindings, stores.snapshots):
             store.subscribe(self._on_owned)
+        if copies is not None:
+            copies.on_change(self.look_soon)
 
     def look_soon(self, key: Key) -> None:
         """Have the status written soon, together with what else changes until then."""
@@ -63,15 +78,32 @@ class Reporter:
     async def _reconcile(self, key: Key) -> timedelta | None:
         body = self._stores.placements.get(key)
         if body is None or is_going(body):
+            self._metrics.forget(key)
+            if self._copies is not None:
+                await self._copies.remove(key[1])
             return None
         verdict = self._verdict(body)
         if verdict is None:  # It is told here as soon as it is known.
             return None
-        placement = Placement.from_wire(body)
-        status = placement_status.status(self._view(key, placement, verdict))
-        if status != placement.status:
+        view = self._view(key, Placement.from_wire(body), verdict)
+        status = placement_status.status(view)
+        refused = None
+        if self._copies is not None and status_copies.is_wanted(view.placement):
+            refused = await self._copies.keep(body, view.placement, status)
+            status = status_copies.with_outcome(view.placement, status, refused, now=view.now)
+        if status != view.placement.status:
             await self._write(key, status)
-        return None
+            await self._tell(view, status)
+        told = view.placement.model_copy(update={"status": status})
+        self._metrics.note(key, told, scope=view.scope)
+        return REFUSAL_RECHECK if refused else None
+
+    async def _tell(self, view: View, status: PlacementStatus) -> None:
+        metadata, kind = view.placement.metadata, view.scope.placement
+        about = Subject(kind, metadata.namespace, metadata.name, metadata.uid)
+        happened = placement_events.happened(view.placement, status, scope=view.scope, now=view.now)
+        for event in happened:
+            await record(self._hub, events.body(event, about))
 
     def _view(self, key: Key, placement: Placement, verdict: Verdict) -> View:
         policies = [PolicySnapshot.from_wire(each) for each in self._stores.policies_of.of(key)]

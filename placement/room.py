@@ -2,18 +2,25 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
+from functools import partial
 
-from api.kinds import SCOPES
+from prometheus_client import CollectorRegistry
+
+from api.kinds import SCOPES, ScopeName
 from hub import Change, Controller, Hub, Json, Key
 from placement.content_watches import ContentWatches, Subject
 from placement.contents import Contents
 from placement.distribution import Distributor
 from placement.fleet import Fleet
 from placement.members import Members
+from placement.metrics import PlacementMetrics
+from placement.override_snapshots import OverrideSnapshots
 from placement.reporter import Reporter
 from placement.rollout import Roller
 from placement.scheduler import Scheduler
 from placement.settings import PlacementSettings
+from placement.status_copies import StatusCopies
 from placement.stores import ScopeStores, Stores
 
 logger = logging.getLogger(__name__)
@@ -22,22 +29,37 @@ logger = logging.getLogger(__name__)
 class Placement:
     """Everything that happens to placements on one hub."""
 
-    def __init__(self, hub: Hub, *, settings: PlacementSettings | None = None) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        *,
+        settings: PlacementSettings | None = None,
+        registry: CollectorRegistry | None = None,
+    ) -> None:
         settings = settings or PlacementSettings()
+        self._metrics = PlacementMetrics(registry or CollectorRegistry())
         self._hub = hub
         self._stores = Stores(hub)
         self._fleet = Fleet(self._stores.members)
         self._watches = ContentWatches(hub, self._on_content)
-        self._scopes = {
-            name: _ScopeRoom(
-                hub, self._stores, self._stores.scopes[name], self._fleet, self._watches, settings
-            )
-            for name in SCOPES
-        }
+        self._copies = StatusCopies(hub, self._stores.status_copies)
+        self._scopes = {name: self._scope_room(name, settings) for name in SCOPES}
         self._members = Members(hub, self._stores, settings=settings)
+        self._overrides = [
+            OverrideSnapshots(hub, self._stores, own)
+            for own in (self._stores.cluster_overrides, self._stores.resource_overrides)
+        ]
         self._definitions = Controller("definitions", self._learn)
         self._stores.definitions.subscribe(self._on_definition)
         self._has_seen_all = False
+
+    def _scope_room(self, name: ScopeName, settings: PlacementSettings) -> "_ScopeRoom":
+        copies = self._copies if name == ScopeName.CLUSTER else None
+        own = self._stores.scopes[name]
+        reporter = partial(Reporter, metrics=self._metrics, copies=copies)
+        return _ScopeRoom(
+            self._hub, self._stores, own, self._fleet, self._watches, settings, reporter
+        )
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -56,7 +78,13 @@ class Placement:
         await self.ready()
         self._has_seen_all = True
         logger.info("the built-in placement has seen the hub")
-        controllers = [self._members.controller, self._fleet.controller, self._definitions]
+        controllers = [
+            self._members.controller,
+            self._fleet.controller,
+            self._definitions,
+            self._copies.controller,
+        ]
+        controllers += [each.controller for each in self._overrides]
         controllers += [each for scope in self._scopes.values() for each in scope.controllers]
         await asyncio.gather(*(each.run() for each in controllers))
 
@@ -93,6 +121,7 @@ class _ScopeRoom:
         fleet: Fleet,
         watches: ContentWatches,
         settings: PlacementSettings,
+        reporter: Callable[..., Reporter],
     ) -> None:
         self.contents = Contents(hub, own, watches, settings=settings, judged=self._on_verdict)
         self._scheduler = Scheduler(
@@ -100,7 +129,7 @@ class _ScopeRoom:
         )
         self._roller = Roller(hub, stores, own, settings=settings)
         self._distributor = Distributor(hub, stores, own, settings=settings)
-        self._reporter = Reporter(hub, own, settings=settings, verdict=self.contents.verdict)
+        self._reporter = reporter(hub, own, settings=settings, verdict=self.contents.verdict)
 
     @property
     def controllers(self) -> list[Controller]:

@@ -15,6 +15,9 @@ AGENT_MANAGER: Final = "fleetgate-agent"
 """Field manager of what is said of a member in its agent's stead. It is the agent's own: so all
 of it is the agent's, to change or to take back, as soon as there is one."""
 
+REFUSAL_RECHECK: Final = timedelta(seconds=30)
+"""When to try again what the API server refused: nothing tells when an operator has mended it."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlacementSettings:

@@ -3,6 +3,7 @@
 contract: placement 5, update-runs 7.7
 """
 
+import asyncio
 import contextlib
 import logging
 from dataclasses import dataclass
@@ -10,11 +11,12 @@ from dataclasses import dataclass
 from api import names
 from api.kinds import Scope
 from api.placements import Placement
+from api.runs import UpdateRun
 from hub import AlreadyExists, Conflict, Hub, Json, NotFound
 from placement.metadata import owner_reference
 from placement.selection import Read, Selection
 from planning import hashing
-from planning.placements import snapshotting
+from planning.placements import snapshotting, usage
 from planning.placements.snapshotting import Revision
 
 logger = logging.getLogger(__name__)
@@ -88,6 +90,7 @@ class _Writer:
     def __init__(self, hub: Hub, resources: list[Json], *, scope: Scope, placement: Json) -> None:
         self._hub = hub
         self._resources = resources
+        self._scope = scope
         self._kind = scope.resource_snapshot
         self._owner = owner_reference(scope.placement, placement)
         self._name: str = placement["metadata"]["name"]
@@ -159,7 +162,21 @@ class _Writer:
         await self._hub.patch(self._kind, name, patch, namespace=self._namespace)
 
     async def _prune(self, known: list[Revision]) -> None:
-        for revision in snapshotting.superfluous(known, limit=self._limit):
+        superfluous = snapshotting.superfluous(known, limit=self._limit)
+        needed = await self._needed() if superfluous else frozenset()
+        for revision in superfluous:
+            if snapshotting.master_name(self._name, revision.index) in needed:
+                continue
             for name in sorted(revision.objects):
                 with contextlib.suppress(NotFound):
                     await self._hub.delete(self._kind, name, namespace=self._namespace)
+
+    async def _needed(self) -> frozenset[str]:
+        """Names of those that must stay (decision record 0011)."""
+        labels = f"{names.PARENT_PLACEMENT}={self._name}"
+        bindings, runs = await asyncio.gather(
+            self._hub.list(self._scope.binding, namespace=self._namespace, labels=labels),
+            self._hub.list(self._scope.run, namespace=self._namespace),
+        )
+        parsed = map(UpdateRun.from_wire, runs.items)
+        return usage.resource_snapshots(bindings.items, parsed, placement=self._name)

@@ -9,10 +9,13 @@ from collections.abc import Callable, Hashable, Iterator
 
 from api import names
 from api.kinds import (
+    CLUSTER_RESOURCE_OVERRIDE,
     CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT,
+    CLUSTER_RESOURCE_PLACEMENT_STATUS,
     CUSTOM_RESOURCE_DEFINITION,
     MEMBER_CLUSTER,
     NAMESPACE,
+    RESOURCE_OVERRIDE,
     RESOURCE_OVERRIDE_SNAPSHOT,
     SCOPES,
     WORK,
@@ -143,6 +146,19 @@ class ScopeStores:
         return self.placements, self.policies, self.snapshots, self.bindings
 
 
+class OverrideStores:
+    """Overrides of one kind, and their snapshots."""
+
+    def __init__(self, hub: Hub, override: Kind, snapshot: Kind) -> None:
+        self.overrides = Store(hub, override)
+        self.snapshots = Store(hub, snapshot)
+        self.snapshots_of = self.snapshots.group(override_of)
+
+    def all(self) -> tuple[Store, ...]:
+        """Every store."""
+        return self.overrides, self.snapshots
+
+
 class Stores:
     """Everything that the placement room looks at."""
 
@@ -152,14 +168,18 @@ class Stores:
         self.members = Store(hub, MEMBER_CLUSTER)
         self.member_namespaces = Store(hub, NAMESPACE, labels=names.MEMBER_NAME)
         self.definitions = Store(hub, CUSTOM_RESOURCE_DEFINITION)
-        self.cluster_overrides = Store(hub, CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT)
-        self.overrides = Store(hub, RESOURCE_OVERRIDE_SNAPSHOT)
+        self.cluster_overrides = OverrideStores(
+            hub, CLUSTER_RESOURCE_OVERRIDE, CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT
+        )
+        self.resource_overrides = OverrideStores(hub, RESOURCE_OVERRIDE, RESOURCE_OVERRIDE_SNAPSHOT)
+        self.status_copies = Store(hub, CLUSTER_RESOURCE_PLACEMENT_STATUS)
         self.works_of = self.works.group(binding_of)
 
     def all(self) -> list[Store]:
         """Every store."""
         own = [self.works, self.members, self.member_namespaces, self.definitions]
-        own += [self.cluster_overrides, self.overrides]
+        own += [self.status_copies]
+        own += [*self.cluster_overrides.all(), *self.resource_overrides.all()]
         return own + [store for scope in self.scopes.values() for store in scope.all()]
 
 
@@ -167,6 +187,13 @@ def placement_of(body: Json) -> Key | None:
     """Key of the placement that an object belongs to, by its label."""
     metadata = body["metadata"]
     name = metadata.get("labels", {}).get(names.PARENT_PLACEMENT)
+    return (metadata.get("namespace", ""), name) if name else None
+
+
+def override_of(snapshot: Json) -> Key | None:
+    """Key of the override that a snapshot is of, by its label."""
+    metadata = snapshot["metadata"]
+    name = metadata.get("labels", {}).get(names.PARENT_RESOURCE_OVERRIDE)
     return (metadata.get("namespace", ""), name) if name else None
 
 

@@ -2,7 +2,7 @@
 
 The same hash as KubeFleet's means that a hub can change hands without a new snapshot.
 
-contract: placement 4 (policyHash), 5 (resource-hash), 8 (override hashes)
+contract: placement 4 (policyHash), 5 (resource-hash), 8 (override hashes), 9 (overrideHash)
 """
 
 import base64
@@ -35,6 +35,11 @@ def policy_hash(policy: PlacementPolicy | None) -> str:
         wire.pop("numberOfClusters", None)
     # In the order of the model's fields, which is that of KubeFleet's.
     return base64.b64encode(_sha256(_go_json(wire)).encode()).decode()
+
+
+def override_hash(spec: dict[str, Any]) -> str:
+    """Hash of an override's spec, as it is on the wire: base 64 of a hexadecimal SHA-256."""
+    return base64.b64encode(_sha256(_go_json(spec, sort_keys=True)).encode()).decode()
 
 
 def names_hash(names: Sequence[Any]) -> str:

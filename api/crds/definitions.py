@@ -20,6 +20,7 @@ from api.overrides import (
     ResourceOverride,
     ResourceOverrideSnapshot,
 )
+from api.placement_statuses import ClusterResourcePlacementStatus
 from api.placements import ClusterResourcePlacement, ResourcePlacement
 from api.policies import ClusterSchedulingPolicySnapshot, SchedulingPolicySnapshot
 from api.runs import ClusterStagedUpdateRun, StagedUpdateRun
@@ -36,6 +37,7 @@ MODELS: Final[tuple[type[KubernetesObject], ...]] = (
     ApprovalRequest,
     ClusterResourcePlacement,
     ResourcePlacement,
+    ClusterResourcePlacementStatus,
     ClusterSchedulingPolicySnapshot,
     SchedulingPolicySnapshot,
     ClusterResourceSnapshot,

@@ -28,6 +28,9 @@ from api.reasons.members import (
 )
 from api.reasons.placements import (
     AGGREGATES,
+    CLEANED_UP,
+    COMPLETED,
+    EVENTS,
     PENDING,
     Aggregate,
     PlacementMessage,
@@ -37,6 +40,8 @@ from api.reasons.placements import (
     no_version_yet,
     placement_condition,
     start_unknown,
+    status_not_synced,
+    status_synced,
 )
 from api.reasons.runs import (
     STUCK_CLUSTERS_NAMED,
@@ -90,6 +95,9 @@ from api.reasons.works import (
 
 __all__ = [
     "AGGREGATES",
+    "CLEANED_UP",
+    "COMPLETED",
+    "EVENTS",
     "PENDING",
     "STUCK_CLUSTERS_NAMED",
     "Aggregate",
@@ -141,6 +149,8 @@ __all__ = [
     "some_not_available",
     "some_not_diffed",
     "start_unknown",
+    "status_not_synced",
+    "status_synced",
     "stuck",
     "sync_failed",
     "unbalanced",

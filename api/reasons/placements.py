@@ -1,6 +1,6 @@
 """What placements say of themselves, cluster by cluster and over all clusters.
 
-contract: placement 7.1 to 7.4
+contract: placement 7
 """
 
 from collections.abc import Mapping
@@ -47,6 +47,8 @@ class PlacementReason(StrEnum):
     DIFF_PENDING = "DiffReportingPending"
     DIFF_FAILED = "DiffReportingIncompleteOrFailed"
     DIFFED = "DiffReportingCompleted"
+    STATUS_SYNCED = "StatusSyncSucceeded"
+    STATUS_NOT_SYNCED = "StatusSyncFailed"
 
 
 class PlacementMessage(StrEnum):
@@ -58,6 +60,11 @@ class PlacementMessage(StrEnum):
         " versions are observed across clusters"
     )
     NO_OVERRIDE = "No override rules are configured for the selected resources"
+    NO_NAMESPACE = (
+        "NamespaceAccessible ClusterResourcePlacement doesn't specify a resource selector which"
+        " selects a namespace"
+    )
+    """Why a status cannot be copied: a label may select any number of namespaces."""
 
 
 def invalid_selectors(error: str) -> str:
@@ -80,6 +87,18 @@ def start_unknown(cluster: str) -> str:
         "Rollout is controlled by an external controller and cluster"
         f" {cluster} is in RolloutStarted Unknown state"
     )
+
+
+def status_synced(namespace: str) -> str:
+    """StatusSynced True."""
+    return (
+        f"Successfully created or updated ClusterResourcePlacementStatus in namespace '{namespace}'"
+    )
+
+
+def status_not_synced(error: str) -> str:
+    """StatusSynced False, because the copy could not be written."""
+    return f"Failed to create or update ClusterResourcePlacementStatus: {error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +252,46 @@ AGGREGATES: Final[Mapping[ConditionType, Aggregate]] = MappingProxyType(
     }
 )
 """All clusters (contract: placement 7.4). Overridden True without overrides is NO_OVERRIDE."""
+
+
+EVENTS: Final[Mapping[ConditionType, tuple[str, str]]] = MappingProxyType(
+    {
+        ConditionType.ROLLOUT_STARTED: (
+            "PlacementRolloutStarted",
+            "Started rolling out the latest resources",
+        ),
+        ConditionType.OVERRIDDEN: (
+            "PlacementOverriddenSucceeded",
+            "Placement has been successfully overridden",
+        ),
+        ConditionType.WORK_SYNCHRONIZED: (
+            "PlacementWorkSynchronized",
+            "Work(s) have been created or updated successfully for the selected cluster(s)",
+        ),
+        ConditionType.APPLIED: (
+            "PlacementApplied",
+            "Resources have been applied to the selected cluster(s)",
+        ),
+        ConditionType.AVAILABLE: (
+            "PlacementAvailable",
+            "Resources are available on the selected cluster(s)",
+        ),
+        ConditionType.DIFF_REPORTED: (
+            "PlacementDiffReported",
+            "Configuration differences have been reported on the selected cluster(s)",
+        ),
+    }
+)
+"""Reason and message of the event when the condition becomes True (contract: placement 7.6)."""
+
+COMPLETED: Final = (
+    "PlacementRolloutCompleted",
+    "Placement has finished the rollout process and reached the desired status",
+)
+"""Reason and message of the event when all conditions have become True."""
+
+CLEANED_UP: Final = (
+    "PlacementCleanupFinalizerRemoved",
+    "Deleted the snapshots and removed the placement cleanup finalizer",
+)
+"""Reason and message of the event when a deleted placement goes."""

@@ -32,6 +32,9 @@ class ConditionType(StrEnum):
     AVAILABLE = "Available"
     DIFF_REPORTED = "DiffReported"
 
+    # ClusterResourcePlacement, with its name in front.
+    STATUS_SYNCED = "StatusSynced"
+
     # Work.
     STATUS_TRIMMED = "StatusTrimmed"
 

@@ -5,9 +5,10 @@ contract: update-runs 7.8, placement 9 (which snapshots apply to a run), decisio
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from api.base import NamespacedName
-from api.names import MEMBER_NAME
+from api.names import MEMBER_NAME, OVERRIDE_INDEX, PARENT_RESOURCE_OVERRIDE
 from api.overrides import (
     ClusterResourceOverrideSnapshot,
     OverrideRule,
@@ -42,6 +43,18 @@ class Overrides:
             tuple(sorted(cluster_resource, key=lambda each: each.metadata.name)),
             tuple(sorted(resource, key=_namespace_and_name)),
         )
+
+    @classmethod
+    def latest(
+        cls,
+        cluster_resource: Iterable[ClusterResourceOverrideSnapshot],
+        resource: Iterable[ResourceOverrideSnapshot],
+    ) -> "Overrides":
+        """Of snapshots that are marked as the latest, one for each override.
+
+        The mark moves in two writes: in between the newer of two counts.
+        """
+        return cls.of(_newest(cluster_resource), _newest(resource))
 
     def __bool__(self) -> bool:
         return bool(self.cluster_resource or self.resource)
@@ -85,6 +98,24 @@ class Overrides:
                 if _applies(each, labels)
             ],
         )
+
+
+SnapshotT = TypeVar("SnapshotT", bound=OverrideSnapshot)
+
+
+def _newest(snapshots: Iterable[SnapshotT]) -> Iterable[SnapshotT]:
+    newest = {_override_of(each): each for each in sorted(snapshots, key=_index)}
+    return newest.values()
+
+
+def _override_of(snapshot: OverrideSnapshot) -> tuple[str, str]:
+    metadata = snapshot.metadata
+    return metadata.namespace, metadata.labels.get(PARENT_RESOURCE_OVERRIDE, metadata.name)
+
+
+def _index(snapshot: OverrideSnapshot) -> int:
+    number = snapshot.metadata.labels.get(OVERRIDE_INDEX, "")
+    return int(number) if number.isdecimal() else -1
 
 
 def _namespace_and_name(snapshot: OverrideSnapshot) -> tuple[str, str]:

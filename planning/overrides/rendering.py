@@ -1,6 +1,6 @@
 """Content as it is on one cluster, changed by the overrides that apply there.
 
-contract: placement 9 (apply order per object), 6 (override failure text)
+contract: placement 9 (apply order per object), 10, 6 (override failure text)
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,7 @@ from typing import Any
 
 from api.names import MEMBER_NAME
 from api.overrides import OverrideType
+from planning import envelopes
 from planning.errors import InitializationError
 from planning.overrides import matching, patches
 from planning.overrides.matching import Overrides, OverrideSnapshot
@@ -27,7 +28,8 @@ def overridden(
 ) -> list[Json]:
     """The objects as they go to a cluster, in their order; those left out are missing.
 
-    `overrides` are those that a binding names. Raises OverrideError.
+    `overrides` are those that a binding names. Of an envelope its content is changed; it has to
+    be checked before (`planning.envelopes`). Raises OverrideError.
     """
     if not overrides:
         return list(resources)
@@ -39,7 +41,17 @@ def overridden(
 
 def _render(resource: Json, overrides: Overrides, member: Member) -> Json | None:
     """One object; None when it is left out."""
-    about = overrides.about(targets([resource]))
+    if not envelopes.is_envelope(resource):
+        return _apply(resource, overrides.about(targets([resource])), member)
+    # It is not placed itself: an override of its namespace is meant for what it holds.
+    envelope = _apply(resource, overrides.about([identify(resource)]), member)
+    if envelope is None:
+        return None
+    data = {key: _render(each, overrides, member) for key, each in envelope["data"].items()}
+    return envelope | {"data": {key: each for key, each in data.items() if each is not None}}
+
+
+def _apply(resource: Json, about: Overrides, member: Member) -> Json | None:
     snapshots: list[OverrideSnapshot] = [*about.cluster_resource, *about.resource]
     for snapshot in snapshots:
         try:

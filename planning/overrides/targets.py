@@ -4,19 +4,16 @@ contract: placement 9 and 10
 """
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from api.kinds import CLUSTER_RESOURCE_ENVELOPE, NAMESPACE, RESOURCE_ENVELOPE
+from api.kinds import NAMESPACE
+from planning import envelopes
 from planning.errors import invalid, unexpected
 from planning.resource_order import Identity
 
 Json = dict[str, Any]
-
-_ENVELOPES: Final = frozenset(
-    (each.group, each.kind) for each in (CLUSTER_RESOURCE_ENVELOPE, RESOURCE_ENVELOPE)
-)
 
 
 def targets(resources: Iterable[Json]) -> frozenset[Identity]:
@@ -71,7 +68,7 @@ class _Envelope(_Object):
 
 def _identities(resource: Json) -> list[Identity]:
     outer = _Object.model_validate(resource).identity
-    if (outer.group, outer.kind) not in _ENVELOPES:
+    if (outer.group, outer.kind) not in envelopes.KINDS:
         return [outer]
     try:
         envelope = _Envelope.model_validate(resource)

@@ -110,12 +110,11 @@ def _outcomes(last: Verdict, works: Sequence[WorkReport]) -> Outcomes:
     """The lists that go with the last condition of the chain (contract: placement 6, lists)."""
     if last.kind in (ConditionType.OVERRIDDEN, ConditionType.WORK_SYNCHRONIZED):
         return Outcomes()
-    statuses = [work.status for work in works]
     if last.kind == ConditionType.DIFF_REPORTED:
-        return Outcomes(diffed=diffed(statuses) if last.status else ())
+        return Outcomes(diffed=diffed(works) if last.status else ())
     apply_failed = last.kind == ConditionType.APPLIED and not last.waiting
     return Outcomes(
-        failed=() if last.status or last.waiting else failed(statuses),
-        drifted=() if last.waiting else drifted(statuses),
-        diffed=diffed(statuses) if apply_failed else (),
+        failed=() if last.status or last.waiting else failed(works),
+        drifted=() if last.waiting else drifted(works),
+        diffed=diffed(works) if apply_failed else (),
     )

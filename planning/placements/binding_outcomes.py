@@ -13,10 +13,12 @@ from api.outcomes import (
     DiffedResourcePlacement,
     DriftedResourcePlacement,
     FailedResourcePlacement,
+    ResourceIdentifier,
 )
 from api.reasons import ConditionType
-from api.works import ManifestCondition, WorkStatus
+from api.works import ManifestCondition
 from planning.conditions import find
+from planning.placements.binding_steps import WorkReport
 
 MAX_LISTED: Final = 100
 """Entries that a binding can hold in each list."""
@@ -39,51 +41,52 @@ class Outcomes:
         }
 
 
-def failed(statuses: Iterable[WorkStatus]) -> tuple[FailedResourcePlacement, ...]:
-    """Objects that could not be applied or are not available."""
+def failed(works: Iterable[WorkReport]) -> tuple[FailedResourcePlacement, ...]:
+    """Objects that could not be applied or are not available, in the order of the Works."""
     entries = (
-        FailedResourcePlacement(**_identifier(manifest), condition=condition)
-        for manifest in _manifests(statuses)
+        FailedResourcePlacement(**_identifier(work, manifest), condition=condition)
+        for work, manifest in _manifests(works)
         for condition in _failure(manifest)
     )
     return tuple(islice(entries, MAX_LISTED))
 
 
-def drifted(statuses: Iterable[WorkStatus]) -> tuple[DriftedResourcePlacement, ...]:
-    """Objects that were changed on the member."""
+def drifted(works: Iterable[WorkReport]) -> tuple[DriftedResourcePlacement, ...]:
+    """Objects that were changed on the member, sorted as KubeFleet sorts them."""
     entries = (
         DriftedResourcePlacement(
-            **_identifier(manifest),
+            **_identifier(work, manifest),
             observation_time=details.observation_time,
             target_cluster_observed_generation=details.observed_in_member_cluster_generation,
             first_drifted_observed_time=details.first_drifted_observed_time,
             observed_drifts=details.observed_drifts,
         )
-        for manifest in _manifests(statuses)
+        for work, manifest in _manifests(works)
         if (details := manifest.drift_details)
     )
-    return tuple(islice(entries, MAX_LISTED))
+    return tuple(sorted(entries, key=_position)[:MAX_LISTED])
 
 
-def diffed(statuses: Iterable[WorkStatus]) -> tuple[DiffedResourcePlacement, ...]:
-    """Objects that differ between hub and member."""
+def diffed(works: Iterable[WorkReport]) -> tuple[DiffedResourcePlacement, ...]:
+    """Objects that differ between hub and member, sorted as KubeFleet sorts them."""
     entries = (
         DiffedResourcePlacement(
-            **_identifier(manifest),
+            **_identifier(work, manifest),
             observation_time=details.observation_time,
             target_cluster_observed_generation=details.observed_in_member_cluster_generation,
             first_diffed_observed_time=details.first_diffed_observed_time,
             observed_diffs=details.observed_diffs,
         )
-        for manifest in _manifests(statuses)
+        for work, manifest in _manifests(works)
         if (details := manifest.diff_details)
     )
-    return tuple(islice(entries, MAX_LISTED))
+    return tuple(sorted(entries, key=_position)[:MAX_LISTED])
 
 
-def _manifests(statuses: Iterable[WorkStatus]) -> Iterator[ManifestCondition]:
-    for status in statuses:
-        yield from status.manifest_conditions
+def _manifests(works: Iterable[WorkReport]) -> Iterator[tuple[WorkReport, ManifestCondition]]:
+    for work in works:
+        for manifest in work.status.manifest_conditions:
+            yield work, manifest
 
 
 def _failure(manifest: ManifestCondition) -> list[Condition]:
@@ -94,9 +97,16 @@ def _failure(manifest: ManifestCondition) -> list[Condition]:
     return [each for each in found if each and each.status == "False"][:1]
 
 
-def _identifier(manifest: ManifestCondition) -> dict[str, Any]:
+def _identifier(work: WorkReport, manifest: ManifestCondition) -> dict[str, Any]:
     """Fields that name the object; those that say nothing are left out."""
     identifier = manifest.identifier
     fields = ("group", "version", "kind", "name", "namespace")
-    values = {field: getattr(identifier, field) for field in fields}
+    values: dict[str, Any] = {field: getattr(identifier, field) for field in fields}
+    values["envelope"] = work.envelope
     return {field: value for field, value in values.items() if value}
+
+
+def _position(entry: ResourceIdentifier) -> str:
+    place = f"{entry.group}/{entry.version}/{entry.kind}/{entry.namespace}/{entry.name}"
+    box = entry.envelope
+    return f"{place}/{box.type}/{box.namespace}/{box.name}" if box else place

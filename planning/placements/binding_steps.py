@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from api import names
 from api.applying import ApplyType
 from api.base import Condition
 from api.bindings import BindingSpec
+from api.outcomes import EnvelopeIdentifier, EnvelopeType
 from api.reasons import (
     BindingMessage,
     BindingReason,
@@ -42,18 +44,30 @@ class WorkReport:
     name: str
     generation: int
     status: WorkStatus
+    envelope: EnvelopeIdentifier | None = None
+    """The envelope whose content the Work carries, if it does."""
 
     @classmethod
     def read(cls, work: Json) -> "WorkReport":
         """Read a Work from its wire form."""
         metadata = work["metadata"]
         status = WorkStatus.from_wire(work.get("status") or {})
-        return cls(metadata["name"], metadata["generation"], status)
+        envelope = _envelope(metadata.get("labels", {}))
+        return cls(metadata["name"], metadata["generation"], status, envelope)
 
     def find(self, kind: ConditionType) -> Condition | None:
         """A condition, if it speaks of the present content."""
         found = conditions.find(self.status.conditions, kind)
         return found if found and found.observed_generation == self.generation else None
+
+
+def _envelope(labels: dict[str, str]) -> EnvelopeIdentifier | None:
+    kind, name = labels.get(names.ENVELOPE_WORK), labels.get(names.ENVELOPE_NAME)
+    if not kind or not name:
+        return None
+    namespace = labels.get(names.ENVELOPE_NAMESPACE)
+    placed = {"namespace": namespace} if namespace else {}
+    return EnvelopeIdentifier(name=name, type=EnvelopeType(kind), **placed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """A binding's content as Works for its member.
 
-contract: placement 8 (names, labels, annotations, when a Work is rewritten)
+contract: placement 8 (names, labels, annotations, when a Work is rewritten), 10
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,14 @@ from api import names
 from api.applying import ReportBackStrategy
 from api.bindings import Binding
 from api.names import member_namespace
+from api.outcomes import EnvelopeIdentifier
 from api.reasons import BindingMessage
-from planning import hashing
+from planning import envelopes, hashing
 from planning.placements import snapshotting
 
 Json = dict[str, Any]
+Override = Callable[[Sequence[Json]], list[Json]]
+"""Makes objects those of one cluster."""
 
 
 class MissingSnapshotError(Exception):
@@ -54,13 +57,13 @@ def changes(
     *,
     snapshots: Iterable[Json],
     works: Sequence[Json],
-    override: Callable[[Sequence[Json]], list[Json]] = list,
+    override: Override = list,
 ) -> WorkChanges:
     """Compare a binding's content with its Works; `override` makes objects the cluster's own.
 
     Works that carry the content already are left alone, even if the snapshot or an override was
     pruned since. Raises MissingSnapshotError when Works are to be written and the snapshot is not
-    there, and whatever `override` raises.
+    there, EnvelopeError, and whatever `override` raises.
     """
     present = {each["metadata"]["name"]: each for each in works}
     wanted_by_all = _parent_marks(binding)
@@ -70,13 +73,56 @@ def changes(
         if works and all(_is_current(each, wanted_by_all, binding, source) for each in works):
             return WorkChanges((), (), tuple(sorted(present)))
         raise
-    wanted = {_work_name(source, part): part for part in parts}
+    wanted = {each.name: each for part in parts for each in _pieces(source, part)}
     writes = tuple(
-        _body(name, part, binding, source, override(part["spec"]["selectedResources"]))
-        for name, part in wanted.items()
+        _body(piece, binding, source, piece.manifests(override))
+        for name, piece in wanted.items()
         if name not in present or not _is_current(present[name], wanted_by_all, binding, source)
     )
     return WorkChanges(writes, tuple(sorted(present.keys() - wanted)), tuple(sorted(wanted)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What one Work is to carry: the objects of a snapshot, or those of an envelope in it."""
+
+    name: str
+    index: str
+    resources: Sequence[Json]
+    envelope: EnvelopeIdentifier | None = None
+
+    def manifests(self, override: Override) -> list[Json]:
+        """The objects as the cluster gets them."""
+        if self.envelope is None:
+            return override(self.resources)
+        for each in self.resources:
+            envelopes.content(each)  # Said of the envelope as it is, before overrides.
+        return [each for one in override(self.resources) for each in envelopes.content(one)]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Those by which the content of an envelope is known."""
+        if self.envelope is None:
+            return {}
+        labels = {
+            names.ENVELOPE_WORK: self.envelope.type.value,
+            names.ENVELOPE_NAME: self.envelope.name,
+        }
+        if self.envelope.namespace:
+            labels[names.ENVELOPE_NAMESPACE] = self.envelope.namespace
+        return labels
+
+
+def _pieces(source: Source, part: Json) -> Iterator[_Piece]:
+    """The Work of a snapshot object, and one for each envelope in it."""
+    name, index = _work_name(source, part), _index(part)
+    resources = part["spec"]["selectedResources"]
+    wrapped = [each for each in resources if envelopes.is_envelope(each)]
+    yield _Piece(name, index, [each for each in resources if not envelopes.is_envelope(each)])
+    for each in wrapped:
+        envelope = envelopes.identifier(each)
+        own = f"{name}-envelope-{envelopes.digest(envelope)}"
+        yield _Piece(own, index, [each], envelope)
 
 
 def _parts(name: str, snapshots: Iterable[Json]) -> list[Json]:
@@ -138,18 +184,18 @@ def _how(binding: Binding, source: Source) -> Json:
     }
 
 
-def _body(name: str, part: Json, binding: Binding, source: Source, manifests: list[Json]) -> Json:
-    labels = {
+def _body(piece: _Piece, binding: Binding, source: Source, manifests: list[Json]) -> Json:
+    labels = piece.labels | {
         names.PARENT_BINDING: binding.metadata.name,
         names.PARENT_PLACEMENT: source.name,
-        names.PARENT_RESOURCE_SNAPSHOT_INDEX: _index(part),
+        names.PARENT_RESOURCE_SNAPSHOT_INDEX: piece.index,
     }
     if source.namespace:
         labels[names.PARENT_PLACEMENT_NAMESPACE] = source.namespace
     how = {name: value for name, value in _how(binding, source).items() if value is not None}
     return {
         "metadata": {
-            "name": name,
+            "name": piece.name,
             "namespace": member_namespace(binding.spec.target_cluster),
             "labels": labels,
             "annotations": _parent_marks(binding),

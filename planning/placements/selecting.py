@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from api.kinds import CLUSTER_GROUP, NAMESPACE, PLACEMENT_GROUP, Kind
+from planning import envelopes
 from planning.errors import user
 from planning.placements.resource_cleaning import clean
 from planning.resource_order import Identity, identify, position
@@ -27,7 +28,6 @@ _KINDS: Final = frozenset(
         ("networking.fleet.azure.com", "TrafficManagerBackend"),
     }
 )
-_ENVELOPES: Final = frozenset({"ResourceEnvelope", "ClusterResourceEnvelope"})
 _RESERVED_PREFIXES: Final = ("kube-", "fleet-")
 _RESERVED_NAMESPACES: Final = frozenset({"default"})
 
@@ -44,7 +44,7 @@ class SelectionError(Exception):
 def is_selectable(group: str, kind: str) -> bool:
     """Whether objects of this kind may be placed at all."""
     if group == PLACEMENT_GROUP:
-        return kind in _ENVELOPES
+        return (group, kind) in envelopes.KINDS
     return group not in _GROUPS and (group, kind) not in _KINDS
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from api import names
 from api.base import OwnerReference
 from planning import hashing
+from planning.envelopes import is_envelope
 
 Json = dict[str, Any]
 
@@ -72,12 +73,13 @@ def next_index(known: Sequence[Revision]) -> int:
 def superfluous(known: Sequence[Revision], *, limit: int) -> list[Revision]:
     """Revisions to delete so that, with the one about to be made, `limit` are left.
 
-    Keeps the newest, where KubeFleet keeps any (contract: placement 12).
+    Keeps the newest, where KubeFleet keeps any (contract: placement 12). Those that are still
+    needed stay as well (`planning.placements.usage`).
     """
     return list(known[: max(0, len(known) - (limit - 1))])
 
 
-def master_name(placement: str, index: int) -> str:
+def master_name(placement: str, index: int | str) -> str:
     """Name of the object that describes a revision."""
     return f"{placement}-{index}-snapshot"
 
@@ -97,7 +99,7 @@ def bodies(
         "annotations": {
             names.RESOURCE_HASH: hashing.resources_hash(resources),
             names.NUMBER_OF_RESOURCE_SNAPSHOTS: str(len(chunks)),
-            names.NUMBER_OF_ENVELOPED_OBJECTS: "0",
+            names.NUMBER_OF_ENVELOPED_OBJECTS: str(sum(map(is_envelope, resources))),
         },
     }
     parts = [

@@ -65,8 +65,11 @@ def record_snapshot(snapshot: SnapshotFacts, *, status: UpdateRunStatus) -> None
     overrides = {each.cluster: each for each in snapshot.overrides}
     for stage in status.stages_status:
         for cluster in stage.clusters:
-            if found := overrides.get(cluster.cluster_name):
+            found = overrides.get(cluster.cluster_name)
+            # What is set is written, and an empty list says nothing.
+            if found and found.cluster_resource:
                 cluster.cluster_resource_override_snapshots = found.cluster_resource
+            if found and found.resource:
                 cluster.resource_override_snapshots = found.resource
 
 

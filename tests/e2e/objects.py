@@ -85,6 +85,18 @@ spec:
         - type: Approval
 """
 
+UNGATED_STRATEGY = """
+apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterStagedUpdateStrategy
+metadata:
+  name: example-strategy
+spec:
+  stages:
+    - name: all
+      labelSelector: {}
+      maxConcurrency: 100%
+"""
+
 
 def run(name: str, *, index: str | None, state: str) -> str:
     """A ClusterStagedUpdateRun of example-placement; without an index the line is left out."""

@@ -7,10 +7,13 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+import pytest
+
 from api import names
 from api.base import format_time
-from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Scope
+from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Scope, ScopeName
 from hub import Conflict, Hub, NotFound
+from placement import SnapshotTaken, take_snapshot
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -23,6 +26,12 @@ STRATEGY = {
     "whenToApply": "Always",
     "whenToTakeOver": "Always",
 }
+
+
+cluster_scoped = pytest.mark.parametrize("world", [ScopeName.CLUSTER], indirect=True)
+"""Mark of a test that makes sense for a ClusterResourcePlacement only."""
+namespaced = pytest.mark.parametrize("world", [ScopeName.NAMESPACED], indirect=True)
+"""Mark of a test that makes sense for a ResourcePlacement only."""
 
 
 async def until(look: Callable[[], Awaitable[T | None]], what: str = "") -> T:
@@ -59,6 +68,7 @@ class World:
         self.home = "" if scope == CLUSTER_SCOPE else unique
         """Namespace of the placement."""
         self.members: list[str] = []
+        self._runs: list[str] = []
 
     async def prepare(self) -> None:
         await self.hub.create(NAMESPACE, {"metadata": {"name": self.unique}})
@@ -67,6 +77,8 @@ class World:
     async def clear(self) -> None:
         await self._delete(self.scope.placement, self.name, namespace=self.home)
         await until(self._without_placement, "the placement is gone")
+        for run in self._runs:
+            await self._delete(self.scope.run, run, namespace=self.home)
         for member in self.members:
             await self._delete(MEMBER_CLUSTER, member)
             with contextlib.suppress(NotFound):
@@ -180,6 +192,21 @@ class World:
 
     # What a run does.
 
+    async def start_run(self, index: str) -> str:
+        """Have a run of the placement that nobody carries out; returns its name."""
+        name = f"{self.unique}-run"
+        spec = {"placementName": self.name, "stagedRolloutStrategyName": "none"}
+        metadata = {"name": name} | ({"namespace": self.home} if self.home else {})
+        chosen = {"resourceSnapshotIndex": index} if index else {}
+        await self.hub.create(self.scope.run, {"metadata": metadata, "spec": spec | chosen})
+        self._runs.append(name)
+        return name
+
+    async def tell_run(self, name: str, **status: Any) -> None:
+        """Have the run's status say this."""
+        patch = {"status": status}
+        await self.hub.patch(self.scope.run, name, patch, namespace=self.home, subresource="status")
+
     async def roll_out(self, member: str, index: int = 0, *, run: str = "run", **spec: Any) -> Json:
         """Write a binding as a run does: first its status, then its spec (design D15)."""
         binding = await self.binding(member)
@@ -224,6 +251,20 @@ class World:
     ) -> None:
         """Report on the newest content of the member's Work."""
         work = await until(lambda: self.work(member), "there is a Work to report on")
+        await self.report_on(
+            work, applied=applied, available=available, reason=reason, manifests=manifests
+        )
+
+    async def report_on(
+        self,
+        work: Json,
+        *,
+        applied: str = "True",
+        available: str = "True",
+        reason: str = "AllManifestsAvailable",
+        manifests: list[Json] | None = None,
+    ) -> None:
+        """Report on a Work as it was read."""
         conditions = [self._said(work, "Applied", applied, "AllManifestsApplied")]
         if applied == "True" and available:
             conditions.append(self._said(work, "Available", available, reason))
@@ -377,3 +418,10 @@ class World:
 
 def _on(binding: Json, member: str) -> bool:
     return bool(binding["spec"]["targetCluster"] == member)
+
+
+async def taken(world: World) -> SnapshotTaken:
+    """Have the content stored at once, as a run does that names no index."""
+    return await take_snapshot(
+        world.hub, scope=world.scope, namespace=world.home, placement=world.name
+    )

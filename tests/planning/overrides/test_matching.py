@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api import names
 from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnapshot
 from planning.errors import InitializationError
 from planning.overrides.matching import Overrides, OverrideSnapshot
@@ -259,3 +260,21 @@ def test_an_invalid_selector_is_named(snapshot: OverrideSnapshot, reference: str
         f'invalid cluster label selector of {reference}: "Like" is not a valid label selector '
         "operator"
     )
+
+
+def of(override: str, index: int) -> ClusterResourceOverrideSnapshot:
+    """A snapshot with the labels that say which override it is of."""
+    snapshot = cro(f"{override}-{index}")
+    labels = {names.PARENT_RESOURCE_OVERRIDE: override, names.OVERRIDE_INDEX: str(index)}
+    metadata = snapshot.metadata.model_copy(update={"labels": labels})
+    return snapshot.model_copy(update={"metadata": metadata})
+
+
+def test_of_two_latest_of_one_override_the_newer_counts() -> None:
+    found = Overrides.latest([of("b", 10), of("b", 9), of("a", 0), cro("other")], [])
+    assert [each.metadata.name for each in found.cluster_resource] == ["a-0", "b-10", "other"]
+
+
+def test_overrides_of_one_name_in_two_namespaces_both_count() -> None:
+    found = Overrides.latest([], [ro(home="team"), ro(home="app")])
+    assert [each.metadata.namespace for each in found.resource] == ["app", "team"]

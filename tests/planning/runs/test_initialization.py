@@ -389,6 +389,7 @@ def test_overrides_are_noted_with_the_clusters_that_they_apply_to() -> None:
         index="3",
         name="web-3-snapshot",
         overrides=[
+            ClusterOverrides(cluster="a", cluster_resource=["one"]),
             ClusterOverrides(cluster="b", cluster_resource=["one"], resource=[of_namespace]),
             ClusterOverrides(cluster="c", cluster_resource=["one"]),
         ],
@@ -397,7 +398,7 @@ def test_overrides_are_noted_with_the_clusters_that_they_apply_to() -> None:
     wire = status.to_wire()
     assert wire["resourceSnapshotIndexUsed"] == "3"
     assert wire["stagesStatus"][0]["clusters"] == [
-        {"clusterName": "a"},
+        {"clusterName": "a", "clusterResourceOverrideSnapshots": ["one"]},
         {
             "clusterName": "b",
             "clusterResourceOverrideSnapshots": ["one"],

@@ -1,0 +1,58 @@
+"""Events tell how a placement gets on (contract: placement 7.6)."""
+
+from typing import Any
+
+from api.kinds import EVENT
+from tests.placement.world import World, until
+
+Json = dict[str, Any]
+ROLLED_OUT = [
+    "PlacementRolloutStarted",
+    "PlacementOverriddenSucceeded",
+    "PlacementWorkSynchronized",
+    "PlacementApplied",
+    "PlacementAvailable",
+    "PlacementRolloutCompleted",
+]
+
+
+async def told(world: World, last: str) -> list[Json]:
+    """Events of the placement in their order, once the last is there."""
+
+    async def look() -> list[Json] | None:
+        fields = f"involvedObject.name={world.name}"
+        events = (await world.hub.list(EVENT, fields=fields)).items
+        reasons = [each["reason"] for each in events]
+        return events if last in reasons else None
+
+    found = await until(look, f"there is an event {last}")
+    return sorted(found, key=lambda each: str(each["eventTime"]))
+
+
+async def test_a_rollout_is_told_step_by_step(world: World) -> None:
+    member = await world.join("a")
+    placement = await world.place()
+    await world.snapshot(0)
+    await world.roll_out(member)
+    await world.report(member)
+
+    events = await told(world, "PlacementRolloutCompleted")
+
+    assert [each["reason"] for each in events] == ROLLED_OUT
+    assert events[-1]["message"] == (
+        "Placement has finished the rollout process and reached the desired status"
+    )
+    for each in events:
+        assert each["type"] == "Normal"
+        assert each["involvedObject"]["uid"] == placement["metadata"]["uid"]
+        assert each["involvedObject"]["kind"] == world.scope.placement.kind
+
+
+async def test_a_placement_that_goes_is_told(world: World) -> None:
+    await world.place()
+    await world.snapshot(0)
+
+    await world.hub.delete(world.scope.placement, world.name, namespace=world.home)
+
+    (event,) = await told(world, "PlacementCleanupFinalizerRemoved")
+    assert event["message"] == "Deleted the snapshots and removed the placement cleanup finalizer"

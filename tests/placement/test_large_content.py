@@ -1,0 +1,86 @@
+"""Content that is too large for one object (contract: placement 5, 8)."""
+
+from api import names
+from tests.placement.world import World, condition, until
+
+
+async def large(world: World) -> None:
+    """Have three ConfigMaps, each so large that it needs a snapshot of its own."""
+    for number in range(3):
+        await world.content("x" * 500_000, name=f"big{number}")
+
+
+async def test_large_content_is_stored_in_parts(world: World) -> None:
+    await large(world)
+    member = await world.join("a")
+    await world.place()
+
+    snapshot = await world.snapshot(0)
+
+    assert snapshot["metadata"]["annotations"][names.NUMBER_OF_RESOURCE_SNAPSHOTS] == "3"
+
+    async def complete() -> bool:
+        return len(await world.snapshots()) == 3
+
+    await until(complete, "all parts are there")
+    parts = {each["metadata"]["name"] for each in await world.snapshots()}
+    assert parts == {f"{world.name}-0-snapshot", f"{world.name}-0-0", f"{world.name}-0-1"}
+    await world.roll_out(member)
+
+    async def distributed() -> bool:
+        return len(await world.works()) == 3
+
+    await until(distributed, "each part is a Work")
+    base = f"{world.home}.{world.name}" if world.home else world.name
+    works = {each["metadata"]["name"] for each in await world.works()}
+    assert works == {f"{base}-work", f"{base}-0", f"{base}-1"}
+
+
+async def lose(world: World, part: str) -> str:
+    """Delete a part of the content by hand; returns its uid."""
+    kind = world.scope.resource_snapshot
+    body = await world.hub.get(kind, part, namespace=world.home)
+    await world.hub.delete(kind, part, namespace=world.home)
+    return str(body["metadata"]["uid"])
+
+
+async def test_a_part_that_somebody_deleted_is_made_again(world: World) -> None:
+    await large(world)
+    await world.place()
+    await world.snapshot(0)
+    part = f"{world.name}-0-1"
+    await until(lambda: _part(world, part), "all parts are there")
+
+    lost = await lose(world, part)
+
+    async def again() -> bool:
+        return await _part(world, part) not in ("", lost)
+
+    await until(again, "the part is there again")
+    assert len(await world.snapshots()) == 3
+
+
+async def _part(world: World, name: str) -> str:
+    """The uid of a part, empty while it is not there."""
+    kind = world.scope.resource_snapshot
+    body = await world.hub.find(kind, name, namespace=world.home)
+    return str(body["metadata"]["uid"]) if body else ""
+
+
+async def test_a_version_of_which_a_part_is_lost_is_not_distributed(world: World) -> None:
+    await large(world)
+    member = await world.join("a")
+    await world.place()
+    await until(lambda: _part(world, f"{world.name}-0-1"), "all parts are there")
+    await world.content("small", name="big0")
+    await world.snapshot(1)
+    await lose(world, f"{world.name}-0-1")
+
+    await world.roll_out(member, 0)
+
+    body = await world.bound(member, "WorkSynchronized", status="False", reason="SyncWorkFailed")
+    assert condition(body, "WorkSynchronized")["message"] == (
+        "Failed to synchronize the work to the latest: 2 of 3 resource snapshots of"
+        f" {world.name}-0-snapshot are there"
+    )
+    assert await world.works() == []

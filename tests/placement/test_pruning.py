@@ -1,0 +1,66 @@
+"""How many versions of content are kept (contract: placement 5, 12; decision record 0011)."""
+
+from typing import Any
+
+import pytest
+
+from api import names
+from tests.placement.world import World, now
+
+Json = dict[str, Any]
+
+
+async def test_only_the_newest_snapshots_are_kept(world: World) -> None:
+    await world.place(revisionHistoryLimit=2)
+    await world.snapshot(0)
+
+    for number in range(2, 5):
+        await world.content(f"value{number}")
+        await world.snapshot(number - 1)
+
+    assert await _indexes(world) == ["2", "3"]
+
+
+async def test_a_snapshot_that_a_cluster_has_is_kept(world: World) -> None:
+    member = await world.join("a")
+    await world.place(revisionHistoryLimit=2)
+    await world.snapshot(0)
+    await world.roll_out(member)
+
+    for number in range(2, 5):
+        await world.content(f"value{number}")
+        await world.snapshot(number - 1)
+
+    assert await _indexes(world) == ["0", "2", "3"]
+
+    await world.roll_out(member, 3)
+    await world.content("value5")
+    await world.snapshot(4)
+    assert await _indexes(world) == ["3", "4"]
+
+
+@pytest.mark.parametrize("used", [False, True])
+async def test_a_snapshot_that_a_run_is_for_is_kept(world: World, used: bool) -> None:
+    await world.place(revisionHistoryLimit=1)
+    await world.snapshot(0)
+    run = await world.start_run("" if used else "0")
+    if used:
+        await world.tell_run(run, resourceSnapshotIndexUsed="0")
+
+    await world.content("value2")
+    await world.snapshot(1)
+    assert await _indexes(world) == ["0", "1"]
+
+    await world.tell_run(run, conditions=[over()])
+    await world.content("value3")
+    await world.snapshot(2)
+    assert await _indexes(world) == ["2"]
+
+
+def over() -> Json:
+    said = {"type": "Succeeded", "status": "False", "reason": "Failed", "message": ""}
+    return said | {"lastTransitionTime": now()}
+
+
+async def _indexes(world: World) -> list[str]:
+    return [each["metadata"]["labels"][names.RESOURCE_INDEX] for each in await world.snapshots()]

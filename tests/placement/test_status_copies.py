@@ -1,0 +1,109 @@
+"""Who may read in one namespace only sees how far a placement is (contract: placement 7.7)."""
+
+from typing import Any
+
+from api.kinds import CLUSTER_RESOURCE_PLACEMENT_STATUS, NAMESPACE
+from tests.placement.world import World, cluster_scoped, until
+
+Json = dict[str, Any]
+SYNCED = "ClusterResourcePlacementStatusSynced"
+
+
+async def place(world: World, **spec: Any) -> Json:
+    return await world.place(statusReportingScope="NamespaceAccessible", **spec)
+
+
+async def copy(world: World) -> Json | None:
+    return await world.hub.find(
+        CLUSTER_RESOURCE_PLACEMENT_STATUS, world.name, namespace=world.unique
+    )
+
+
+async def as_told(world: World) -> Json | None:
+    """The copy, if it says what the placement says."""
+    placement, found = await world.placement(), await copy(world)
+    if placement is None or found is None or "status" not in placement:
+        return None
+    status = dict(placement["status"])
+    status["conditions"] = [each for each in status["conditions"] if each["type"] != SYNCED]
+    return found if found["sourceStatus"] == status else None
+
+
+@cluster_scoped
+async def test_the_copy_follows_the_placement(world: World) -> None:
+    member = await world.join("a")
+    placement = await place(world)
+    await world.told("RolloutStarted", status="Unknown")
+    first = await until(lambda: as_told(world), "the copy says the same")
+
+    await world.snapshot(0)
+    await world.roll_out(member)
+    await world.report(member)
+    await world.told("Available", status="True")
+
+    last = await until(lambda: as_told(world), "the copy says the same again")
+    assert first["sourceStatus"]["conditions"] != last["sourceStatus"]["conditions"]
+    assert last["sourceStatus"]["observedResourceIndex"] == "0"
+    assert last["metadata"]["ownerReferences"][0]["uid"] == placement["metadata"]["uid"]
+    synced = await world.told("StatusSynced", status="True", reason="StatusSyncSucceeded")
+    assert synced["message"] == (
+        "Successfully created or updated ClusterResourcePlacementStatus in namespace"
+        f" '{world.unique}'"
+    )
+
+
+@cluster_scoped
+async def test_a_copy_that_somebody_deleted_or_changed_comes_back(world: World) -> None:
+    await place(world)
+    before = await until(lambda: as_told(world), "there is a copy")
+
+    await world.hub.delete(CLUSTER_RESOURCE_PLACEMENT_STATUS, world.name, namespace=world.unique)
+
+    async def another() -> bool:
+        found = await as_told(world)
+        return found is not None and found["metadata"]["uid"] != before["metadata"]["uid"]
+
+    await until(another, "there is another copy")
+    patch = {"sourceStatus": {"observedResourceIndex": "9"}}
+    await world.hub.patch(
+        CLUSTER_RESOURCE_PLACEMENT_STATUS, world.name, patch, namespace=world.unique
+    )
+    await until(lambda: as_told(world), "the copy is true again")
+
+
+@cluster_scoped
+async def test_a_placement_takes_its_copy_with_it(world: World) -> None:
+    await place(world)
+    await until(lambda: as_told(world), "there is a copy")
+
+    await world.hub.delete(world.scope.placement, world.name)
+
+    async def gone() -> bool:
+        return await copy(world) is None
+
+    await until(gone, "the copy is gone")
+
+
+@cluster_scoped
+async def test_a_status_that_cannot_be_copied_is_said(world: World) -> None:
+    missing = f"{world.unique}-later"
+    selectors = [{"group": "", "version": "v1", "kind": "Namespace", "name": missing}]
+    await place(world, resourceSelectors=selectors)
+
+    said = await world.told("StatusSynced", status="False", reason="StatusSyncFailed")
+
+    assert said["message"] == (
+        "Failed to create or update ClusterResourcePlacementStatus: namespaces"
+        f' "{missing}" not found'
+    )
+    await world.hub.create(NAMESPACE, {"metadata": {"name": missing}})
+    await world.told("StatusSynced", status="True")
+    await world.hub.delete(NAMESPACE, missing)
+
+
+@cluster_scoped
+async def test_without_the_wish_there_is_no_copy(world: World) -> None:
+    await world.place()
+    await world.told("Scheduled", status="True")
+    assert await copy(world) is None
+    assert await world.said("StatusSynced") == {}

@@ -1,0 +1,75 @@
+"""Overrides of what is in an envelope (contract: placement 9 and 10)."""
+
+from typing import Any
+
+import pytest
+
+from api.overrides import ClusterResourceOverrideSnapshot
+from planning.overrides.rendering import OverrideError
+from tests.planning.overrides.test_rendering import CONFIG_MAP, cro, patch, render, ro, rule
+
+Json = dict[str, Any]
+BOX: Json = {
+    "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+    "kind": "ResourceEnvelope",
+    "metadata": {"name": "box", "namespace": "app"},
+    "data": {"cm": CONFIG_MAP, "other": CONFIG_MAP | {"metadata": {"name": "o"}}},
+}
+ROLE: Json = {"apiVersion": "v1", "kind": "Role", "metadata": {"name": "reader"}}
+CLUSTER_BOX: Json = BOX | {
+    "kind": "ClusterResourceEnvelope",
+    "metadata": {"name": "box"},
+    "data": {"role": ROLE},
+}
+
+
+def boxed(*snapshots: Any, box: Json = BOX) -> Json:
+    """What is in the envelope on the cluster."""
+    (found,) = render(*snapshots, resources=(box,))
+    data: Json = found["data"]
+    return data
+
+
+def test_an_object_in_an_envelope_is_changed() -> None:
+    found = boxed(ro(rule(patch("/data/a", "1"))))
+    assert found["cm"]["data"] == {"secret": "s3cret", "a": "1"}
+    assert found["other"] == BOX["data"]["other"]
+
+
+def test_a_cluster_scoped_object_in_an_envelope_is_changed() -> None:
+    note = {"note": "x"}
+    changed = cro(rule(patch("/metadata/annotations", note)), about=ROLE)
+    assert boxed(changed, box=CLUSTER_BOX)["role"]["metadata"]["annotations"] == note
+
+
+def test_an_override_of_the_namespace_is_for_the_content_not_for_the_envelope() -> None:
+    change = cro(rule(patch("/metadata/annotations", {"note": "x"})))
+    (found,) = render(change, resources=(BOX,))
+    assert found["metadata"] == BOX["metadata"]
+    assert found["data"]["cm"]["metadata"]["annotations"] == {"note": "x"}
+
+
+def test_an_object_can_be_left_out_of_its_envelope() -> None:
+    assert boxed(ro(rule())).keys() == {"other"}
+
+
+def test_the_whole_envelope_can_be_left_out() -> None:
+    group, _, version = CLUSTER_BOX["apiVersion"].partition("/")
+    selector = {
+        "group": group,
+        "version": version,
+        "kind": CLUSTER_BOX["kind"],
+        "name": CLUSTER_BOX["metadata"]["name"],
+    }
+    spec = {"clusterResourceSelectors": [selector], "policy": {"overrideRules": [rule()]}}
+    gone = {"metadata": {"name": "cro-0"}, "spec": {"overrideSpec": spec, "overrideHash": ""}}
+    snapshot = ClusterResourceOverrideSnapshot.from_wire(gone)
+    assert render(snapshot, resources=(CLUSTER_BOX, ROLE)) == [ROLE]
+
+
+def test_what_fails_is_named_as_if_it_were_not_in_an_envelope() -> None:
+    with pytest.raises(OverrideError) as caught:
+        boxed(ro(rule(patch("/data/x/y", "1"))))
+    assert str(caught.value).startswith(
+        'ResourceOverrideSnapshot "ro-0" failed to apply on ConfigMap "cm" in namespace "app": '
+    )

@@ -1,0 +1,107 @@
+"""What failed, drifted and differs, as a binding lists it (contract: placement 6, 7, 10)."""
+
+from typing import Any
+
+import pytest
+
+from api.outcomes import EnvelopeIdentifier, EnvelopeType
+from api.works import WorkStatus
+from planning.placements.binding_outcomes import MAX_LISTED, diffed, drifted, failed
+from planning.placements.binding_steps import WorkReport
+
+Json = dict[str, Any]
+AT = "2026-01-02T03:04:05Z"
+BOX = EnvelopeIdentifier(name="box", namespace="app", type=EnvelopeType.RESOURCE_ENVELOPE)
+DETAILS: dict[str, Json] = {
+    "drift": {
+        "observationTime": AT,
+        "observedInMemberClusterGeneration": 0,
+        "firstDriftedObservedTime": AT,
+        "observedDrifts": [{"path": "/data/k", "valueInMember": "m", "valueInHub": "h"}],
+    },
+    "diff": {
+        "observationTime": AT,
+        "firstDiffedObservedTime": AT,
+        "observedDiffs": [{"path": "/", "valueInHub": "(the whole object)"}],
+    },
+}
+
+
+def condition(kind: str, status: str = "False") -> Json:
+    said = {"type": kind, "status": status, "reason": "Because", "message": "so"}
+    return said | {"lastTransitionTime": AT}
+
+
+def manifest(kind: str, name: str, *conditions: Json, **details: Json) -> Json:
+    identifier = {"ordinal": 0, "version": "v1", "kind": kind, "name": name, "namespace": "app"}
+    return {"identifier": identifier, "conditions": list(conditions)} | details
+
+
+def work(*manifests: Json, envelope: EnvelopeIdentifier | None = None) -> WorkReport:
+    status = WorkStatus.from_wire({"conditions": [], "manifestConditions": list(manifests)})
+    return WorkReport("p-work", 1, status, envelope)
+
+
+def test_what_failed_is_listed_with_its_condition_and_its_envelope() -> None:
+    available, applied = condition("Available"), condition("Applied")
+    plain = work(manifest("Deployment", "d", condition("Applied", "True"), available))
+    boxed = work(manifest("ConfigMap", "cm", applied), envelope=BOX)
+
+    first, second = (each.to_wire() for each in failed([plain, boxed]))
+
+    assert first == {
+        "version": "v1",
+        "kind": "Deployment",
+        "name": "d",
+        "namespace": "app",
+        "condition": available,
+    }
+    assert second["envelope"] == {"name": "box", "namespace": "app", "type": "ResourceEnvelope"}
+    assert second["condition"] == applied
+
+
+def test_what_is_fine_is_not_listed() -> None:
+    fine = work(manifest("ConfigMap", "cm", condition("Applied", "True")))
+    assert [*failed([fine]), *drifted([fine]), *diffed([fine])] == []
+
+
+@pytest.mark.parametrize(("collect", "details"), [(drifted, "drift"), (diffed, "diff")])
+def test_drifts_and_differences_are_sorted_by_what_they_are_about(
+    collect: Any, details: str
+) -> None:
+    found = {f"{details}Details": DETAILS[details]}
+    names = ("Namespace", "ConfigMap")
+    plain = work(*(manifest(kind, "a", **found) for kind in names))
+    boxed = work(manifest("ConfigMap", "a", **found), envelope=BOX)
+
+    listed = [(each.kind, each.envelope) for each in collect([plain, boxed])]
+
+    assert listed == [("ConfigMap", None), ("ConfigMap", BOX), ("Namespace", None)]
+
+
+def test_a_difference_keeps_what_was_observed() -> None:
+    (entry,) = diffed([work(manifest("ConfigMap", "cm", diffDetails=DETAILS["diff"]))])
+    assert entry.to_wire() == {
+        "version": "v1",
+        "kind": "ConfigMap",
+        "name": "cm",
+        "namespace": "app",
+        **DETAILS["diff"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("collect", "bad"),
+    [
+        (failed, {}),
+        (drifted, {"driftDetails": DETAILS["drift"]}),
+        (diffed, {"diffDetails": DETAILS["diff"]}),
+    ],
+)
+def test_a_list_ends_after_a_hundred(collect: Any, bad: Json) -> None:
+    applied = condition("Applied")
+    many = [manifest("ConfigMap", f"c{n:03}", applied, **bad) for n in range(MAX_LISTED + 5)]
+    listed = collect([work(*reversed(many))])
+    assert len(listed) == MAX_LISTED
+    if bad:
+        assert listed[0].name == "c000"

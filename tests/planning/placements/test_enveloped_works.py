@@ -1,0 +1,109 @@
+"""Envelopes as Works of their own (contract: placement 8 and 10)."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from api import names
+from planning.envelopes import EnvelopeError
+from planning.placements import rendering
+from planning.placements.binding_steps import WorkReport
+from planning.placements.rendering import Source, WorkChanges
+from tests.planning.placements.test_rendering import (
+    CLUSTER,
+    NAMESPACED,
+    binding,
+    config_map,
+    snapshots,
+)
+from tests.planning.test_envelopes import envelope, wrapped
+
+Json = dict[str, Any]
+BOX = envelope("app", one=wrapped("a", "app"), two=wrapped("b", "app"))
+SUFFIX = hashlib.sha256(b"ResourceEnvelope/app/box").hexdigest()[:16]
+
+
+def changes(stored: list[Json], works: Sequence[Json] = (), **how: Any) -> WorkChanges:
+    source = how.pop("source", CLUSTER)
+    return rendering.changes(binding(), source, snapshots=stored, works=works, **how)
+
+
+def test_an_envelope_becomes_a_work_beside_the_others() -> None:
+    plain, boxed = changes(snapshots(config_map("a"), BOX)).writes
+
+    assert plain["spec"]["workload"]["manifests"] == [config_map("a")]
+    assert boxed["metadata"]["name"] == f"p-work-envelope-{SUFFIX}"
+    assert boxed["metadata"]["labels"] == {
+        **plain["metadata"]["labels"],
+        "kubernetes-fleet.io/envelope-work": "ResourceEnvelope",
+        "kubernetes-fleet.io/envelope-name": "box",
+        "kubernetes-fleet.io/envelope-namespace": "app",
+    }
+    assert boxed["metadata"]["annotations"] == plain["metadata"]["annotations"]
+    manifests = boxed["spec"]["workload"]["manifests"]
+    assert [each["metadata"]["name"] for each in manifests] == ["b", "a"]
+    assert boxed["spec"]["applyStrategy"] == plain["spec"]["applyStrategy"]
+
+
+def test_a_cluster_scoped_envelope_has_no_namespace_in_its_labels() -> None:
+    (_, boxed) = changes(snapshots(envelope(one=wrapped("a")))).writes
+    labels = boxed["metadata"]["labels"]
+    assert labels[names.ENVELOPE_WORK] == "ClusterResourceEnvelope"
+    assert names.ENVELOPE_NAMESPACE not in labels
+
+
+def test_of_a_namespaced_placement_the_name_begins_with_the_namespace() -> None:
+    made = changes(snapshots(BOX), source=NAMESPACED)
+    assert made.names == ("app.p-work", f"app.p-work-envelope-{SUFFIX}")
+
+
+def test_an_envelope_alone_leaves_an_empty_work_beside_it() -> None:
+    plain, _ = changes(snapshots(BOX)).writes
+    assert plain["spec"]["workload"] == {"manifests": []}
+
+
+def test_works_that_carry_the_envelope_are_left_alone() -> None:
+    stored = snapshots(config_map("a"), BOX)
+    works = changes(stored).writes
+    assert changes(stored, works).writes == ()
+    assert changes([], works).writes == ()
+
+
+def test_the_work_of_an_envelope_that_is_gone_goes() -> None:
+    works = changes(snapshots(config_map("a"), BOX)).writes
+    assert changes(snapshots(config_map("a")), works).deletions == (f"p-work-envelope-{SUFFIX}",)
+
+
+def test_overrides_are_asked_for_the_envelope_as_a_whole() -> None:
+    def override(resources: Sequence[Json]) -> list[Json]:
+        return [each | {"data": {"one": wrapped("changed", "app")}} for each in resources]
+
+    _, boxed = changes(snapshots(BOX), override=override).writes
+    assert boxed["spec"]["workload"]["manifests"] == [wrapped("changed", "app")]
+
+
+def test_an_envelope_that_overrides_leave_out_is_an_empty_work() -> None:
+    _, boxed = changes(snapshots(BOX), override=lambda _: []).writes
+    assert boxed["spec"]["workload"] == {"manifests": []}
+
+
+@pytest.mark.parametrize("source", [CLUSTER, NAMESPACED])
+def test_an_envelope_that_holds_what_it_may_not_stops_the_content(source: Source) -> None:
+    with pytest.raises(EnvelopeError, match="a cluster scope object one"):
+        changes(snapshots(envelope("app", one=wrapped("a"))), source=source)
+
+
+def test_a_report_of_the_work_knows_the_envelope() -> None:
+    plain, boxed = changes(snapshots(config_map("a"), BOX)).writes
+    boxed["metadata"]["generation"] = plain["metadata"]["generation"] = 1
+    found = WorkReport.read(boxed).envelope
+    assert found is not None
+    assert found.to_wire() == {"name": "box", "namespace": "app", "type": "ResourceEnvelope"}
+    assert WorkReport.read(plain).envelope is None
+
+
+def test_envelopes_are_counted_in_the_snapshot() -> None:
+    master, *_ = snapshots(config_map("a"), BOX, envelope(one=wrapped("a")))
+    assert master["metadata"]["annotations"][names.NUMBER_OF_ENVELOPED_OBJECTS] == "2"

@@ -1,0 +1,72 @@
+"""What becomes of a placement, as events tell it (contract: placement 7.6)."""
+
+from typing import Any
+
+import pytest
+
+from api.kinds import CLUSTER_SCOPE, Scope
+from api.placements import PlacementStatus
+from planning.placements.placement_events import happened
+from tests.planning.placements.test_placement_status import NOW, SCOPES, condition, placement
+
+Json = dict[str, Any]
+CHAIN = ["RolloutStarted", "Overridden", "WorkSynchronized", "Applied", "Available"]
+REPORTING = [*CHAIN[:3], "DiffReported"]
+TOLD = {
+    "RolloutStarted": "PlacementRolloutStarted",
+    "Overridden": "PlacementOverriddenSucceeded",
+    "WorkSynchronized": "PlacementWorkSynchronized",
+    "Applied": "PlacementApplied",
+    "Available": "PlacementAvailable",
+    "DiffReported": "PlacementDiffReported",
+}
+COMPLETED = "PlacementRolloutCompleted"
+
+
+def says(*kinds: str, scope: Scope = CLUSTER_SCOPE, state: str = "True", of: int = 4) -> Json:
+    """A status in which these conditions hold; the placement's generation is 4."""
+    names = [f"{scope.placement.kind}{kind}" for kind in kinds]
+    return {"conditions": [condition(name, state, of) for name in names]}
+
+
+def told(before: Json, after: Json, *, scope: Scope = CLUSTER_SCOPE, **kind: str) -> list[str]:
+    events = happened(
+        placement(before=before, **kind), PlacementStatus.from_wire(after), scope=scope, now=NOW
+    )
+    assert {each.type.value for each in events} <= {"Normal"}
+    assert [each.at for each in events] == sorted({each.at for each in events})
+    return [each.reason for each in events]
+
+
+@SCOPES
+def test_each_step_is_told_when_it_is_taken(scope: Scope) -> None:
+    before = says("Scheduled", "RolloutStarted", scope=scope)
+    after = says("Scheduled", "RolloutStarted", "Overridden", "WorkSynchronized", scope=scope)
+    assert told(before, after, scope=scope) == [TOLD["Overridden"], TOLD["WorkSynchronized"]]
+
+
+@SCOPES
+@pytest.mark.parametrize(
+    ("apply", "chain"), [("ClientSideApply", CHAIN), ("ReportDiff", REPORTING)]
+)
+def test_the_end_of_the_chain_completes_the_rollout(
+    scope: Scope, apply: str, chain: list[str]
+) -> None:
+    after = says("Scheduled", *chain, scope=scope)
+    wanted = [*(TOLD[kind] for kind in chain), COMPLETED]
+    assert told({}, after, scope=scope, apply=apply) == wanted
+    assert told(after, after, scope=scope, apply=apply) == []
+
+
+def test_without_all_clusters_it_is_not_complete() -> None:
+    assert COMPLETED not in told({}, says(*CHAIN))
+
+
+def test_what_was_said_of_an_older_spec_is_told_again() -> None:
+    whole = ("Scheduled", *CHAIN)
+    assert told(says(*whole, of=3), says(*whole))[-1] == COMPLETED
+
+
+@pytest.mark.parametrize("state", ["False", "Unknown"])
+def test_what_does_not_hold_is_not_told(state: str) -> None:
+    assert told({}, says(*CHAIN, state=state)) == []

@@ -1,0 +1,69 @@
+"""Which snapshots must not be pruned (contract: placement 5 and 9)."""
+
+from typing import Any
+
+import pytest
+
+from api.runs import ClusterStagedUpdateRun
+from planning.placements import usage
+
+Json = dict[str, Any]
+AT = "2026-01-02T03:04:05Z"
+CLUSTER: Json = {
+    "clusterName": "a",
+    "clusterResourceOverrideSnapshots": ["cro-1"],
+    "resourceOverrideSnapshots": [{"name": "ro-1", "namespace": "app"}],
+}
+
+
+def run(*, index: str = "", used: str = "", placement: str = "p", **ended: str) -> Any:
+    conditions = [
+        {"type": kind, "status": status, "reason": "R", "message": "", "lastTransitionTime": AT}
+        for kind, status in ended.items()
+    ]
+    spec = {
+        "placementName": placement,
+        "resourceSnapshotIndex": index,
+        "stagedRolloutStrategyName": "s",
+    }
+    stages = [{"stageName": "s", "clusters": [CLUSTER], "conditions": []}]
+    status = {
+        "resourceSnapshotIndexUsed": used,
+        "conditions": conditions,
+        "stagesStatus": stages,
+    }
+    return ClusterStagedUpdateRun.from_wire(
+        {"metadata": {"name": "r"}, "spec": spec, "status": status}
+    )
+
+
+@pytest.mark.parametrize(
+    ("runs", "needed"),
+    [
+        ([], {"p-7-snapshot"}),
+        ([run(index="1")], {"p-1-snapshot", "p-7-snapshot"}),
+        ([run(used="2", Progressing="False")], {"p-2-snapshot", "p-7-snapshot"}),
+        ([run(used="2", Succeeded="Unknown")], {"p-2-snapshot", "p-7-snapshot"}),
+        ([run(used="2", Succeeded="True")], {"p-7-snapshot"}),
+        ([run(used="2", Succeeded="False")], {"p-7-snapshot"}),
+        ([run(used="2", placement="other")], {"p-7-snapshot"}),
+        ([run()], {"p-7-snapshot"}),
+    ],
+)
+def test_what_bindings_and_runs_under_way_name_is_needed(runs: Any, needed: set[str]) -> None:
+    bindings = [{"spec": {"resourceSnapshotName": name}} for name in ("p-7-snapshot", "")]
+    assert usage.resource_snapshots(bindings, runs, placement="p") - {""} == needed
+
+
+def test_overrides_that_bindings_name_are_needed() -> None:
+    resource = [{"name": "ro-0", "namespace": "app"}]
+    bindings: list[Json] = [
+        {"spec": {"clusterResourceOverrideSnapshots": ["cro-0"]}},
+        {"spec": {"resourceOverrideSnapshots": resource}},
+    ]
+    assert usage.override_snapshots(bindings, []) == {("", "cro-0"), ("app", "ro-0")}
+
+
+def test_overrides_that_a_run_under_way_names_are_needed() -> None:
+    assert usage.override_snapshots([], [run()]) == {("", "cro-1"), ("app", "ro-1")}
+    assert usage.override_snapshots([], [run(Succeeded="True")]) == frozenset()

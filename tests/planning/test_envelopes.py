@@ -1,0 +1,89 @@
+"""What envelopes hold, and what they may hold (contract: placement 10)."""
+
+import hashlib
+from typing import Any
+
+import pytest
+
+from planning import envelopes
+from planning.envelopes import EnvelopeError
+
+Json = dict[str, Any]
+USER = "failed to process the request due to a client error: "
+UNEXPECTED = "unexpected behavior which cannot be handled by the controller: "
+
+
+def envelope(home: str = "", **data: Any) -> Json:
+    """A ResourceEnvelope if it has a namespace."""
+    metadata = {"name": "box"} | ({"namespace": home} if home else {})
+    return {
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": "ResourceEnvelope" if home else "ClusterResourceEnvelope",
+        "metadata": metadata,
+        "data": data,
+    }
+
+
+def wrapped(name: str, home: str = "") -> Json:
+    metadata = {"name": name} | ({"namespace": home} if home else {})
+    return {"apiVersion": "v1", "kind": "Thing", "metadata": metadata}
+
+
+def refusal(of: Json) -> str:
+    with pytest.raises(EnvelopeError) as caught:
+        envelopes.content(of)
+    return str(caught.value)
+
+
+def test_the_content_is_sorted_by_its_json_the_last_first() -> None:
+    names = [each["metadata"]["name"] for each in envelopes.content(envelope(x=wrapped("a")))]
+    assert names == ["a"]
+    box = envelope("app", one=wrapped("b", "app"), two=wrapped("c", "app"), z=wrapped("a", "app"))
+    assert [each["metadata"]["name"] for each in envelopes.content(box)] == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("box", "text"),
+    [
+        (
+            envelope(key=wrapped("a", "app")),
+            ("a namespaced object key (app/a) has been wrapped in a cluster resource envelope box"),
+        ),
+        (
+            envelope("app", key=wrapped("a")),
+            "a cluster scope object key (a) has been wrapped in a resource envelope app/box",
+        ),
+        (
+            envelope("app", key=wrapped("a", "other")),
+            (
+                "a namespaced object key (other/a) in has been wrapped in a resource envelope"
+                " from another namespace (app/box)"
+            ),
+        ),
+    ],
+)
+def test_what_does_not_belong_in_it_is_named(box: Json, text: str) -> None:
+    assert refusal(box) == USER + text
+
+
+@pytest.mark.parametrize("lacking", ["apiVersion", "kind", "metadata"])
+def test_what_is_no_object_is_named_without_its_content(lacking: str) -> None:
+    thing = wrapped("a", "app") | {"data": {"password": "s3cret"}}
+    del thing[lacking]
+    assert refusal(envelope("app", key=thing)) == (
+        f"{UNEXPECTED}failed to parse the wrapped manifest data to a Kubernetes runtime object"
+        f" (manifestKey=key,envelopeObjRef=app/box): {lacking} is missing"
+    )
+
+
+@pytest.mark.parametrize(
+    ("home", "whole"), [("", "ClusterResourceEnvelope//box"), ("app", "ResourceEnvelope/app/box")]
+)
+def test_the_digest_is_of_kind_namespace_and_name(home: str, whole: str) -> None:
+    pointed = envelopes.identifier(envelope(home))
+    assert envelopes.digest(pointed) == hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def test_a_name_makes_no_envelope() -> None:
+    assert not envelopes.is_envelope(wrapped("ResourceEnvelope"))
+    assert envelopes.is_envelope(envelope())
