@@ -78,10 +78,12 @@ from api.reasons.works import (
     WorkReason,
     manifest_apply_failed,
     manifest_availability_failed,
+    manifest_diff_blocked,
     manifest_diff_failed,
     some_not_applied,
     some_not_available,
     some_not_diffed,
+    status_trimmed,
 )
 
 __all__ = [
@@ -121,6 +123,7 @@ __all__ = [
     "invalid_selectors",
     "manifest_apply_failed",
     "manifest_availability_failed",
+    "manifest_diff_blocked",
     "manifest_diff_failed",
     "no_version_yet",
     "not_eligible",
@@ -135,6 +138,7 @@ __all__ = [
     "some_not_available",
     "some_not_diffed",
     "start_unknown",
+    "status_trimmed",
     "stuck",
     "sync_failed",
     "unhealthy",
