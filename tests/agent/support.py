@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from agent import Agent, AgentSettings
 from api import names
-from api.kinds import APPLIED_WORK, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK
+from api.kinds import APPLIED_WORK, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Kind
 from hub import Hub, Json, NotFound
 
 T = TypeVar("T")
@@ -125,6 +125,26 @@ async def running(agent: Agent) -> AsyncIterator[None]:
 def conditions(holder: Json) -> dict[str, Json]:
     """Conditions by type."""
     return {each["type"]: each for each in holder.get("conditions", [])}
+
+
+def entry(work: Json, ordinal: int = 0) -> Json:
+    """What a Work says of one of its manifests."""
+    found: Json = work["status"]["manifestConditions"][ordinal]
+    assert found["identifier"]["ordinal"] == ordinal
+    return found
+
+
+def details(work: Json, kind: str, ordinal: int = 0) -> Json:
+    """The drifts or diffs of a manifest, without times, which must be there."""
+    found = dict(entry(work, ordinal)[f"{kind}Details"])
+    first = {"drift": "firstDriftedObservedTime", "diff": "firstDiffedObservedTime"}[kind]
+    assert found.pop(first) <= found.pop("observationTime")
+    return found
+
+
+async def live(member: Member, ns: str, name: str = "cm", kind: Kind = CONFIG_MAP) -> Json:
+    """An object on the member."""
+    return await member.cluster.get(kind, name, namespace=ns)
 
 
 def namespace(name: str) -> Json:
