@@ -35,3 +35,7 @@ class AgentSettings:
     hub_retry: timedelta = timedelta(seconds=5)
     """Longest pause before a heartbeat that failed is tried again (default 5 s): well within
     the five minutes after which a silent member counts as unreachable."""
+
+    restart_pause: timedelta = timedelta(seconds=60)
+    """How soon an agent in a pool starts again after its member refused it something it cannot
+    do without (default 60 s): someone has to grant it first."""

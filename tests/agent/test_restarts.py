@@ -6,7 +6,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-import yaml
 
 from agent import Agent, AgentError
 from api.kinds import (
@@ -19,6 +18,7 @@ from api.kinds import (
     Kind,
 )
 from hub import Hub, Json
+from tests.agent.credentials import of_account
 from tests.agent.support import Member, conditions, config_map, eventually, namespace, running
 from tests.support.servers import PrivateApiServer
 
@@ -55,14 +55,9 @@ async def _kubeconfig_of_nobody(cluster: Hub, server: PrivateApiServer, folder: 
     """A kubeconfig whose user exists and may do next to nothing."""
     accounts = Kind("", "v1", "ServiceAccount", "serviceaccounts", namespaced=True)
     await cluster.create(accounts, {"metadata": {"name": "nobody", "namespace": "default"}})
-    tokens = Kind("", "v1", "TokenRequest", "serviceaccounts/nobody/token", namespaced=True)
-    request = {"apiVersion": "authentication.k8s.io/v1", "metadata": {}, "spec": {}}
-    token = (await cluster.create(tokens, request, namespace="default"))["status"]["token"]
-    config = yaml.safe_load(server.kubeconfig.read_text())
-    config["users"][0]["user"] = {"token": token}
-    path = folder / "nobody.kubeconfig"
-    path.write_text(yaml.safe_dump(config))
-    return path
+    return await of_account(
+        server.kubeconfig, cluster, "nobody", namespace="default", folder=folder
+    )
 
 
 async def test_a_restarted_agent_goes_on_where_the_other_was(member: Member, unique: str) -> None:
