@@ -13,10 +13,22 @@ from agent.processing import Processor
 from agent.progress import Progress
 from agent.settings import AgentSettings
 from agent.sightings import Sighting, Sightings
+from agent.sources import Source
 from api import names
 from api.kinds import APPLIED_WORK, WORK
 from api.works import Work, WorkStatus
-from hub import Cache, Change, Controller, Hub, Json, Key, NotFound, Unavailable
+from hub import (
+    BadConfiguration,
+    Cache,
+    Change,
+    Controller,
+    Hub,
+    Json,
+    Key,
+    NotFound,
+    Unauthorized,
+    Unavailable,
+)
 from planning.members import work_conditions
 
 logger = logging.getLogger(__name__)
@@ -33,6 +45,7 @@ class Works:
         cluster: Hub,
         membership: Membership,
         settings: AgentSettings,
+        cache: Source,
     ) -> None:
         self._namespace = names.member_namespace(member)
         self._hub = hub
@@ -40,8 +53,10 @@ class Works:
         self._settings = settings
         self._progress: dict[str, Progress] = {}
         self.sightings = Sightings(cluster, told=self._on_sighting)
-        self._processor = Processor(cluster, sightings=self.sightings, settings=settings)
-        self.cache = Cache(hub, WORK, namespace=self._namespace)
+        self._processor = Processor(
+            cluster, sightings=self.sightings, settings=settings, is_orphan=self._is_orphan
+        )
+        self.cache = cache
         self.records = Cache(cluster, APPLIED_WORK)
         self.controller = Controller(
             f"works of {member}", self._reconcile, workers=settings.works_at_once
@@ -70,13 +85,21 @@ class Works:
         for work in self.cache.items():
             self._add(work["metadata"]["name"])
 
+    def _is_orphan(self, name: str) -> bool:
+        """Whether an AppliedWork has lost its Work, as when the member left and rejoined."""
+        record = self.records.get(name)
+        if record is None or record["spec"]["workNamespace"] != self._namespace:
+            # Another fleet's, or not known well enough to take something away from it.
+            return False
+        return self.cache.get(name, self._namespace) is None
+
     def _add(self, name: str) -> None:
         self.controller.queue.add((self._namespace, name))
 
     async def _reconcile(self, key: Key) -> timedelta | None:
         try:
             return await self._look_at(key)
-        except Unavailable as error:
+        except (Unavailable, Unauthorized, BadConfiguration) as error:
             # The queue would wait longer and longer, but a member that is back is back at once.
             logger.debug("Work %s has to wait: %s", key[1], error)
             return self._settings.away_recheck
@@ -156,6 +179,7 @@ class Works:
             before=before,
             now=datetime.now(UTC),
             diff_only=progress.diff_only,
+            mirrored=progress.mirrored,
         )
         wire = status.to_wire()
         if wire != before.to_wire():

@@ -41,6 +41,14 @@ PARENT_RESOURCE_SNAPSHOT_NAME: Final = PREFIX + "parent-resource-snapshot-name"
 RESOURCE_OVERRIDE_HASH: Final = PREFIX + "parent-resource-override-snapshot-hash"
 CLUSTER_RESOURCE_OVERRIDE_HASH: Final = PREFIX + "parent-cluster-resource-override-snapshot-hash"
 SPEC_HASH: Final = PREFIX + "spec-hash"
+LAST_APPLIED: Final = PREFIX + "last-applied-configuration"
+
+MEMBER_KUBECONFIG: Final = "fleetgate.dev/member"
+"""Label of a Secret on the hub that holds a member's kubeconfig: the member's name. It is
+fleetgate's own, for KubeFleet's agents always run next to their members."""
+
+GRANTED: Final = "fleetgate.dev/granted"
+"""Annotation of a member's namespace: fingerprint of what its agent was granted."""
 
 # Finalizers.
 RUN_FINALIZER: Final = PREFIX + "stagedupdaterun-finalizer"

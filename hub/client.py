@@ -8,8 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from kubernetes.aio.client import Configuration
+
 from api.kinds import Kind
-from hub import errors, paths, watching
+from hub import errors, handed_kubeconfig, paths, watching
 from hub.discovery import Discovery, Kinds
 from hub.kubeconfig import load as load_configuration
 from hub.limits import Limits
@@ -63,8 +65,25 @@ class Hub:
         `manager` owns the fields that this client writes. Without a path: KUBECONFIG, then the
         pod's service account, then `~/.kube/config`. Raises BadConfiguration.
         """
-        limits = limits or Limits()
         configuration = await load_configuration(kubeconfig, context=context)
+        return cls._connected(configuration, manager=manager, limits=limits)
+
+    @classmethod
+    async def connect_as_told(
+        cls, kubeconfig: str, *, manager: str = "fleetgate", limits: Limits | None = None
+    ) -> Self:
+        """Make a client from the text of a kubeconfig that somebody handed over.
+
+        It must hold all that it needs; see `hub.handed_kubeconfig`. Raises BadConfiguration.
+        """
+        configuration = await handed_kubeconfig.load(kubeconfig)
+        return cls._connected(configuration, manager=manager, limits=limits)
+
+    @classmethod
+    def _connected(
+        cls, configuration: Configuration, *, manager: str, limits: Limits | None
+    ) -> Self:
+        limits = limits or Limits()
         transport = Transport(configuration, limits=limits, user_agent=manager)
         return cls(transport, manager=manager, limits=limits)
 
@@ -132,14 +151,20 @@ class Hub:
             query["continue"] = token
 
     async def create(
-        self, kind: Kind, body: Json, *, namespace: str = "", dry_run: bool = False
+        self,
+        kind: Kind,
+        body: Json,
+        *,
+        namespace: str = "",
+        manager: str | None = None,
+        dry_run: bool = False,
     ) -> Json:
         """Create an object and return it as stored. Raises AlreadyExists, Invalid."""
         namespace = namespace or body["metadata"].get("namespace", "")
         if kind.namespaced and not namespace:
             raise ValueError(f"a new {kind} needs a namespace")
         path = paths.collection(kind, namespace=namespace)
-        query = self._writing(dry_run=dry_run)
+        query = self._writing(manager, dry_run=dry_run)
         return await self._transport.send(
             Request("create", paths.resource(kind), "POST", path, query, _typed(kind, body))
         )
@@ -185,6 +210,7 @@ class Hub:
         *,
         namespace: str = "",
         subresource: str = "",
+        manager: str | None = None,
         dry_run: bool = False,
         metadata_only: bool = False,
     ) -> Json:
@@ -194,7 +220,7 @@ class Hub:
         patch does not fit the object, as when its `test` fails.
         """
         path = paths.item(kind, name, namespace=namespace, subresource=subresource)
-        query = self._writing(dry_run=dry_run)
+        query = self._writing(manager, dry_run=dry_run)
         content_type = JSON_PATCH if isinstance(patch, list) else MERGE_PATCH
         resource = paths.resource(kind, subresource)
         accept = METADATA_ONLY if metadata_only else "application/json"

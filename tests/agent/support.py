@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import yaml
 
-from agent import Agent, AgentSettings
+from agent import Agent, AgentPool, AgentSettings, MemberSecrets
 from api import names
-from api.kinds import CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Kind
+from api.kinds import APPLIED_WORK, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Kind
 from hub import Hub, Json, NotFound
 
 T = TypeVar("T")
@@ -64,10 +64,10 @@ class Member:
             await self.hub.delete(NAMESPACE, self.namespace)
 
     async def put(
-        self, name: str, *manifests: Json, strategy: dict[str, Any] | None = None
+        self, name: str, *manifests: Json, strategy: dict[str, Any] | None = None, **spec: Any
     ) -> Json:
         """Create a Work or change what it holds."""
-        spec: Json = {"workload": {"manifests": list(manifests)}}
+        spec["workload"] = {"manifests": list(manifests)}
         if strategy:
             spec["applyStrategy"] = strategy
         body = {"metadata": {"name": name, "namespace": self.namespace}, "spec": spec}
@@ -93,6 +93,18 @@ class Member:
 
         return await eventually(read)
 
+    async def own(self, name: str) -> Json:
+        """Make the AppliedWork of a Work, as an earlier agent; returns how it owns objects."""
+        spec = {"workName": name, "workNamespace": self.namespace}
+        body = {"metadata": {"name": name}, "spec": spec}
+        record = await self.cluster.create(APPLIED_WORK, body)
+        return {
+            "apiVersion": APPLIED_WORK.api_version,
+            "kind": APPLIED_WORK.kind,
+            "name": name,
+            "uid": record["metadata"]["uid"],
+        }
+
     async def data(self, name: str, namespace: str) -> dict[str, str] | None:
         """Content of a ConfigMap on the member."""
         found = await self.cluster.find(CONFIG_MAP, name, namespace=namespace)
@@ -100,7 +112,7 @@ class Member:
 
 
 @asynccontextmanager
-async def running(agent: Agent) -> AsyncIterator[None]:
+async def running(agent: Agent | AgentPool | MemberSecrets) -> AsyncIterator[None]:
     """Run an agent, and stop it as a signal would."""
     task = asyncio.create_task(agent.run())
     try:
@@ -116,6 +128,26 @@ async def running(agent: Agent) -> AsyncIterator[None]:
 def conditions(holder: Json) -> dict[str, Json]:
     """Conditions by type."""
     return {each["type"]: each for each in holder.get("conditions", [])}
+
+
+def entry(work: Json, ordinal: int = 0) -> Json:
+    """What a Work says of one of its manifests."""
+    found: Json = work["status"]["manifestConditions"][ordinal]
+    assert found["identifier"]["ordinal"] == ordinal
+    return found
+
+
+def details(work: Json, kind: str, ordinal: int = 0) -> Json:
+    """The drifts or diffs of a manifest, without times, which must be there."""
+    found = dict(entry(work, ordinal)[f"{kind}Details"])
+    first = {"drift": "firstDriftedObservedTime", "diff": "firstDiffedObservedTime"}[kind]
+    assert found.pop(first) <= found.pop("observationTime")
+    return found
+
+
+async def live(member: Member, ns: str, name: str = "cm", kind: Kind = CONFIG_MAP) -> Json:
+    """An object on the member."""
+    return await member.cluster.get(kind, name, namespace=ns)
 
 
 def namespace(name: str) -> Json:

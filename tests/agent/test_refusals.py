@@ -1,9 +1,7 @@
 """Manifests that cannot be applied: each says why, the others go on."""
 
-import pytest
-
 from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
-from hub import Json
+from hub import HubError, Json
 from tests.agent.support import Member, conditions, config_map, eventually, namespace, running
 
 PRIORITY_CLASS = Kind(
@@ -117,6 +115,61 @@ async def test_a_custom_resource_comes_with_its_definition(member: Member, uniqu
     assert work["status"]["manifestConditions"][0]["identifier"]["resource"] == "things"
 
 
+async def test_what_admission_refuses_fails_alone(member: Member, unique: str) -> None:
+    ns = f"{unique}-ns"
+    group = "admissionregistration.k8s.io"
+    policy = {
+        "metadata": {"name": unique},
+        "spec": {
+            "failurePolicy": "Fail",
+            "matchConstraints": {
+                "resourceRules": [
+                    {
+                        "apiGroups": [""],
+                        "apiVersions": ["v1"],
+                        "operations": ["CREATE"],
+                        "resources": ["configmaps"],
+                    }
+                ],
+                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": ns}},
+            },
+            "validations": [{"expression": "'team' in object.data", "message": "say your team"}],
+        },
+    }
+    binding = {
+        "metadata": {"name": unique},
+        "spec": {"policyName": unique, "validationActions": ["Deny"]},
+    }
+    for body, name in ((policy, ""), (binding, "Binding")):
+        kind = await member.cluster.kind_for(f"{group}/v1", f"ValidatingAdmissionPolicy{name}")
+        assert kind is not None
+        await member.cluster.create(kind, body)
+    refused, fine = config_map("refused", ns, a="1"), config_map("fine", ns, team="x")
+    async with running(member.agent()):
+        await member.put(unique, namespace(ns), fine)
+        await member.reported(unique)
+        await eventually(lambda: _is_enforced(member, ns))
+        await member.put(unique, namespace(ns), refused, fine)
+        work = await member.reported(unique, available=None)
+    said = applied(work, 1)
+    assert said["reason"] == "ManifestApplyFailed"
+    assert said["message"].startswith(
+        "Failed to apply the manifest (error: failed to apply the manifest: failed to create "
+        "manifest object: error returned by the API server: "
+    )
+    assert said["message"].endswith("denied request: say your team)")
+    assert applied(work, 2)["status"] == "True"
+
+
+async def _is_enforced(member: Member, ns: str) -> bool:
+    """Admission learns of a new policy by and by."""
+    try:
+        await member.cluster.create(CONFIG_MAP, config_map("probe", ns), dry_run=True)
+    except HubError:
+        return True
+    return False
+
+
 async def test_the_same_object_twice_is_refused_the_second_time(
     member: Member, unique: str
 ) -> None:
@@ -134,79 +187,6 @@ async def test_an_object_with_only_a_generated_name_is_refused(member: Member, u
         await member.put(unique, manifest)
         work = await member.reported(unique, available=None)
     assert applied(work, 0)["reason"] == "FoundGenerateName"
-
-
-async def test_an_object_of_another_work_is_left_alone(member: Member, unique: str) -> None:
-    ns, other = f"{unique}-ns", f"{unique}-other"
-    async with running(member.agent()):
-        await member.put(unique, namespace(ns), config_map("cm", ns, key="mine"))
-        await member.reported(unique)
-        await member.put(other, config_map("cm", ns, key="theirs"))
-        work = await member.reported(other, available=None)
-        assert applied(work, 0)["reason"] == "FailedToTakeOver"
-        assert "already owned by some other sources(s)" in applied(work, 0)["message"]
-        assert await member.data("cm", ns) == {"key": "mine"}
-
-
-@pytest.mark.parametrize(
-    ("when", "reason"), [("Never", "NotTakenOver"), ("IfNoDiff", "FailedToTakeOver")]
-)
-async def test_a_foreign_object_is_left_alone_if_the_strategy_says_so(
-    member: Member, unique: str, when: str, reason: str
-) -> None:
-    ns = f"{unique}-ns"
-    await member.cluster.apply(NAMESPACE, namespace(ns))
-    await member.cluster.create(CONFIG_MAP, config_map("cm", ns, key="before"))
-    async with running(member.agent()):
-        await member.put(
-            unique, config_map("cm", ns, key="after"), strategy={"whenToTakeOver": when}
-        )
-        work = await member.reported(unique, available=None)
-    assert applied(work, 0)["reason"] == reason
-    assert await member.data("cm", ns) == {"key": "before"}
-
-
-async def test_an_equal_foreign_object_is_taken_over_if_no_diff(
-    member: Member, unique: str
-) -> None:
-    ns = f"{unique}-ns"
-    await member.cluster.apply(NAMESPACE, namespace(ns))
-    await member.cluster.create(CONFIG_MAP, config_map("cm", ns, key="same"))
-    async with running(member.agent()):
-        await member.put(
-            unique, config_map("cm", ns, key="same"), strategy={"whenToTakeOver": "IfNoDiff"}
-        )
-        await member.reported(unique)
-
-
-async def test_drift_stops_applying_if_the_strategy_says_so(member: Member, unique: str) -> None:
-    ns = f"{unique}-ns"
-    strategy = {"whenToApply": "IfNotDrifted"}
-    async with running(member.agent()):
-        await member.put(unique, namespace(ns), config_map("cm", ns, key="1"), strategy=strategy)
-        await member.reported(unique)
-        await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"key": "2"}}, namespace=ns)
-        work = await member.reported(unique, available=None)
-        assert applied(work, 1)["reason"] == "FoundDrifts"
-        assert await member.data("cm", ns) == {"key": "2"}
-        # A new version of the manifest is no drift.
-        await member.put(unique, namespace(ns), config_map("cm", ns, key="3"), strategy=strategy)
-        await member.reported(unique)
-        assert await member.data("cm", ns) == {"key": "3"}
-
-
-async def test_report_diff_touches_nothing(member: Member, unique: str) -> None:
-    async with running(member.agent()):
-        await member.put(unique, namespace(f"{unique}-ns"), strategy={"type": "ReportDiff"})
-
-        async def reported() -> Json | None:
-            status = (await member.work(unique)).get("status", {})
-            return conditions(status).get("DiffReported")
-
-        said = await eventually(reported)
-        assert (said["status"], said["reason"]) == ("False", "SomeManifestsHaveNotReportedDiff")
-        assert await member.cluster.find(NAMESPACE, f"{unique}-ns") is None
-        assert await member.cluster.find(APPLIED_WORK, unique) is None
 
 
 async def test_a_namesake_of_another_fleet_is_left_alone(member: Member, unique: str) -> None:

@@ -1,0 +1,86 @@
+"""Many agents in one process, which share what they see of the hub.
+
+contract: placement 8 and 11; design D6
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from agent.errors import AgentError
+from agent.room import Agent
+from agent.settings import AgentSettings
+from agent.sources import Split
+from api import names
+from api.kinds import MEMBER_CLUSTER, WORK
+from hub import BadConfiguration, Cache, Hub
+
+logger = logging.getLogger(__name__)
+
+Connect = Callable[[], Awaitable[Hub]]
+"""Makes a client of a member; raises BadConfiguration."""
+
+
+class AgentPool:
+    """Runs the agents of any number of members. What goes wrong with one harms no other."""
+
+    def __init__(self, hub: Hub, *, settings: AgentSettings | None = None) -> None:
+        self._hub = hub
+        self._settings = settings or AgentSettings()
+        # One watch each for all agents, however many there are.
+        self._works = Split(Cache(hub, WORK), by=lambda key: key[0])
+        self._members = Split(Cache(hub, MEMBER_CLUSTER), by=lambda key: key[1])
+        self._running: dict[str, asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        try:
+            await asyncio.gather(self._works.cache.run(), self._members.cache.run())
+        finally:
+            for member in list(self._running):
+                await self.stop(member)
+
+    async def ready(self) -> None:
+        """Wait until it is known which members there are and what they are to have."""
+        await self._works.cache.ready()
+        await self._members.cache.ready()
+
+    def start(self, member: str, connect: Connect) -> None:
+        """Be the agent of a member from now on; it has none yet."""
+        self._running[member] = asyncio.create_task(
+            self._serve(member, connect), name=f"agent of {member}"
+        )
+
+    async def stop(self, member: str) -> None:
+        """End the agent of a member, if it has one, and leave the member as it is."""
+        task = self._running.pop(member, None)
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _serve(self, member: str, connect: Connect) -> None:
+        while True:
+            try:
+                await self._run_agent(member, await connect())
+            except BadConfiguration as error:
+                logger.warning("member %s has no agent: %s", member, error)
+                return
+            except AgentError as error:
+                logger.warning("member %s has no agent for now: %s", member, error)
+            except Exception:
+                logger.exception("the agent of member %s has failed", member)
+            await asyncio.sleep(self._settings.restart_pause.total_seconds())
+
+    async def _run_agent(self, member: str, cluster: Hub) -> None:
+        async with cluster:
+            agent = Agent(
+                member=member,
+                hub=self._hub,
+                cluster=cluster,
+                settings=self._settings,
+                works=self._works.part(names.member_namespace(member)),
+                members=self._members.part(member),
+            )
+            await agent.run()
