@@ -223,3 +223,16 @@ def test_a_broken_cluster_scoped_override_names_itself() -> None:
         'ClusterResourceOverrideSnapshot "cro-0" failed to apply on Namespace "app" in namespace'
         ' "": add operation does not apply: doc is missing path: "/spec/x": missing value'
     )
+
+
+def test_a_selector_that_cannot_be_read_is_said_without_a_word_of_runs() -> None:
+    wrong = {"matchExpressions": [{"key": "env", "operator": "Like"}]}
+    where = {"clusterSelectorTerms": [{"labelSelector": wrong}]}
+    with pytest.raises(OverrideError) as caught:
+        render(ro(rule(patch("/data/a", "1"), where=where)))
+    assert str(caught.value) == (
+        'ResourceOverrideSnapshot "ro-0" failed to apply on ConfigMap "cm" in namespace "app": '
+        "unexpected behavior which cannot be handled by the controller: invalid cluster label "
+        "selector of ResourceOverrideSnapshot `app/ro-0`: "
+        '"Like" is not a valid label selector operator'
+    )
