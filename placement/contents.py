@@ -12,7 +12,7 @@ from api import names
 from api.placements import Placement, RolloutStrategyType
 from hub import Change, Controller, Hub, Json, Key
 from placement.content_watches import ContentWatches
-from placement.metadata import is_going
+from placement.metadata import asked, is_going
 from placement.selection import Read, Selection, SelectionError
 from placement.settings import PlacementSettings
 from placement.snapshots import store_selection
@@ -78,7 +78,7 @@ class Contents:
             self.look_soon((body["metadata"].get("namespace", ""), body["metadata"]["name"]))
 
     def _on_placement(self, change: Change) -> None:
-        if _asked(change.old) != _asked(change.new):
+        if asked(change.old) != asked(change.new):
             self.controller.queue.add(change.key)
 
     def _on_snapshot(self, change: Change) -> None:
@@ -126,14 +126,6 @@ class Contents:
             return ""
         taken = await store_selection(self._hub, scope=self._scope, placement=body, reads=reads)
         return taken.name
-
-
-def _asked(body: Json | None) -> tuple[str, int, bool] | None:
-    """What a placement asks for; its status and labels ask for nothing."""
-    if body is None:
-        return None
-    metadata = body["metadata"]
-    return metadata["uid"], metadata["generation"], is_going(body)
 
 
 def _is_external(body: Json) -> bool:

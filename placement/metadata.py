@@ -18,6 +18,14 @@ def is_going(body: Json) -> bool:
     return "deletionTimestamp" in body["metadata"]
 
 
+def asked(body: Json | None) -> tuple[str, int, bool] | None:
+    """What an object asks for; its status and labels ask for nothing."""
+    if body is None:
+        return None
+    metadata = body["metadata"]
+    return metadata["uid"], metadata["generation"], is_going(body)
+
+
 def labels_of(body: Json | None) -> dict[str, str] | None:
     """An object's labels; None without the object."""
     return None if body is None else body["metadata"].get("labels", {})

@@ -14,6 +14,7 @@ from api.overrides import ClusterResourceOverride, ResourceOverride
 from api.runs import UpdateRun
 from hub import AlreadyExists, Change, Controller, Hub, Json, Key, NotFound, key_of, record
 from placement.metadata import (
+    asked,
     drop_finalizers,
     is_going,
     lacks,
@@ -51,7 +52,7 @@ class OverrideSnapshots:
         own.snapshots.subscribe(self._on_snapshot)
 
     def _on_override(self, change: Change) -> None:
-        if _asked(change.old) != _asked(change.new):
+        if asked(change.old) != asked(change.new):
             self.controller.queue.add(change.key)
 
     def _on_snapshot(self, change: Change) -> None:
@@ -154,10 +155,3 @@ def _parsed(body: Json) -> ClusterResourceOverride | ResourceOverride:
     if key_of(body)[0]:
         return ResourceOverride.from_wire(body)
     return ClusterResourceOverride.from_wire(body)
-
-
-def _asked(body: Json | None) -> tuple[str, int, bool] | None:
-    if body is None:
-        return None
-    metadata = body["metadata"]
-    return metadata["uid"], metadata["generation"], is_going(body)

@@ -83,7 +83,7 @@ class LatestOverrides:
     ) -> Mapping[str, ClusterOverrides]:
         """What applies to the content on each of the clusters; those without are left out.
 
-        Raises InitializationError when an override is wrong.
+        Raises UnreadableError.
         """
         overrides = self._latest(placement[0]).for_placement("/".join(placement))
         if not overrides:

@@ -10,21 +10,26 @@ from datetime import UTC, datetime, timedelta
 from api.applying import ApplyStrategy
 from api.bindings import Binding, BindingState
 from api.rollouts import RolloutStrategy, RolloutStrategyType
-from hub import Change, Controller, Hub, Json, Key, NotFound, key_of
+from hub import Change, Controller, Hub, Json, Key, NotFound, key_of, record
 from placement.metadata import is_going, labels_of
 from placement.overrides import LatestOverrides
 from placement.parallel import all_of
 from placement.settings import ROLLOUT_MANAGER, PlacementSettings
 from placement.stores import ScopeStores, Stores, placement_of
+from planning import events
 from planning.bindings import Desired
-from planning.errors import InitializationError
+from planning.events import Event, EventType, Subject
 from planning.overrides.applicable import ClusterOverrides
+from planning.overrides.errors import UnreadableError
 from planning.placements import rolling, snapshotting
 from planning.placements.rolling import Write
 from planning.placements.rollout_limits import Limits
 from planning.placements.snapshotting import Revision
 
 logger = logging.getLogger(__name__)
+
+HELD_UP = "RolloutHeldUp"
+"""Reason of the event that says why a placement does not roll out."""
 
 
 class Roller:
@@ -76,21 +81,35 @@ class Roller:
 
     async def _reconcile(self, key: Key) -> timedelta | None:
         body = self._own.placements.get(key)
-        strategy = strategy_of(body) if body and not is_going(body) else None
-        revision = self._latest(key)
+        if body is None or is_going(body):
+            return None
+        strategy, revision = strategy_of(body), self._latest(key)
         if strategy is None or revision is None:
             return None
         bindings = [Binding.from_wire(each) for each in self._own.bindings_of.of(key)]
         try:
             desired = self._desired(key, revision, strategy, bindings)
-        except InitializationError as error:
-            logger.warning("%s %s waits: %s", self._own.scope.placement.kind, key[1], error)
+        except UnreadableError as error:
+            await self._hold_up(key, body, error)
             return None
         limits, now = Limits.of(strategy.rolling_update), datetime.now(UTC)
         steps = rolling.plan(bindings, desired, limits=limits, now=now)
         await all_of(self._write(key, each) for each in steps.writes)
         await all_of(self._delete(key, each) for each in steps.deletions)
         return steps.again
+
+    async def _hold_up(self, key: Key, body: Json, error: UnreadableError) -> None:
+        """Roll nothing out as it is not meant, and say so; what mends it brings this back."""
+        kind = self._own.scope.placement
+        logger.warning("%s %s waits: %s", kind, key[1], error.told)
+        event = Event(
+            type=EventType.WARNING,
+            reason=HELD_UP,
+            message=f"nothing is rolled out until this is corrected: {error.told}",
+            at=datetime.now(UTC),
+        )
+        about = Subject(kind, *key, body["metadata"]["uid"])
+        await record(self._hub, events.body(event, about, key=error.told))
 
     def _latest(self, key: Key) -> Revision | None:
         """The latest version, if all of it is there."""

@@ -38,6 +38,8 @@ class Store:
         self._cache = Cache(hub, kind, labels=labels)
         self._written: dict[Key, tuple[Json, float]] = {}
         self._groups: list[Group] = []
+        # Before all others: whoever is told that an object is gone must not find it here.
+        self._cache.subscribe(self._forget_deleted)
 
     async def run(self) -> None:
         """Follow the hub until cancelled."""
@@ -76,6 +78,13 @@ class Store:
         self._written[key_of(body)] = (body, until)
         for group in self._groups:
             group.note(body)
+
+    def _forget_deleted(self, change: Change) -> None:
+        written = self._written.get(change.key)
+        if written is None or change.new is not None or change.old is None:
+            return
+        if _version(change.old) >= _version(written[0]):
+            del self._written[change.key]
 
     def subscribe(self, callback: Callable[[Change], None]) -> None:
         """Call back on each change that a watch tells of, at once for what is there."""

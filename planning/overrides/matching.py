@@ -17,8 +17,8 @@ from api.overrides import (
 )
 from api.selectors import LabelSelector
 from planning import selectors
-from planning.errors import invalid, unexpected
 from planning.overrides.applicable import ClusterOverrides
+from planning.overrides.errors import UnreadableError
 from planning.resource_order import Identity
 
 OverrideSnapshot = ClusterResourceOverrideSnapshot | ResourceOverrideSnapshot
@@ -79,7 +79,7 @@ class Overrides:
         Clusters on which nothing applies are left out.
 
         Raises:
-            InitializationError: a rule's selector is invalid.
+            UnreadableError: a rule's selector is invalid.
         """
         found = (self._on(cluster, labels) for cluster, labels in clusters.items())
         return [each for each in found if each.cluster_resource or each.resource]
@@ -159,7 +159,7 @@ def picks(rule: OverrideRule, labels: Labels, snapshot: OverrideSnapshot) -> boo
     """Whether a snapshot's rule is for a cluster, by all labels of the cluster.
 
     Raises:
-        InitializationError: the rule's selector is invalid.
+        UnreadableError: the rule's selector is invalid.
     """
     if rule.cluster_selector is None:
         return False
@@ -170,10 +170,8 @@ def picks(rule: OverrideRule, labels: Labels, snapshot: OverrideSnapshot) -> boo
 def _matches(selector: LabelSelector | None, labels: Labels, snapshot: OverrideSnapshot) -> bool:
     problem = selectors.problem(selector)
     if problem:
-        raise invalid(
-            unexpected(
-                f"invalid cluster label selector of {snapshot.kind} "
-                f"`{'/'.join(filter(None, _namespace_and_name(snapshot)))}`: {problem}"
-            )
+        raise UnreadableError(
+            f"invalid cluster label selector of {snapshot.kind} "
+            f"`{'/'.join(filter(None, _namespace_and_name(snapshot)))}`: {problem}"
         )
     return selectors.matches(selector, labels)

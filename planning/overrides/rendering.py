@@ -9,8 +9,8 @@ from typing import Any
 from api.names import MEMBER_NAME
 from api.overrides import OverrideType
 from planning import envelopes
-from planning.errors import InitializationError
 from planning.overrides import matching, patches
+from planning.overrides.errors import UnreadableError
 from planning.overrides.matching import Overrides, OverrideSnapshot
 from planning.overrides.patches import Member, PatchError
 from planning.overrides.targets import targets
@@ -56,8 +56,10 @@ def _apply(resource: Json, about: Overrides, member: Member) -> Json | None:
     for snapshot in snapshots:
         try:
             changed = _follow(snapshot, resource, member)
-        except (PatchError, InitializationError) as error:
-            raise OverrideError(_failed(snapshot, resource, error)) from error
+        except PatchError as error:
+            raise OverrideError(_failed(snapshot, resource, str(error))) from error
+        except UnreadableError as error:
+            raise OverrideError(_failed(snapshot, resource, error.told)) from error
         if changed is None:
             return None
         resource = changed
@@ -74,7 +76,7 @@ def _follow(snapshot: OverrideSnapshot, resource: Json, member: Member) -> Json 
     return resource
 
 
-def _failed(snapshot: OverrideSnapshot, resource: Json, error: Exception) -> str:
+def _failed(snapshot: OverrideSnapshot, resource: Json, error: str) -> str:
     what = identify(resource)
     return (
         f'{snapshot.kind} "{snapshot.metadata.name}" failed to apply on {what.kind}'

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from api.kinds import NAMESPACE
 from planning import envelopes
-from planning.errors import invalid, unexpected
+from planning.overrides.errors import UnreadableError
 from planning.resource_order import Identity
 
 Json = dict[str, Any]
@@ -23,7 +23,7 @@ def targets(resources: Iterable[Json]) -> frozenset[Identity]:
     both: an override of a namespace is one of everything in it.
 
     Raises:
-        InitializationError: what an envelope holds is no object.
+        UnreadableError: what an envelope holds is no object.
     """
     found: set[Identity] = set()
     for resource in resources:
@@ -77,12 +77,10 @@ def _identities(resource: Json) -> list[Identity]:
     return [outer, *(each.identity for each in envelope.data.values())]
 
 
-def _no_object(envelope: Identity, error: ValidationError) -> Exception:
+def _no_object(envelope: Identity, error: ValidationError) -> UnreadableError:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"])
-    return invalid(
-        unexpected(
-            f"{envelope.kind} `{envelope.namespace}/{envelope.name}` holds what is no object: "
-            f"{field}: {first['msg']}"
-        )
+    return UnreadableError(
+        f"{envelope.kind} `{envelope.namespace}/{envelope.name}` holds what is no object: "
+        f"{field}: {first['msg']}"
     )

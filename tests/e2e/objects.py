@@ -71,20 +71,6 @@ spec:
         - type: Approval  # Require approval after canary completes
 """
 
-GATED_STRATEGY = """
-apiVersion: placement.kubernetes-fleet.io/v1beta1
-kind: ClusterStagedUpdateStrategy
-metadata:
-  name: example-strategy
-spec:
-  stages:
-    - name: all
-      labelSelector: {}
-      maxConcurrency: 2
-      beforeStageTasks:
-        - type: Approval
-"""
-
 UNGATED_STRATEGY = """
 apiVersion: placement.kubernetes-fleet.io/v1beta1
 kind: ClusterStagedUpdateStrategy
@@ -94,7 +80,11 @@ spec:
   stages:
     - name: all
       labelSelector: {}
-      maxConcurrency: 100%
+      maxConcurrency: 2
+"""
+GATED_STRATEGY = f"""{UNGATED_STRATEGY.rstrip()}
+      beforeStageTasks:
+        - type: Approval
 """
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.kinds import CLUSTER_RESOURCE_ENVELOPE, RESOURCE_ENVELOPE
+from api.kinds import CLUSTER_RESOURCE_ENVELOPE, EVENT, RESOURCE_ENVELOPE
 from hub import NotFound
 from tests.placement.overriding import Overrides, add
 from tests.placement.world import World, cluster_scoped, condition, until
@@ -227,3 +227,29 @@ async def test_a_cluster_scoped_envelope_is_placed_by_name(world: World, boxes: 
     labels = boxed["metadata"]["labels"]
     assert labels["kubernetes-fleet.io/envelope-work"] == "ClusterResourceEnvelope"
     assert "kubernetes-fleet.io/envelope-namespace" not in labels
+
+
+async def test_a_rollout_that_what_is_no_object_holds_up_is_told(
+    world: World, boxes: Boxes
+) -> None:
+    await boxes.put(one={"data": {"password": "s3cret"}})
+    await Overrides(world).write_namespaced(add("/data/key", "x"), latest=True)
+    member = await world.join("a")
+    await world.place(resourceSelectors=boxes.selectors(), strategy={"type": "RollingUpdate"})
+
+    async def told() -> list[Json]:
+        fields = f"involvedObject.name={world.name},reason=RolloutHeldUp"
+        return (await world.hub.list(EVENT, fields=fields)).items
+
+    (event, *_) = await until(told, "there is an event")
+    assert event["message"].startswith(
+        "nothing is rolled out until this is corrected: unexpected behavior which cannot be"
+        f" handled by the controller: ResourceEnvelope `{world.unique}/box` holds what is no"
+        " object: data.one."
+    )
+    assert "s3cret" not in event["message"]
+    assert await world.works() == []
+
+    await boxes.put(one=wrapped("wrapped", world.unique))
+
+    await until(lambda: world.work(member), "it goes on")

@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry
 
 from api.kinds import CLUSTER_SCOPE
 from placement.metrics import NAME, PlacementMetrics
-from tests.planning.placements.test_placement_status import condition, placement
+from tests.planning.placements.statuses import condition, placement
 
 KEY = ("", "p")
 

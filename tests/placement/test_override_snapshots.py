@@ -221,7 +221,8 @@ async def test_a_mark_that_somebody_took_away_comes_back(override: Override) -> 
     await override.settled("true")
 
 
-async def test_a_rolling_placement_follows_at_once(world: World, override: Override) -> None:
+async def rolled_out(world: World, override: Override) -> str:
+    """A member on which a placement has rolled itself out, overridden; returns its name."""
     member = await world.join("a")
     await override.write(label("1"))
     await override.settled("true")
@@ -229,6 +230,11 @@ async def test_a_rolling_placement_follows_at_once(world: World, override: Overr
     await until(lambda: _value(world, member, "1"), "the override is there")
     await world.report(member)
     await world.bound(member, "Available", status="True")
+    return member
+
+
+async def test_a_rolling_placement_follows_at_once(world: World, override: Override) -> None:
+    member = await rolled_out(world, override)
 
     await override.write(label("2"))
 
@@ -286,13 +292,7 @@ async def test_an_external_placement_waits_for_its_next_run(
 async def test_a_rolling_placement_drops_an_override_that_is_deleted(
     world: World, override: Override
 ) -> None:
-    member = await world.join("a")
-    await override.write(label("1"))
-    await override.settled("true")
-    await world.place(strategy=ROLLING)
-    await until(lambda: _value(world, member, "1"), "the override is there")
-    await world.report(member)
-    await world.bound(member, "Available", status="True")
+    member = await rolled_out(world, override)
 
     await override.delete()
 

@@ -1,32 +1,15 @@
 """What envelopes hold, and what they may hold (contract: placement 10)."""
 
 import hashlib
-from typing import Any
 
 import pytest
 
 from planning import envelopes
 from planning.envelopes import EnvelopeError
+from tests.planning.boxes import Json, envelope, wrapped
 
-Json = dict[str, Any]
 USER = "failed to process the request due to a client error: "
 UNEXPECTED = "unexpected behavior which cannot be handled by the controller: "
-
-
-def envelope(home: str = "", **data: Any) -> Json:
-    """A ResourceEnvelope if it has a namespace."""
-    metadata = {"name": "box"} | ({"namespace": home} if home else {})
-    return {
-        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
-        "kind": "ResourceEnvelope" if home else "ClusterResourceEnvelope",
-        "metadata": metadata,
-        "data": data,
-    }
-
-
-def wrapped(name: str, home: str = "") -> Json:
-    metadata = {"name": name} | ({"namespace": home} if home else {})
-    return {"apiVersion": "v1", "kind": "Thing", "metadata": metadata}
 
 
 def refusal(of: Json) -> str:

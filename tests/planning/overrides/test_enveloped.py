@@ -6,7 +6,7 @@ import pytest
 
 from api.overrides import ClusterResourceOverrideSnapshot
 from planning.overrides.rendering import OverrideError
-from tests.planning.overrides.test_rendering import CONFIG_MAP, cro, patch, render, ro, rule
+from tests.planning.overrides.snapshots import CONFIG_MAP, cro, patch, render, ro, rule
 
 Json = dict[str, Any]
 BOX: Json = {

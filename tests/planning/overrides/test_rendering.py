@@ -4,70 +4,19 @@ from typing import Any
 
 import pytest
 
-from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnapshot
-from planning.overrides.matching import Overrides
-from planning.overrides.rendering import OverrideError, overridden
-
-Json = dict[str, Any]
-NAMESPACE: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "app"}}
-CONFIG_MAP: Json = {
-    "apiVersion": "v1",
-    "kind": "ConfigMap",
-    "metadata": {"name": "cm", "namespace": "app", "labels": {"tier": "web"}},
-    "data": {"secret": "s3cret"},
-}
-EVERYWHERE: Json = {"clusterSelectorTerms": []}
-LABELS = {"region": "eu"}
-
-
-def patch(path: str, value: Any = None, op: str = "add") -> Json:
-    return {"op": op, "path": path} | ({} if op == "remove" else {"value": value})
-
-
-def rule(*patches: Json, where: Json | None = EVERYWHERE) -> Json:
-    said: Json = {"jsonPatchOverrides": list(patches)} if patches else {"overrideType": "Delete"}
-    return said | ({"clusterSelector": where} if where else {})
-
-
-def cro(*rules: Json, name: str = "cro-0", about: Json = NAMESPACE) -> Any:
-    selector = {
-        "group": "",
-        "version": "v1",
-        "kind": about["kind"],
-        "name": about["metadata"]["name"],
-    }
-    spec = {"clusterResourceSelectors": [selector], "policy": {"overrideRules": list(rules)}}
-    body = {"metadata": {"name": name}, "spec": {"overrideSpec": spec, "overrideHash": ""}}
-    return ClusterResourceOverrideSnapshot.from_wire(body)
-
-
-def ro(*rules: Json, name: str = "ro-0", namespace: str = "app") -> Any:
-    selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "cm"}
-    spec = {"resourceSelectors": [selector], "policy": {"overrideRules": list(rules)}}
-    metadata = {"name": name, "namespace": namespace}
-    body = {"metadata": metadata, "spec": {"overrideSpec": spec, "overrideHash": ""}}
-    return ResourceOverrideSnapshot.from_wire(body)
-
-
-def render(*snapshots: Any, resources: tuple[Json, ...] = (NAMESPACE, CONFIG_MAP)) -> list[Json]:
-    overrides = Overrides.of(
-        [each for each in snapshots if isinstance(each, ClusterResourceOverrideSnapshot)],
-        [each for each in snapshots if isinstance(each, ResourceOverrideSnapshot)],
-    )
-    return overridden(resources, overrides, cluster="a", labels=LABELS)
-
-
-REMOVED_NOTHING = (
-    "error in remove for path: '/data/x': unable to remove nonexistent key: x: missing value"
+from planning.overrides.rendering import OverrideError
+from tests.planning.overrides.snapshots import (
+    CONFIG_MAP,
+    NAMESPACE,
+    REMOVED_NOTHING,
+    Json,
+    cro,
+    failure,
+    patch,
+    render,
+    ro,
+    rule,
 )
-
-
-def failure(*patches: Json) -> str:
-    with pytest.raises(OverrideError) as caught:
-        render(ro(rule(*patches)))
-    return str(caught.value).removeprefix(
-        'ResourceOverrideSnapshot "ro-0" failed to apply on ConfigMap "cm" in namespace "app": '
-    )
 
 
 def test_without_overrides_the_content_stays() -> None:
@@ -222,4 +171,17 @@ def test_a_broken_cluster_scoped_override_names_itself() -> None:
     assert str(caught.value) == (
         'ClusterResourceOverrideSnapshot "cro-0" failed to apply on Namespace "app" in namespace'
         ' "": add operation does not apply: doc is missing path: "/spec/x": missing value'
+    )
+
+
+def test_a_selector_that_cannot_be_read_is_said_without_a_word_of_runs() -> None:
+    wrong = {"matchExpressions": [{"key": "env", "operator": "Like"}]}
+    where = {"clusterSelectorTerms": [{"labelSelector": wrong}]}
+    with pytest.raises(OverrideError) as caught:
+        render(ro(rule(patch("/data/a", "1"), where=where)))
+    assert str(caught.value) == (
+        'ResourceOverrideSnapshot "ro-0" failed to apply on ConfigMap "cm" in namespace "app": '
+        "unexpected behavior which cannot be handled by the controller: invalid cluster label "
+        "selector of ResourceOverrideSnapshot `app/ro-0`: "
+        '"Like" is not a valid label selector operator'
     )

@@ -11,14 +11,14 @@ from planning.envelopes import EnvelopeError
 from planning.placements import rendering
 from planning.placements.binding_steps import WorkReport
 from planning.placements.rendering import Source, WorkChanges
-from tests.planning.placements.test_rendering import (
+from tests.planning.boxes import envelope, wrapped
+from tests.planning.placements.works import (
     CLUSTER,
     NAMESPACED,
     binding,
     config_map,
     snapshots,
 )
-from tests.planning.test_envelopes import envelope, wrapped
 
 Json = dict[str, Any]
 BOX = envelope("app", one=wrapped("a", "app"), two=wrapped("b", "app"))

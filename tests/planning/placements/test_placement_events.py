@@ -7,7 +7,7 @@ import pytest
 from api.kinds import CLUSTER_SCOPE, Scope
 from api.placements import PlacementStatus
 from planning.placements.placement_events import happened
-from tests.planning.placements.test_placement_status import NOW, SCOPES, condition, placement
+from tests.planning.placements.statuses import NOW, SCOPES, condition, placement
 
 Json = dict[str, Any]
 CHAIN = ["RolloutStarted", "Overridden", "WorkSynchronized", "Applied", "Available"]

@@ -6,7 +6,7 @@ import pytest
 
 from api.kinds import CLUSTER_SCOPE, Scope
 from planning.placements.placement_metrics import labels
-from tests.planning.placements.test_placement_status import SCOPES, condition, placement
+from tests.planning.placements.statuses import SCOPES, condition, placement
 
 Json = dict[str, Any]
 CHAIN = ("Scheduled", "RolloutStarted", "Overridden", "WorkSynchronized", "Applied", "Available")

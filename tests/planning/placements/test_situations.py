@@ -14,7 +14,7 @@ from api.works import WorkStatus
 from planning.placements import binding_conditions
 from planning.placements.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
 from planning.placements.cluster_status import Frame, chain_of, picked
-from tests.planning.placements.test_placement_status import placement
+from tests.planning.placements.statuses import placement
 
 Json = dict[str, Any]
 NOW = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)

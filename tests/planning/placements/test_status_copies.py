@@ -7,7 +7,7 @@ import pytest
 from api.base import OwnerReference
 from api.placements import ClusterResourcePlacement, Placement, PlacementStatus, ResourcePlacement
 from planning.placements import status_copies
-from tests.planning.placements.test_placement_status import NOW, condition
+from tests.planning.placements.statuses import NOW, condition
 
 Json = dict[str, Any]
 OWNER = OwnerReference(api_version="v1", kind="P", name="p", uid="u")

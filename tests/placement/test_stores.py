@@ -1,0 +1,55 @@
+"""What is on the hub, one's own writes included."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+
+from api.kinds import CONFIG_MAP, NAMESPACE
+from hub import Hub, Json, Key
+from placement.stores import Store
+from tests.placement.world import until
+
+
+@pytest.fixture
+async def store(hub: Hub) -> AsyncIterator[Store]:
+    following = Store(hub, CONFIG_MAP)
+    running = asyncio.create_task(following.run())
+    await following.ready()
+    yield following
+    running.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
+
+
+@pytest.fixture
+async def key(hub: Hub, unique: str) -> AsyncIterator[Key]:
+    await hub.create(NAMESPACE, {"metadata": {"name": unique}})
+    yield unique, "cm"
+    await hub.delete(NAMESPACE, unique)
+
+
+async def create(hub: Hub, key: Key) -> Json:
+    return await hub.create(CONFIG_MAP, {"metadata": {"namespace": key[0], "name": key[1]}})
+
+
+async def test_a_write_counts_before_the_watch_tells_of_it(hub: Hub, key: Key) -> None:
+    store = Store(hub, CONFIG_MAP)
+    store.wrote(await create(hub, key))
+    assert store.get(key) is not None
+    assert [each["metadata"]["name"] for each in store.items()] == ["cm"]
+
+
+async def test_what_was_written_and_soon_deleted_is_gone(hub: Hub, store: Store, key: Key) -> None:
+    seen: list[Json | None] = []
+    store.subscribe(lambda change: seen.append(store.get(key)) if change.key == key else None)
+    store.wrote(await create(hub, key))
+    await hub.delete(CONFIG_MAP, "cm", namespace=key[0])
+
+    async def told() -> bool:
+        return len(seen) > 1
+
+    await until(told, "the watch has told of both")
+    assert seen[-1] is None
+    assert store.get(key) is None
