@@ -4,6 +4,7 @@ contract: placement 4
 """
 
 import contextlib
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Final
 
@@ -16,7 +17,7 @@ from placement.metadata import owner_reference
 from placement.stores import ScopeStores
 from planning import events
 from planning.events import Event, EventType, Subject
-from planning.placements import policy_snapshots
+from planning.placements import policy_snapshots, usage
 from planning.placements.policy_snapshots import InForce, PolicyPlan
 from planning.placements.scheduling import validation
 
@@ -83,10 +84,11 @@ class Policies:
                 with contextlib.suppress(NotFound):
                     await self._hub.delete(self._stores.policies.kind, name, namespace=key[0])
 
-    async def _named(self, key: Key) -> set[str]:
+    async def _named(self, key: Key) -> Collection[str]:
         """Snapshots that runs under way count on."""
-        runs = await self._hub.list(self._stores.scope.run, namespace=key[0])
-        return {policy_snapshots.named_by(UpdateRun.from_wire(each)) for each in runs.items}
+        listing = await self._hub.list(self._stores.scope.run, namespace=key[0])
+        runs = [UpdateRun.from_wire(each) for each in listing.items]
+        return usage.policy_snapshots(runs, placement=key[1])
 
     async def _patch(self, key: Key, patch: Json) -> None:
         body = await self._hub.patch(self._stores.policies.kind, key[1], patch, namespace=key[0])

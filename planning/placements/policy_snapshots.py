@@ -14,7 +14,6 @@ from api.base import OwnerReference
 from api.placements import Placement
 from api.policies import ClusterDecision, PolicySnapshot, SchedulingPolicySnapshotStatus
 from api.reasons import ConditionType, SchedulingReason, found_all, found_some
-from api.runs import UpdateRun
 from api.scheduling import PlacementPolicy, PlacementType
 from planning import conditions, hashing
 from planning.placements.scheduling import Schedule
@@ -31,7 +30,7 @@ class PolicyPlan:
     demote: tuple[str, ...]
     """Names of snapshots that are to lose the mark of the latest."""
     delete: tuple[str, ...]
-    """Names of snapshots that are too many; those that a run names (`named_by`) have to stay."""
+    """Names of snapshots that are too many; those that runs count on (`usage`) have to stay."""
     latest: str
     """Name of the snapshot that has the policy."""
     create: Json | None = None
@@ -100,13 +99,6 @@ def in_force(snapshot: PolicySnapshot) -> InForce:
         policy = policy.model_copy(update={"number_of_clusters": int(count)})
     generation = annotations.get(names.CRP_GENERATION, "")
     return InForce(snapshot, policy, int(generation) if generation.isdecimal() else 0)
-
-
-def named_by(run: UpdateRun) -> str:
-    """The snapshot that a run under way counts on; empty once the run is over."""
-    index = run.status.policy_snapshot_index_used
-    over = conditions.find(run.status.conditions, ConditionType.SUCCEEDED) is not None
-    return "" if over or not index else f"{run.spec.placement_name}-{index}"
 
 
 def latest_of(known: Sequence[PolicySnapshot]) -> PolicySnapshot | None:

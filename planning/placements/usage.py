@@ -1,6 +1,6 @@
 """Which snapshots somebody still needs, and which therefore must not be pruned.
 
-contract: placement 5 and 9 (how many are kept)
+contract: placement 4, 5 and 9 (how many are kept)
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,6 +20,16 @@ def is_under_way(run: UpdateRun) -> bool:
     """Whether a run may still roll something out; a stopped one may be resumed."""
     ended = conditions.find(run.status.conditions, ConditionType.SUCCEEDED)
     return ended is None or ended.status not in ("True", "False")
+
+
+def policy_snapshots(runs: Iterable[UpdateRun], *, placement: str) -> frozenset[str]:
+    """Names of policy snapshots that runs of a placement were planned from."""
+    indexes = {
+        each.status.policy_snapshot_index_used
+        for each in runs
+        if each.spec.placement_name == placement and is_under_way(each)
+    }
+    return frozenset(f"{placement}-{index}" for index in indexes if index)
 
 
 def resource_snapshots(

@@ -3,6 +3,7 @@
 from api import names
 from api.kinds import MEMBER_CLUSTER, NAMESPACE
 from hub import Json
+from tests.placement.scheduled import picked, refused, states
 from tests.placement.world import World, condition, until
 
 
@@ -50,14 +51,14 @@ async def test_a_new_member_gets_a_namespace_a_label_and_a_finalizer_and_waits_f
 async def test_a_member_that_nothing_was_placed_on_leaves_without_a_trace(world: World) -> None:
     name = await world.join("a")
     await world.place()
-    await world.picked(name)
+    await picked(world, name)
 
     await world.hub.delete(MEMBER_CLUSTER, name)
-    await world.picked()
+    await picked(world)
     await world.beat(name, Joined="False")
     await gone(world, name)
 
-    assert await world.states() == {"a": "Unscheduled"}
+    assert await states(world) == {"a": "Unscheduled"}
     await world.told("Scheduled", status="True")
 
 
@@ -92,22 +93,22 @@ async def test_a_member_that_rejoins_after_its_binding_is_gone_gets_a_new_one(
     second = await world.binding(name)
     assert second["metadata"]["uid"] != first["metadata"]["uid"]
     assert second["spec"]["state"] == "Scheduled"
-    await world.picked(name)
+    await picked(world, name)
 
 
 async def test_a_fixed_policy_takes_its_member_back(world: World) -> None:
     name, other = await world.join("a"), await world.join("b")
     await world.place(world.pick_fixed(name, other))
-    await world.picked(name, other)
+    await picked(world, name, other)
 
     await world.hub.delete(MEMBER_CLUSTER, name)
     await world.told("Scheduled", status="False")
-    await world.refused(name, "cluster has left the fleet")
+    await refused(world, name, "cluster has left the fleet")
     await world.beat(name, Joined="False")
-    await world.refused(name, f'Specified cluster "{name}" is not found')
+    await refused(world, name, f'Specified cluster "{name}" is not found')
 
     await world.join("a")
 
-    await world.picked(name, other)
+    await picked(world, name, other)
     await world.told("Scheduled", status="True")
-    assert await world.states() == {"a": "Scheduled", "b": "Scheduled"}
+    assert await states(world) == {"a": "Scheduled", "b": "Scheduled"}

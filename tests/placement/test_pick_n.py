@@ -2,13 +2,14 @@
 
 from api import names
 from api.kinds import MEMBER_CLUSTER
+from tests.placement.scheduled import observe, pick_n, picked, refused, states, taint
 from tests.placement.world import World, condition, until
 
 
 async def test_the_number_grows_and_shrinks_within_one_policy_snapshot(world: World) -> None:
     a, b, c = [await world.join(name) for name in ("a", "b", "c")]
-    await world.place(world.pick_n(1))
-    policy = await world.picked(c)
+    await world.place(pick_n(world, 1))
+    policy = await picked(world, c)
     assert policy["metadata"]["annotations"] == {
         names.CRP_GENERATION: "1",
         names.NUMBER_OF_CLUSTERS: "1",
@@ -17,7 +18,7 @@ async def test_the_number_grows_and_shrinks_within_one_policy_snapshot(world: Wo
 
     await world.change(policy={"numberOfClusters": 3})
 
-    grown = await world.picked(a, b, c)
+    grown = await picked(world, a, b, c)
     await world.told("Scheduled", status="True", observedGeneration=2)
     assert grown["metadata"]["name"] == policy["metadata"]["name"]
     assert grown["metadata"]["annotations"] == {
@@ -29,27 +30,27 @@ async def test_the_number_grows_and_shrinks_within_one_policy_snapshot(world: Wo
 
     await world.change(policy={"numberOfClusters": 2})
 
-    await world.picked(b, c)
-    assert await world.states() == {"a": "Unscheduled", "b": "Scheduled", "c": "Scheduled"}
-    await world.refused(a, f'Cluster "{a}" does not score high enough')
+    await picked(world, b, c)
+    assert await states(world) == {"a": "Unscheduled", "b": "Scheduled", "c": "Scheduled"}
+    await refused(world, a, f'Cluster "{a}" does not score high enough')
 
 
 async def test_shrinking_spares_what_has_been_rolled_out(world: World) -> None:
     a, b, c = [await world.join(name) for name in ("a", "b", "c")]
-    await world.place(world.pick_n(3))
-    await world.picked(a, b, c)
+    await world.place(pick_n(world, 3))
+    await picked(world, a, b, c)
     await world.snapshot(0)
     await world.roll_out(a)
 
     await world.change(policy={"numberOfClusters": 1})
 
-    await world.picked(a)
-    assert await world.states() == {"a": "Bound", "b": "Unscheduled", "c": "Unscheduled"}
+    await picked(world, a)
+    assert await states(world) == {"a": "Bound", "b": "Unscheduled", "c": "Unscheduled"}
 
     await world.change(policy={"numberOfClusters": 2})
 
-    await world.picked(a, c)
-    assert await world.states() == {"a": "Bound", "b": "Unscheduled", "c": "Scheduled"}
+    await picked(world, a, c)
+    assert await states(world) == {"a": "Bound", "b": "Unscheduled", "c": "Scheduled"}
     assert names.PREVIOUS_BINDING_STATE not in (await world.binding(c))["metadata"].get(
         "annotations", {}
     )
@@ -58,7 +59,7 @@ async def test_shrinking_spares_what_has_been_rolled_out(world: World) -> None:
 async def test_too_few_clusters_are_said_until_another_joins(world: World) -> None:
     # The moment "unfulfilled PickN" of the reference.
     first = await world.join("a")
-    await world.place(world.pick_n(2))
+    await world.place(pick_n(world, 2))
 
     said = await world.told("Scheduled", status="False", reason="SchedulingPolicyUnfulfilled")
 
@@ -66,19 +67,19 @@ async def test_too_few_clusters_are_said_until_another_joins(world: World) -> No
         "could not find all clusters needed as specified by the scheduling policy,"
         " found 1 cluster(s) instead"
     )
-    await world.picked(first)
+    await picked(world, first)
 
     second = await world.join("b")
 
-    await world.picked(first, second)
+    await picked(world, first, second)
     await world.told("Scheduled", status="True", reason="SchedulingPolicyFulfilled")
 
 
 async def test_the_placement_says_why_a_cluster_is_missing(world: World) -> None:
     picked, other = await world.join("a"), await world.join("b")
-    await world.taint(other, "gpu")
-    await world.place(world.pick_n(2))
-    await world.refused(other, "taint &{Key:gpu Value:yes Effect:NoSchedule} cannot be tolerated")
+    await taint(world, other, "gpu")
+    await world.place(pick_n(world, 2))
+    await refused(world, other, "taint &{Key:gpu Value:yes Effect:NoSchedule} cannot be tolerated")
 
     async def entries() -> list[tuple[str | None, str]]:
         status = (await world.placement() or {}).get("status", {})
@@ -95,13 +96,13 @@ async def test_the_placement_says_why_a_cluster_is_missing(world: World) -> None
 
 async def test_a_member_that_leaves_is_replaced_by_the_next_best(world: World) -> None:
     a, b, c = [await world.join(name) for name in ("a", "b", "c")]
-    await world.place(world.pick_n(2))
-    await world.picked(b, c)
+    await world.place(pick_n(world, 2))
+    await picked(world, b, c)
 
     await world.hub.delete(MEMBER_CLUSTER, c)
 
-    await world.picked(a, b)
-    assert await world.states() == {"a": "Scheduled", "b": "Scheduled", "c": "Unscheduled"}
+    await picked(world, a, b)
+    assert await states(world) == {"a": "Scheduled", "b": "Scheduled", "c": "Unscheduled"}
 
 
 async def test_preferences_and_properties_decide_who_is_picked(world: World) -> None:
@@ -109,9 +110,9 @@ async def test_preferences_and_properties_decide_who_is_picked(world: World) -> 
     a, b, c = [await world.join(name) for name in ("a", "b", "c")]
     for member, nodes in ((a, "10"), (b, "4"), (c, "2")):
         observed = {"value": nodes, "observationTime": "2026-01-01T00:00:00Z"}
-        await world.observe(member, properties={count: observed})
+        await observe(world, member, properties={count: observed})
     many = {"name": count, "operator": "Ge", "values": ["3"]}
-    policy = world.pick_n(2)
+    policy = pick_n(world, 2)
     affinity = policy["affinity"]["clusterAffinity"]
     (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["clusterSelectorTerms"]
     term["propertySelector"] = {"matchExpressions": [many]}
@@ -122,7 +123,7 @@ async def test_preferences_and_properties_decide_who_is_picked(world: World) -> 
 
     await world.place(policy)
 
-    snapshot = await world.picked(a, b)
+    snapshot = await picked(world, a, b)
     scores = {
         each["clusterName"]: each.get("clusterScore")
         for each in snapshot["status"]["targetClusters"]
@@ -133,16 +134,20 @@ async def test_preferences_and_properties_decide_who_is_picked(world: World) -> 
         b: {"affinityScore": 10, "priorityScore": 0},
     }
     assert (await world.binding(b))["spec"]["clusterDecision"]["clusterScore"] == scores[b]
-    await world.refused(c, "cluster does not match with any of the required cluster affinity terms")
+    await refused(
+        world, c, "cluster does not match with any of the required cluster affinity terms"
+    )
 
 
 async def test_clusters_are_spread_over_the_values_of_a_label(world: World) -> None:
     members = [await world.join(name, zone=name[0]) for name in ("a1", "a2", "a3", "b1")]
     constraint = {"topologyKey": "zone", "maxSkew": 1}
 
-    await world.place(world.pick_n(4, topologySpreadConstraints=[constraint]))
+    await world.place(pick_n(world, 4, topologySpreadConstraints=[constraint]))
 
     a1, a2, a3, b1 = members
-    await world.picked(b1, a3, a2)
-    await world.refused(a1, 'violated doNotSchedule topology spread constraint "zone" (max skew 1)')
+    await picked(world, b1, a3, a2)
+    await refused(
+        world, a1, 'violated doNotSchedule topology spread constraint "zone" (max skew 1)'
+    )
     await world.told("Scheduled", status="False")

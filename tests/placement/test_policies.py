@@ -1,12 +1,10 @@
 """Policy snapshots come and go, but not those that runs count on (contract: placement 4)."""
 
-from collections.abc import AsyncIterator
-from typing import Any
-
 import pytest
 
 from api.kinds import EVENT
-from tests.placement.world import World, now, until
+from tests.placement.scheduled import latest_policy, picked, taint
+from tests.placement.world import World, over, until
 
 
 async def change_policy(world: World, key: str) -> None:
@@ -30,42 +28,20 @@ async def settled(world: World, *wanted: str) -> None:
     await until(look, f"the snapshots are {wanted}")
 
 
-async def run_of(world: World, *, index: str, ended: bool) -> None:
-    """A run that has been planned from a policy snapshot."""
-    metadata = {"name": f"{world.name}-run-{index}"} | (
-        {"namespace": world.home} if world.home else {}
-    )
-    spec = {"placementName": world.name, "stagedRolloutStrategyName": "s"}
-    await world.hub.create(world.scope.run, {"metadata": metadata, "spec": spec})
-    succeeded = {
-        "type": "Succeeded",
-        "status": "True",
-        "reason": "Test",
-        "message": "",
-        "lastTransitionTime": now(),
-    }
-    status: dict[str, Any] = {"policySnapshotIndexUsed": index}
-    if ended:
-        status["conditions"] = [succeeded]
-    await world.hub.patch(
-        world.scope.run,
-        metadata["name"],
-        {"status": status},
-        namespace=world.home,
-        subresource="status",
-    )
+async def plan_run(world: World, *, index: str) -> str:
+    """Have a run that has been planned from a policy snapshot; returns its name."""
+    run = await world.start_run("", name=f"run-{index}")
+    await world.tell_run(run, policySnapshotIndexUsed=index)
+    return run
 
 
 @pytest.fixture
-async def placed(world: World) -> AsyncIterator[World]:
+async def placed(world: World) -> World:
     """A placement that keeps two snapshots."""
     await world.join("a")
     await world.place(revisionHistoryLimit=2)
     await world.told("Scheduled", status="True")
-    yield world
-    for run in (await world.hub.list(world.scope.run, namespace=world.home)).items:
-        if run["spec"]["placementName"] == world.name:
-            await world.hub.delete(world.scope.run, run["metadata"]["name"], namespace=world.home)
+    return world
 
 
 async def test_only_so_many_are_kept_and_the_newest_of_them(placed: World) -> None:
@@ -80,8 +56,9 @@ async def test_only_so_many_are_kept_and_the_newest_of_them(placed: World) -> No
 async def test_what_a_run_under_way_was_planned_from_stays_until_it_is_over(
     placed: World,
 ) -> None:
-    await run_of(placed, index="0", ended=False)
-    await run_of(placed, index="1", ended=True)
+    await plan_run(placed, index="0")
+    ended = await plan_run(placed, index="1")
+    await placed.tell_run(ended, conditions=[over("True")])
     await change_policy(placed, "first")
     await settled(placed, "0", "1")
     await change_policy(placed, "second")
@@ -148,16 +125,16 @@ async def test_a_policy_that_may_not_be_followed_places_nothing_until_it_is_corr
         }}}
     )  # fmt: skip
 
-    await world.picked(member)
+    await picked(world, member)
     await world.told("Scheduled", status="True")
 
 
 async def test_while_a_policy_may_not_be_followed_the_last_one_is(world: World) -> None:
     tainted = await world.join("a")
-    await world.taint(tainted, "gpu")
+    await taint(world, tainted, "gpu")
     tolerations = [{"key": "gpu", "operator": "Exists"}]
     await world.place(world.pick_all() | {"tolerations": tolerations})
-    await world.picked(tainted)
+    await picked(world, tainted)
 
     await world.change(policy={"tolerations": None})
 
@@ -168,8 +145,8 @@ async def test_while_a_policy_may_not_be_followed_the_last_one_is(world: World) 
     )
     await world.told("Scheduled", status="Unknown", reason="SchedulePending")
     also_tainted = await world.join("b")
-    await world.taint(also_tainted, "gpu")
-    await world.picked(tainted, also_tainted)
+    await taint(world, also_tainted, "gpu")
+    await picked(world, tainted, also_tainted)
     assert await indexes(world) == ["0"]
 
     await world.change(policy={"tolerations": tolerations})
@@ -179,5 +156,5 @@ async def test_while_a_policy_may_not_be_followed_the_last_one_is(world: World) 
 
 
 async def _is_decided(world: World) -> bool:
-    latest = await world.latest_policy()
+    latest = await latest_policy(world)
     return bool(latest and latest.get("status", {}).get("targetClusters"))

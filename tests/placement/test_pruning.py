@@ -1,13 +1,9 @@
 """How many versions of content are kept (contract: placement 5, 12; decision record 0011)."""
 
-from typing import Any
-
 import pytest
 
 from api import names
-from tests.placement.world import World, now
-
-Json = dict[str, Any]
+from tests.placement.world import World, over
 
 
 async def test_only_the_newest_snapshots_are_kept(world: World) -> None:
@@ -51,15 +47,10 @@ async def test_a_snapshot_that_a_run_is_for_is_kept(world: World, used: bool) ->
     await world.snapshot(1)
     assert await _indexes(world) == ["0", "1"]
 
-    await world.tell_run(run, conditions=[over()])
+    await world.tell_run(run, conditions=[over("False")])
     await world.content("value3")
     await world.snapshot(2)
     assert await _indexes(world) == ["2"]
-
-
-def over() -> Json:
-    said = {"type": "Succeeded", "status": "False", "reason": "Failed", "message": ""}
-    return said | {"lastTransitionTime": now()}
 
 
 async def _indexes(world: World) -> list[str]:

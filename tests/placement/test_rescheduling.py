@@ -4,6 +4,7 @@ import asyncio
 from contextlib import aclosing
 
 from api.kinds import MEMBER_CLUSTER
+from tests.placement.scheduled import observe, picked, refused, states, taint
 from tests.placement.world import PATIENCE_SECONDS, Json, World, until
 
 NODES = "kubernetes-fleet.io/node-count"
@@ -29,83 +30,83 @@ async def test_a_label_that_is_given_brings_a_member_in_and_taking_it_leaves_it_
 ) -> None:
     member = await world.join("a", test="not-yet")
     await world.place()
-    await world.refused(member, UNATTRACTED)
+    await refused(world, member, UNATTRACTED)
 
     await _label(world, member, world.unique)
-    await world.picked(member)
+    await picked(world, member)
     binding = await world.binding(member)
 
     await _label(world, member, "no-more")
     # Another member tells when scheduling has looked again.
     other = await world.join("b")
-    await world.picked(member, other)
+    await picked(world, member, other)
     assert await world.binding(member) == binding
 
 
 async def test_a_taint_keeps_a_member_out_until_it_is_taken_away(world: World) -> None:
     member = await world.join("a")
-    await world.taint(member, "gpu")
+    await taint(world, member, "gpu")
     await world.place()
-    await world.refused(member, "taint &{Key:gpu Value:yes Effect:NoSchedule} cannot be tolerated")
+    await refused(world, member, "taint &{Key:gpu Value:yes Effect:NoSchedule} cannot be tolerated")
 
-    await world.taint(member)
-    await world.picked(member)
+    await taint(world, member)
+    await picked(world, member)
 
-    await world.taint(member, "gpu", "disk")
+    await taint(world, member, "gpu", "disk")
     other = await world.join("b")
-    await world.picked(member, other)
-    assert await world.states() == {"a": "Scheduled", "b": "Scheduled"}
+    await picked(world, member, other)
+    assert await states(world) == {"a": "Scheduled", "b": "Scheduled"}
 
 
 async def test_a_toleration_that_is_added_brings_a_member_in(world: World) -> None:
     plain, tainted = await world.join("a"), await world.join("b")
-    await world.taint(tainted, "gpu")
+    await taint(world, tainted, "gpu")
     await world.place()
-    await world.picked(plain)
+    await picked(world, plain)
 
     tolerations = [{"key": "gpu", "operator": "Exists"}]
     await world.change(policy=world.pick_all() | {"tolerations": tolerations})
 
-    policy = await world.picked(plain, tainted)
+    policy = await picked(world, plain, tainted)
     assert policy["metadata"]["name"] == f"{world.name}-1"
 
 
 async def test_a_property_that_comes_to_suffice_brings_a_member_in(world: World) -> None:
     member = await world.join("a")
     await world.place(with_many_nodes(world))
-    await world.refused(member, UNATTRACTED)
+    await refused(world, member, UNATTRACTED)
 
-    await world.observe(member, properties=property_of("2"))
-    await world.observe(member, properties=property_of("3"))
+    await observe(world, member, properties=property_of("2"))
+    await observe(world, member, properties=property_of("3"))
 
-    await world.picked(member)
+    await picked(world, member)
 
-    await world.observe(member, properties=property_of("1"))
+    await observe(world, member, properties=property_of("1"))
     other = await world.join("b")
-    await world.observe(other, properties=property_of("5"))
-    await world.picked(member, other)
+    await observe(world, other, properties=property_of("5"))
+    await picked(world, member, other)
 
 
 async def test_a_member_whose_heartbeat_comes_back_is_picked(world: World) -> None:
     member = await world.join("a", online=False)
     await world.beat(member, silent=600)
     await world.place()
-    await world.refused(member, "no recent heartbeat signals (last received 10.")
+    await refused(world, member, "no recent heartbeat signals (last received 10.")
 
     await world.beat(member)
 
-    await world.picked(member)
+    await picked(world, member)
 
 
 async def test_a_member_that_falls_silent_is_said_to_be_away(world: World) -> None:
     # Eligible for two more seconds; nobody will tell when they are over.
     member = await world.join("a", online=False)
-    await world.taint(member, "gpu")
+    await taint(world, member, "gpu")
     await world.beat(member, silent=298)
     await world.place()
-    await world.refused(member, "cannot be tolerated")
+    await refused(world, member, "cannot be tolerated")
 
-    await world.refused(member, "no recent heartbeat signals (last received 5.0")
+    await refused(world, member, "no recent heartbeat signals (last received 5.0")
 
 
 async def test_a_member_that_stays_sick_is_not_picked_and_one_that_recovers_is(
@@ -114,11 +115,11 @@ async def test_a_member_that_stays_sick_is_not_picked_and_one_that_recovers_is(
     sick = await world.join("a", online=False)
     await world.beat(sick, Joined="Unknown")
     await world.place()
-    await world.refused(sick, "member agent not joined yet")
+    await refused(world, sick, "member agent not joined yet")
 
     await world.beat(sick, Healthy="False")
 
-    await world.picked(sick)
+    await picked(world, sick)
 
 
 async def test_heartbeats_alone_make_nothing_be_written(world: World) -> None:
@@ -126,8 +127,8 @@ async def test_heartbeats_alone_make_nothing_be_written(world: World) -> None:
     member, silent = await world.join("a"), await world.join("b", online=False)
     await world.beat(silent, silent=600)
     await world.place()
-    await world.refused(silent, "no recent heartbeat signals")
-    before = await world.picked(member)
+    await refused(world, silent, "no recent heartbeat signals")
+    before = await picked(world, member)
 
     for seconds in range(700, 705):
         await world.beat(member)
@@ -161,7 +162,7 @@ async def test_many_members_that_join_at_once_are_all_picked(world: World) -> No
     await world.place()
     await world.told("Scheduled", status="True")
     members = await asyncio.gather(*(world.join(f"m{number:02}") for number in range(20)))
-    await world.picked(*members)
+    await picked(world, *members)
 
 
 async def _label(world: World, member: str, value: str) -> None:

@@ -57,6 +57,12 @@ def condition(body: Json | None, kind: str) -> Json:
     return next((each for each in found if each["type"] == kind), {})
 
 
+def over(status: str) -> Json:
+    """The condition by which a run has come to its end."""
+    said = {"type": "Succeeded", "status": status, "reason": "Test", "message": ""}
+    return said | {"lastTransitionTime": now()}
+
+
 class World:
     """Members, a namespace with content, and one placement, all named after the test."""
 
@@ -144,26 +150,12 @@ class World:
         patch = {"status": {"agentStatus": [agent], "conditions": conditions}}
         await self.hub.patch(MEMBER_CLUSTER, member, patch, subresource="status")
 
-    async def observe(self, member: str, **status: Any) -> None:
-        """Report what the member has."""
-        await self.hub.patch(MEMBER_CLUSTER, member, {"status": status}, subresource="status")
-
-    async def taint(self, member: str, *keys: str) -> None:
-        """Give a member these taints and no others."""
-        taints = [{"key": key, "value": "yes", "effect": "NoSchedule"} for key in keys]
-        await self.hub.patch(MEMBER_CLUSTER, member, {"spec": {"taints": taints}})
-
     def pick_all(self) -> Json:
         """A policy that picks exactly the test's own members."""
         term = {"labelSelector": {"matchLabels": {"test": self.unique}}}
         required = {"clusterSelectorTerms": [term]}
         affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
         return {"placementType": "PickAll", "affinity": affinity}
-
-    def pick_n(self, count: int, **others: Any) -> Json:
-        """A policy that picks so many of the test's own members."""
-        chosen = {"placementType": "PickN", "numberOfClusters": count}
-        return self.pick_all() | chosen | others
 
     def pick_fixed(self, *members: str) -> Json:
         return {"placementType": "PickFixed", "clusterNames": list(members)}
@@ -192,9 +184,9 @@ class World:
 
     # What a run does.
 
-    async def start_run(self, index: str) -> str:
-        """Have a run of the placement that nobody carries out; returns its name."""
-        name = f"{self.unique}-run"
+    async def start_run(self, index: str, *, name: str = "run") -> str:
+        """Have a run of the placement that nobody carries out; returns its full name."""
+        name = f"{self.unique}-{name}"
         spec = {"placementName": self.name, "stagedRolloutStrategyName": "none"}
         metadata = {"name": name} | ({"namespace": self.home} if self.home else {})
         chosen = {"resourceSnapshotIndex": index} if index else {}
@@ -347,45 +339,6 @@ class World:
 
     async def policies(self) -> list[Json]:
         return await self._owned(self.scope.policy_snapshot)
-
-    async def picked(self, *members: str) -> Json:
-        """Wait until the latest policy snapshot has picked exactly these; returns it."""
-
-        async def look() -> Json | None:
-            latest = await self.latest_policy()
-            decisions = (latest or {}).get("status", {}).get("targetClusters", [])
-            chosen = {each["clusterName"] for each in decisions if each["selected"]}
-            return latest if chosen == set(members) else None
-
-        return await until(look, f"picked are {members}")
-
-    async def refused(self, member: str, reason: str) -> None:
-        """Wait until the latest policy snapshot says so of a member that it has not picked."""
-
-        async def look() -> bool:
-            decisions = ((await self.latest_policy()) or {}).get("status", {}).get("targetClusters")
-            return any(
-                each["clusterName"] == member and not each["selected"] and reason in each["reason"]
-                for each in decisions or []
-            )
-
-        await until(look, f"{member} is refused: {reason}")
-
-    async def latest_policy(self) -> Json | None:
-        """The policy snapshot that counts."""
-        marked = (
-            each
-            for each in await self.policies()
-            if each["metadata"]["labels"][names.IS_LATEST_SNAPSHOT] == "true"
-        )
-        return next(marked, None)
-
-    async def states(self) -> dict[str, str]:
-        """The state of the binding on each member, by the end of its name."""
-        return {
-            each["spec"]["targetCluster"].removeprefix(f"{self.unique}-"): each["spec"]["state"]
-            for each in await self.bindings()
-        }
 
     async def snapshots(self) -> list[Json]:
         """Resource snapshots, oldest first."""

@@ -2,7 +2,7 @@
 
 import heapq
 import itertools
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from api.policies import ClusterDecision, ClusterScore
@@ -10,6 +10,7 @@ from api.reasons import picked, score_too_low
 from api.scheduling import PlacementPolicy
 from planning.placements.eligibility import Candidate
 from planning.placements.scheduling import affinity
+from planning.placements.scheduling.affinity import Preferences
 from planning.placements.scheduling.filters import left_out, why_not
 from planning.placements.scheduling.model import MAX_UNPICKED, Held, Holding, Schedule
 from planning.placements.scheduling.spread import Spread
@@ -32,12 +33,21 @@ def pick_n(
     """Keep what the policy picked before, then add or drop as many clusters as it takes."""
     wanted = policy.number_of_clusters or 0
     kept = _kept(fleet, held, wanted=wanted)
-    contest = _Contest(policy, fleet, held, namespace, kept=set(kept))
-    added = contest.pick(wanted - len(kept))
-    taken = [each.decision for each in kept.values()] + added
+    verdicts = {
+        each.name: why_not(each, policy, held, namespace) for each in fleet if each.name not in kept
+    }
+    others = [each for each in fleet if each.name in verdicts]
+    contest = _Contest(
+        [each for each in others if not verdicts[each.name]],
+        spread=Spread(policy.topology_spread_constraints, fleet, picked=kept),
+        preferences=affinity.preferences(policy, fleet),
+        held=held,
+    )
+    taken = [each.decision for each in kept.values()] + contest.pick(wanted - len(kept))
+    excluded = [left_out(each, verdicts[each.name]) for each in others if verdicts[each.name]]
     return Schedule(
         picked=tuple(sorted(taken, key=_score, reverse=True)),
-        unpicked=tuple(contest.others()),
+        unpicked=(*contest.beaten(), *excluded, *contest.unbalanced()),
         fulfilled=len(taken) >= wanted,
     )
 
@@ -69,25 +79,16 @@ class _Contest:
 
     def __init__(
         self,
-        policy: PlacementPolicy,
-        fleet: Sequence[Candidate],
-        held: Held,
-        namespace: str,
+        clusters: Sequence[Candidate],
         *,
-        kept: set[str],
+        spread: Spread,
+        preferences: Preferences,
+        held: Held,
     ) -> None:
+        self._spread = spread
         self._held = held
-        self._spread = Spread(policy.topology_spread_constraints, fleet, picked=kept)
-        preferences = affinity.preferences(policy, fleet)
-        rest = [each for each in fleet if each.name not in kept]
-        verdicts = {each.name: why_not(each, policy, held, namespace) for each in rest}
-        self._excluded = [
-            left_out(each, verdicts[each.name]) for each in rest if verdicts[each.name]
-        ]
-        allowed = [each for each in rest if not verdicts[each.name]]
-        preferences = affinity.preferences(policy, fleet)
-        self._affinity_scores = {each.name: preferences.score(each) for each in allowed}
-        self._groups = self._grouped(allowed)
+        self._affinity_scores = {each.name: preferences.score(each) for each in clusters}
+        self._groups = self._grouped(clusters)
 
     def _grouped(self, clusters: Iterable[Candidate]) -> list[list[Candidate]]:
         """Clusters that spreading does not tell apart, the best of them last.
@@ -112,17 +113,18 @@ class _Contest:
             self._groups = [each for each in self._groups if each]
         return taken
 
-    def others(self) -> list[ClusterDecision]:
-        """Decisions against the clusters that are left: the nearest to being picked first."""
-        beaten, unbalanced = [], []
-        for each in itertools.chain.from_iterable(self._groups):
-            why = self._spread.violation(each)
-            if why:
-                unbalanced.append(left_out(each, why))
-            else:
-                beaten.append(self._rank(each))
-        nearest = heapq.nlargest(MAX_UNPICKED, beaten)
-        return [*map(_beaten, nearest), *self._excluded, *unbalanced]
+    def beaten(self) -> list[ClusterDecision]:
+        """Decisions against clusters that others are better than, the nearest first."""
+        ranks = (self._rank(each) for each in self._left() if not self._spread.violation(each))
+        return [_beaten(each) for each in heapq.nlargest(MAX_UNPICKED, ranks)]
+
+    def unbalanced(self) -> list[ClusterDecision]:
+        """Decisions against clusters that would be one too many where they are."""
+        causes = ((each, self._spread.violation(each)) for each in self._left())
+        return [left_out(each, why) for each, why in causes if why]
+
+    def _left(self) -> Iterator[Candidate]:
+        return itertools.chain.from_iterable(self._groups)
 
     def _rank(self, cluster: Candidate) -> _Rank:
         return _Rank(

@@ -9,14 +9,12 @@ from api import names
 from api.base import OwnerReference
 from api.placements import Placement
 from api.policies import ClusterDecision, PolicySnapshot
-from api.runs import ClusterStagedUpdateRun
 from planning.hashing import policy_hash
 from planning.placements.policy_snapshots import (
     PolicyPlan,
     decided,
     in_force,
     latest_of,
-    named_by,
     plan,
 )
 from planning.placements.scheduling import Schedule
@@ -214,30 +212,3 @@ def test_no_policy_in_force_is_no_policy() -> None:
 
 def decision(reason: str) -> ClusterDecision:
     return ClusterDecision(cluster_name="m", selected=False, reason=reason)
-
-
-@pytest.mark.parametrize(
-    ("index", "ended", "named"),
-    [("3", None, "p-3"), ("3", "True", ""), ("3", "False", ""), ("", None, "")],
-)
-def test_a_run_under_way_names_the_snapshot_that_it_counts_on(
-    index: str, ended: str | None, named: str
-) -> None:
-    condition = {
-        "type": "Succeeded",
-        "status": ended,
-        "reason": "Test",
-        "message": "",
-        "lastTransitionTime": "2026-01-02T03:04:05Z",
-    }
-    run = ClusterStagedUpdateRun.from_wire(
-        {
-            "metadata": {"name": "run"},
-            "spec": {"placementName": "p", "stagedRolloutStrategyName": "s"},
-            "status": {
-                "policySnapshotIndexUsed": index,
-                "conditions": [condition] if ended else [],
-            },
-        }
-    )
-    assert named_by(run) == named

@@ -1,4 +1,4 @@
-"""Which snapshots must not be pruned (contract: placement 5 and 9)."""
+"""Which snapshots must not be pruned (contract: placement 4, 5 and 9)."""
 
 from typing import Any
 
@@ -16,7 +16,9 @@ CLUSTER: Json = {
 }
 
 
-def run(*, index: str = "", used: str = "", placement: str = "p", **ended: str) -> Any:
+def run(
+    *, index: str = "", used: str = "", policy: str = "", placement: str = "p", **ended: str
+) -> Any:
     conditions = [
         {"type": kind, "status": status, "reason": "R", "message": "", "lastTransitionTime": AT}
         for kind, status in ended.items()
@@ -28,6 +30,7 @@ def run(*, index: str = "", used: str = "", placement: str = "p", **ended: str) 
     }
     stages = [{"stageName": "s", "clusters": [CLUSTER], "conditions": []}]
     status = {
+        "policySnapshotIndexUsed": policy,
         "resourceSnapshotIndexUsed": used,
         "conditions": conditions,
         "stagesStatus": stages,
@@ -53,6 +56,23 @@ def run(*, index: str = "", used: str = "", placement: str = "p", **ended: str) 
 def test_what_bindings_and_runs_under_way_name_is_needed(runs: Any, needed: set[str]) -> None:
     bindings = [{"spec": {"resourceSnapshotName": name}} for name in ("p-7-snapshot", "")]
     assert usage.resource_snapshots(bindings, runs, placement="p") - {""} == needed
+
+
+@pytest.mark.parametrize(
+    ("runs", "needed"),
+    [
+        ([run(policy="3")], {"p-3"}),
+        ([run(policy="3"), run(policy="4", Progressing="False")], {"p-3", "p-4"}),
+        ([run(policy="3", Succeeded="True")], set()),
+        ([run(policy="3", Succeeded="False")], set()),
+        ([run(policy="3", placement="other")], set()),
+        ([run()], set()),
+    ],
+)
+def test_policies_that_runs_under_way_were_planned_from_are_needed(
+    runs: Any, needed: set[str]
+) -> None:
+    assert usage.policy_snapshots(runs, placement="p") == needed
 
 
 def test_overrides_that_bindings_name_are_needed() -> None:

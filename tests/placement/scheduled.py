@@ -1,0 +1,67 @@
+"""What scheduling is told and what it decides, in the words of the tests."""
+
+from typing import Any
+
+from api import names
+from api.kinds import MEMBER_CLUSTER
+from tests.placement.world import Json, World, until
+
+
+def pick_n(world: World, count: int, **others: Any) -> Json:
+    """A policy that picks so many of the test's own members."""
+    chosen = {"placementType": "PickN", "numberOfClusters": count}
+    return world.pick_all() | chosen | others
+
+
+async def observe(world: World, member: str, **status: Any) -> None:
+    """Report what the member has."""
+    await world.hub.patch(MEMBER_CLUSTER, member, {"status": status}, subresource="status")
+
+
+async def taint(world: World, member: str, *keys: str) -> None:
+    """Give a member these taints and no others."""
+    taints = [{"key": key, "value": "yes", "effect": "NoSchedule"} for key in keys]
+    await world.hub.patch(MEMBER_CLUSTER, member, {"spec": {"taints": taints}})
+
+
+async def picked(world: World, *members: str) -> Json:
+    """Wait until the latest policy snapshot has picked exactly these; returns it."""
+
+    async def look() -> Json | None:
+        latest = await latest_policy(world)
+        decisions = (latest or {}).get("status", {}).get("targetClusters", [])
+        chosen = {each["clusterName"] for each in decisions if each["selected"]}
+        return latest if chosen == set(members) else None
+
+    return await until(look, f"picked are {members}")
+
+
+async def refused(world: World, member: str, reason: str) -> None:
+    """Wait until the latest policy snapshot says so of a member that it has not picked."""
+
+    async def look() -> bool:
+        decisions = ((await latest_policy(world)) or {}).get("status", {}).get("targetClusters")
+        return any(
+            each["clusterName"] == member and not each["selected"] and reason in each["reason"]
+            for each in decisions or []
+        )
+
+    await until(look, f"{member} is refused: {reason}")
+
+
+async def latest_policy(world: World) -> Json | None:
+    """The policy snapshot that counts."""
+    marked = (
+        each
+        for each in await world.policies()
+        if each["metadata"]["labels"][names.IS_LATEST_SNAPSHOT] == "true"
+    )
+    return next(marked, None)
+
+
+async def states(world: World) -> dict[str, str]:
+    """The state of the binding on each member, by the end of its name."""
+    return {
+        each["spec"]["targetCluster"].removeprefix(f"{world.unique}-"): each["spec"]["state"]
+        for each in await world.bindings()
+    }
