@@ -6,7 +6,7 @@ contract: placement 8 (object removed from the Work)
 import logging
 from collections.abc import Iterable
 
-from agent.applying import passes
+from agent.applied import passes
 from api.kinds import Kind
 from api.works import AppliedResource
 from hub import Conflict, Hub, HubError, Json, NotFound

@@ -3,31 +3,16 @@
 contract: placement 8 (identifiers, DecodingErred, FoundGenerateName, Duplicated)
 """
 
-import hashlib
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from api.kinds import Kind
 from api.reasons import ApplyError, ManifestReason
 from api.works import Work, WorkResourceIdentifier
 from hub import Hub, Json
+from planning.members.applied_bodies import cleaned
 from planning.members.applied_resources import Identity, identity
-from planning.members.work_conditions import Refusal
-
-_SERVER_OWNED: Final = (
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "generation",
-    "managedFields",
-    "ownerReferences",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-)
-"""Metadata that belongs to the cluster where an object lives; an envelope may contain it."""
+from planning.members.outcomes import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +30,7 @@ class Manifest:
 
 async def read(work: Work, *, cluster: Hub) -> list[Manifest]:
     """Read all manifests of a Work, asking the member how it serves their kinds."""
-    bodies = [_cleaned(each) for each in work.spec.workload.manifests]
+    bodies = [cleaned(each) for each in work.spec.workload.manifests]
     kinds = await _kinds({_type_of(body) for body in bodies}, cluster=cluster)
     manifests: list[Manifest] = []
     seen: set[Identity] = set()
@@ -66,12 +51,6 @@ async def serve(manifest: Manifest, *, cluster: Hub) -> Manifest:
     return _read(manifest.identifier.ordinal, manifest.body, kind, final=True)
 
 
-def spec_hash(body: Json) -> str:
-    """Fingerprint of a manifest, noted on the object: hex sha256 of its JSON with sorted keys."""
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 async def _kinds(
     types: Iterable[tuple[str, str]], *, cluster: Hub
 ) -> dict[tuple[str, str], Kind | None]:
@@ -81,12 +60,6 @@ async def _kinds(
 
 def _type_of(body: Json) -> tuple[str, str]:
     return str(body.get("apiVersion", "")), str(body.get("kind", ""))
-
-
-def _cleaned(body: Json) -> Json:
-    metadata = body.get("metadata") or {}
-    kept = {key: value for key, value in metadata.items() if key not in _SERVER_OWNED}
-    return {key: value for key, value in body.items() if key != "status"} | {"metadata": kept}
 
 
 def _read(ordinal: int, body: Json, kind: Kind | None, *, final: bool = False) -> Manifest:

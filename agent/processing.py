@@ -3,14 +3,14 @@
 contract: placement 8
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
-from typing import Final
 
 from agent import leftovers, manifests
-from agent.applying import Applied, Applier, refused
+from agent.applied import Applied, refused
+from agent.applying import Applier
 from agent.manifests import Manifest
-from agent.progress import Progress, place_of
+from agent.progress import Progress, spot_of
 from agent.records import Records, is_of, owner_reference
 from agent.settings import AgentSettings
 from agent.sightings import Sightings
@@ -20,22 +20,24 @@ from api.works import AppliedWork, Work
 from hub import Hub
 from planning.members import applied_resources
 from planning.members.applied_resources import identity
-from planning.members.work_conditions import Refusal
-
-_NO_DIFFS: Final = Refusal(
-    ManifestReason.DIFF_FAILED, "this version of the agent does not compare objects yet"
-)
-"""The seam for the strategy ReportDiff."""
+from planning.members.outcomes import Refusal
 
 
 class Processor:
     """Applies whole Works to one member."""
 
-    def __init__(self, cluster: Hub, *, sightings: Sightings, settings: AgentSettings) -> None:
+    def __init__(
+        self,
+        cluster: Hub,
+        *,
+        sightings: Sightings,
+        settings: AgentSettings,
+        is_orphan: Callable[[str], bool],
+    ) -> None:
         self._cluster = cluster
         self._sightings = sightings
         self._records = Records(cluster)
-        self._applier = Applier(cluster, at_once=settings.writes_at_once)
+        self._applier = Applier(cluster, at_once=settings.writes_at_once, is_orphan=is_orphan)
 
     async def process(self, work: Work) -> Progress | None:
         """Apply a Work; None while an earlier AppliedWork of its name is being deleted.
@@ -45,7 +47,7 @@ class Processor:
         """
         strategy = work.spec.apply_strategy or ApplyStrategy()
         if strategy.type is ApplyType.REPORT_DIFF:
-            return await self._refuse(work, _NO_DIFFS, diff_only=True)
+            return await self._compare(work, strategy)
         record = await self._records.open(work)
         if not is_of(record, work):
             return await self._refuse(work, _claimed(record))
@@ -75,7 +77,19 @@ class Processor:
             remaining=remaining,
         )
 
-    async def _refuse(self, work: Work, refusal: Refusal, *, diff_only: bool = False) -> Progress:
+    async def _compare(self, work: Work, strategy: ApplyStrategy) -> Progress:
+        """Touch nothing and say what differs."""
+        wanted = await manifests.read(work, cluster=self._cluster)
+        self._watch(work.metadata.name, wanted)
+        return Progress(
+            uid=work.metadata.uid,
+            generation=work.metadata.generation,
+            applied=await self._applier.compare(wanted, strategy=strategy),
+            processed_at=monotonic(),
+            diff_only=True,
+        )
+
+    async def _refuse(self, work: Work, refusal: Refusal) -> Progress:
         """Touch nothing and say why."""
         wanted = await manifests.read(work, cluster=self._cluster)
         return Progress(
@@ -83,7 +97,6 @@ class Processor:
             generation=work.metadata.generation,
             applied=[refused(each, refusal) for each in wanted],
             processed_at=monotonic(),
-            diff_only=diff_only,
         )
 
     async def remove(self, work: Work) -> bool:
@@ -95,8 +108,8 @@ class Processor:
         return False
 
     def _watch(self, work: str, wanted: Iterable[Manifest]) -> None:
-        places = {place_of(each) for each in wanted}
-        self._sightings.look(work, (place for place in places if place is not None))
+        spots = {spot_of(each) for each in wanted}
+        self._sightings.look(work, (spot for spot in spots if spot is not None))
 
 
 def _claimed(record: AppliedWork) -> Refusal:

@@ -1,15 +1,16 @@
 """What an agent remembers of a Work between two looks, to do no more than is needed."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from agent.applying import Applied, judged
+from agent.applied import Applied, judged
 from agent.manifests import Manifest
-from agent.sightings import Place, Sighting, Sightings
+from agent.sightings import Place, Sighting, Sightings, Spot
 from api.works import AppliedResource, WorkStatus
 from hub import Json
 from planning.members import work_rechecks
-from planning.members.work_conditions import Outcome, is_settled
+from planning.members.comparisons import content_hash
+from planning.members.outcomes import Outcome, is_settled
 
 
 @dataclass(slots=True)
@@ -67,39 +68,46 @@ class Progress:
 
     def take_in(self, sighting: Sighting) -> None:
         """Note that an object is gone; what it says of itself is read by `look`."""
-        if not sighting.gone:
-            return
-        for each in self.applied:
-            place, name = place_of(each.manifest), each.outcome.identifier.name
-            if (place, name) == (sighting.place, sighting.name):
-                self.drifted = True
+        if sighting.gone and sighting.spot in {spot_of(each.manifest) for each in self.applied}:
+            self.drifted = True
 
     def look(self, sightings: Sightings) -> None:
         """Take in what the watches show, where it is newer than what is known."""
         self.applied = [self._look_at(each, sightings) for each in self.applied]
 
     def _look_at(self, applied: Applied, sightings: Sightings) -> Applied:
-        place = place_of(applied.manifest)
-        if place is None or not applied.outcome.is_applied:
+        spot = spot_of(applied.manifest)
+        live = sightings.get(spot) if spot else None
+        if spot is None or live is None:
             return applied
-        live = sightings.get(place, applied.outcome.identifier.name)
-        if live is None or not _is_newer(live["metadata"]["resourceVersion"], applied.version):
+        if not _is_newer(live["metadata"]["resourceVersion"], applied.version):
             return applied
-        fresh = judged(applied.manifest, place.kind, live)
-        generation = applied.outcome.generation
-        if fresh.uid != applied.uid or not generation or fresh.outcome.generation != generation:
-            # Where no generation tells spec from status, any change may be drift; to apply what
-            # is there already changes nothing, so that this ends by itself.
+        if live["metadata"]["uid"] != applied.uid or content_hash(live) != applied.content:
+            # To apply what is there already changes nothing, so that this ends by itself.
             self.drifted = True
-        return fresh
+        if self.drifted or not applied.outcome.is_applied:
+            return applied
+        return self._judged(applied, spot.place, live)
+
+    def _judged(self, applied: Applied, place: Place, live: Json) -> Applied:
+        """What the object says of itself now; what was found out about drift stays."""
+        fresh = judged(applied.manifest, place.kind, live)
+        known = applied.outcome
+        outcome = replace(
+            fresh.outcome,
+            finding=known.finding,
+            drifts=known.drifts,
+            compared_at=known.compared_at,
+        )
+        return replace(fresh, outcome=outcome)
 
 
-def place_of(manifest: Manifest) -> Place | None:
+def spot_of(manifest: Manifest) -> Spot | None:
     """Where the object of a manifest is to be seen; None when the member does not serve it."""
-    kind = manifest.kind
-    if kind is None:
+    kind, identifier = manifest.kind, manifest.identifier
+    if kind is None or not identifier.name:
         return None
-    return Place(kind, manifest.identifier.namespace if kind.namespaced else "")
+    return Spot(Place(kind, identifier.namespace if kind.namespaced else ""), identifier.name)
 
 
 def _is_newer(version: str, than: str) -> bool:

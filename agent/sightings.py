@@ -10,7 +10,6 @@ from functools import partial
 
 from api.kinds import Kind
 from hub import Cache, Change, Hub, Json
-from planning.members import takeovers
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,53 +21,73 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
-    """An object of a Work changed on the member."""
+class Spot:
+    """Where one object is to be seen, whether it is there or not."""
 
-    work: str
     place: Place
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """An object that a Work names changed on the member."""
+
+    work: str
+    spot: Spot
     gone: bool
 
 
 class Sightings:
-    """One watch for each place where something is applied, dropped when nothing is any more.
+    """One watch for each place where something is looked at, dropped when nothing is any more.
 
-    A watch sees all objects of its place, but only those that an AppliedWork owns are reported.
-    Places are single namespaces, so that the rest of the member stays unread.
+    A watch sees all objects of its place, but only those that a Work names are reported. Places
+    are single namespaces, so that the rest of the member stays unread.
     """
 
     def __init__(self, cluster: Hub, *, told: Callable[[Sighting], None]) -> None:
         self._cluster = cluster
         self._told = told
-        self._wanted: dict[str, frozenset[Place]] = {}
+        self._wanted: dict[str, frozenset[Spot]] = {}
+        self._works: dict[Spot, set[str]] = {}
         self._caches: dict[Place, Cache] = {}
         self._tasks: dict[Place, asyncio.Task[None]] = {}
 
-    def look(self, work: str, places: Iterable[Place]) -> None:
-        """Watch exactly these places for a Work, besides what other Works want."""
-        self._wanted[work] = frozenset(places)
-        self._adjust()
+    def look(self, work: str, spots: Iterable[Spot]) -> None:
+        """Watch exactly these objects for a Work, besides what other Works want."""
+        wanted = frozenset(spots)
+        if wanted != self._wanted.get(work, frozenset()):
+            self._note(work, wanted)
+            self._adjust()
 
     def forget(self, work: str) -> None:
         """Watch nothing for a Work any more."""
-        if self._wanted.pop(work, None):
-            self._adjust()
+        self.look(work, ())
 
-    def get(self, place: Place, name: str) -> Json | None:
+    def get(self, spot: Spot) -> Json | None:
         """An object as last seen; None when it was not seen (yet)."""
-        cache = self._caches.get(place)
-        return cache.get(name, place.namespace) if cache else None
+        cache = self._caches.get(spot.place)
+        return cache.get(spot.name, spot.place.namespace) if cache else None
 
     async def close(self) -> None:
         """End all watches."""
         self._wanted.clear()
+        self._works.clear()
         tasks = list(self._tasks.values())
         self._adjust()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    def _note(self, work: str, spots: frozenset[Spot]) -> None:
+        for spot in self._wanted.pop(work, frozenset()) - spots:
+            self._works[spot].discard(work)
+            if not self._works[spot]:
+                del self._works[spot]
+        for spot in spots:
+            self._works.setdefault(spot, set()).add(work)
+        if spots:
+            self._wanted[work] = spots
+
     def _adjust(self) -> None:
-        wanted = {place for places in self._wanted.values() for place in places}
+        wanted = {spot.place for spot in self._works}
         for place in self._caches.keys() - wanted:
             del self._caches[place]
             self._tasks.pop(place).cancel()
@@ -79,12 +98,6 @@ class Sightings:
             self._tasks[place] = asyncio.create_task(cache.run(), name=f"watch {place}")
 
     def _on_change(self, place: Place, change: Change) -> None:
-        name = change.key[1]
-        for work in _works(change.old) | _works(change.new):
-            self._told(Sighting(work, place, name, gone=change.new is None))
-
-
-def _works(live: Json | None) -> set[str]:
-    """Names of the Works that own an object."""
-    owners = takeovers.owners(live) if live else ()
-    return {owner["name"] for owner in owners if takeovers.is_applied_work(owner)}
+        spot = Spot(place, change.key[1])
+        for work in sorted(self._works.get(spot, ())):
+            self._told(Sighting(work, spot, gone=change.new is None))

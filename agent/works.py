@@ -16,7 +16,18 @@ from agent.sightings import Sighting, Sightings
 from api import names
 from api.kinds import APPLIED_WORK, WORK
 from api.works import Work, WorkStatus
-from hub import Cache, Change, Controller, Hub, Json, Key, NotFound, Unavailable
+from hub import (
+    BadConfiguration,
+    Cache,
+    Change,
+    Controller,
+    Hub,
+    Json,
+    Key,
+    NotFound,
+    Unauthorized,
+    Unavailable,
+)
 from planning.members import work_conditions
 
 logger = logging.getLogger(__name__)
@@ -40,7 +51,9 @@ class Works:
         self._settings = settings
         self._progress: dict[str, Progress] = {}
         self.sightings = Sightings(cluster, told=self._on_sighting)
-        self._processor = Processor(cluster, sightings=self.sightings, settings=settings)
+        self._processor = Processor(
+            cluster, sightings=self.sightings, settings=settings, is_orphan=self._is_orphan
+        )
         self.cache = Cache(hub, WORK, namespace=self._namespace)
         self.records = Cache(cluster, APPLIED_WORK)
         self.controller = Controller(
@@ -70,13 +83,17 @@ class Works:
         for work in self.cache.items():
             self._add(work["metadata"]["name"])
 
+    def _is_orphan(self, name: str) -> bool:
+        """Whether an AppliedWork of that name has lost its Work, as when the member had left."""
+        return self.cache.get(name, self._namespace) is None
+
     def _add(self, name: str) -> None:
         self.controller.queue.add((self._namespace, name))
 
     async def _reconcile(self, key: Key) -> timedelta | None:
         try:
             return await self._look_at(key)
-        except Unavailable as error:
+        except (Unavailable, Unauthorized, BadConfiguration) as error:
             # The queue would wait longer and longer, but a member that is back is back at once.
             logger.debug("Work %s has to wait: %s", key[1], error)
             return self._settings.away_recheck

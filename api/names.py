@@ -41,6 +41,7 @@ PARENT_RESOURCE_SNAPSHOT_NAME: Final = PREFIX + "parent-resource-snapshot-name"
 RESOURCE_OVERRIDE_HASH: Final = PREFIX + "parent-resource-override-snapshot-hash"
 CLUSTER_RESOURCE_OVERRIDE_HASH: Final = PREFIX + "parent-cluster-resource-override-snapshot-hash"
 SPEC_HASH: Final = PREFIX + "spec-hash"
+LAST_APPLIED: Final = PREFIX + "last-applied-configuration"
 
 # Finalizers.
 RUN_FINALIZER: Final = PREFIX + "stagedupdaterun-finalizer"

@@ -132,14 +132,20 @@ class Hub:
             query["continue"] = token
 
     async def create(
-        self, kind: Kind, body: Json, *, namespace: str = "", dry_run: bool = False
+        self,
+        kind: Kind,
+        body: Json,
+        *,
+        namespace: str = "",
+        manager: str | None = None,
+        dry_run: bool = False,
     ) -> Json:
         """Create an object and return it as stored. Raises AlreadyExists, Invalid."""
         namespace = namespace or body["metadata"].get("namespace", "")
         if kind.namespaced and not namespace:
             raise ValueError(f"a new {kind} needs a namespace")
         path = paths.collection(kind, namespace=namespace)
-        query = self._writing(dry_run=dry_run)
+        query = self._writing(manager, dry_run=dry_run)
         return await self._transport.send(
             Request("create", paths.resource(kind), "POST", path, query, _typed(kind, body))
         )
@@ -185,6 +191,7 @@ class Hub:
         *,
         namespace: str = "",
         subresource: str = "",
+        manager: str | None = None,
         dry_run: bool = False,
         metadata_only: bool = False,
     ) -> Json:
@@ -194,7 +201,7 @@ class Hub:
         patch does not fit the object, as when its `test` fails.
         """
         path = paths.item(kind, name, namespace=namespace, subresource=subresource)
-        query = self._writing(dry_run=dry_run)
+        query = self._writing(manager, dry_run=dry_run)
         content_type = JSON_PATCH if isinstance(patch, list) else MERGE_PATCH
         resource = paths.resource(kind, subresource)
         accept = METADATA_ONLY if metadata_only else "application/json"

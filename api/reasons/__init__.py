@@ -87,10 +87,12 @@ from api.reasons.works import (
     WorkReason,
     manifest_apply_failed,
     manifest_availability_failed,
+    manifest_diff_blocked,
     manifest_diff_failed,
     some_not_applied,
     some_not_available,
     some_not_diffed,
+    status_trimmed,
 )
 
 __all__ = [
@@ -135,6 +137,7 @@ __all__ = [
     "invalid_selectors",
     "manifest_apply_failed",
     "manifest_availability_failed",
+    "manifest_diff_blocked",
     "manifest_diff_failed",
     "no_version_yet",
     "not_eligible",
@@ -151,6 +154,7 @@ __all__ = [
     "start_unknown",
     "status_not_synced",
     "status_synced",
+    "status_trimmed",
     "stuck",
     "sync_failed",
     "unbalanced",

@@ -16,6 +16,7 @@ class WorkReason(StrEnum):
     NOT_ALL_AVAILABLE = "SomeManifestsAreNotAvailable"
     DIFFED = "AllManifestsDiffReported"
     NOT_ALL_DIFFED = "SomeManifestsHaveNotReportedDiff"
+    TRIMMED = "StatusOversized"
 
 
 class WorkMessage(StrEnum):
@@ -41,6 +42,14 @@ def some_not_diffed(*, done: int, total: int) -> str:
     """DiffReported False of a Work."""
     return (
         f"Failed to report diff on all manifests ({done} of {total} manifests have reported diff)"
+    )
+
+
+def status_trimmed(*, surplus: int, limit: int) -> str:
+    """StatusTrimmed True of a Work."""
+    return (
+        "The status data in the Work object has been trimmed due to size constraints"
+        f" ({surplus} bytes over limit {limit})"
     )
 
 
@@ -95,9 +104,21 @@ class ApplyError(StrEnum):
         " object and the corresponding object in the member cluster"
     )
     NOT_OWNED = "no ownership of the object in the member cluster; takeover is needed"
+    DIFFERENT_DEGRADED = (
+        "cannot take over object: configuration differences are found between the manifest"
+        " object and the corresponding object in the member cluster in degraded mode (full"
+        " comparison is performed instead of partial comparison, as the manifest object is"
+        " considered to be invalid by the member cluster API server)"
+    )
     DRIFTED = (
         "cannot apply manifest: drifts are found between the manifest and the object from the"
         " member cluster"
+    )
+    DRIFTED_DEGRADED = (
+        "cannot apply manifest: drifts are found between the manifest and the object from the"
+        " member cluster in degraded mode (full comparison is performed instead of partial"
+        " comparison, as the manifest object is considered to be invalid by the member cluster"
+        " API server)"
     )
     DUPLICATED = "a duplicate manifest has been found"
     GENERATE_NAME = "objects with only generate name are not supported"
@@ -117,6 +138,11 @@ def manifest_apply_failed(error: str) -> str:
 def manifest_availability_failed(error: str) -> str:
     """Available False of a manifest, because its availability could not be found out."""
     return f"Failed to track the availability of the applied manifest (error = {error})"
+
+
+def manifest_diff_blocked(reason: str, error: str) -> str:
+    """DiffReported False of a manifest that never came to be compared."""
+    return f"An error blocks the diff reporting process ({reason}, error: {error})"
 
 
 def manifest_diff_failed(error: str) -> str:

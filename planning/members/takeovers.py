@@ -3,24 +3,21 @@
 contract: placement 8 (ownership, whenToTakeOver) and 12
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from api.applying import ApplyStrategy, WhenToTakeOver
 from api.kinds import APPLIED_WORK
 from api.reasons import ApplyError, ManifestReason
-from planning.members.work_conditions import Refusal
+from planning.members.outcomes import Refusal
 
 Json = Mapping[str, Any]
 
-_UNCHECKED_OWNERS: Final = "failed to apply the manifest: failed to validate owner references: "
+_OWNERS: Final = "failed to apply the manifest: failed to validate owner references: "
 _TAKE_OVER: Final = "failed to take over a pre-existing object: "
 _OTHER_OWNERS: Final = (
     "the object is already owned by some other sources(s) and co-ownership is disallowed "
 )
-
-_VOLATILE: Final = ("managedFields", "resourceVersion", "generation")
-"""Metadata that differs between two writes of the same content."""
 
 
 def owners(live: Json) -> Sequence[Json]:
@@ -40,6 +37,23 @@ def is_owned(live: Json, *, uid: str) -> bool:
     return any(reference["uid"] == uid for reference in owners(live))
 
 
+def orphans(live: Json, *, is_orphan: Callable[[str], bool]) -> set[str]:
+    """Names of the object's owners that are AppliedWorks of Works that are gone for good.
+
+    A member that left keeps its objects; when it has rejoined, nobody else may own them.
+    """
+    works = {each["name"] for each in owners(live) if is_applied_work(each)}
+    return {name for name in works if is_orphan(name)}
+
+
+def without(live: Json, names: Collection[str]) -> dict[str, Any]:
+    """The object without those of its owners that are AppliedWorks of these names."""
+    kept = [
+        dict(each) for each in owners(live) if not (is_applied_work(each) and each["name"] in names)
+    ]
+    return {**live, "metadata": {**live["metadata"], "ownerReferences": kept}}
+
+
 def refusal(live: Json | None, *, uid: str, strategy: ApplyStrategy) -> Refusal | None:
     """Why the object must be left alone, or None when its owners allow to write it.
 
@@ -51,13 +65,22 @@ def refusal(live: Json | None, *, uid: str, strategy: ApplyStrategy) -> Refusal 
     if live is None:
         return None
     if is_owned(live, uid=uid):
-        shared = len(owners(live)) > 1 and not strategy.allow_co_ownership
-        error = _UNCHECKED_OWNERS + ApplyError.CO_OWNED
-        return Refusal(ManifestReason.APPLY_FAILED, error) if shared else None
+        others = [each for each in owners(live) if each["uid"] != uid]
+        error = _objection(others, strategy)
+        return Refusal(ManifestReason.APPLY_FAILED, _OWNERS + error) if error else None
     if strategy.when_to_take_over is WhenToTakeOver.NEVER:
         return Refusal(ManifestReason.NOT_TAKEN_OVER, ApplyError.NOT_OWNED)
     error = _claim(owners(live), strategy)
     return Refusal(ManifestReason.TAKE_OVER_FAILED, error) if error else None
+
+
+def _objection(others: Sequence[Json], strategy: ApplyStrategy) -> str:
+    """What speaks against writing an object that the Work owns with others."""
+    if others and not strategy.allow_co_ownership:
+        return ApplyError.CO_OWNED
+    if any(is_applied_work(each) for each in others):
+        return ApplyError.OWNED_BY_OTHER_WORK
+    return ""
 
 
 def _claim(others: Sequence[Json], strategy: ApplyStrategy) -> str:
@@ -74,14 +97,3 @@ def _shown(reference: Json) -> str:
         f"{{APIVersion:{reference['apiVersion']} Kind:{reference['kind']} "
         f"Name:{reference['name']} UID:{reference['uid']}}}"
     )
-
-
-def differs(live: Json, preview: Json) -> bool:
-    """Whether an apply would change the object: compares it with the outcome of a dry run."""
-    return _comparable(live) != _comparable(preview)
-
-
-def _comparable(body: Json) -> dict[str, Any]:
-    metadata = {key: value for key, value in body["metadata"].items() if key not in _VOLATILE}
-    rest = {key: value for key, value in body.items() if key not in ("metadata", "status")}
-    return rest | {"metadata": metadata}

@@ -11,7 +11,7 @@ import yaml
 
 from agent import Agent, AgentSettings
 from api import names
-from api.kinds import CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Kind
+from api.kinds import APPLIED_WORK, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Kind
 from hub import Hub, Json, NotFound
 
 T = TypeVar("T")
@@ -92,6 +92,18 @@ class Member:
             return work
 
         return await eventually(read)
+
+    async def orphan(self, name: str) -> Json:
+        """Leave an AppliedWork on the member whose Work is gone; returns how it owns objects."""
+        spec = {"workName": name, "workNamespace": self.namespace}
+        body = {"metadata": {"name": name}, "spec": spec}
+        record = await self.cluster.create(APPLIED_WORK, body)
+        return {
+            "apiVersion": APPLIED_WORK.api_version,
+            "kind": APPLIED_WORK.kind,
+            "name": name,
+            "uid": record["metadata"]["uid"],
+        }
 
     async def data(self, name: str, namespace: str) -> dict[str, str] | None:
         """Content of a ConfigMap on the member."""

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from api.applying import ApplyStrategy
-from planning.members.takeovers import differs, is_owned, refusal
+from planning.members.takeovers import is_owned, orphans, refusal, without
 
 MINE = {
     "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
@@ -29,6 +29,7 @@ def owned_by(*owners: dict[str, str]) -> dict[str, Any]:
         ([MINE], NEVER, None),
         ([MINE, FOREIGN], {}, "ManifestApplyFailed"),
         ([MINE, FOREIGN], SHARED, None),
+        ([MINE, OTHER_WORK], SHARED, "ManifestApplyFailed"),
         ([], {}, None),
         ([], NEVER, "NotTakenOver"),
         ([FOREIGN], {}, "FailedToTakeOver"),
@@ -68,9 +69,8 @@ def test_a_work_owns_by_uid_and_not_by_name() -> None:
     assert not is_owned(owned_by(MINE | {"uid": "9"}), uid="1")
 
 
-def test_only_what_people_wrote_makes_a_difference() -> None:
-    live = {"metadata": {"name": "a", "resourceVersion": "1", "managedFields": []}, "data": {}}
-    same = {"metadata": {"name": "a", "resourceVersion": "2"}, "data": {}, "status": {"x": 1}}
-    assert not differs(live, same)
-    assert differs(live, same | {"data": {"key": "value"}})
-    assert differs(live, same | {"metadata": {"name": "a", "labels": {"x": "y"}}})
+def test_only_works_that_are_gone_lose_their_claim() -> None:
+    live = owned_by(MINE, OTHER_WORK, FOREIGN)
+    gone = orphans(live, is_orphan=lambda name: name != "mine")
+    assert gone == {"other"}
+    assert without(live, gone) == owned_by(MINE, FOREIGN)

@@ -1,0 +1,115 @@
+"""Client-side apply: what an object should look like after a new version of its manifest.
+
+Three versions are compared: what was applied last, what is to be applied, and what is there.
+What only the first has is removed, what the second says is set, all the rest of the third is
+other people's and stays.
+
+contract: placement 8 (client-side apply)
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planning.members import merge_keys
+
+Json = Mapping[str, Any]
+_Path = tuple[str, ...]
+
+
+def merged(live: Json, *, last: Json, wanted: Json, group: str) -> dict[str, Any]:
+    """The object as it should be.
+
+    Args:
+        live: the object as it is on the member.
+        last: the manifest as it was applied last; empty when that is not known.
+        wanted: the manifest to apply.
+        group: API group of the object; of built-in kinds some lists are merged item by item.
+    """
+    return _Merge(by_key=merge_keys.is_merged(group)).objects((), last, wanted, live)
+
+
+def patch(live: Json, desired: Json) -> dict[str, Any]:
+    """The JSON merge patch (RFC 7386) that makes the one object the other; empty if it is."""
+    removed = {name: None for name in live if name not in desired}
+    changed = {
+        name: _change(live.get(name), value)
+        for name, value in desired.items()
+        if name not in live or not _is_same(live[name], value)
+    }
+    return removed | changed
+
+
+def _change(live: object, desired: object) -> object:
+    if isinstance(desired, Mapping):
+        return patch(live if isinstance(live, Mapping) else {}, desired)
+    return desired
+
+
+def _is_same(one: object, other: object) -> bool:
+    # To Python True equals 1, to an API server it does not.
+    return type(one) is type(other) and bool(one == other)
+
+
+class _Merge:
+    def __init__(self, *, by_key: bool) -> None:
+        self._by_key = by_key
+
+    def objects(self, path: _Path, last: Json, wanted: Json, live: Json) -> dict[str, Any]:
+        asked = {name: value for name, value in wanted.items() if value is not None}
+        result = {name: value for name, value in live.items() if name in asked or name not in last}
+        for name, value in asked.items():
+            result[name] = self._value((*path, name), last.get(name), value, live.get(name))
+        if self._by_key and merge_keys.is_exclusive(path) and result != live:
+            return {name: value for name, value in result.items() if name in asked}
+        return result
+
+    def _value(self, path: _Path, last: object, wanted: object, live: object) -> object:
+        if isinstance(wanted, Mapping):
+            return self.objects(path, _object(last), wanted, _object(live))
+        if isinstance(wanted, list) and self._by_key:
+            return self._list(path, _list(last), wanted, _list(live))
+        return wanted
+
+    def _list(self, path: _Path, last: list[Any], wanted: list[Any], live: list[Any]) -> list[Any]:
+        if merge_keys.is_set(path):
+            others = [each for each in live if each not in last and each not in wanted]
+            return [*wanted, *others]
+        key = merge_keys.key_of(path)
+        if not key or not all(_is_keyed(each, key) for each in (last, wanted, live)):
+            return wanted
+        return self._items(path, key, last, wanted, live)
+
+    def _items(
+        self, path: _Path, key: str, last: list[Json], wanted: list[Json], live: list[Json]
+    ) -> list[Any]:
+        before, there = _by(key, last), _by(key, live)
+        fresh = [
+            self.objects(path, before.get(each[key], {}), each, there.get(each[key], {}))
+            for each in wanted
+        ]
+        asked = _by(key, fresh)
+        kept = [each for each in live if each[key] in asked or each[key] not in before]
+        # Wanted items take the places that wanted items have, in their own order: whatever
+        # somebody else put before or between them stays there.
+        known = iter([each for each in fresh if each[key] in there])
+        placed = [next(known) if each[key] in asked else each for each in kept]
+        return placed + [each for each in fresh if each[key] not in there]
+
+
+def _object(value: object) -> Json:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _by(key: str, items: Sequence[Json]) -> dict[Any, Json]:
+    return {each[key]: each for each in items}
+
+
+def _is_keyed(items: Sequence[Any], key: str) -> bool:
+    """Whether every item has the key, and each another one."""
+    if not all(isinstance(each, Mapping) and key in each for each in items):
+        return False
+    return len(_by(key, items)) == len(items)
