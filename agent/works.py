@@ -84,7 +84,11 @@ class Works:
             self._add(work["metadata"]["name"])
 
     def _is_orphan(self, name: str) -> bool:
-        """Whether an AppliedWork of that name has lost its Work, as when the member had left."""
+        """Whether an AppliedWork has lost its Work, as when the member left and rejoined."""
+        record = self.records.get(name)
+        if record is None or record["spec"]["workNamespace"] != self._namespace:
+            # Another fleet's, or not known well enough to take something away from it.
+            return False
         return self.cache.get(name, self._namespace) is None
 
     def _add(self, name: str) -> None:

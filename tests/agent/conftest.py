@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from api.kinds import NAMESPACE
 from hub import Hub
 from tests.agent.support import Member
 
@@ -23,3 +24,11 @@ async def member(hub: Hub, cluster: Hub, unique: str) -> AsyncIterator[Member]:
     await member.register()
     yield member
     await member.unregister()
+
+
+@pytest.fixture
+async def ns(member: Member, unique: str) -> str:
+    """A namespace of the member that no Work has made."""
+    name = f"{unique}-ns"
+    await member.cluster.create(NAMESPACE, {"metadata": {"name": name}})
+    return name

@@ -130,6 +130,26 @@ def conditions(holder: Json) -> dict[str, Json]:
     return {each["type"]: each for each in holder.get("conditions", [])}
 
 
+def entry(work: Json, ordinal: int = 0) -> Json:
+    """What a Work says of one of its manifests."""
+    found: Json = work["status"]["manifestConditions"][ordinal]
+    assert found["identifier"]["ordinal"] == ordinal
+    return found
+
+
+def details(work: Json, kind: str, ordinal: int = 0) -> Json:
+    """The drifts or diffs of a manifest, without times, which must be there."""
+    found = dict(entry(work, ordinal)[f"{kind}Details"])
+    first = {"drift": "firstDriftedObservedTime", "diff": "firstDiffedObservedTime"}[kind]
+    assert found.pop(first) <= found.pop("observationTime")
+    return found
+
+
+async def live(member: Member, ns: str, name: str = "cm", kind: Kind = CONFIG_MAP) -> Json:
+    """An object on the member."""
+    return await member.cluster.get(kind, name, namespace=ns)
+
+
 def namespace(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 

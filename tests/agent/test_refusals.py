@@ -1,8 +1,6 @@
 """Manifests that cannot be applied: each says why, the others go on."""
 
-import pytest
-
-from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
+from api.kinds import APPLIED_WORK, NAMESPACE, WORK, Kind
 from hub import Json
 from tests.agent.support import Member, conditions, config_map, eventually, namespace, running
 
@@ -134,79 +132,6 @@ async def test_an_object_with_only_a_generated_name_is_refused(member: Member, u
         await member.put(unique, manifest)
         work = await member.reported(unique, available=None)
     assert applied(work, 0)["reason"] == "FoundGenerateName"
-
-
-async def test_an_object_of_another_work_is_left_alone(member: Member, unique: str) -> None:
-    ns, other = f"{unique}-ns", f"{unique}-other"
-    async with running(member.agent()):
-        await member.put(unique, namespace(ns), config_map("cm", ns, key="mine"))
-        await member.reported(unique)
-        await member.put(other, config_map("cm", ns, key="theirs"))
-        work = await member.reported(other, available=None)
-        assert applied(work, 0)["reason"] == "FailedToTakeOver"
-        assert "already owned by some other sources(s)" in applied(work, 0)["message"]
-        assert await member.data("cm", ns) == {"key": "mine"}
-
-
-@pytest.mark.parametrize(
-    ("when", "reason"), [("Never", "NotTakenOver"), ("IfNoDiff", "FailedToTakeOver")]
-)
-async def test_a_foreign_object_is_left_alone_if_the_strategy_says_so(
-    member: Member, unique: str, when: str, reason: str
-) -> None:
-    ns = f"{unique}-ns"
-    await member.cluster.apply(NAMESPACE, namespace(ns))
-    await member.cluster.create(CONFIG_MAP, config_map("cm", ns, key="before"))
-    async with running(member.agent()):
-        await member.put(
-            unique, config_map("cm", ns, key="after"), strategy={"whenToTakeOver": when}
-        )
-        work = await member.reported(unique, available=None)
-    assert applied(work, 0)["reason"] == reason
-    assert await member.data("cm", ns) == {"key": "before"}
-
-
-async def test_an_equal_foreign_object_is_taken_over_if_no_diff(
-    member: Member, unique: str
-) -> None:
-    ns = f"{unique}-ns"
-    await member.cluster.apply(NAMESPACE, namespace(ns))
-    await member.cluster.create(CONFIG_MAP, config_map("cm", ns, key="same"))
-    async with running(member.agent()):
-        await member.put(
-            unique, config_map("cm", ns, key="same"), strategy={"whenToTakeOver": "IfNoDiff"}
-        )
-        await member.reported(unique)
-
-
-async def test_drift_stops_applying_if_the_strategy_says_so(member: Member, unique: str) -> None:
-    ns = f"{unique}-ns"
-    strategy = {"whenToApply": "IfNotDrifted"}
-    async with running(member.agent()):
-        await member.put(unique, namespace(ns), config_map("cm", ns, key="1"), strategy=strategy)
-        await member.reported(unique)
-        await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"key": "2"}}, namespace=ns)
-        work = await member.reported(unique, available=None)
-        assert applied(work, 1)["reason"] == "FoundDrifts"
-        assert await member.data("cm", ns) == {"key": "2"}
-        # A new version of the manifest is no drift.
-        await member.put(unique, namespace(ns), config_map("cm", ns, key="3"), strategy=strategy)
-        await member.reported(unique)
-        assert await member.data("cm", ns) == {"key": "3"}
-
-
-async def test_report_diff_touches_nothing(member: Member, unique: str) -> None:
-    async with running(member.agent()):
-        await member.put(unique, namespace(f"{unique}-ns"), strategy={"type": "ReportDiff"})
-
-        async def reported() -> Json | None:
-            status = (await member.work(unique)).get("status", {})
-            return conditions(status).get("DiffReported")
-
-        said = await eventually(reported)
-        assert (said["status"], said["reason"]) == ("False", "SomeManifestsHaveNotReportedDiff")
-        assert await member.cluster.find(NAMESPACE, f"{unique}-ns") is None
-        assert await member.cluster.find(APPLIED_WORK, unique) is None
 
 
 async def test_a_namesake_of_another_fleet_is_left_alone(member: Member, unique: str) -> None:

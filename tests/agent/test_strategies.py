@@ -5,9 +5,18 @@ import json
 import pytest
 
 from api import names
-from api.kinds import CONFIG_MAP, NAMESPACE, Kind
+from api.kinds import CONFIG_MAP, Kind
 from hub import Json
-from tests.agent.support import Member, conditions, config_map, deployment, eventually, running
+from tests.agent.support import (
+    Member,
+    conditions,
+    config_map,
+    deployment,
+    entry,
+    eventually,
+    live,
+    running,
+)
 
 CLIENT = {"type": "ClientSideApply"}
 SERVER = {"type": "ServerSideApply"}
@@ -15,25 +24,8 @@ FORCED = {"type": "ServerSideApply", "serverSideApplyConfig": {"force": True}}
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", namespaced=True)
 
 
-@pytest.fixture
-async def ns(member: Member, unique: str) -> str:
-    """A namespace of the member that no Work has made."""
-    name = f"{unique}-ns"
-    await member.cluster.create(NAMESPACE, {"metadata": {"name": name}})
-    return name
-
-
-async def live(member: Member, ns: str, name: str = "cm", kind: Kind = CONFIG_MAP) -> Json:
-    return await member.cluster.get(kind, name, namespace=ns)
-
-
 def annotations(body: Json) -> dict[str, str]:
     found: dict[str, str] = body["metadata"].get("annotations", {})
-    return found
-
-
-def entry(work: Json, ordinal: int = 0) -> Json:
-    found: Json = work["status"]["manifestConditions"][ordinal]
     return found
 
 
@@ -151,150 +143,3 @@ async def test_a_conflict_with_another_manager_is_reported(
         await member.put(unique, config_map("cm", ns, k="1"), strategy=FORCED)
         await member.reported(unique)
         assert await member.data("cm", ns) == {"k": "1"}
-
-
-def details(work: Json, kind: str, ordinal: int = 0) -> Json:
-    """The drifts or diffs of a manifest, without times, which must be there."""
-    found = dict(entry(work, ordinal)[f"{kind}Details"])
-    first = {"drift": "firstDriftedObservedTime", "diff": "firstDiffedObservedTime"}[kind]
-    assert found.pop(first) <= found.pop("observationTime")
-    return found
-
-
-@pytest.mark.parametrize(
-    ("comparison", "change", "drift"),
-    [
-        (
-            "PartialComparison",
-            {"k": "by hand"},
-            {"path": "/data/k", "valueInHub": "v1", "valueInMember": "by hand"},
-        ),
-        ("FullComparison", {"extra": "mine"}, {"path": "/data/extra", "valueInMember": "mine"}),
-    ],
-)
-@pytest.mark.parametrize("kind", ["ClientSideApply", "ServerSideApply"])
-async def test_drift_stops_applying_until_it_is_gone(
-    member: Member, unique: str, ns: str, kind: str, comparison: str, change: Json, drift: Json
-) -> None:
-    strategy = {"type": kind, "comparisonOption": comparison, "whenToApply": "IfNotDrifted"}
-    async with running(member.agent()):
-        await member.put(unique, config_map("cm", ns, k="v1"), strategy=strategy)
-        await member.reported(unique)
-        await member.cluster.patch(CONFIG_MAP, "cm", {"data": change}, namespace=ns)
-        work = await member.reported(unique, available=None)
-        said = conditions(entry(work))["Applied"]
-        assert (said["reason"], said["message"]) == (
-            "FoundDrifts",
-            (
-                "Failed to apply the manifest (error: cannot apply manifest: drifts are found between "
-                "the manifest and the object from the member cluster)"
-            ),
-        )
-        assert details(work, "drift") == {
-            "observedInMemberClusterGeneration": 0,
-            "observedDrifts": [drift],
-        }
-        assert (await member.data("cm", ns) or {}).items() >= change.items()
-        undone = {name: {"k": "v1"}.get(name) for name in change}
-        await member.cluster.patch(CONFIG_MAP, "cm", {"data": undone}, namespace=ns)
-        work = await member.reported(unique)
-        assert "driftDetails" not in entry(work)
-
-
-async def test_a_full_comparison_tells_of_drift_that_applying_leaves(
-    member: Member, unique: str, ns: str
-) -> None:
-    async with running(member.agent()):
-        strategy = {"comparisonOption": "FullComparison"}
-        await member.put(unique, config_map("cm", ns, k="v1"), strategy=strategy)
-        await member.reported(unique)
-        by_hand = {"k": "by hand", "extra": "mine"}
-        await member.cluster.patch(CONFIG_MAP, "cm", {"data": by_hand}, namespace=ns)
-
-        async def drifted() -> Json | None:
-            work = await member.work(unique)
-            return work if "driftDetails" in entry(work) else None
-
-        work = await eventually(drifted)
-        assert details(work, "drift")["observedDrifts"] == [
-            {"path": "/data/extra", "valueInMember": "mine"}
-        ]
-        assert conditions(work["status"])["Applied"]["status"] == "True"
-        assert await member.data("cm", ns) == {"k": "v1", "extra": "mine"}
-
-
-async def test_the_times_of_drift_say_when_it_began_and_when_it_was_last_seen(
-    member: Member, unique: str, ns: str
-) -> None:
-    strategy = {"whenToApply": "IfNotDrifted"}
-    async with running(member.agent()):
-        await member.put(unique, config_map("cm", ns, k="v1"), strategy=strategy)
-        await member.reported(unique)
-        await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"k": "x"}}, namespace=ns)
-        first = entry(await member.reported(unique, available=None))["driftDetails"]
-
-        async def seen_again() -> Json | None:
-            await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"k": "y"}}, namespace=ns)
-            found: Json = entry(await member.work(unique))["driftDetails"]
-            return found if found["observationTime"] > first["observationTime"] else None
-
-        again = await eventually(seen_again)
-        assert again["firstDriftedObservedTime"] == first["firstDriftedObservedTime"]
-        assert again["observedDrifts"][0]["valueInMember"] == "y"
-
-
-@pytest.mark.parametrize("kind", ["ClientSideApply", "ServerSideApply"])
-async def test_an_object_that_differs_is_not_taken_over_and_its_differences_are_listed(
-    member: Member, unique: str, ns: str, kind: str
-) -> None:
-    await member.cluster.create(CONFIG_MAP, config_map("cm", ns, k="old"))
-    strategy = {"type": kind, "whenToTakeOver": "IfNoDiff"}
-    async with running(member.agent()):
-        await member.put(unique, config_map("cm", ns, k="v1"), strategy=strategy)
-        work = await member.reported(unique, available=None)
-        said = conditions(entry(work))["Applied"]
-        assert (said["reason"], said["message"]) == (
-            "FailedToTakeOver",
-            (
-                "Failed to apply the manifest (error: cannot take over object: configuration "
-                "differences are found between the manifest object and the corresponding object in "
-                "the member cluster)"
-            ),
-        )
-        assert details(work, "diff") == {
-            "observedInMemberClusterGeneration": 0,
-            "observedDiffs": [{"path": "/data/k", "valueInHub": "v1", "valueInMember": "old"}],
-        }
-        assert "ownerReferences" not in (await live(member, ns))["metadata"]
-        # As soon as somebody makes it equal it is taken over.
-        await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"k": "v1"}}, namespace=ns)
-        work = await member.reported(unique)
-        assert "diffDetails" not in entry(work)
-
-
-async def test_an_object_that_is_not_taken_over_is_made_anew_once_it_is_gone(
-    member: Member, unique: str, ns: str
-) -> None:
-    await member.cluster.create(CONFIG_MAP, config_map("cm", ns, k="old"))
-    async with running(member.agent()):
-        await member.put(unique, config_map("cm", ns, k="v1"), strategy={"whenToTakeOver": "Never"})
-        work = await member.reported(unique, available=None)
-        assert "diffDetails" not in entry(work)
-        await member.cluster.delete(CONFIG_MAP, "cm", namespace=ns)
-        await member.reported(unique)
-    assert await member.data("cm", ns) == {"k": "v1"}
-
-
-async def test_an_object_of_a_work_that_is_gone_is_taken_over(
-    member: Member, unique: str, ns: str
-) -> None:
-    """As after a member has left and rejoined: it keeps what it had."""
-    await member.cluster.create(CONFIG_MAP, config_map("cm", ns, k="old"))
-    left_behind = await member.orphan(f"{unique}-orphan")
-    theirs = {"ownerReferences": [left_behind]}
-    await member.cluster.patch(CONFIG_MAP, "cm", {"metadata": theirs}, namespace=ns)
-    async with running(member.agent()):
-        await member.put(unique, config_map("cm", ns, k="v1"))
-        await member.reported(unique)
-        owners = (await live(member, ns))["metadata"]["ownerReferences"]
-    assert [each["name"] for each in owners] == [unique]

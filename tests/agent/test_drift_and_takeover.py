@@ -1,0 +1,244 @@
+"""Objects that are not as their manifest says: overwritten, taken over, left alone, reported."""
+
+import pytest
+
+from api.kinds import CONFIG_MAP, WORK
+from hub import Json
+from tests.agent.support import (
+    Member,
+    conditions,
+    config_map,
+    details,
+    entry,
+    eventually,
+    live,
+    running,
+)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "change", "drift"),
+    [
+        (
+            "PartialComparison",
+            {"k": "by hand"},
+            {"path": "/data/k", "valueInHub": "v1", "valueInMember": "by hand"},
+        ),
+        ("FullComparison", {"extra": "mine"}, {"path": "/data/extra", "valueInMember": "mine"}),
+    ],
+)
+@pytest.mark.parametrize("kind", ["ClientSideApply", "ServerSideApply"])
+async def test_drift_stops_applying_until_it_is_gone(
+    member: Member, unique: str, ns: str, kind: str, comparison: str, change: Json, drift: Json
+) -> None:
+    strategy = {"type": kind, "comparisonOption": comparison, "whenToApply": "IfNotDrifted"}
+    async with running(member.agent()):
+        await member.put(unique, config_map("cm", ns, k="v1"), strategy=strategy)
+        await member.reported(unique)
+        await member.cluster.patch(CONFIG_MAP, "cm", {"data": change}, namespace=ns)
+        work = await member.reported(unique, available=None)
+        said = conditions(entry(work))["Applied"]
+        assert (said["reason"], said["message"]) == (
+            "FoundDrifts",
+            (
+                "Failed to apply the manifest (error: cannot apply manifest: drifts are found "
+                "between the manifest and the object from the member cluster)"
+            ),
+        )
+        assert details(work, "drift") == {
+            "observedInMemberClusterGeneration": 0,
+            "observedDrifts": [drift],
+        }
+        assert (await member.data("cm", ns) or {}).items() >= change.items()
+        undone = {name: {"k": "v1"}.get(name) for name in change}
+        await member.cluster.patch(CONFIG_MAP, "cm", {"data": undone}, namespace=ns)
+        work = await member.reported(unique)
+        assert "driftDetails" not in entry(work)
+
+
+async def test_a_full_comparison_tells_of_drift_that_applying_leaves(
+    member: Member, unique: str, ns: str
+) -> None:
+    async with running(member.agent()):
+        strategy = {"comparisonOption": "FullComparison"}
+        await member.put(unique, config_map("cm", ns, k="v1"), strategy=strategy)
+        await member.reported(unique)
+        by_hand = {"k": "by hand", "extra": "mine"}
+        await member.cluster.patch(CONFIG_MAP, "cm", {"data": by_hand}, namespace=ns)
+
+        async def drifted() -> Json | None:
+            work = await member.work(unique)
+            return work if "driftDetails" in entry(work) else None
+
+        work = await eventually(drifted)
+        assert details(work, "drift")["observedDrifts"] == [
+            {"path": "/data/extra", "valueInMember": "mine"}
+        ]
+        assert conditions(work["status"])["Applied"]["status"] == "True"
+        assert await member.data("cm", ns) == {"k": "v1", "extra": "mine"}
+
+
+async def test_the_times_of_drift_say_when_it_began_and_when_it_was_last_seen(
+    member: Member, unique: str, ns: str
+) -> None:
+    strategy = {"whenToApply": "IfNotDrifted"}
+    async with running(member.agent()):
+        await member.put(unique, config_map("cm", ns, k="v1"), strategy=strategy)
+        await member.reported(unique)
+        await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"k": "x"}}, namespace=ns)
+        first = entry(await member.reported(unique, available=None))["driftDetails"]
+
+        async def seen_again() -> Json | None:
+            await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"k": "y"}}, namespace=ns)
+            found: Json = entry(await member.work(unique))["driftDetails"]
+            return found if found["observationTime"] > first["observationTime"] else None
+
+        again = await eventually(seen_again)
+        assert again["firstDriftedObservedTime"] == first["firstDriftedObservedTime"]
+        assert again["observedDrifts"][0]["valueInMember"] == "y"
+
+
+@pytest.mark.parametrize("kind", ["ClientSideApply", "ServerSideApply"])
+async def test_an_object_that_differs_is_not_taken_over_and_its_differences_are_listed(
+    member: Member, unique: str, ns: str, kind: str
+) -> None:
+    await member.cluster.create(CONFIG_MAP, config_map("cm", ns, k="old"))
+    strategy = {"type": kind, "whenToTakeOver": "IfNoDiff"}
+    async with running(member.agent()):
+        await member.put(unique, config_map("cm", ns, k="v1"), strategy=strategy)
+        work = await member.reported(unique, available=None)
+        said = conditions(entry(work))["Applied"]
+        assert (said["reason"], said["message"]) == (
+            "FailedToTakeOver",
+            (
+                "Failed to apply the manifest (error: cannot take over object: configuration "
+                "differences are found between the manifest object and the corresponding object in "
+                "the member cluster)"
+            ),
+        )
+        assert details(work, "diff") == {
+            "observedInMemberClusterGeneration": 0,
+            "observedDiffs": [{"path": "/data/k", "valueInHub": "v1", "valueInMember": "old"}],
+        }
+        assert "ownerReferences" not in (await live(member, ns))["metadata"]
+        # As soon as somebody makes it equal it is taken over.
+        await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"k": "v1"}}, namespace=ns)
+        work = await member.reported(unique)
+        assert "diffDetails" not in entry(work)
+
+
+async def test_an_object_that_is_not_taken_over_is_made_anew_once_it_is_gone(
+    member: Member, unique: str, ns: str
+) -> None:
+    await member.cluster.create(CONFIG_MAP, config_map("cm", ns, k="old"))
+    async with running(member.agent()):
+        await member.put(unique, config_map("cm", ns, k="v1"), strategy={"whenToTakeOver": "Never"})
+        work = await member.reported(unique, available=None)
+        assert "diffDetails" not in entry(work)
+        await member.cluster.delete(CONFIG_MAP, "cm", namespace=ns)
+        await member.reported(unique)
+    assert await member.data("cm", ns) == {"k": "v1"}
+
+
+async def test_an_object_of_a_work_that_is_gone_is_taken_over(
+    member: Member, unique: str, ns: str
+) -> None:
+    """As after a member has left and rejoined: it keeps what it had."""
+    await member.cluster.create(CONFIG_MAP, config_map("cm", ns, k="old"))
+    left_behind = await member.orphan(f"{unique}-orphan")
+    theirs = {"ownerReferences": [left_behind]}
+    await member.cluster.patch(CONFIG_MAP, "cm", {"metadata": theirs}, namespace=ns)
+    async with running(member.agent()):
+        await member.put(unique, config_map("cm", ns, k="v1"))
+        await member.reported(unique)
+        owners = (await live(member, ns))["metadata"]["ownerReferences"]
+    assert [each["name"] for each in owners] == [unique]
+
+
+async def test_a_new_version_of_the_manifest_is_no_drift(
+    member: Member, unique: str, ns: str
+) -> None:
+    strategy = {"whenToApply": "IfNotDrifted"}
+    async with running(member.agent()):
+        await member.put(unique, config_map("cm", ns, k="v1"), strategy=strategy)
+        await member.reported(unique)
+        await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"k": "by hand"}}, namespace=ns)
+        await member.reported(unique, available=None)
+        await member.put(unique, config_map("cm", ns, k="v2"), strategy=strategy)
+        await member.reported(unique)
+    assert await member.data("cm", ns) == {"k": "v2"}
+
+
+@pytest.mark.parametrize(
+    ("strategy", "words"),
+    [
+        (
+            {},
+            (
+                "the object is already owned by some other sources(s) and co-ownership is "
+                "disallowed (existingOwnerRefs: [{APIVersion:placement.kubernetes-fleet.io/v1beta1 "
+                "Kind:AppliedWork Name:"
+            ),
+        ),
+        (
+            {"allowCoOwnership": True},
+            "the object is already owned by another Fleet AppliedWork object)",
+        ),
+    ],
+)
+async def test_an_object_that_two_works_claim_stays_with_the_first(
+    member: Member, unique: str, ns: str, strategy: Json, words: str
+) -> None:
+    second = f"{unique}-second"
+    async with running(member.agent()):
+        await member.put(unique, config_map("cm", ns, key="mine"), strategy=strategy)
+        await member.reported(unique)
+        await member.put(second, config_map("cm", ns, key="theirs"), strategy=strategy)
+        said = conditions(entry(await member.reported(second, available=None)))["Applied"]
+        assert said["reason"] == "FailedToTakeOver"
+        assert said["message"].startswith(
+            "Failed to apply the manifest (error: failed to take over a pre-existing object: "
+            + words
+        )
+        assert await member.data("cm", ns) == {"key": "mine"}
+
+
+async def test_what_the_first_claimant_leaves_the_second_makes_anew(
+    member: Member, unique: str, ns: str
+) -> None:
+    second = f"{unique}-second"
+    async with running(member.agent()):
+        await member.put(unique, config_map("cm", ns, key="mine"))
+        await member.reported(unique)
+        await member.put(second, config_map("cm", ns, key="theirs"))
+        await member.reported(second, available=None)
+        first = (await live(member, ns))["metadata"]["uid"]
+        await member.hub.delete(WORK, unique, namespace=member.namespace)
+
+        async def made_anew() -> bool:
+            found = await member.cluster.find(CONFIG_MAP, "cm", namespace=ns)
+            return found is not None and found["metadata"]["uid"] != first
+
+        # The garbage collector learns of a new kind of owner only every 30 s.
+        await eventually(made_anew, within=75)
+        await member.reported(second)
+    assert await member.data("cm", ns) == {"key": "theirs"}
+
+
+@pytest.mark.parametrize("shared", [True, False])
+async def test_an_object_is_shared_with_foreign_owners_if_the_strategy_says_so(
+    member: Member, unique: str, ns: str, shared: bool
+) -> None:
+    other = await member.cluster.create(CONFIG_MAP, config_map("owner", ns))
+    uid = other["metadata"]["uid"]
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid}
+    foreign = config_map("cm", ns, key="before")
+    foreign["metadata"]["ownerReferences"] = [owner]
+    await member.cluster.create(CONFIG_MAP, foreign)
+    async with running(member.agent()):
+        strategy = {"allowCoOwnership": shared}
+        await member.put(unique, config_map("cm", ns, key="after"), strategy=strategy)
+        await member.reported(unique, available="True" if shared else None)
+        owners = [each["name"] for each in (await live(member, ns))["metadata"]["ownerReferences"]]
+    assert owners == (["owner", unique] if shared else ["owner"])
+    assert await member.data("cm", ns) == {"key": "after" if shared else "before"}
