@@ -18,7 +18,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.registry import all_activities
-from agent import Agent, AgentError
+from agent import Agent, AgentError, AgentPool
 from bridge import Bridge, BridgeSettings
 from hub import Hub, HubError, SharedCaches
 from placement import Placement, PlacementSettings
@@ -89,6 +89,8 @@ class Settings(BaseModel):
     """`text` or `json`; by default text on a terminal and JSON elsewhere."""
     members: dict[str, Path] = {}
     """Kubeconfigs of the members that this process runs the agents of: `name=path,…`."""
+    member_secrets: str = ""
+    """Namespace on the hub with Secrets that hold members' kubeconfigs, to run their agents too."""
 
     @classmethod
     def load(cls, environ: Mapping[str, str] = os.environ, /, **overrides: object) -> Self:
@@ -183,6 +185,9 @@ async def _parts(
         parts.append(_Part(placement.run(), placement.ready()))
     if Role.AGENTS in settings.run:
         parts += [await _agent(name, path, hub, stack) for name, path in settings.members.items()]
+        if settings.member_secrets:
+            pool = AgentPool(hub, namespace=settings.member_secrets)
+            parts.append(_Part(pool.run(), pool.ready()))
     return parts
 
 

@@ -11,9 +11,10 @@ from datetime import UTC, datetime, timedelta
 
 from agent.properties import Properties
 from agent.settings import STATUS_MANAGER, AgentSettings
+from agent.sources import Source
 from api.kinds import MEMBER_CLUSTER
 from api.members import MemberCluster, MemberClusterStatus
-from hub import Cache, Change, Conflict, Hub, HubError, Json, NotFound
+from hub import Change, Conflict, Hub, HubError, Json, NotFound
 from planning.members import member_conditions, properties
 
 logger = logging.getLogger(__name__)
@@ -25,14 +26,16 @@ _JITTER = 0.05
 class Membership:
     """Watches the MemberCluster of one cluster and reports into it."""
 
-    def __init__(self, *, member: str, hub: Hub, cluster: Hub, settings: AgentSettings) -> None:
+    def __init__(
+        self, *, member: str, hub: Hub, cluster: Hub, settings: AgentSettings, cache: Source
+    ) -> None:
         self._member = member
         self._hub = hub
         self._cluster = cluster
         self._settings = settings
         self._properties = Properties(cluster, settings=settings)
         self._changed = asyncio.Event()
-        self.cache = Cache(hub, MEMBER_CLUSTER, fields=f"metadata.name={member}")
+        self.cache = cache
 
     def subscribe(self, told: Callable[[], None]) -> None:
         """Be told whenever the cluster joins or leaves the fleet."""

@@ -7,8 +7,11 @@ from typing import Final
 from agent import definitions
 from agent.membership import Membership
 from agent.settings import AgentSettings
+from agent.sources import Source
 from agent.works import Works
-from hub import Hub, HubError
+from api import names
+from api.kinds import MEMBER_CLUSTER, WORK
+from hub import Cache, Hub, HubError
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +29,14 @@ class Agent:
     """
 
     def __init__(
-        self, *, member: str, hub: Hub, cluster: Hub, settings: AgentSettings | None = None
+        self,
+        *,
+        member: str,
+        hub: Hub,
+        cluster: Hub,
+        settings: AgentSettings | None = None,
+        works: Source | None = None,
+        members: Source | None = None,
     ) -> None:
         """Prepare an agent.
 
@@ -35,17 +45,26 @@ class Agent:
             hub: client of the hub.
             cluster: client of the member's own API server.
             settings: how the agent works; the defaults when left out.
+            works: the Works of the member's namespace; watched by the agent when left out.
+            members: its MemberCluster; watched by the agent when left out.
         """
         settings = settings or AgentSettings()
         self._member = member
         self._cluster = cluster
-        self._membership = Membership(member=member, hub=hub, cluster=cluster, settings=settings)
+        self._membership = Membership(
+            member=member,
+            hub=hub,
+            cluster=cluster,
+            settings=settings,
+            cache=members or Cache(hub, MEMBER_CLUSTER, fields=f"metadata.name={member}"),
+        )
         self._works = Works(
             member=member,
             hub=hub,
             cluster=cluster,
             membership=self._membership,
             settings=settings,
+            cache=works or Cache(hub, WORK, namespace=names.member_namespace(member)),
         )
 
     async def run(self) -> None:

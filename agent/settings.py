@@ -43,3 +43,7 @@ class AgentSettings:
     properties_patience: timedelta = timedelta(seconds=10)
     """How long a heartbeat waits for nodes and pods to be counted (default 10 s); then it says
     so, and goes out with those of before."""
+
+    restart_pause: timedelta = timedelta(seconds=60)
+    """How soon an agent in a pool starts again after its member refused it something it cannot
+    do without (default 60 s): someone has to grant it first."""

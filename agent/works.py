@@ -13,6 +13,7 @@ from agent.processing import Processor
 from agent.progress import Progress
 from agent.settings import AgentSettings
 from agent.sightings import Sighting, Sightings
+from agent.sources import Source
 from api import names
 from api.kinds import APPLIED_WORK, WORK
 from api.works import Work, WorkStatus
@@ -44,6 +45,7 @@ class Works:
         cluster: Hub,
         membership: Membership,
         settings: AgentSettings,
+        cache: Source,
     ) -> None:
         self._namespace = names.member_namespace(member)
         self._hub = hub
@@ -54,7 +56,7 @@ class Works:
         self._processor = Processor(
             cluster, sightings=self.sightings, settings=settings, is_orphan=self._is_orphan
         )
-        self.cache = Cache(hub, WORK, namespace=self._namespace)
+        self.cache = cache
         self.records = Cache(cluster, APPLIED_WORK)
         self.controller = Controller(
             f"works of {member}", self._reconcile, workers=settings.works_at_once

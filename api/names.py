@@ -43,6 +43,10 @@ CLUSTER_RESOURCE_OVERRIDE_HASH: Final = PREFIX + "parent-cluster-resource-overri
 SPEC_HASH: Final = PREFIX + "spec-hash"
 LAST_APPLIED: Final = PREFIX + "last-applied-configuration"
 
+MEMBER_KUBECONFIG: Final = "fleetgate.dev/member"
+"""Label of a Secret on the hub that holds a member's kubeconfig: the member's name. It is
+fleetgate's own, for KubeFleet's agents always run next to their members."""
+
 # Finalizers.
 RUN_FINALIZER: Final = PREFIX + "stagedupdaterun-finalizer"
 PLACEMENT_FINALIZER: Final = PREFIX + "crp-cleanup"

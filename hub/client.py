@@ -8,8 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from kubernetes.aio.client import Configuration
+
 from api.kinds import Kind
-from hub import errors, paths, watching
+from hub import errors, handed_kubeconfig, paths, watching
 from hub.discovery import Discovery, Kinds
 from hub.kubeconfig import load as load_configuration
 from hub.limits import Limits
@@ -63,8 +65,25 @@ class Hub:
         `manager` owns the fields that this client writes. Without a path: KUBECONFIG, then the
         pod's service account, then `~/.kube/config`. Raises BadConfiguration.
         """
-        limits = limits or Limits()
         configuration = await load_configuration(kubeconfig, context=context)
+        return cls._connected(configuration, manager=manager, limits=limits)
+
+    @classmethod
+    async def connect_as_told(
+        cls, kubeconfig: str, *, manager: str = "fleetgate", limits: Limits | None = None
+    ) -> Self:
+        """Make a client from the text of a kubeconfig that somebody handed over.
+
+        It must hold all that it needs; see `hub.handed_kubeconfig`. Raises BadConfiguration.
+        """
+        configuration = await handed_kubeconfig.load(kubeconfig)
+        return cls._connected(configuration, manager=manager, limits=limits)
+
+    @classmethod
+    def _connected(
+        cls, configuration: Configuration, *, manager: str, limits: Limits | None
+    ) -> Self:
+        limits = limits or Limits()
         transport = Transport(configuration, limits=limits, user_agent=manager)
         return cls(transport, manager=manager, limits=limits)
 

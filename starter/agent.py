@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from agent import Agent, AgentError
-from hub import Hub
+from hub import BadConfiguration, Hub
 from telemetry import LogFormat, configure_logging
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -28,22 +28,25 @@ Example:
     "--hub-kubeconfig", type=_FILE, required=True, help="How to reach the hub's API server."
 )
 @click.option(
-    "--member-kubeconfig", type=_FILE, required=True, help="How to reach the member's API server."
+    "--member-kubeconfig",
+    type=_FILE,
+    help="How to reach the member's API server  [default: the pod's service account].",
 )
-def agent(member: str, hub_kubeconfig: Path, member_kubeconfig: Path) -> None:
+def agent(member: str, hub_kubeconfig: Path, member_kubeconfig: Path | None) -> None:
     """Apply to one member cluster what the hub has for it, and report back.
 
     Runs until it is told to stop (SIGTERM, Ctrl-C). Several members may each have their own
-    process, or `fleetgate worker --run agents` serves them all.
+    process, or `fleetgate worker --run agents` serves them all. The rights that it needs are in
+    deploy/rbac/member-agent-on-hub.yaml and member-agent-on-member.yaml.
     """
     configure_logging(LogFormat.TEXT if sys.stderr.isatty() else LogFormat.JSON)
     try:
         asyncio.run(serve(member, hub_kubeconfig, member_kubeconfig))
-    except AgentError as error:
+    except (AgentError, BadConfiguration) as error:
         raise click.ClickException(str(error)) from error
 
 
-async def serve(member: str, hub_kubeconfig: Path, member_kubeconfig: Path) -> None:
+async def serve(member: str, hub_kubeconfig: Path, member_kubeconfig: Path | None) -> None:
     """Run one agent until a signal asks it to stop."""
     async with _clients(hub_kubeconfig, member_kubeconfig) as (hub, cluster):
         running = asyncio.create_task(Agent(member=member, hub=hub, cluster=cluster).run())
@@ -55,7 +58,9 @@ async def serve(member: str, hub_kubeconfig: Path, member_kubeconfig: Path) -> N
 
 
 @asynccontextmanager
-async def _clients(hub_kubeconfig: Path, member_kubeconfig: Path) -> AsyncIterator[tuple[Hub, Hub]]:
+async def _clients(
+    hub_kubeconfig: Path, member_kubeconfig: Path | None
+) -> AsyncIterator[tuple[Hub, Hub]]:
     async with (
         await Hub.connect(hub_kubeconfig, manager="fleetgate-agent") as hub,
         await Hub.connect(member_kubeconfig, manager="fleetgate-agent") as cluster,

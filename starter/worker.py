@@ -56,6 +56,12 @@ from starter.helping import examples
     metavar="NAME=KUBECONFIG,…",
     help="Members to run the agents of  [FLEETGATE_MEMBERS; default: none].",
 )
+@click.option(
+    "--member-secrets",
+    metavar="NAMESPACE",
+    help="Namespace of the hub with members' kubeconfigs in Secrets, labelled "
+    "fleetgate.dev/member=NAME: run their agents too  [FLEETGATE_MEMBER_SECRETS; default: none].",
+)
 def worker(**settings: object) -> None:
     """Drive update runs until told to stop (SIGTERM, Ctrl-C).
 

@@ -55,6 +55,7 @@ def test_without_variables_a_worker_does_everything_for_a_small_fleet() -> None:
         ("FLEETGATE_MEMBERS", "a=a.kubeconfig", "members", {"a": Path("a.kubeconfig")}),
         ("FLEETGATE_MEMBERS", "a=x=y, b=/z,", "members", {"a": Path("x=y"), "b": Path("/z")}),
         ("FLEETGATE_MEMBERS", "", "members", {}),
+        ("FLEETGATE_MEMBER_SECRETS", "fleet", "member_secrets", "fleet"),
     ],
 )
 def test_each_variable_sets_its_field(variable: str, value: str, field: str, read: object) -> None:

@@ -1,0 +1,135 @@
+"""Many members in one process, from Secrets on the hub; none harms another."""
+
+from base64 import b64encode
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from agent import AgentPool
+from api.kinds import NAMESPACE, SECRET, WORK
+from hub import Hub, Json
+from tests.agent.credentials import with_user
+from tests.agent.support import Member, conditions, eventually, namespace, running
+from tests.agent.test_membership import heartbeat, read
+
+
+@pytest.fixture
+async def kubeconfig(member_kubeconfig: Callable[[str], Awaitable[Path]]) -> str:
+    """A kubeconfig of the members' shared cluster that holds all it needs."""
+    return (await member_kubeconfig("agents")).read_text()
+
+
+@pytest.fixture
+async def secrets(hub: Hub, unique: str) -> str:
+    """A namespace of the hub for kubeconfigs."""
+    name = f"{unique}-members"
+    await hub.create(NAMESPACE, {"metadata": {"name": name}})
+    return name
+
+
+@pytest.fixture
+async def members(hub: Hub, cluster: Hub, unique: str) -> AsyncIterator[list[Member]]:
+    found = [Member(name=f"{unique}-{letter}", hub=hub, cluster=cluster) for letter in "abc"]
+    async with AsyncExitStack() as stack:
+        for each in found:
+            await each.register(heartbeat_seconds=1)
+            stack.push_async_callback(each.unregister)
+        yield found
+
+
+async def hand_over(hub: Hub, secrets: str, member: Member, kubeconfig: str) -> None:
+    """Put a kubeconfig on the hub, or change the one that is there."""
+    metadata = {
+        "name": member.name,
+        "namespace": secrets,
+        "labels": {"fleetgate.dev/member": member.name},
+    }
+    data = {"kubeconfig": b64encode(kubeconfig.encode()).decode()}
+    await hub.apply(SECRET, {"metadata": metadata, "data": data}, manager="test")
+
+
+async def serves(member: Member, work: str) -> None:
+    await member.put(work, namespace(f"{work}-ns"))
+    await member.reported(work)
+
+
+async def test_each_secret_brings_an_agent(
+    hub: Hub, secrets: str, members: list[Member], kubeconfig: str
+) -> None:
+    pool = AgentPool(hub, namespace=secrets)
+    async with running(pool):
+        for each in members:
+            await hand_over(hub, secrets, each, kubeconfig)
+        for each in members:
+            await serves(each, each.name)
+            assert await heartbeat(each)
+
+
+async def test_a_bad_secret_harms_nobody_else_and_may_be_mended(
+    hub: Hub,
+    secrets: str,
+    members: list[Member],
+    kubeconfig: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    good, nonsense, plugin = members
+    await hand_over(hub, secrets, nonsense, "nonsense")
+    program = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "touch"}}
+    await hand_over(hub, secrets, plugin, with_user(kubeconfig, program))
+    await hand_over(hub, secrets, good, kubeconfig)
+    async with running(AgentPool(hub, namespace=secrets)):
+        await serves(good, good.name)
+        assert f"member {nonsense.name} has no agent: Secret {nonsense.name}" in caplog.text
+        assert "exec runs a program of this machine" in caplog.text
+        await hand_over(hub, secrets, plugin, kubeconfig)
+        await serves(plugin, plugin.name)
+
+
+async def test_a_member_with_wrong_credentials_says_so_until_they_are_right(
+    hub: Hub, secrets: str, members: list[Member], kubeconfig: str
+) -> None:
+    member, *_ = members
+    async with running(AgentPool(hub, namespace=secrets)):
+        await hand_over(hub, secrets, member, with_user(kubeconfig, {"token": "wrong"}))
+        await member.put(member.name, namespace(f"{member.name}-ns"))
+
+        async def is_unhealthy() -> Json | None:
+            said = conditions((await read(member)).get("status", {})).get("Healthy", {})
+            return said if said.get("status") == "False" else None
+
+        said = await eventually(is_unhealthy)
+        assert "Unauthorized" in said["message"]
+        # As of a member that is away, nothing is said of its Works.
+        assert "status" not in await member.work(member.name)
+        await hand_over(hub, secrets, member, kubeconfig)
+        await member.reported(member.name)
+
+
+async def test_a_removed_secret_ends_the_agent_and_leaves_the_member_as_it_is(
+    hub: Hub, secrets: str, members: list[Member], kubeconfig: str
+) -> None:
+    member, *_ = members
+    async with running(AgentPool(hub, namespace=secrets)):
+        await hand_over(hub, secrets, member, kubeconfig)
+        await serves(member, member.name)
+        await hub.delete(SECRET, member.name, namespace=secrets)
+
+        await eventually(lambda: _is_silent(member))
+    assert await member.cluster.find(NAMESPACE, f"{member.name}-ns")
+    assert await hub.find(WORK, member.name, namespace=member.namespace)
+
+
+async def _is_silent(member: Member) -> bool:
+    """Whether no heartbeat comes for three times as long as one should take."""
+    before = await heartbeat(member)
+    with suppress(AssertionError):
+        await eventually(lambda: _beats_after(member, before), within=3)
+        return False
+    return True
+
+
+async def _beats_after(member: Member, before: datetime | None) -> bool:
+    return await heartbeat(member) != before

@@ -1,0 +1,89 @@
+"""The rights in deploy/rbac are enough for an agent, and grant nothing more on the hub."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from agent import Agent
+from api import names
+from api.kinds import CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, SECRET, WORK
+from hub import Forbidden, Hub
+from tests.agent.credentials import ON_HUB, ON_MEMBER, grant, of_account
+from tests.agent.support import Member, config_map, eventually, namespace, running
+from tests.agent.test_membership import heartbeat
+
+
+@pytest.fixture
+async def least(
+    member: Member,
+    hub_kubeconfig: Path,
+    member_kubeconfig: Callable[[str], Awaitable[Path]],
+    tmp_path: Path,
+) -> AsyncIterator[tuple[Hub, Hub]]:
+    """Clients of hub and member that may do just what the shipped files say."""
+    await grant(member.hub, ON_HUB, member=member.name)
+    await grant(member.cluster, ON_MEMBER)
+    for_hub = await of_account(
+        hub_kubeconfig, member.hub, member.name, namespace="fleetgate-agents", folder=tmp_path
+    )
+    for_member = await of_account(
+        await member_kubeconfig("agents"),
+        member.cluster,
+        "fleetgate-agent",
+        namespace="fleetgate",
+        folder=tmp_path,
+    )
+    async with await Hub.connect(for_hub) as hub, await Hub.connect(for_member) as cluster:
+        yield hub, cluster
+
+
+async def test_an_agent_needs_no_more_rights_than_the_shipped_ones(
+    member: Member, unique: str, least: tuple[Hub, Hub]
+) -> None:
+    hub, cluster = least
+    ns = f"{unique}-ns"
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": unique},
+        "rules": [{"nonResourceURLs": ["*"], "verbs": ["*"]}],
+    }
+    async with running(Agent(member=member.name, hub=hub, cluster=cluster)):
+        await eventually(lambda: heartbeat(member))
+        await member.put(unique, namespace(ns), config_map("cm", ns, key="1"), role)
+        await member.reported(unique)
+        await member.put(unique, namespace(ns), config_map("other", ns, key="2"))
+        await member.reported(unique)
+        await member.hub.delete(WORK, unique, namespace=member.namespace)
+
+        async def work_is_gone() -> bool:
+            return await member.hub.find(WORK, unique, namespace=member.namespace) is None
+
+        # The garbage collector learns of a new kind of owner only every 30 s.
+        await eventually(work_is_gone, within=75)
+    assert await member.cluster.find(NAMESPACE, ns) is None
+
+
+async def test_an_agent_reaches_nothing_else_on_the_hub(
+    member: Member, unique: str, least: tuple[Hub, Hub]
+) -> None:
+    hub, _ = least
+    other = names.member_namespace(f"{unique}-other")
+    body = {"metadata": {"name": "cm", "namespace": member.namespace}}
+    attempts = [
+        hub.list(WORK, namespace=other),
+        hub.list(WORK),
+        hub.create(WORK, body | {"spec": {}}),
+        hub.delete(WORK, "cm", namespace=member.namespace),
+        hub.list(MEMBER_CLUSTER),
+        hub.get(MEMBER_CLUSTER, f"{unique}-other"),
+        hub.patch(MEMBER_CLUSTER, member.name, {"spec": {"taints": []}}),
+        hub.delete(MEMBER_CLUSTER, member.name),
+        hub.list(SECRET, namespace=member.namespace),
+        hub.list(CONFIG_MAP, namespace=member.namespace),
+        hub.list(NAMESPACE),
+    ]
+    for attempt in attempts:
+        with pytest.raises(Forbidden):
+            await attempt
