@@ -42,7 +42,7 @@ async def token(cluster: Hub, account: str, *, namespace: str) -> str:
 
 
 def with_user(kubeconfig: str, user: dict[str, Any]) -> str:
-    """The kubeconfig as text that holds all it needs, for another user."""
+    """The kubeconfig for another user; it holds all that it needs."""
     document = yaml.safe_load(kubeconfig)
     document["users"][0]["user"] = user
     return yaml.safe_dump(document)
@@ -52,7 +52,10 @@ async def of_account(
     kubeconfig: Path, cluster: Hub, account: str, *, namespace: str, folder: Path
 ) -> Path:
     """A kubeconfig file with a token of a ServiceAccount."""
-    path = folder / f"{account}.kubeconfig"
-    user = {"token": await token(cluster, account, namespace=namespace)}
+    found = await token(cluster, account, namespace=namespace)
+    return _write(folder / f"{account}.kubeconfig", kubeconfig, {"token": found})
+
+
+def _write(path: Path, kubeconfig: Path, user: dict[str, Any]) -> Path:
     path.write_text(with_user(kubeconfig.read_text(), user))
     return path

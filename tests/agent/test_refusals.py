@@ -1,7 +1,7 @@
 """Manifests that cannot be applied: each says why, the others go on."""
 
-from api.kinds import APPLIED_WORK, NAMESPACE, WORK, Kind
-from hub import Json
+from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
+from hub import HubError, Json
 from tests.agent.support import Member, conditions, config_map, eventually, namespace, running
 
 PRIORITY_CLASS = Kind(
@@ -113,6 +113,61 @@ async def test_a_custom_resource_comes_with_its_definition(member: Member, uniqu
     said = conditions(work["status"])["Available"]
     assert said["reason"] == "WorkNotTrackable"
     assert work["status"]["manifestConditions"][0]["identifier"]["resource"] == "things"
+
+
+async def test_what_admission_refuses_fails_alone(member: Member, unique: str) -> None:
+    ns = f"{unique}-ns"
+    group = "admissionregistration.k8s.io"
+    policy = {
+        "metadata": {"name": unique},
+        "spec": {
+            "failurePolicy": "Fail",
+            "matchConstraints": {
+                "resourceRules": [
+                    {
+                        "apiGroups": [""],
+                        "apiVersions": ["v1"],
+                        "operations": ["CREATE"],
+                        "resources": ["configmaps"],
+                    }
+                ],
+                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": ns}},
+            },
+            "validations": [{"expression": "'team' in object.data", "message": "say your team"}],
+        },
+    }
+    binding = {
+        "metadata": {"name": unique},
+        "spec": {"policyName": unique, "validationActions": ["Deny"]},
+    }
+    for body, name in ((policy, ""), (binding, "Binding")):
+        kind = await member.cluster.kind_for(f"{group}/v1", f"ValidatingAdmissionPolicy{name}")
+        assert kind is not None
+        await member.cluster.create(kind, body)
+    refused, fine = config_map("refused", ns, a="1"), config_map("fine", ns, team="x")
+    async with running(member.agent()):
+        await member.put(unique, namespace(ns), fine)
+        await member.reported(unique)
+        await eventually(lambda: _is_enforced(member, ns))
+        await member.put(unique, namespace(ns), refused, fine)
+        work = await member.reported(unique, available=None)
+    said = applied(work, 1)
+    assert said["reason"] == "ManifestApplyFailed"
+    assert said["message"].startswith(
+        "Failed to apply the manifest (error: failed to apply the manifest: failed to create "
+        "manifest object: error returned by the API server: "
+    )
+    assert said["message"].endswith("denied request: say your team)")
+    assert applied(work, 2)["status"] == "True"
+
+
+async def _is_enforced(member: Member, ns: str) -> bool:
+    """Admission learns of a new policy by and by."""
+    try:
+        await member.cluster.create(CONFIG_MAP, config_map("probe", ns), dry_run=True)
+    except HubError:
+        return True
+    return False
 
 
 async def test_the_same_object_twice_is_refused_the_second_time(

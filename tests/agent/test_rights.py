@@ -10,7 +10,15 @@ from api import names
 from api.kinds import CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, SECRET, WORK
 from hub import Forbidden, Hub
 from tests.agent.credentials import ON_HUB, ON_MEMBER, grant, of_account
-from tests.agent.support import Member, config_map, eventually, namespace, running
+from tests.agent.support import (
+    Member,
+    conditions,
+    config_map,
+    entry,
+    eventually,
+    namespace,
+    running,
+)
 from tests.agent.test_membership import heartbeat
 
 
@@ -87,3 +95,60 @@ async def test_an_agent_reaches_nothing_else_on_the_hub(
     for attempt in attempts:
         with pytest.raises(Forbidden):
             await attempt
+
+
+async def test_a_kind_that_the_agent_may_not_see_fails_alone(
+    member: Member,
+    unique: str,
+    member_kubeconfig: Callable[[str], Awaitable[Path]],
+    tmp_path: Path,
+) -> None:
+    ns = f"{unique}-ns"
+    await member.cluster.create(NAMESPACE, namespace(ns))
+    await _narrow_account(member.cluster, unique, ns)
+    file = await of_account(
+        await member_kubeconfig("agents"), member.cluster, unique, namespace=ns, folder=tmp_path
+    )
+    hidden = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "a", "namespace": ns}}
+    async with (
+        await Hub.connect(file) as cluster,
+        running(Agent(member=member.name, hub=member.hub, cluster=cluster)),
+    ):
+        await member.put(unique, hidden, config_map("cm", ns, key="1"))
+        work = await member.reported(unique, available=None)
+    said = conditions(entry(work))["Applied"]
+    assert said["reason"] == "FailedToFindObjInMemberCluster"
+    assert said["message"].startswith(
+        "Failed to apply the manifest (error: failed to find the corresponding object for the "
+        "manifest object in the member cluster: error returned by the API server: limitranges "
+        '"a" is forbidden'
+    )
+    assert conditions(entry(work, 1))["Applied"]["status"] == "True"
+
+
+async def _narrow_account(cluster: Hub, name: str, ns: str) -> None:
+    """A ServiceAccount that may place ConfigMaps and nothing else."""
+    verbs = ["get", "list", "watch", "create", "patch", "delete"]
+    rules = [
+        {
+            "apiGroups": ["placement.kubernetes-fleet.io"],
+            "resources": ["appliedworks", "appliedworks/status"],
+            "verbs": verbs,
+        },
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs},
+    ]
+    rbac = "rbac.authorization.k8s.io"
+    subject = {"kind": "ServiceAccount", "name": name, "namespace": ns}
+    role = {"apiGroup": rbac, "kind": "ClusterRole", "name": name}
+    for api_version, kind, body in (
+        ("v1", "ServiceAccount", {"metadata": {"name": name, "namespace": ns}}),
+        (f"{rbac}/v1", "ClusterRole", {"metadata": {"name": name}, "rules": rules}),
+        (
+            f"{rbac}/v1",
+            "ClusterRoleBinding",
+            {"metadata": {"name": name}, "roleRef": role, "subjects": [subject]},
+        ),
+    ):
+        served = await cluster.kind_for(api_version, kind)
+        assert served is not None
+        await cluster.create(served, body)

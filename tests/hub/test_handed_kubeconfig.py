@@ -1,0 +1,59 @@
+"""A kubeconfig from somebody else must not reach beyond itself."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from hub import BadConfiguration, Hub
+
+TEXT: dict[str, Any] = {
+    "current-context": "here",
+    "contexts": [{"name": "here", "context": {"cluster": "one", "user": "me"}}],
+    "clusters": [{"name": "one", "cluster": {"server": "https://127.0.0.1:1"}}],
+    "users": [{"name": "me", "user": {"token": "abc"}}],
+}
+
+
+def with_field(section: str, field: str, value: object) -> str:
+    entry = TEXT[section][0]
+    part = section.removesuffix("s")
+    return yaml.safe_dump(TEXT | {section: [entry | {part: entry[part] | {field: value}}]})
+
+
+async def test_one_that_holds_all_it_needs_is_used() -> None:
+    async with await Hub.connect_as_told(yaml.safe_dump(TEXT)) as hub:
+        assert hub.url == "https://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(
+    ("section", "field", "value"),
+    [
+        ("users", "exec", {"command": "touch"}),
+        ("users", "auth-provider", {"name": "gcp"}),
+        ("users", "tokenFile", "/etc/shadow"),
+        ("users", "client-certificate", "/etc/shadow"),
+        ("users", "client-key", "/etc/shadow"),
+        ("clusters", "certificate-authority", "/etc/shadow"),
+    ],
+)
+async def test_one_that_runs_programs_or_reads_files_is_refused(
+    section: str, field: str, value: object
+) -> None:
+    with pytest.raises(BadConfiguration, match=f"the kubeconfig's {field} .* of this machine"):
+        await Hub.connect_as_told(with_field(section, field, value))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "empty or no kubeconfig"),
+        ("- 1", "empty or no kubeconfig"),
+        ("{", "not YAML"),
+        ("users: [1]", "cannot be used"),
+        ("users: {}", "cannot be used"),
+    ],
+)
+async def test_what_is_no_kubeconfig_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(BadConfiguration, match=problem):
+        await Hub.connect_as_told(text)
