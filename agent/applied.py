@@ -60,6 +60,7 @@ def judged(
         generation=_generation(live),
         availability=availability.judge(kind, live),
         drifts=drifts,
+        status=live.get("status"),
         compared_at=datetime.now(UTC),
     )
     return _noted(manifest, outcome, live)

@@ -14,7 +14,7 @@ from agent.progress import Progress, spot_of
 from agent.records import Records, is_of, owner_reference
 from agent.settings import AgentSettings
 from agent.sightings import Sightings
-from api.applying import ApplyStrategy, ApplyType
+from api.applying import ApplyStrategy, ApplyType, ReportBackType
 from api.reasons import ManifestReason
 from api.works import AppliedWork, Work
 from hub import Hub
@@ -75,6 +75,7 @@ class Processor:
             applied=applied,
             processed_at=monotonic(),
             remaining=remaining,
+            mirrors=_mirrors(work),
         )
 
     async def _compare(self, work: Work, strategy: ApplyStrategy) -> Progress:
@@ -110,6 +111,11 @@ class Processor:
     def _watch(self, work: str, wanted: Iterable[Manifest]) -> None:
         spots = {spot_of(each) for each in wanted}
         self._sightings.look(work, (spot for spot in spots if spot is not None))
+
+
+def _mirrors(work: Work) -> bool:
+    strategy = work.spec.report_back_strategy
+    return strategy is not None and strategy.type is ReportBackType.MIRROR
 
 
 def _claimed(record: AppliedWork) -> Refusal:

@@ -24,6 +24,8 @@ class Progress:
     """When the Work was last applied, on the monotonic clock."""
     diff_only: bool = False
     """The Work's strategy is ReportDiff."""
+    mirrors: bool = False
+    """The status of the objects is reported back."""
     remaining: list[AppliedResource] = field(default_factory=list)
     """Objects that are still being removed."""
     attempts: int = 1
@@ -44,6 +46,11 @@ class Progress:
     def outcomes(self) -> list[Outcome]:
         """What became of each manifest."""
         return [each.outcome for each in self.applied]
+
+    @property
+    def mirrored(self) -> list[Json]:
+        """The manifests whose objects' status is reported back."""
+        return [each.manifest.body for each in self.applied] if self.mirrors else []
 
     @property
     def is_settled(self) -> bool:

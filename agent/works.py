@@ -179,6 +179,7 @@ class Works:
             before=before,
             now=datetime.now(UTC),
             diff_only=progress.diff_only,
+            mirrored=progress.mirrored,
         )
         wire = status.to_wire()
         if wire != before.to_wire():

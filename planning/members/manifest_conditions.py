@@ -5,15 +5,17 @@ contract: placement 8 (manifest conditions) and 12
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from api import reasons
 from api.base import Condition
 from api.reasons import ConditionType, ManifestMessage, ManifestReason
-from api.works import DiffDetails, DriftDetails, ManifestCondition
+from api.works import BackReportedStatus, DiffDetails, DriftDetails, ManifestCondition
 from planning.condition_lists import renewed
 from planning.members.availability import Availability
 from planning.members.outcomes import Outcome
+
+Json = Mapping[str, Any]
 
 
 class _Said(NamedTuple):
@@ -26,7 +28,12 @@ class _Said(NamedTuple):
 
 
 def manifest_condition(
-    outcome: Outcome, *, before: ManifestCondition | None, now: datetime, diff_only: bool
+    outcome: Outcome,
+    *,
+    before: ManifestCondition | None,
+    now: datetime,
+    diff_only: bool,
+    mirrored: Json | None = None,
 ) -> ManifestCondition:
     """The entry of one manifest.
 
@@ -35,6 +42,7 @@ def manifest_condition(
         before: its present entry; times are kept where what they are about goes on.
         now: time of what is new.
         diff_only: the Work's strategy is ReportDiff, so nothing was applied.
+        mirrored: the manifest, if the object's own status is to be reported back.
     """
     said = [_said_of_diff(outcome)] if diff_only else _said_of_apply(outcome)
     fresh = [_condition(each, outcome.generation, now) for each in said]
@@ -43,6 +51,9 @@ def manifest_condition(
         conditions=renewed(before.conditions if before else (), fresh),
         drift_details=_drift_details(outcome, before.drift_details if before else None, now),
         diff_details=_diff_details(outcome, before.diff_details if before else None, now),
+        back_reported_status=_back_reported(
+            outcome, mirrored, before.back_reported_status if before else None, now
+        ),
     )
 
 
@@ -123,3 +134,16 @@ def _diff_details(
         first_diffed_observed_time=before.first_diffed_observed_time if before else seen,
         observed_diffs=list(outcome.diffs),
     )
+
+
+def _back_reported(
+    outcome: Outcome, mirrored: Json | None, before: BackReportedStatus | None, now: datetime
+) -> BackReportedStatus | None:
+    """The object's own status, with the time at which it came to be so."""
+    if mirrored is None or not outcome.is_applied or not outcome.status:
+        return None
+    observed = {field: mirrored[field] for field in ("apiVersion", "kind")}
+    observed["status"] = dict(outcome.status)
+    if before is not None and before.observed_status == observed:
+        return before
+    return BackReportedStatus(observed_status=observed, observation_time=now)

@@ -3,10 +3,10 @@
 contract: placement 8
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from api.outcomes import PatchDetail
 from api.reasons import ManifestReason
@@ -48,6 +48,8 @@ class Outcome:
     """How an object of the Work was changed on the member."""
     diffs: Sequence[PatchDetail] = ()
     """How an object that the Work does not own, or only compares, differs."""
+    status: Mapping[str, Any] | None = None
+    """What the object says of itself; None for a kind without, or one that is not applied."""
     compared_at: datetime | None = None
     """When drifts and diffs were found."""
 

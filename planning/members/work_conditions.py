@@ -4,9 +4,10 @@ contract: placement 8 (Work conditions) and 12
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 from api import reasons
 from api.reasons import ConditionType, WorkMessage, WorkReason
@@ -18,6 +19,8 @@ from planning.members.applied_resources import identity
 from planning.members.availability import Availability
 from planning.members.manifest_conditions import manifest_condition
 from planning.members.outcomes import Outcome
+
+Json = Mapping[str, Any]
 
 
 class _Said(NamedTuple):
@@ -36,6 +39,7 @@ def report(
     before: WorkStatus,
     now: datetime,
     diff_only: bool = False,
+    mirrored: Sequence[Json] = (),
 ) -> WorkStatus:
     """The status of a Work of which every manifest was looked at.
 
@@ -45,13 +49,18 @@ def report(
         before: the present status; times are kept where a condition's status stays.
         now: time of conditions whose status is new.
         diff_only: the Work's strategy is ReportDiff, so nothing was applied.
+        mirrored: the manifests, if the status of their objects is to be reported back.
     """
     known = {identity(each.identifier): each for each in before.manifest_conditions}
     entries = [
         manifest_condition(
-            each, before=known.get(identity(each.identifier)), now=now, diff_only=diff_only
+            each,
+            before=known.get(identity(each.identifier)),
+            now=now,
+            diff_only=diff_only,
+            mirrored=manifest,
         )
-        for each in outcomes
+        for each, manifest in zip_longest(outcomes, mirrored)
     ]
     said = _said_of_diffs(outcomes) if diff_only else _said_of_all(outcomes)
     surplus = status_sizes.surplus(entries)

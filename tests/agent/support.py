@@ -61,10 +61,10 @@ class Member:
             await self.hub.delete(NAMESPACE, self.namespace)
 
     async def put(
-        self, name: str, *manifests: Json, strategy: dict[str, Any] | None = None
+        self, name: str, *manifests: Json, strategy: dict[str, Any] | None = None, **spec: Any
     ) -> Json:
         """Create a Work or change what it holds."""
-        spec: Json = {"workload": {"manifests": list(manifests)}}
+        spec["workload"] = {"manifests": list(manifests)}
         if strategy:
             spec["applyStrategy"] = strategy
         body = {"metadata": {"name": name, "namespace": self.namespace}, "spec": spec}

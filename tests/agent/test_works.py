@@ -168,6 +168,26 @@ async def test_a_deployment_is_available_once_its_pods_are(member: Member, uniqu
         await member.reported(unique, available="True")
 
 
+async def test_the_status_of_an_object_comes_back_if_the_work_asks_for_it(
+    member: Member, unique: str, ns: str
+) -> None:
+    mirror = {"type": "Mirror", "destination": "WorkAPI"}
+    async with running(member.agent()):
+        await member.put(unique, deployment("app", ns), reportBackStrategy=mirror)
+
+        async def replicas(ready: int) -> bool:
+            (entry,) = (await member.work(unique))["status"]["manifestConditions"]
+            observed = entry["backReportedStatus"]["observedStatus"]
+            assert (observed["apiVersion"], observed["kind"]) == ("apps/v1", "Deployment")
+            assert observed["status"].get("readyReplicas", 0) == ready
+            return True
+
+        await member.reported(unique, available="False")
+        await eventually(lambda: replicas(0))
+        await _pods_become_ready(member, ns)
+        await eventually(lambda: replicas(1))
+
+
 async def _pods_become_ready(member: Member, ns: str) -> None:
     """Play scheduler and kubelet."""
 

@@ -157,3 +157,30 @@ def test_a_status_that_would_not_fit_lists_paths_and_no_values() -> None:
         {"path": "/data/0 and 99 more path(s)"} | omitted
     ]
     assert second["diffDetails"]["observedDiffs"] == [{"path": "/data/0"} | omitted]
+
+
+def test_the_status_of_an_object_is_reported_back_as_long_as_it_is_applied() -> None:
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cm"}}
+    before, shown = WorkStatus(), []
+    for status, refusal, at in [
+        ({"ready": 1}, None, NOW),
+        ({"ready": 1}, None, LATER),
+        ({"ready": 2}, None, LATER),
+        ({"ready": 2}, DRIFTED, LATER),
+        (None, None, LATER),
+    ]:
+        each = outcome(status=status, refusal=refusal)
+        before = report([each], generation=1, before=before, now=at, mirrored=[manifest])
+        found = before.to_wire()["manifestConditions"][0].get("backReportedStatus", {})
+        shown.append((found.get("observedStatus", {}).get("status"), found.get("observationTime")))
+    assert shown == [
+        ({"ready": 1}, "2026-01-02T03:04:05Z"),
+        ({"ready": 1}, "2026-01-02T03:04:05Z"),
+        ({"ready": 2}, "2026-01-02T03:04:35Z"),
+        (None, None),
+        (None, None),
+    ]
+
+
+def test_nothing_is_reported_back_unasked() -> None:
+    assert "backReportedStatus" not in entry(outcome(status={"ready": 1}))
