@@ -128,4 +128,6 @@ def _claimed(record: AppliedWork) -> Refusal:
 
 
 def _uids(applied: Sequence[Applied]) -> dict[applied_resources.Identity, str]:
-    return {identity(each.outcome.identifier): each.uid for each in applied if each.uid}
+    return {
+        identity(each.outcome.identifier): each.uid for each in applied if each.outcome.is_applied
+    }

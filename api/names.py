@@ -47,6 +47,9 @@ MEMBER_KUBECONFIG: Final = "fleetgate.dev/member"
 """Label of a Secret on the hub that holds a member's kubeconfig: the member's name. It is
 fleetgate's own, for KubeFleet's agents always run next to their members."""
 
+GRANTED: Final = "fleetgate.dev/granted"
+"""Annotation of a member's namespace: fingerprint of what its agent was granted."""
+
 # Finalizers.
 RUN_FINALIZER: Final = PREFIX + "stagedupdaterun-finalizer"
 PLACEMENT_FINALIZER: Final = PREFIX + "crp-cleanup"

@@ -10,6 +10,7 @@ from api import names
 from api.kinds import MEMBER_CLUSTER, NAMESPACE, WORK
 from api.members import MemberCluster
 from hub import AlreadyExists, Change, Controller, Hub, Json, Key
+from placement import member_rights
 from placement.metadata import drop_finalizers, is_going, with_finalizers
 from placement.parallel import all_of
 from placement.settings import AGENT_MANAGER, PlacementSettings
@@ -51,6 +52,7 @@ class Members:
             return await self._let_go(key, body)
         await self._mark(key, body)
         await self._settle(names.member_namespace(key[1]), key[1])
+        await self._grant(body)
         await self._welcome(key)
         return None
 
@@ -79,6 +81,16 @@ class Members:
             patch = {"metadata": {"labels": metadata["labels"]}}
             body = await self._hub.patch(NAMESPACE, namespace, patch)
         self._stores.member_namespaces.wrote(body)
+
+    async def _grant(self, body: Json) -> None:
+        """See that the agent may do its work, and nothing else."""
+        name = names.member_namespace(body["metadata"]["name"])
+        namespace = self._stores.member_namespaces.get(("", name))
+        if namespace is None or is_going(namespace):
+            return
+        granted = await member_rights.grant(self._hub, body, namespace=namespace)
+        if granted is not None:
+            self._stores.member_namespaces.wrote(granted)
 
     async def _welcome(self, key: Key) -> None:
         """Until the agent speaks for the member, say what is missing."""
@@ -136,4 +148,5 @@ def _asked(body: Json | None) -> tuple[object, ...] | None:
     if body is None:
         return None
     metadata = body["metadata"]
-    return metadata["uid"], metadata.get("labels"), metadata.get("finalizers")
+    identity = body["spec"].get("identity")
+    return metadata["uid"], metadata.get("labels"), metadata.get("finalizers"), identity
