@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -18,7 +19,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.registry import all_activities
-from agent import Agent, AgentError, AgentPool
+from agent import AgentPool, MemberSecrets
 from bridge import Bridge, BridgeSettings
 from hub import Hub, HubError, SharedCaches
 from placement import Placement, PlacementSettings
@@ -184,25 +185,24 @@ async def _parts(
         placement = Placement(hub, settings=PlacementSettings(), registry=registry)
         parts.append(_Part(placement.run(), placement.ready()))
     if Role.AGENTS in settings.run:
-        parts += [await _agent(name, path, hub, stack) for name, path in settings.members.items()]
-        if settings.member_secrets:
-            pool = AgentPool(hub, namespace=settings.member_secrets)
-            parts.append(_Part(pool.run(), pool.ready()))
+        parts += await _agents(settings, hub)
     return parts
 
 
-async def _agent(name: str, kubeconfig: Path, hub: Hub, stack: AsyncExitStack) -> _Part:
-    cluster = await stack.enter_async_context(await Hub.connect(kubeconfig, manager=MANAGER))
-    agent = Agent(member=name, hub=hub, cluster=cluster)
-    return _Part(_alone(agent), agent.ready())
-
-
-async def _alone(agent: Agent) -> None:
-    """Run an agent whose member may lack something, without harm to the rest of the fleet."""
-    try:
-        await agent.run()
-    except AgentError:
-        logger.exception("an agent has given up; its member stays as it is")
+async def _agents(settings: Settings, hub: Hub) -> list[_Part]:
+    if not (settings.members or settings.member_secrets):
+        return []
+    pool = AgentPool(hub)
+    parts = [_Part(pool.run(), pool.ready())]
+    for name, path in settings.members.items():
+        connect = partial(Hub.connect, path, manager=MANAGER)
+        # A path that is wrong is the operator's mistake, said at the start.
+        await (await connect()).close()
+        pool.start(name, connect)
+    if settings.member_secrets:
+        secrets = MemberSecrets(hub, pool, namespace=settings.member_secrets)
+        parts.append(_Part(secrets.run(), secrets.ready()))
+    return parts
 
 
 @asynccontextmanager

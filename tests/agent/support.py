@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from agent import Agent, AgentPool, AgentSettings
+from agent import Agent, AgentPool, AgentSettings, MemberSecrets
 from api import names
 from api.kinds import APPLIED_WORK, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Kind
 from hub import Hub, Json, NotFound
@@ -109,7 +109,7 @@ class Member:
 
 
 @asynccontextmanager
-async def running(agent: Agent | AgentPool) -> AsyncIterator[None]:
+async def running(agent: Agent | AgentPool | MemberSecrets) -> AsyncIterator[None]:
     """Run an agent, and stop it as a signal would."""
     task = asyncio.create_task(agent.run())
     try:

@@ -2,13 +2,13 @@
 
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from agent import AgentPool
+from agent import AgentPool, MemberSecrets
 from api.kinds import NAMESPACE, SECRET, WORK
 from hub import Hub, Json
 from tests.agent.credentials import with_user
@@ -40,6 +40,13 @@ async def members(hub: Hub, cluster: Hub, unique: str) -> AsyncIterator[list[Mem
         yield found
 
 
+@asynccontextmanager
+async def serving(hub: Hub, secrets: str) -> AsyncIterator[None]:
+    pool = AgentPool(hub)
+    async with running(pool), running(MemberSecrets(hub, pool, namespace=secrets)):
+        yield
+
+
 async def hand_over(hub: Hub, secrets: str, member: Member, kubeconfig: str) -> None:
     """Put a kubeconfig on the hub, or change the one that is there."""
     metadata = {
@@ -59,8 +66,7 @@ async def serves(member: Member, work: str) -> None:
 async def test_each_secret_brings_an_agent(
     hub: Hub, secrets: str, members: list[Member], kubeconfig: str
 ) -> None:
-    pool = AgentPool(hub, namespace=secrets)
-    async with running(pool):
+    async with serving(hub, secrets):
         for each in members:
             await hand_over(hub, secrets, each, kubeconfig)
         for each in members:
@@ -80,9 +86,12 @@ async def test_a_bad_secret_harms_nobody_else_and_may_be_mended(
     program = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "touch"}}
     await hand_over(hub, secrets, plugin, with_user(kubeconfig, program))
     await hand_over(hub, secrets, good, kubeconfig)
-    async with running(AgentPool(hub, namespace=secrets)):
+    async with serving(hub, secrets):
         await serves(good, good.name)
-        assert f"member {nonsense.name} has no agent: Secret {nonsense.name}" in caplog.text
+        assert (
+            f"member {nonsense.name} has no agent: Secret {nonsense.name} cannot be used"
+            in caplog.text
+        )
         assert "exec runs a program of this machine" in caplog.text
         await hand_over(hub, secrets, plugin, kubeconfig)
         await serves(plugin, plugin.name)
@@ -92,7 +101,7 @@ async def test_a_member_with_wrong_credentials_says_so_until_they_are_right(
     hub: Hub, secrets: str, members: list[Member], kubeconfig: str
 ) -> None:
     member, *_ = members
-    async with running(AgentPool(hub, namespace=secrets)):
+    async with serving(hub, secrets):
         await hand_over(hub, secrets, member, with_user(kubeconfig, {"token": "wrong"}))
         await member.put(member.name, namespace(f"{member.name}-ns"))
 
@@ -112,7 +121,7 @@ async def test_a_removed_secret_ends_the_agent_and_leaves_the_member_as_it_is(
     hub: Hub, secrets: str, members: list[Member], kubeconfig: str
 ) -> None:
     member, *_ = members
-    async with running(AgentPool(hub, namespace=secrets)):
+    async with serving(hub, secrets):
         await hand_over(hub, secrets, member, kubeconfig)
         await serves(member, member.name)
         await hub.delete(SECRET, member.name, namespace=secrets)
