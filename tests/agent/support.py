@@ -90,8 +90,8 @@ class Member:
 
         return await eventually(read)
 
-    async def orphan(self, name: str) -> Json:
-        """Leave an AppliedWork on the member whose Work is gone; returns how it owns objects."""
+    async def own(self, name: str) -> Json:
+        """Make the AppliedWork of a Work, as an earlier agent; returns how it owns objects."""
         spec = {"workName": name, "workNamespace": self.namespace}
         body = {"metadata": {"name": name}, "spec": spec}
         record = await self.cluster.create(APPLIED_WORK, body)

@@ -98,6 +98,26 @@ async def test_the_times_of_drift_say_when_it_began_and_when_it_was_last_seen(
         assert again["observedDrifts"][0]["valueInMember"] == "y"
 
 
+async def test_another_agent_knows_when_the_drift_began(
+    member: Member, unique: str, ns: str
+) -> None:
+    strategy = {"whenToApply": "IfNotDrifted"}
+    async with running(member.agent()):
+        await member.put(unique, config_map("cm", ns, k="v1"), strategy=strategy)
+        await member.reported(unique)
+        await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"k": "x"}}, namespace=ns)
+        first = entry(await member.reported(unique, available=None))["driftDetails"]
+    async with running(member.agent()):
+        await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"k": "y"}}, namespace=ns)
+
+        async def seen_again() -> Json | None:
+            found: Json = entry(await member.work(unique))["driftDetails"]
+            return found if found["observedDrifts"] != first["observedDrifts"] else None
+
+        again = await eventually(seen_again)
+    assert again["firstDriftedObservedTime"] == first["firstDriftedObservedTime"]
+
+
 @pytest.mark.parametrize("kind", ["ClientSideApply", "ServerSideApply"])
 async def test_an_object_that_differs_is_not_taken_over_and_its_differences_are_listed(
     member: Member, unique: str, ns: str, kind: str
@@ -145,7 +165,7 @@ async def test_an_object_of_a_work_that_is_gone_is_taken_over(
 ) -> None:
     """As after a member has left and rejoined: it keeps what it had."""
     await member.cluster.create(CONFIG_MAP, config_map("cm", ns, k="old"))
-    left_behind = await member.orphan(f"{unique}-orphan")
+    left_behind = await member.own(f"{unique}-orphan")
     theirs = {"ownerReferences": [left_behind]}
     await member.cluster.patch(CONFIG_MAP, "cm", {"metadata": theirs}, namespace=ns)
     async with running(member.agent()):

@@ -105,6 +105,20 @@ async def test_what_is_too_large_to_note_is_applied_by_the_server(
     assert annotations(body)[names.LAST_APPLIED]
 
 
+async def test_an_agent_goes_on_where_kubefleets_left_off(
+    member: Member, unique: str, ns: str
+) -> None:
+    applied = config_map("cm", ns, a="1", b="1")
+    applied["metadata"]["ownerReferences"] = [await member.own(unique)]
+    noted = applied["metadata"] | {"annotations": {names.LAST_APPLIED: json.dumps(applied) + "\n"}}
+    there = applied | {"metadata": noted, "data": {"a": "1", "b": "1", "c": "theirs"}}
+    await member.cluster.create(CONFIG_MAP, there, manager="work-api-agent")
+    async with running(member.agent()):
+        await member.put(unique, config_map("cm", ns, a="2"))
+        await member.reported(unique)
+    assert await member.data("cm", ns) == {"a": "2", "c": "theirs"}
+
+
 @pytest.mark.parametrize(("first", "second"), [(CLIENT, SERVER), (SERVER, CLIENT)])
 async def test_a_changed_strategy_loses_track_of_nothing(
     member: Member, unique: str, ns: str, first: Json, second: Json
