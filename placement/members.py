@@ -52,8 +52,8 @@ class Members:
             return await self._let_go(key, body)
         await self._mark(key, body)
         await self._settle(names.member_namespace(key[1]), key[1])
-        await self._welcome(key)
         await self._grant(body)
+        await self._welcome(key)
         return None
 
     async def _mark(self, key: Key, body: Json) -> None:

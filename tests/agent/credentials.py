@@ -14,6 +14,15 @@ ON_HUB = "member-agent-on-hub.yaml"
 ON_MEMBER = "member-agent-on-member.yaml"
 
 
+async def kubeconfig_of_nobody(
+    cluster: Hub, kubeconfig: Path, folder: Path, *, name: str = "nobody"
+) -> Path:
+    """A kubeconfig like another, but whose user may do next to nothing."""
+    accounts = Kind("", "v1", "ServiceAccount", "serviceaccounts", namespaced=True)
+    await cluster.create(accounts, {"metadata": {"name": name, "namespace": "default"}})
+    return await of_account(kubeconfig, cluster, name, namespace="default", folder=folder)
+
+
 async def grant(cluster: Hub, file: str, *, member: str = "") -> None:
     """Apply one of the files that fleetgate ships, as its head says."""
     text = (RIGHTS / file).read_text().replace("MEMBER", member)

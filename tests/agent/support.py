@@ -4,10 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
-
-import yaml
 
 from agent import Agent, AgentPool, AgentSettings, MemberSecrets
 from api import names
@@ -172,22 +169,3 @@ def deployment(name: str, namespace: str, *, replicas: int = 1, tag: str = "1") 
             "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
         },
     }
-
-
-async def kubeconfig_of_nobody(
-    cluster: Hub, kubeconfig: Path, folder: Path, *, name: str = "nobody"
-) -> Path:
-    """A kubeconfig like another, but whose user may do next to nothing."""
-    accounts = Kind("", "v1", "ServiceAccount", "serviceaccounts", namespaced=True)
-    await cluster.create(accounts, {"metadata": {"name": name, "namespace": "default"}})
-    tokens = Kind("", "v1", "TokenRequest", f"serviceaccounts/{name}/token", namespaced=True)
-    request = {"apiVersion": "authentication.k8s.io/v1", "metadata": {}, "spec": {}}
-    token = (await cluster.create(tokens, request, namespace="default"))["status"]["token"]
-    return _with_token(kubeconfig, token, folder / f"{name}.kubeconfig")
-
-
-def _with_token(kubeconfig: Path, token: str, path: Path) -> Path:
-    config = yaml.safe_load(kubeconfig.read_text())
-    config["users"][0]["user"] = {"token": token}
-    path.write_text(yaml.safe_dump(config))
-    return path

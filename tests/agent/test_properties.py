@@ -10,11 +10,11 @@ from agent import AgentSettings
 from agent.properties import Properties
 from api.kinds import MEMBER_CLUSTER, NODE, POD
 from hub import Hub, Json
+from tests.agent.credentials import kubeconfig_of_nobody
 from tests.agent.support import (
     Member,
     conditions,
     eventually,
-    kubeconfig_of_nobody,
     running,
 )
 from tests.support.servers import Servers

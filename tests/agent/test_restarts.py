@@ -17,15 +17,8 @@ from api.kinds import (
     WORK,
 )
 from hub import Hub, Json
-from tests.agent.support import (
-    Member,
-    conditions,
-    config_map,
-    eventually,
-    kubeconfig_of_nobody,
-    namespace,
-    running,
-)
+from tests.agent.credentials import kubeconfig_of_nobody
+from tests.agent.support import Member, conditions, config_map, eventually, namespace, running
 from tests.support.servers import PrivateApiServer
 
 

@@ -177,6 +177,8 @@ async def test_the_status_of_an_object_comes_back_if_the_work_asks_for_it(
 
         async def replicas(ready: int) -> bool:
             (entry,) = (await member.work(unique))["status"]["manifestConditions"]
+            # A Deployment says nothing of itself before its controller has seen it.
+            assert "backReportedStatus" in entry
             observed = entry["backReportedStatus"]["observedStatus"]
             assert (observed["apiVersion"], observed["kind"]) == ("apps/v1", "Deployment")
             assert observed["status"].get("readyReplicas", 0) == ready
