@@ -98,3 +98,13 @@ def test_a_rolling_update_is_handed_over_to_runs(team: Team) -> None:
     team.has(member1="value2", member2="value2", member3="value2")
     team.roll_out("by-hand")
     team.has(member1="value3", member2="value3", member3="value3")
+
+
+def test_a_run_that_only_reports_differences_touches_nothing(team: Team) -> None:
+    team.place(ALL, type="ReportDiff")
+    team.wait_until_on("member1", "member2", "member3")
+    team.roll_out("report")
+    team.has()
+    paths = team.read("{.status.placementStatuses[*].diffedPlacements[*].observedDiffs[*].path}")
+    objects = 2 if team.scope is CLUSTER_SCOPE else 1
+    assert paths.split() == ["/"] * 3 * objects
