@@ -11,6 +11,7 @@ from typing import Final
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from hub import Conflict, HubError, TooManyRequests, Unavailable
+from planning import errors
 from planning.errors import RunError, TransientState
 
 API_ERROR: Final = "error returned by the API server"
@@ -31,7 +32,7 @@ def told_to_temporal() -> Iterator[None]:
         # Benign: the run's status says it to whom it concerns, the worker's log need not.
         raise ApplicationError(
             _bounded(error),
-            type=type(error).__name__,
+            type=_family(error),
             non_retryable=True,
             category=ApplicationErrorCategory.BENIGN,
         ) from error
@@ -45,6 +46,11 @@ def told_to_temporal() -> Iterator[None]:
         raise ApplicationError(
             f"{API_ERROR}: {_bounded(error)}", type=type(error).__name__
         ) from error
+
+
+def _family(error: RunError) -> str:
+    """Name of the kind of error that a workflow knows; there may be narrower ones."""
+    return next(each.__name__ for each in type(error).__mro__ if each.__module__ == errors.__name__)
 
 
 def _bounded(error: Exception) -> str:

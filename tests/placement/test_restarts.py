@@ -70,6 +70,7 @@ async def test_nothing_is_written_when_nothing_has_changed(away: Hub, unique: st
         await world.roll_out(member)
         await world.report(member)
         await world.told("Available", status="True")
+        await _quiet(away)
     before = await _everything(world)
 
     async with at_work(away) as room:
