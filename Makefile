@@ -5,8 +5,8 @@
 UV_VERSION := 0.13.8
 UV := .uv/bin/uv
 BIN := .venv/bin
-# Restarts and kills real servers for minutes on end, so it has a target of its own.
-ROBUSTNESS := tests/robustness
+# Each takes about as long as all other tests together, so they have a target of their own.
+RINGS := tests/conformance tests/robustness
 
 # The first interpreter that runs and is new enough; `make PYTHON=...` picks another.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3; do \
@@ -16,7 +16,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test robust check bench clean
+.PHONY: help setup demo test rings check bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,11 +26,11 @@ setup: .venv/.in-step ## Make .venv with exactly what uv.lock names
 demo: setup ## Roll a change through a local fleet, step by step
 	$(BIN)/fleetgate demo
 
-test: setup ## Run all tests but those of robustness
-	$(BIN)/pytest -n 2 --dist loadgroup --ignore=$(ROBUSTNESS) $(ARGS)
+test: setup ## Run all tests but the two long rings
+	$(BIN)/pytest -n 2 --dist loadgroup $(RINGS:%=--ignore=%) $(ARGS)
 
-robust: setup ## Play runs through faults: killed workers, restarted hubs, wrong clocks
-	$(BIN)/pytest -n 2 $(ROBUSTNESS) $(ARGS)
+rings: setup ## Play the contract promise by promise, and runs through faults
+	$(BIN)/pytest -n 2 --dist loadgroup $(RINGS) $(ARGS)
 
 bench: setup ## Measure runs of 30, 100 and 1,000 clusters, 10 at once, and the placement
 	$(BIN)/python -m tests.bench $(ARGS)

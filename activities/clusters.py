@@ -65,7 +65,8 @@ class ClusterActivities:
 
     async def _binding(self, request: UpdateCluster) -> Binding | None:
         run = request.run
-        if followed := self._followed(request):
+        # A later attempt asks: what is followed may be older than what the first one wrote.
+        if activity.info().attempt == 1 and (followed := self._followed(request)):
             return followed
         found = await self._hub.find(run.scope.binding, request.binding, namespace=run.namespace)
         return Binding.from_wire(found) if found else None
