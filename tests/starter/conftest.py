@@ -1,14 +1,16 @@
 """Typing `fleetgate …` in a test."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hub import Hub
 from starter import cli
+from tests.support.servers import Servers
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,19 @@ class Typed:
 
 
 Fleetgate = Callable[..., Coroutine[Any, Any, Typed]]
+
+
+@pytest.fixture(scope="session")
+async def hub_kubeconfig(servers: Servers) -> Path:
+    """A hub where nothing works: no engine of another test answers what a command writes."""
+    return await servers.cluster("commands")
+
+
+@pytest.fixture(scope="session")
+async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
+    """A client of that hub."""
+    async with await Hub.connect(hub_kubeconfig) as client:
+        yield client
 
 
 @pytest.fixture
