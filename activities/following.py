@@ -6,13 +6,12 @@ with which every watch begins repairs whatever was missed (design D1, D6).
 """
 
 import asyncio
-import contextlib
 
 from temporalio import activity
 from temporalio.client import Client
 
 from activities.follower import Follower
-from activities.heartbeats import HEARTBEAT_EVERY
+from activities.heartbeats import heartbeating
 from activities.requests import ClusterUpdated, FollowBindings, UpdateCluster
 from activities.writing import Writing
 from api.bindings import Binding
@@ -43,11 +42,10 @@ class FollowingActivities:
         async with use as cache:
             unsubscribe = cache.subscribe(lambda _: changed.set())
             try:
-                while (ended := _ended(cache.get(request.binding, run.namespace))) is None:
-                    activity.heartbeat()
-                    changed.clear()
-                    with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(changed.wait(), HEARTBEAT_EVERY.total_seconds())
+                async with heartbeating():
+                    while (ended := _ended(cache.get(request.binding, run.namespace))) is None:
+                        changed.clear()
+                        await changed.wait()
             finally:
                 unsubscribe()
         return ended

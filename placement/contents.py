@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from api import names
 from api.placements import Placement, RolloutStrategyType
 from hub import Change, Controller, Hub, Json, Key
 from placement.content_watches import ContentWatches
@@ -17,7 +16,7 @@ from placement.selection import Read, Selection, SelectionError
 from placement.settings import PlacementSettings
 from placement.snapshots import store_selection
 from placement.stores import ScopeStores, placement_of
-from planning.placements.snapshotting import master_name
+from planning.placements.snapshotting import index_of, master_name
 
 logger = logging.getLogger(__name__)
 
@@ -136,5 +135,4 @@ def _is_external(body: Json) -> bool:
 
 def _master_of(placement: Key, snapshot: Json) -> str:
     """Name of the snapshot that describes the version which an object is a part of."""
-    index = snapshot["metadata"].get("labels", {}).get(names.RESOURCE_INDEX, "")
-    return master_name(placement[1], index)
+    return master_name(placement[1], index_of(snapshot))

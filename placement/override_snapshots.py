@@ -5,14 +5,14 @@ contract: placement 9 (validation, snapshots)
 
 import logging
 from collections.abc import Collection
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 from api import names
 from api.kinds import SCOPES
 from api.overrides import ClusterResourceOverride, ResourceOverride
 from api.runs import UpdateRun
-from hub import AlreadyExists, Change, Controller, Hub, Json, Key, NotFound, key_of, record
+from hub import AlreadyExists, Change, Controller, Hub, Json, Key, NotFound, key_of
 from placement.metadata import (
     asked,
     drop_finalizers,
@@ -23,8 +23,7 @@ from placement.metadata import (
 )
 from placement.parallel import all_of
 from placement.stores import OverrideStores, Stores, override_of
-from planning import events
-from planning.events import Event, EventType, Subject
+from placement.telling import tell
 from planning.overrides import snapshotting, validation
 from planning.overrides.snapshotting import SnapshotPlan
 from planning.placements import usage
@@ -140,15 +139,14 @@ class OverrideSnapshots:
         known = sorted(self._own.snapshots_of.of(key), key=snapshotting.index)
         name = known[-1]["metadata"]["name"] if known else ""
         until = f"until then {name} stays in force" if name else "until then it changes nothing"
-        event = Event(
-            type=EventType.WARNING,
+        await tell(
+            self._hub,
+            self._own.overrides.kind,
+            body,
             reason=INVALID,
             message=f"not followed: {'; '.join(problems)}. Correct it, {until}",
-            at=datetime.now(UTC),
+            key=f"{INVALID} {body['metadata']['generation']}",
         )
-        about = Subject(self._own.overrides.kind, *key_of(body), body["metadata"]["uid"])
-        generation = body["metadata"]["generation"]
-        await record(self._hub, events.body(event, about, key=f"{INVALID} {generation}"))
 
 
 def _parsed(body: Json) -> ClusterResourceOverride | ResourceOverride:

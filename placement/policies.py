@@ -5,18 +5,16 @@ contract: placement 4
 
 import contextlib
 from collections.abc import Collection
-from datetime import UTC, datetime
 from typing import Final
 
 from api import names
 from api.placements import Placement
 from api.policies import PolicySnapshot
 from api.runs import UpdateRun
-from hub import AlreadyExists, Hub, Json, Key, NotFound, key_of, record
+from hub import AlreadyExists, Hub, Json, Key, NotFound
 from placement.metadata import owner_reference
 from placement.stores import ScopeStores
-from planning import events
-from planning.events import Event, EventType, Subject
+from placement.telling import tell
 from planning.placements import policy_snapshots, usage
 from planning.placements.policy_snapshots import InForce, PolicyPlan
 from planning.placements.scheduling import validation
@@ -48,16 +46,14 @@ class Policies:
     async def _refuse(self, body: Json, problems: list[str], last: InForce | None) -> None:
         """Say what is wrong with a policy."""
         until = f"{last.snapshot.metadata.name} stays in force" if last else "nothing is placed"
-        event = Event(
-            type=EventType.WARNING,
+        await tell(
+            self._hub,
+            self._stores.scope.placement,
+            body,
             reason=INVALID,
             message=f"not followed: {'; '.join(problems)}. Correct it, until then {until}",
-            at=datetime.now(UTC),
+            key=f"{INVALID} {body['metadata']['generation']}",
         )
-        metadata = body["metadata"]
-        about = Subject(self._stores.scope.placement, *key_of(body), metadata["uid"])
-        key = f"{INVALID} {metadata['generation']}"
-        await record(self._hub, events.body(event, about, key=key))
 
     async def _carry_out(self, key: Key, plan: PolicyPlan) -> Json:
         """Write what the plan says; returns the latest snapshot."""

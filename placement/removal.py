@@ -4,15 +4,14 @@ contract: placement 7.6 (the last event), 7.8
 """
 
 from collections.abc import Collection
-from datetime import UTC, datetime
 
 from api import names
 from api.reasons import CLEANED_UP
-from hub import Hub, Json, Key, record
+from hub import Hub, Json, Key
 from placement.metadata import drop_finalizers, is_going
 from placement.stores import ScopeStores, Store
-from planning import events
-from planning.events import Event, Subject
+from placement.telling import tell
+from planning.events import EventType
 
 
 class Removal:
@@ -37,13 +36,16 @@ class Removal:
         await self._delete_all(self._stores.snapshots)
         await self._delete_all(self._stores.policies)
         await drop_finalizers(self._hub, self._stores.scope.placement, placement, self._finalizers)
-        await self._tell(placement["metadata"]["uid"])
-
-    async def _tell(self, uid: str) -> None:
         reason, message = CLEANED_UP
-        event = Event(reason=reason, message=message, at=datetime.now(UTC))
-        about = Subject(self._stores.scope.placement, self._namespace, self._name, uid)
-        await record(self._hub, events.body(event, about, key=reason))
+        await tell(
+            self._hub,
+            self._stores.scope.placement,
+            placement,
+            level=EventType.NORMAL,
+            reason=reason,
+            message=message,
+            key=reason,
+        )
 
     async def _left_of(self, store: Store) -> list[Json]:
         # Asked afresh: a binding made a moment ago may not have been told of yet.

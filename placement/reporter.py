@@ -6,13 +6,12 @@ contract: placement 7
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from api import names
 from api.bindings import Binding
 from api.placements import Placement, PlacementStatus
 from api.policies import PolicySnapshot
 from hub import Change, Controller, Hub, Json, Key, NotFound, record
 from placement.contents import Verdict
-from placement.metadata import is_going
+from placement.metadata import asked, is_going
 from placement.metrics import PlacementMetrics
 from placement.settings import REFUSAL_RECHECK, PlacementSettings
 from placement.status_copies import StatusCopies
@@ -26,7 +25,7 @@ from planning.placements import (
     status_copies,
 )
 from planning.placements.placement_status import View
-from planning.placements.snapshotting import is_master
+from planning.placements.snapshotting import index_of, is_master
 
 
 class Reporter:
@@ -66,7 +65,7 @@ class Reporter:
         )
 
     def _on_placement(self, change: Change) -> None:
-        if _generation(change.old) != _generation(change.new):
+        if asked(change.old) != asked(change.new):
             self.look_soon(change.key)
 
     def _on_owned(self, change: Change) -> None:
@@ -116,7 +115,7 @@ class Reporter:
             policy=policy_snapshots.latest_of(policies),
             bindings=[Binding.from_wire(each) for each in self._stores.bindings_of.of(key)],
             contents=_contents(snapshots),
-            indexes={each["metadata"]["name"]: _index(each) for each in snapshots},
+            indexes={each["metadata"]["name"]: index_of(each) for each in snapshots},
         )
 
     async def _write(self, key: Key, status: PlacementStatus) -> None:
@@ -141,17 +140,8 @@ class Reporter:
 
 def _contents(snapshots: list[Json]) -> dict[str, list[Json]]:
     """Selected objects by index, the oldest index first, each master's objects before others."""
-    ordered = sorted(snapshots, key=lambda each: (int(_index(each) or 0), not is_master(each)))
+    ordered = sorted(snapshots, key=lambda each: (int(index_of(each) or 0), not is_master(each)))
     contents: dict[str, list[Json]] = {}
     for each in ordered:
-        contents.setdefault(_index(each), []).extend(each["spec"]["selectedResources"])
+        contents.setdefault(index_of(each), []).extend(each["spec"]["selectedResources"])
     return contents
-
-
-def _index(snapshot: Json) -> str:
-    index: str = snapshot["metadata"].get("labels", {}).get(names.RESOURCE_INDEX, "")
-    return index
-
-
-def _generation(body: Json | None) -> tuple[str, int] | None:
-    return (body["metadata"]["uid"], body["metadata"]["generation"]) if body else None

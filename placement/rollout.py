@@ -10,15 +10,14 @@ from datetime import UTC, datetime, timedelta
 from api.applying import ApplyStrategy
 from api.bindings import Binding, BindingState
 from api.rollouts import RolloutStrategy, RolloutStrategyType
-from hub import Change, Controller, Hub, Json, Key, NotFound, key_of, record
-from placement.metadata import is_going, labels_of
+from hub import Change, Controller, Hub, Json, Key, NotFound, key_of
+from placement.metadata import asked, is_going, labels_of
 from placement.overrides import LatestOverrides
 from placement.parallel import all_of
 from placement.settings import ROLLOUT_MANAGER, PlacementSettings
 from placement.stores import ScopeStores, Stores, placement_of
-from planning import events
+from placement.telling import tell
 from planning.bindings import Desired
-from planning.events import Event, EventType, Subject
 from planning.overrides.applicable import ClusterOverrides
 from planning.overrides.errors import UnreadableError
 from planning.placements import rolling, snapshotting
@@ -62,7 +61,7 @@ class Roller:
         )
 
     def _on_placement(self, change: Change) -> None:
-        if change.new is not None and _generation(change.old) != _generation(change.new):
+        if change.new is not None and asked(change.old) != asked(change.new):
             self.controller.queue.add(change.key)
 
     def _on_owned(self, change: Change) -> None:
@@ -102,14 +101,8 @@ class Roller:
         """Roll nothing out as it is not meant, and say so; what mends it brings this back."""
         kind = self._own.scope.placement
         logger.warning("%s %s waits: %s", kind, key[1], error.told)
-        event = Event(
-            type=EventType.WARNING,
-            reason=HELD_UP,
-            message=f"nothing is rolled out until this is corrected: {error.told}",
-            at=datetime.now(UTC),
-        )
-        about = Subject(kind, *key, body["metadata"]["uid"])
-        await record(self._hub, events.body(event, about, key=error.told))
+        message = f"nothing is rolled out until this is corrected: {error.told}"
+        await tell(self._hub, kind, body, reason=HELD_UP, message=message, key=error.told)
 
     def _latest(self, key: Key) -> Revision | None:
         """The latest version, if all of it is there."""
@@ -177,7 +170,3 @@ def strategy_of(placement: Json) -> RolloutStrategy | None:
     if wire.get("type") == RolloutStrategyType.EXTERNAL:
         return None
     return RolloutStrategy.from_wire(wire)
-
-
-def _generation(body: Json | None) -> tuple[str, int] | None:
-    return (body["metadata"]["uid"], body["metadata"]["generation"]) if body else None

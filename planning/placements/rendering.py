@@ -115,7 +115,7 @@ class _Piece:
 
 def _pieces(source: Source, part: Json) -> Iterator[_Piece]:
     """The Work of a snapshot object, and one for each envelope in it."""
-    name, index = _work_name(source, part), _index(part)
+    name, index = _work_name(source, part), snapshotting.index_of(part)
     resources = part["spec"]["selectedResources"]
     wrapped = [each for each in resources if envelopes.is_envelope(each)]
     yield _Piece(name, index, [each for each in resources if not envelopes.is_envelope(each)])
@@ -132,16 +132,11 @@ def _parts(name: str, snapshots: Iterable[Json]) -> list[Json]:
     if not masters:
         raise MissingSnapshotError(BindingMessage.NO_SNAPSHOT)
     index = masters[0]["metadata"]["labels"][names.RESOURCE_INDEX]
-    group = [each for each in ordered if _index(each) == index]
+    group = [each for each in ordered if snapshotting.index_of(each) == index]
     size = int(masters[0]["metadata"]["annotations"][names.NUMBER_OF_RESOURCE_SNAPSHOTS])
     if len(group) < size:
         raise MissingSnapshotError(f"{len(group)} of {size} resource snapshots of {name} are there")
     return group
-
-
-def _index(snapshot: Json) -> str:
-    index: str = snapshot["metadata"].get("labels", {}).get(names.RESOURCE_INDEX, "")
-    return index
 
 
 def _part(snapshot: Json) -> int:

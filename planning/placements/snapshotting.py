@@ -35,7 +35,7 @@ def revisions(snapshots: Iterable[Json]) -> list[Revision]:
     """Group a placement's snapshot objects by index, oldest first."""
     groups: dict[int, list[Json]] = {}
     for snapshot in snapshots:
-        index = snapshot["metadata"].get("labels", {}).get(names.RESOURCE_INDEX, "")
+        index = index_of(snapshot)
         if index.isdecimal() and "deletionTimestamp" not in snapshot["metadata"]:
             groups.setdefault(int(index), []).append(snapshot)
     return [_revision(index, groups[index]) for index in sorted(groups)]
@@ -52,6 +52,12 @@ def _revision(index: int, group: list[Json]) -> Revision:
         size=int(annotations.get(names.NUMBER_OF_RESOURCE_SNAPSHOTS, "1")),
         objects=frozenset(each["metadata"]["name"] for each in group),
     )
+
+
+def index_of(snapshot: Json) -> str:
+    """The index of the revision that an object is a part of; empty when it does not say."""
+    index: str = snapshot["metadata"].get("labels", {}).get(names.RESOURCE_INDEX, "")
+    return index
 
 
 def is_master(snapshot: Json) -> bool:

@@ -9,13 +9,12 @@ import click
 from rich.console import Console
 
 from api.runs import UpdateRunSpec
-from hub import Hub
 from planning.identity import RunRef
 from starter import output
-from starter.failures import ExitCode, Failure
+from starter.failures import Failure
 from starter.helping import examples
 from starter.plan import differences, manifests, showing
-from starter.plan.drafting import Draft, contents_of, draft
+from starter.plan.drafting import Draft, draft
 from starter.targets import Target, target_options
 
 
@@ -44,13 +43,13 @@ def plan(
     index: str,
     filename: Path | None,
     diff: bool,
-) -> int:
+) -> None:
     """Show what a run would do: stages, waves, gates, waits, and what changes. Writes nothing.
 
     Exit code 0 only if a run would be initialized.
     """
     target, spec = _asked_for(target, placement, strategy, index, filename)
-    return asyncio.run(_plan(target, spec, diff=diff))
+    asyncio.run(_plan(target, spec, diff=diff))
 
 
 def _asked_for(
@@ -75,27 +74,20 @@ def _asked_for(
     return target, spec
 
 
-async def _plan(target: Target, spec: UpdateRunSpec, *, diff: bool) -> int:
+async def _plan(target: Target, spec: UpdateRunSpec, *, diff: bool) -> None:
     run = RunRef(scope_name=target.scope.name, namespace=target.namespace, name="plan", uid="")
     async with await target.connect() as hub:
         made = await draft(hub, run, spec)
-        changes = await _changes(hub, run, made, whole=diff)
-    _print(output.console(), made, changes, namespace=target.namespace)
-    return ExitCode.FAILED if made.problem else ExitCode.DONE
+    _print(output.console(), made, _changes(made, whole=diff), namespace=target.namespace)
 
 
-async def _changes(
-    hub: Hub, run: RunRef, made: Draft, *, whole: bool
-) -> list[tuple[str, list[str]]]:
+def _changes(made: Draft, *, whole: bool) -> list[tuple[str, list[str]]]:
     """For each version that clusters have now: what changes there."""
     if made.content is None:
         return []
     compare = differences.between if whole else differences.summary
-    found = []
-    for index in sorted(set(made.has_now.values())):
-        old = await contents_of(hub, run, made.spec.placement_name, index) if index else []
-        found.append((index, compare(old, made.content.resources)))
-    return found
+    new = made.content.resources
+    return [(index, compare(made.versions[index], new)) for index in sorted(made.versions)]
 
 
 def _print(

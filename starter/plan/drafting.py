@@ -1,5 +1,6 @@
 """What a run would do, found out with the engine's own initialization and nothing written."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,8 @@ from placement.snapshots import would_take
 from planning.errors import InitializationError, TransientState, invalid
 from planning.identity import RunRef
 from planning.placements.selecting import SelectionError
-from planning.runs import initialization
+from planning.placements.snapshotting import index_of
+from planning.runs import initialization, snapshot_groups
 from planning.runs.facts import SnapshotFacts
 
 
@@ -37,6 +39,8 @@ class Draft:
     content: Content | None
     has_now: Mapping[str, str]
     """The index of the version that each bound cluster has; empty for none."""
+    versions: Mapping[str, Sequence[Json]]
+    """The objects of each of those versions, by index; none of one that is not whole any more."""
     problem: str = ""
     """Why the run could not be initialized; empty if it could."""
 
@@ -54,16 +58,8 @@ async def draft(hub: Hub, run: RunRef, spec: UpdateRunSpec) -> Draft:
         problem = str(error)
     except TransientState as error:
         problem = f"the placement is being scheduled anew, try again in a moment: {error}"
-    has_now = await _has_now(hub, run, spec.placement_name)
-    return Draft(spec, status, content, has_now, problem)
-
-
-async def contents_of(hub: Hub, run: RunRef, placement: str, index: str) -> Sequence[Json]:
-    """The objects of a version; none when it is not there any more."""
-    try:
-        return (await find_group(hub, run, placement, index)).resources()
-    except InitializationError:
-        return []
+    has_now, versions = await _present(hub, run, spec.placement_name)
+    return Draft(spec, status, content, has_now, versions, problem)
 
 
 async def _content(hub: Hub, run: RunRef, spec: UpdateRunSpec) -> Content:
@@ -94,14 +90,28 @@ async def _snapshot(
     return SnapshotFacts(index=content.index, name="", overrides=overrides)
 
 
-async def _has_now(hub: Hub, run: RunRef, placement: str) -> dict[str, str]:
+async def _present(
+    hub: Hub, run: RunRef, placement: str
+) -> tuple[dict[str, str], dict[str, Sequence[Json]]]:
+    """What the clusters have now: the index by cluster, the objects by index."""
     labels = f"{names.PARENT_PLACEMENT}={placement}"
     kinds, where = run.scope, run.namespace
-    bindings = await hub.list(kinds.binding, namespace=where, labels=labels)
-    snapshots = await hub.list(kinds.resource_snapshot, namespace=where, labels=labels)
-    index = {
-        each["metadata"]["name"]: each["metadata"]["labels"].get(names.RESOURCE_INDEX, "")
-        for each in snapshots.items
-    }
+    bindings, snapshots = await asyncio.gather(
+        hub.list(kinds.binding, namespace=where, labels=labels),
+        hub.list(kinds.resource_snapshot, namespace=where, labels=labels),
+    )
+    index = {each["metadata"]["name"]: index_of(each) for each in snapshots.items}
     specs = [Binding.from_wire(each).spec for each in bindings.items]
-    return {each.target_cluster: index.get(each.resource_snapshot_name, "") for each in specs}
+    has_now = {each.target_cluster: index.get(each.resource_snapshot_name, "") for each in specs}
+    versions = {
+        version: _objects([each for each in snapshots.items if index_of(each) == version], version)
+        for version in set(has_now.values())
+    }
+    return has_now, versions
+
+
+def _objects(snapshots: Sequence[Json], index: str) -> Sequence[Json]:
+    try:
+        return snapshot_groups.find(snapshots, index=index, placement="").resources()
+    except InitializationError:
+        return []

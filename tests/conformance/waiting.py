@@ -2,14 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import TypeVar
 
 from api.kinds import Kind
-from hub import Hub, Json, TooManyRequests
+from hub import Hub, Json
 
-Answer = TypeVar("Answer")
 Expectation = Callable[[Json | None], object]
 """Whether the object, or None when there is none, is as expected."""
 
@@ -68,18 +66,6 @@ async def states(
                     yield event.object
                 elif event.type == "DELETED":
                     yield None
-
-
-async def patiently(request: Callable[[], Awaitable[Answer]]) -> Answer:
-    """Send a request until the server takes it.
-
-    It does not while a kind's definition was installed only a moment ago.
-    """
-    while True:
-        try:
-            return await request()
-        except TooManyRequests:
-            await asyncio.sleep(0.2)
 
 
 def _show(seen: Json | None) -> str:

@@ -13,7 +13,7 @@ from hub import Hub, Json, NotFound
 from tests.conformance import objects
 from tests.conformance.pace import fair
 from tests.conformance.vocabulary import Says
-from tests.conformance.waiting import Expectation, patiently, throughout, until
+from tests.conformance.waiting import Expectation, throughout, until
 
 OWNER = "conformance"
 """Label of everything that a test writes, by which it is removed again."""
@@ -362,9 +362,7 @@ class World:
         own = f"{OWNER}={self.name}"
         made = f"{objects.PARENT}={self.name}"
         kinds = self.scope
-        bindings = await patiently(
-            lambda: self.hub.list(kinds.binding, namespace=self.namespace, labels=made)
-        )
+        bindings = await self.hub.list(kinds.binding, namespace=self.namespace, labels=made)
         held = [each["metadata"] for each in bindings.items if each["metadata"].get("finalizers")]
         await asyncio.gather(*(self.release(kinds.binding, each["name"]) for each in held))
         await asyncio.gather(
@@ -379,6 +377,4 @@ class World:
         )
 
     async def _remove(self, kind: Kind, labels: str) -> None:
-        await patiently(
-            lambda: self.hub.delete_all(kind, namespace=self._home(kind), labels=labels)
-        )
+        await self.hub.delete_all(kind, namespace=self._home(kind), labels=labels)

@@ -1,0 +1,30 @@
+"""Telling people of an object, in an event, what became of it.
+
+contract: placement 7.6, decision 12
+"""
+
+from datetime import UTC, datetime
+
+from api.kinds import Kind
+from hub import Hub, Json, key_of, record
+from planning import events
+from planning.events import Event, EventType, Subject
+
+
+async def tell(
+    hub: Hub,
+    kind: Kind,
+    body: Json,
+    *,
+    reason: str,
+    message: str,
+    key: str,
+    level: EventType = EventType.WARNING,
+) -> None:
+    """Say something of an object, once for each `key`.
+
+    Raises Unavailable or TooManyRequests; whatever else refuses the event is only logged.
+    """
+    event = Event(type=level, reason=reason, message=message, at=datetime.now(UTC))
+    about = Subject(kind, *key_of(body), body["metadata"]["uid"])
+    await record(hub, events.body(event, about, key=key))
