@@ -1,0 +1,52 @@
+-- Health of ClusterResourcePlacement and ResourcePlacement for Argo CD.
+
+local function health(status, message)
+  return { status = status, message = message }
+end
+
+-- The condition, if it is about the spec as it is now.
+local function current(name)
+  for _, condition in ipairs((obj.status or {}).conditions or {}) do
+    local about_now = condition.observedGeneration == obj.metadata.generation
+    if condition.type == obj.kind .. name and about_now then
+      return condition
+    end
+  end
+end
+
+local scheduled = current("Scheduled")
+if scheduled == nil or scheduled.status == "Unknown" then
+  return health("Progressing", scheduled and scheduled.message or "waits to be scheduled")
+end
+if scheduled.status == "False" then
+  return health("Degraded", scheduled.message)
+end
+
+for _, name in ipairs({ "Overridden", "Applied", "StatusSynced" }) do
+  local condition = current(name)
+  if condition ~= nil and condition.status == "False" then
+    return health("Degraded", condition.message)
+  end
+end
+
+-- With External its part is done once clusters are picked. Were it unhealthy until a run has rolled
+-- it out, a sync that applies the run after the placement would wait for ever.
+local strategy = (obj.spec.strategy or {}).type
+local started = current("RolloutStarted")
+if strategy == "External" and (started == nil or started.status ~= "True") then
+  return health("Healthy", "clusters are picked; update runs roll it out")
+end
+
+local apply = (obj.spec.strategy or {}).applyStrategy or {}
+local chain = { "RolloutStarted", "Overridden", "WorkSynchronized", "Applied", "Available" }
+if apply.type == "ReportDiff" then
+  chain = { "RolloutStarted", "Overridden", "WorkSynchronized", "DiffReported" }
+end
+local last
+for _, name in ipairs(chain) do
+  last = current(name)
+  if last == nil or last.status ~= "True" then
+    return health("Progressing", last and last.message or scheduled.message)
+  end
+end
+return health("Healthy", last.message)
