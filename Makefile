@@ -7,6 +7,8 @@ UV := .uv/bin/uv
 BIN := .venv/bin
 # Each takes about as long as all other tests together, so they have a target of their own.
 RINGS := tests/conformance tests/robustness
+# Every page anew, because Sphinx keeps silent about what it has warned of before.
+SPHINX := $(BIN)/sphinx-build -E -q -W --keep-going -j auto docs docs/_build/html
 
 # The first interpreter that runs and is new enough; `make PYTHON=...` picks another.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3; do \
@@ -16,7 +18,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test rings check bench clean
+.PHONY: help setup demo test rings check docs bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,10 +43,15 @@ check: setup ## Run what CI checks besides the tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m api.crds --check deploy/crds
+	$(SPHINX)
+
+docs: setup ## Build the documentation for users
+	$(SPHINX)
+	@echo "open docs/_build/html/index.html"
 
 clean: ## End the local fleet and remove everything that make and the tools made
 	@if [ -x $(BIN)/fleetgate ] && [ -d .fleetgate ]; then $(BIN)/fleetgate local down --purge; fi
-	rm -rf .venv .uv .fleetgate dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv .uv .fleetgate dist docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(UV): Makefile

@@ -6,26 +6,28 @@ definitions are generated, so that importing the models stays cheap.
 
 import ast
 import inspect
+from functools import cache
 from itertools import pairwise
 
-from api.base import ApiModel
+from pydantic import BaseModel
 
 
-def describe_class(model: type[ApiModel]) -> str:
+def describe_class(model: type[BaseModel]) -> str:
     """Join the docstring of a class to one line."""
     return " ".join((inspect.getdoc(model) or "").split())
 
 
-def describe_fields(model: type[ApiModel]) -> dict[str, str]:
+def describe_fields(model: type[BaseModel]) -> dict[str, str]:
     """Map each documented field, inherited ones too, to its docstring in one line."""
     texts: dict[str, str] = {}
     for base in reversed(model.__mro__):
-        if issubclass(base, ApiModel):
+        if issubclass(base, BaseModel) and base is not BaseModel:
             texts |= _own_texts(base)
     return texts
 
 
-def _own_texts(model: type[ApiModel]) -> dict[str, str]:
+@cache  # finding the source of a class takes long, and most classes are in many kinds
+def _own_texts(model: type[BaseModel]) -> dict[str, str]:
     tree = ast.parse(inspect.getsource(model)).body[0]
     assert isinstance(tree, ast.ClassDef)
     return {

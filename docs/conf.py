@@ -1,0 +1,20 @@
+"""How Sphinx builds the documentation: `make docs`."""
+
+from importlib.metadata import version as version_of
+
+project = "fleetgate"
+version = release = version_of("fleetgate")
+copyright = "the fleetgate authors, Apache-2.0"  # noqa: A001 - Sphinx's name for it
+
+extensions = ["docs.generator.extension", "myst_parser", "sphinx_copybutton"]
+exclude_patterns = ["_build", "decisions/README.md", "generator"]
+# Markdown as GitHub reads it, so that a page can be read in the repository too.
+myst_heading_anchors = 4
+# Only what is typed is copied: no prompt, no output.
+copybutton_prompt_text = "$ "
+copybutton_here_doc_delimiter = "EOF"
+copybutton_line_continuation_character = "\\"
+
+html_theme = "furo"
+html_title = "fleetgate"
+html_show_sphinx = False

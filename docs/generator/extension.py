@@ -1,0 +1,18 @@
+"""Sphinx extension: writes the generated pages before Sphinx looks which pages there are."""
+
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.util.typing import ExtensionMetadata
+
+from docs.generator.site import write
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Called by Sphinx."""
+    app.connect("builder-inited", _write)
+    return {"parallel_read_safe": True}
+
+
+def _write(app: Sphinx) -> None:
+    write(Path(app.srcdir) / "reference")

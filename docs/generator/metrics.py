@@ -1,0 +1,60 @@
+"""The page of metrics, from the registries that the rooms fill."""
+
+from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.metrics import MetricWrapperBase
+from prometheus_client.registry import Collector
+
+from bridge.metrics import RunMetrics
+from docs.generator.markdown import Pages, literal, page, table
+from placement.metrics import PlacementMetrics
+from telemetry import register_hub_requests
+
+
+class _Listing(CollectorRegistry):
+    """A registry that tells what was registered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.collectors: list[Collector] = []
+
+    def register(self, collector: Collector) -> None:
+        """Keep the collector in order."""
+        super().register(collector)
+        self.collectors.append(collector)
+
+
+def pages() -> Pages:
+    """The one page."""
+    registry = _Listing()
+    RunMetrics(registry)
+    PlacementMetrics(registry)
+    register_hub_requests(registry, lambda: {("list", "nodes"): 1})
+    rows = [
+        _row(collector, family)
+        for collector in registry.collectors
+        for family in collector.collect()
+    ]
+    text = page(
+        "Metrics",
+        "A worker serves these on `/metrics` of [its address](settings.md), for Prometheus. Those "
+        "whose names begin with `fleet_` have the names, labels and meaning that KubeFleet gives "
+        "them, so that dashboards made for it go on working.",
+        table(("metric", "type", "labels", "what it measures"), rows),
+        "`process_…` are the usual ones of a process: memory, CPU time, open files. On the same "
+        "address `/healthz` answers while the process lives, and `/readyz` answers 200 once the "
+        "worker polls for work and its watches are in step.",
+    )
+    return {"metrics.md": text}
+
+
+def _row(collector: Collector, family: Metric) -> tuple[str, str, str, str]:
+    name = f"{family.name}_total" if family.type == "counter" else family.name
+    labels = ", ".join(literal(label) for label in _labels(collector, family))
+    return literal(name), family.type, labels, family.documentation
+
+
+def _labels(collector: Collector, family: Metric) -> tuple[str, ...]:
+    if isinstance(collector, MetricWrapperBase):
+        # Nothing public tells the labels of a metric that has no sample yet.
+        return tuple(vars(collector)["_labelnames"])
+    return tuple(family.samples[0].labels)

@@ -1,0 +1,61 @@
+"""The page of the worker's settings, from their model."""
+
+from datetime import timedelta
+from enum import StrEnum
+
+import worker
+from api.crds.descriptions import describe_fields
+from docs.generator.markdown import Pages, literal, page, table
+from planning import durations
+
+_TEMPORAL = (
+    ("TEMPORAL_ADDRESS", "host:port of Temporal's frontend; default `localhost:7233`"),
+    ("TEMPORAL_NAMESPACE", "Temporal namespace; default `default`"),
+    ("TEMPORAL_API_KEY", "key for Temporal Cloud or another server that asks for one"),
+    ("TEMPORAL_TLS", "`true` to use TLS; implied by an API key or a certificate"),
+    ("TEMPORAL_TLS_CLIENT_CERT_PATH", "client certificate, for mutual TLS"),
+    ("TEMPORAL_TLS_CLIENT_KEY_PATH", "its key"),
+    ("TEMPORAL_TLS_SERVER_CA_CERT_PATH", "authority that signed the server's certificate"),
+    ("TEMPORAL_PROFILE", "profile of the file that `TEMPORAL_CONFIG_FILE` names"),
+)
+
+
+def pages() -> Pages:
+    """The one page."""
+    texts = describe_fields(worker.Settings)
+    rows = [
+        (
+            literal(f"FLEETGATE_{name.upper()}"),
+            literal(f"--{name.replace('_', '-')}"),
+            _default(info.get_default(call_default_factory=True)),
+            texts[name],
+        )
+        for name, info in worker.Settings.model_fields.items()
+    ]
+    text = page(
+        "Settings",
+        "Settings of `fleetgate worker`. Each is an environment variable and a flag; the flag "
+        "wins. They are read once, when the worker starts, and a wrong one is said then. Lengths "
+        "of time are written as Go does: `90s`, `5m`, `1h30m`.",
+        table(("variable", "flag", "default", "what it sets"), rows),
+        "`KUBECONFIG` names the hub's kubeconfig when neither `FLEETGATE_KUBECONFIG` nor "
+        "`--kubeconfig` does.",
+        "## Temporal",
+        "Temporal is found by the settings of its own SDK, in the worker and in the commands that "
+        "ask a workflow for an answer:",
+        table(("variable", "what it sets"), [(literal(name), told) for name, told in _TEMPORAL]),
+    )
+    return {"settings.md": text}
+
+
+def _default(value: object) -> str:
+    match value:
+        case None | "" | {}:
+            return ""
+        case frozenset():
+            return literal(",".join(str(role) for role in worker.Role if role in value))
+        case timedelta():
+            return literal(durations.format_duration(value).removesuffix("0s"))
+        case StrEnum() | str():
+            return literal(str(value))
+    raise TypeError(f"no text for the default {value!r}: teach docs.generator.settings about it")

@@ -1,0 +1,107 @@
+"""The generated reference says what the code says."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import worker
+from api.base import KubernetesObject
+from api.crds import MODELS, definition
+from api.markers import Schema
+from docs.generator import all_pages, write
+from docs.generator.markdown import literal, plain
+from starter.cli import fleetgate
+from starter.worker import worker as worker_command
+
+PAGES = all_pages()
+
+
+def kinds(model: type[KubernetesObject]) -> str:
+    return model.resource.kind.kind
+
+
+def schemas(schema: Schema) -> Iterator[Schema]:
+    """The schema and all that it holds, but for what every object has alike."""
+    yield schema
+    below = schema.get("properties", {}) | ({"": schema["items"]} if "items" in schema else {})
+    for name, each in below.items():
+        if name not in {"apiVersion", "kind", "metadata"}:
+            yield from schemas(each)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=kinds)
+def test_a_page_of_a_kind_has_every_field_limit_and_refusal(model: type[KubernetesObject]) -> None:
+    text = PAGES[f"objects/{kinds(model).lower()}.md"]
+    served = definition(model)["spec"]["versions"][-1]["schema"]["openAPIV3Schema"]
+
+    for schema in schemas(served):
+        fields = set(schema.get("properties", ())) - {"apiVersion", "kind", "metadata"}
+        said = [f"\n| {literal(name)} |" for name in fields]
+        said += [plain(rule["message"]) for rule in schema.get("x-kubernetes-validations", ())]
+        said += [literal(value) for value in schema.get("enum", ())]
+        assert [each for each in said if each not in text] == []
+
+
+@pytest.mark.parametrize("model", MODELS, ids=kinds)
+def test_the_list_of_objects_leads_to_every_kind(model: type[KubernetesObject]) -> None:
+    name = kinds(model)
+    assert f"[{name}]({name.lower()}.md)" in PAGES["objects/index.md"]
+
+
+def test_a_field_that_is_described_elsewhere_on_the_page_leads_there() -> None:
+    text = PAGES["objects/clusterstagedupdatestrategy.md"]
+    row = next(line for line in text.splitlines() if line.startswith("| `beforeStageTasks`"))
+    assert "[object](#specstagesafterstagetasks)" in row
+    assert text.count("One gate before or after a stage.") == 1
+
+
+def commands(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield (*path, name), command
+        if isinstance(command, click.Group):
+            yield from commands(command, *path, name)
+
+
+@pytest.mark.parametrize(("path", "command"), list(commands(fleetgate)), ids=str)
+def test_every_command_is_described_with_all_its_options(
+    path: tuple[str, ...], command: click.Command
+) -> None:
+    text = PAGES[f"commands/{path[0]}.md"]
+    assert f"# fleetgate {' '.join(path)}\n" in text
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    assert [each.name for each in options if each.opts[0] not in text] == []
+
+
+def test_every_setting_is_described_with_a_flag_that_there_is() -> None:
+    flags = {opt for each in worker_command.params for opt in each.opts}
+    for name in worker.Settings.model_fields:
+        flag = f"--{name.replace('_', '-')}"
+        assert f"| `FLEETGATE_{name.upper()}` | `{flag}` |" in PAGES["settings.md"]
+        assert flag in flags
+
+
+def test_what_code_no_longer_has_leaves_the_reference(tmp_path: Path) -> None:
+    (tmp_path / "objects").mkdir()
+    (tmp_path / "objects" / "gone.md").write_text("# Gone")
+    (tmp_path / "index.md").write_text("# Written by hand")
+
+    write(tmp_path)
+
+    found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.md")}
+    assert found == {"index.md", *PAGES}
+
+
+def test_a_page_that_did_not_change_is_not_written_again(tmp_path: Path) -> None:
+    write(tmp_path)
+    old = tmp_path / "settings.md"
+    os.utime(old, (1, 1))
+
+    write(tmp_path)
+
+    assert old.stat().st_mtime == 1
