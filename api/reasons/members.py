@@ -7,12 +7,18 @@ from enum import StrEnum
 
 
 class MemberReason(StrEnum):
-    """Reasons of a member cluster's conditions."""
+    """Reasons of a member cluster's conditions, and of its agent's."""
 
     READY = "MemberClusterReadyToJoin"
     JOINED = "MemberClusterJoined"
     LEFT = "MemberClusterLeft"
     UNKNOWN = "MemberClusterJoinStateUnknown"
+    HEALTHY = "MemberClusterHealthy"
+    UNHEALTHY = "MemberClusterUnhealthy"
+    AGENT_JOINED = "InternalMemberClusterJoined"
+    AGENT_LEFT = "InternalMemberClusterLeft"
+    AGENT_HEALTHY = "InternalMemberClusterHealthy"
+    AGENT_UNHEALTHY = "InternalMemberClusterUnhealthy"
     PROVIDER_STARTED = "Started"
     COLLECTED = "PropertiesCollected"
     COLLECTION_FAILED = "FailedToCollect"
