@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from docs.generator import commands, metrics, objects, settings
+from docs.generator import commands, metrics, objects, reasons, settings
 from docs.generator.markdown import Pages
 
 __all__ = ["Pages", "all_pages", "write"]
@@ -10,7 +10,8 @@ __all__ = ["Pages", "all_pages", "write"]
 
 def all_pages() -> Pages:
     """Every generated page, by its path below `docs/reference/`."""
-    return {**objects.pages(), **commands.pages(), **settings.pages(), **metrics.pages()}
+    subjects = (objects, commands, settings, metrics, reasons)
+    return {path: text for subject in subjects for path, text in subject.pages().items()}
 
 
 def write(folder: Path) -> None:

@@ -13,6 +13,8 @@ from api.crds import MODELS, definition
 from api.markers import Schema
 from docs.generator import all_pages, write
 from docs.generator.markdown import literal, plain
+from planning.explaining import reasons
+from planning.explaining.entries import Entry
 from starter.cli import fleetgate
 from starter.worker import worker as worker_command
 
@@ -84,6 +86,14 @@ def test_every_setting_is_described_with_a_flag_that_there_is() -> None:
         flag = f"--{name.replace('_', '-')}"
         assert f"| `FLEETGATE_{name.upper()}` | `{flag}` |" in PAGES["settings.md"]
         assert flag in flags
+
+
+@pytest.mark.parametrize("entry", reasons.ALL, ids=lambda entry: f"{entry.kind} {entry.reason}")
+def test_every_reason_is_explained_with_what_to_do(entry: Entry) -> None:
+    section = PAGES["reasons.md"].partition(f"## {entry.kind[0].upper()}{entry.kind[1:]}\n")[2]
+    told = section.partition(f"### {entry.reason}\n")[2].partition("\n#")[0]
+    assert f"Of the condition `{entry.condition}`. {entry.cause}" in told
+    assert f"→ {entry.cure}" in told
 
 
 def test_what_code_no_longer_has_leaves_the_reference(tmp_path: Path) -> None:

@@ -1,0 +1,40 @@
+"""The page of condition reasons, from the table that `fleetgate run explain` speaks from."""
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from docs.generator.markdown import Pages, page
+from planning.explaining import reasons
+from planning.explaining.entries import Entry
+
+
+def pages() -> Pages:
+    """The one page."""
+    text = page(
+        "Reasons",
+        "Conditions say how things are in a word for programs, their reason. Here is what each "
+        "means, and what to do. `fleetgate run explain` looks at the objects of a run and picks "
+        "what matters now.",
+        *(part for kind in _kinds() for part in _kind(kind)),
+    )
+    return {"reasons.md": text}
+
+
+def _kinds() -> Iterable[str]:
+    return dict.fromkeys(str(each.kind) for each in reasons.ALL)
+
+
+def _kind(kind: str) -> list[str]:
+    found = sorted((each for each in reasons.ALL if each.kind == kind), key=_reason)
+    parts = [f"## {kind[0].upper()}{kind[1:]}"]
+    for reason, entries in groupby(found, key=_reason):
+        parts += [f"### {reason}", *(_told(entry) for entry in entries)]
+    return parts
+
+
+def _reason(entry: Entry) -> str:
+    return str(entry.reason)
+
+
+def _told(entry: Entry) -> str:
+    return f"Of the condition `{entry.condition}`. {entry.cause}\n\n→ {entry.cure}"
