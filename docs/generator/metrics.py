@@ -1,7 +1,6 @@
 """The page of metrics, from the registries that the rooms fill."""
 
 from prometheus_client import CollectorRegistry, Metric
-from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.registry import Collector
 
 from bridge.metrics import RunMetrics
@@ -28,7 +27,7 @@ def pages() -> Pages:
     registry = _Listing()
     RunMetrics(registry)
     PlacementMetrics(registry)
-    register_hub_requests(registry, lambda: {("list", "nodes"): 1})
+    register_hub_requests(registry, dict)
     rows = [
         _row(collector, family)
         for collector in registry.collectors
@@ -54,7 +53,5 @@ def _row(collector: Collector, family: Metric) -> tuple[str, str, str, str]:
 
 
 def _labels(collector: Collector, family: Metric) -> tuple[str, ...]:
-    if isinstance(collector, MetricWrapperBase):
-        # Nothing public tells the labels of a metric that has no sample yet.
-        return tuple(vars(collector)["_labelnames"])
-    return tuple(family.samples[0].labels)
+    # Nothing public tells the labels of a metric that has no sample yet.
+    return tuple(vars(family).get("_labelnames") or vars(collector).get("_labelnames", ()))
