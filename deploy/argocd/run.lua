@@ -1,5 +1,6 @@
 -- Health of ClusterStagedUpdateRun and StagedUpdateRun for Argo CD.
--- Argo CD gives health checks no string library, hence nothing but comparing and joining here.
+-- Argo CD gives health checks no string library, hence nothing but comparing and joining here, and
+-- no way to share functions between files.
 
 local function find(conditions, kind)
   for _, condition in ipairs(conditions or {}) do
