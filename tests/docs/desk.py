@@ -1,0 +1,72 @@
+"""A folder, a fleet and a shell for someone who types what the documentation says."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.docs.pages import FOLDER
+from tests.docs.shell import Shell
+
+_OTHERS = ("KUBECONFIG", "TEMPORAL_", "FLEETGATE_")
+_STUCK_AFTER = "20s"
+"""As the tutorial has it: five minutes are too long for a reader."""
+_ALL_JOINED = "kubectl wait memberclusters --all --for=condition=Joined --timeout=60s"
+_CLEAN_UP = """
+kubectl delete csur,csus,crp,clusterresourceoverrides --all --timeout=60s
+own=$(kubectl get ns -o name | grep -vE '/(default|kube-.*|fleet-.*)$' || true)
+for each in $own; do kubectl delete sur,rp --all -n ${each#namespace/} --timeout=60s; done
+kubectl delete $own --timeout=60s
+"""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where one types."""
+
+    folder: Path
+
+    def sit_down(self) -> Shell:
+        """A shell as a reader has it after the first steps of the tutorial."""
+        for path in (FOLDER, FOLDER.parent / "deploy"):
+            if not (self.folder / path.name).is_symlink():
+                (self.folder / path.name).symlink_to(path)  # the reader has a clone
+        shell = self._shell()
+        started = shell.type(f"fleetgate local up && {_ALL_JOINED}")
+        assert started.code == 0, started.lines
+        return shell
+
+    def clean_up(self) -> None:
+        """Remove all that was rolled out."""
+        shell = self._shell()
+        try:
+            shell.type(_CLEAN_UP)
+        finally:
+            shell.close()
+
+    def leave(self) -> None:
+        """End the fleet and remove its data."""
+        shell = self._shell()
+        try:
+            shell.type("fleetgate local down --purge")
+        finally:
+            shell.close()
+
+    def _shell(self) -> Shell:
+        own = {name: text for name, text in os.environ.items() if not name.startswith(_OTHERS)}
+        kept = {name: text for name, text in os.environ.items() if name in _PROGRAMS}
+        environment = {
+            **own,
+            **kept,
+            "PATH": f"{Path(sys.executable).parent}:{own['PATH']}",
+            "KUBECONFIG": str(self.folder / ".fleetgate" / "hub.kubeconfig"),
+            "FLEETGATE_STUCK_AFTER": _STUCK_AFTER,
+        }
+        return Shell(self.folder, environment)
+
+
+_PROGRAMS = frozenset(
+    f"FLEETGATE_{name}"
+    for name in ("TEMPORAL", "ETCD", "KUBE_APISERVER", "KUBE_CONTROLLER_MANAGER")
+)
+"""Variables that say where the fleet's programs are."""
