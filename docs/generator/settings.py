@@ -1,7 +1,7 @@
 """The page of the worker's settings, from their model."""
 
 from datetime import timedelta
-from enum import StrEnum
+from pathlib import Path
 
 import worker
 from api.crds.descriptions import describe_fields
@@ -56,6 +56,8 @@ def _default(value: object) -> str:
             return literal(",".join(str(role) for role in worker.Role if role in value))
         case timedelta():
             return literal(durations.format_duration(value).removesuffix("0s"))
-        case StrEnum() | str():
+        case bool():
+            return literal(str(value).lower())
+        case str() | int() | Path():
             return literal(str(value))
     raise TypeError(f"no text for the default {value!r}: teach docs.generator.settings about it")
