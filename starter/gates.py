@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from api.base import Condition
 from api.reasons import ConditionType
 from api.runs import StageStatus, StageTaskStatus, UpdateRun
 from api.strategies import StageTaskType
@@ -22,6 +23,8 @@ class Approval:
     side: GateSide
     request: str
     """Name of the (Cluster)ApprovalRequest."""
+    since: datetime | None = None
+    """When people were asked for it."""
 
     def __str__(self) -> str:
         return f"approval {self.side} stage {self.stage}"
@@ -64,14 +67,16 @@ def _approvals(stage: StageStatus) -> Iterator[Approval]:
     )
     for side, tasks in sides:
         for task in tasks:
-            if _asked_for(task):
-                yield Approval(stage.stage_name, side, task.approval_request_name)
+            if asked := _asked(task):
+                since = asked.last_transition_time
+                yield Approval(stage.stage_name, side, task.approval_request_name, since)
 
 
-def _asked_for(task: StageTaskStatus) -> bool:
-    created = conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
+def _asked(task: StageTaskStatus) -> Condition | None:
+    """The condition by which people are asked; None if they are not, or not any more."""
     approved = conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED)
-    return created and not approved
+    created = conditions.find(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
+    return created if created and created.status == "True" and not approved else None
 
 
 def _waits(run: UpdateRun, stage: StageStatus) -> Iterator[Wait]:

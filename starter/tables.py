@@ -69,6 +69,8 @@ def advice(view: RunView) -> list[str]:
     if view.phase in {Phase.PLANNED, Phase.STOPPED}:
         # A stopped run takes no approval (contract: update-runs 10.3).
         return [f"fleetgate run start {view.name}{words.namespace_flag(view)}"]
+    if view.phase in {Phase.STUCK, Phase.FAILED}:
+        return [f"fleetgate run explain {view.name}{words.namespace_flag(view)}"]
     return [words.approve_command(view, gate) for gate in view.gates.approvals]
 
 

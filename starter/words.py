@@ -1,5 +1,6 @@
 """Runs, gates and times in words. Pure: views and `now` in, text out."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from starter.gates import Approval, Wait
@@ -34,6 +35,23 @@ def age(length: timedelta | None) -> str:
 def duration(length: timedelta | None) -> str:
     """How long something took; the API keeps whole seconds, so zero means less than one."""
     return "<1s" if length == timedelta(0) else age(length)
+
+
+def count(number: int, what: str) -> str:
+    """`1 cluster`, `2 clusters`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def named(names: Sequence[str], most: int = NAMED_AT_MOST) -> str:
+    """`a, b, c and 4 more`: the first few of many names."""
+    text = ", ".join(names[:most])
+    more = len(names) - most
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def upper(text: str) -> str:
+    """The text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
 
 
 def reason(text: str) -> str:
@@ -116,7 +134,4 @@ def _succeeded(view: RunView) -> str:
 
 def _in_flight(stage: StageRow | None) -> str:
     """Names of the clusters that are being updated, the first few of them."""
-    names = stage.names(Progress.UPDATING) if stage else []
-    more = len(names) - NAMED_AT_MOST
-    text = ", ".join(names[:NAMED_AT_MOST])
-    return f"{text} and {more} more" if more > 0 else text
+    return named(stage.names(Progress.UPDATING) if stage else [])

@@ -3,6 +3,7 @@
 contract: placement 6 (override and synchronization failures), 8 (error texts)
 """
 
+import re
 from typing import Final
 
 from planning.explaining.patterns import Meaning, Pattern, meaning
@@ -117,6 +118,26 @@ _HUB: Final = (
 
 PATTERNS: Final = (*_HUB, *_MEMBER)
 """The narrower before the wider ones."""
+
+
+_BOX: Final = re.compile(
+    r"^(?:Failed to|An error)[^(]*\((?:.*?, )?error(?: =|:) (.*)\)$", re.DOTALL
+)
+_STEP: Final = re.compile(
+    r"^(?:failed to (?:apply|patch|create|take over|validate|get)[\w -]*"
+    r"|(?:an )?error (?:is )?returned by the API server"
+    r"|Failed to [a-z ]*(?:override rules on the resources|work to the latest)): "
+)
+
+
+def bare(message: str) -> str:
+    """What the one who refused said, without what others have put around it."""
+    text = _BOX.sub(r"\1", message)
+    while shorter := _STEP.sub("", text):
+        if shorter == text:
+            return text
+        text = shorter
+    return text
 
 
 def explain(message: str) -> Meaning | None:

@@ -1,0 +1,101 @@
+"""All that is said of a run: where it is, its clusters, what comes then, what to type. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from api.kinds import Kind
+from starter import words
+from starter.explain import flights, prospects, situations, troubles
+from starter.explain.evidence import ClusterEvidence
+from starter.explain.looks import Look, Situation
+from starter.explain.troubles import OnMember, Trouble
+from starter.views import ENDED, ClusterRow, RunView
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterReport:
+    """One cluster that the run is at work on, or failed at."""
+
+    row: ClusterRow
+    is_stuck: bool
+    step: str
+    """Where it is by its binding, such as `Available is False`; empty if that is not known."""
+    troubles: tuple[Trouble, ...]
+
+    @property
+    def state(self) -> str:
+        """Where it is, in one word."""
+        if self.is_stuck:
+            return "stuck"
+        return str(self.row.progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a person on call reads."""
+
+    view: RunView
+    kind: Kind
+    situation: Situation
+    clusters: tuple[ClusterReport, ...]
+    more_clusters: int
+    """How many more are in flight than are looked at."""
+    then: tuple[str, ...]
+    commands: tuple[str, ...]
+    unread: tuple[str, ...]
+    """Plurals of kinds that the person may not read."""
+
+
+def looked_at(view: RunView) -> list[ClusterRow]:
+    """The clusters that are worth a closer look: those that failed, those longest at work."""
+    return [*flights.failed(view), *flights.at_work(view)]
+
+
+def of(look: Look, *, on_member: OnMember) -> Explanation:
+    """Put together what is said of a run."""
+    situation = situations.of(look)
+    rows = looked_at(look.view)
+    named = rows[: words.NAMED_AT_MOST]
+    reports = tuple(_report(look, each, on_member) for each in named)
+    over = look.view.phase in ENDED
+    return Explanation(
+        view=look.view,
+        kind=look.scope.run,
+        situation=situation,
+        clusters=reports,
+        more_clusters=len(rows) - len(named),
+        then=() if over else prospects.of(look.run, look.view),
+        commands=_commands(situation, reports),
+        unread=look.evidence.unread,
+    )
+
+
+def _report(look: Look, row: ClusterRow, on_member: OnMember) -> ClusterReport:
+    evidence = look.evidence.clusters.get(row.name, ClusterEvidence())
+    stuck = flights.stuck(look.view)
+    found: Sequence[Trouble] = ()
+    if look.evidence.may_read(look.scope.binding):
+        found = _troubles(look, row, evidence, on_member)
+    step = troubles.step(evidence.binding) if evidence.binding else None
+    return ClusterReport(
+        row=row,
+        is_stuck=row.name in stuck.names,
+        step=f"{step.type} is {step.status}" if step else "",
+        troubles=tuple(found),
+    )
+
+
+def _troubles(
+    look: Look, row: ClusterRow, evidence: ClusterEvidence, on_member: OnMember
+) -> Sequence[Trouble]:
+    if row in flights.failed(look.view):
+        return list(troubles.of_taken(look.view.name, evidence, flag=look.flag))
+    if any(stage.deletes and row in stage.clusters for stage in look.view.stages):
+        return list(troubles.of_removal(row.name, evidence, now=look.now))
+    return list(troubles.of_update(row.name, evidence, on_member=on_member, now=look.now))
+
+
+def _commands(situation: Situation, reports: Sequence[ClusterReport]) -> tuple[str, ...]:
+    """What to look at first, then what to do; each once."""
+    looks = [each for report in reports for one in report.troubles for each in one.commands]
+    return tuple(dict.fromkeys([*looks, *situation.commands]))
