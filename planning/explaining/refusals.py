@@ -85,6 +85,11 @@ _MEMBER: Final = (
 
 _HUB: Final = (
     Pattern.of(
+        r"Work object \S+ has not yet completed",
+        "The member's agent has not said anything of this version yet.",
+        "If this lasts, see that the agent is alive and reaches the hub; its log says more.",
+    ),
+    Pattern.of(
         r'namespaces "fleet-member-(?P<cluster>[^"]*)" not found',
         "Cluster {cluster} has no namespace on the hub: it left the fleet, or is just joining.",
         "Register the cluster again, or let the placement drop it.",

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
 
 from api.kinds import Kind
 from starter import words
@@ -9,7 +11,7 @@ from starter.explain import flights, prospects, situations, troubles
 from starter.explain.evidence import ClusterEvidence
 from starter.explain.looks import Look, Situation
 from starter.explain.troubles import OnMember, Trouble
-from starter.views import ENDED, ClusterRow, RunView
+from starter.views import ENDED, ClusterRow, Phase, RunView
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,16 @@ class Explanation:
     commands: tuple[str, ...]
     unread: tuple[str, ...]
     """Plurals of kinds that the person may not read."""
+
+
+_AGES: Final = datetime.max.replace(tzinfo=UTC)
+
+
+def urgency(found: Explanation) -> tuple[int, bool, datetime]:
+    """Sorts explanations: who needs a person first, of those the stuck, then the longest waits."""
+    situation = found.situation
+    calm = found.view.phase is not Phase.STUCK
+    return situation.attention, calm, situation.since or _AGES
 
 
 def looked_at(view: RunView) -> list[ClusterRow]:

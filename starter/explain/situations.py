@@ -72,7 +72,7 @@ def _stopping(look: Look) -> Situation:
         says=(f"Stopping{look.by}: {first}, and no other cluster is started. {look.done}",),
         acts=f"{NOBODY_ACTS} The stop can be taken back.",
         since=look.decided,
-        commands=(f"fleetgate run start {look.view.name}{look.flag}",),
+        commands=(f"fleetgate run start {look.view.name}{look.flag}", _history(look)),
     )
 
 
@@ -85,7 +85,7 @@ def _stopped(look: Look) -> Situation:
         acts="A person has to start it again.",
         attention=Attention.PERSON,
         since=look.decided,
-        commands=tuple(tables.advice(look.view)),
+        commands=(*tables.advice(look.view), _history(look)),
     )
 
 
@@ -143,6 +143,10 @@ def _plan(look: Look) -> tuple[str, ...]:
 def _create(look: Look) -> str:
     named = f"--placement {look.view.placement} --strategy {look.view.strategy}"
     return f"fleetgate run create NAME {named}{look.flag} --state Run"
+
+
+def _history(look: Look) -> str:
+    return f"fleetgate run history {look.view.name}{look.flag}  # who stopped it"
 
 
 def _rollback(look: Look) -> str:

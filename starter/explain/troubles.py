@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from api.base import Condition
@@ -80,7 +80,9 @@ def of_update(
     found = list(_objects(cluster, evidence, binding, on_member))
     yield from found
     if not found and blocking.reason not in _BUSY:
-        yield _of_binding(binding, blocking)
+        by_member = blocking.type in _BY_MEMBER
+        heard = _heard(evidence.member, now) if by_member else ()
+        yield replace(_of_binding(binding, blocking), details=heard)
     if blocking.type in _BY_MEMBER:
         yield from _member(cluster, evidence.member, now)
 
@@ -212,7 +214,7 @@ def _member(cluster: str, member: MemberCluster | None, now: datetime) -> Iterat
     """What keeps a member from doing its part, if that can be told."""
     if member is None:
         return
-    away = eligibility.ineligible(member, now=now) or _silence(member, now)
+    away = eligibility.ineligible(member, now=now)
     if away:
         yield Trouble(
             subject=f"member cluster {cluster}",
@@ -224,14 +226,13 @@ def _member(cluster: str, member: MemberCluster | None, now: datetime) -> Iterat
         )
 
 
-def _silence(member: MemberCluster, now: datetime) -> str:
-    """How long the agent has missed its heartbeats; empty if it has not."""
-    period = timedelta(seconds=member.spec.heartbeat_period_seconds)
-    last = [each.last_received_heartbeat for each in member.status.agent_status]
-    heard = max((each for each in last if each), default=None)
-    if heard is None or now - heard <= 2 * period:
-        return ""
-    return f"its agent was last heard of {words.age(now - heard)} ago"
+def _heard(member: MemberCluster | None, now: datetime) -> tuple[str, ...]:
+    """When the member's agent gave its last sign of life."""
+    if member is None:
+        return ()
+    beats = [each.last_received_heartbeat for each in member.status.agent_status]
+    last = max((each for each in beats if each), default=None)
+    return (f"its agent was last heard of {words.age(now - last)} ago",) if last else ()
 
 
 def _words(message: str) -> str:

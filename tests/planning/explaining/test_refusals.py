@@ -11,10 +11,22 @@ from api.reasons import (
     manifest_diff_failed,
     override_failed,
     sync_failed,
+    work_not_checked,
+    work_still_applying,
+    work_still_diffing,
 )
 from planning.explaining import refusals
 
 WORDS = {
+    "silent": (work_still_applying("web-work"), "has not said anything of this version"),
+    "silent on availability": (
+        work_not_checked("web-work"),
+        "has not said anything of this version",
+    ),
+    "silent on differences": (
+        work_still_diffing("web-work"),
+        "has not said anything of this version",
+    ),
     "webhook": (
         'admission webhook "policy.example.com" denied the request: no latest tags',
         "The admission webhook policy.example.com of the member refuses",
