@@ -166,3 +166,15 @@ def test_only_what_changed_is_told_where_nothing_can_be_redrawn() -> None:
 def test_a_passing_second_of_a_timed_wait_is_no_change() -> None:
     view, now = seen("timed-wait")
     assert tables.plain_changes(view, view, now + timedelta(seconds=1)) == []
+
+
+@pytest.mark.parametrize(
+    ("moment", "command"),
+    [
+        ("stuck", "fleetgate run explain stuck-run -n my-app"),
+        ("preempted", "fleetgate run explain rollback"),
+        ("initialization-failed", "fleetgate run explain missing-index"),
+    ],
+)
+def test_a_run_that_is_not_well_points_to_its_explanation(moment: str, command: str) -> None:
+    assert tables.advice(views.of(recorded(moment))) == [command]
