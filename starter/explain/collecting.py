@@ -11,6 +11,7 @@ from api.kinds import MEMBER_CLUSTER, WORK, Kind, Scope
 from api.members import MemberCluster
 from hub import Forbidden, Hub, Json
 from planning.placements.binding_steps import WorkReport
+from starter.explain import troubles
 from starter.explain.evidence import ClusterEvidence, Evidence
 from starter.views import RunView
 
@@ -26,10 +27,11 @@ class Collector:
         self._view = view
         self._unread: dict[str, None] = {}
 
-    async def collect(self, clusters: Sequence[str]) -> Evidence:
+    async def collect(self, clusters: Sequence[str], *, others: Sequence[str] = ()) -> Evidence:
         """Read what belongs to these clusters and to the approvals that the run waits for.
 
-        One list of bindings, then two requests a cluster and one an approval, side by side.
+        One list of bindings, then two requests a cluster and one an approval, side by side. Of
+        `others` only the bindings are looked at.
         """
         bindings = await self._bindings() if clusters else {}
         looked, approvals = await asyncio.gather(
@@ -38,6 +40,7 @@ class Collector:
         )
         return Evidence(
             clusters=dict(zip(clusters, looked, strict=True)),
+            steps=tuple(troubles.step_text(bindings.get(each)) for each in others),
             approvals={each.metadata.name: each for each in approvals if each},
             unread=tuple(self._unread),
         )

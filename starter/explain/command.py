@@ -82,8 +82,10 @@ async def _each(hub: Hub, target: Target, runs: Sequence[Found]) -> list[Explana
 
 async def _explained(hub: Hub, target: Target, found: Found) -> Explanation:
     view = views.of(found.run)
-    named = explanations.looked_at(view)[: words.NAMED_AT_MOST]
-    evidence = await Collector(hub, found.scope, view).collect([each.name for each in named])
+    clusters = [each.name for each in explanations.looked_at(view)]
+    evidence = await Collector(hub, found.scope, view).collect(
+        clusters[: words.NAMED_AT_MOST], others=clusters[words.NAMED_AT_MOST :]
+    )
     look = Look(found.run, view, found.scope, evidence, datetime.now(UTC))
     return explanations.of(look, on_member=_reach(target))
 

@@ -1,5 +1,6 @@
 """An explanation as data: `-o json` and `-o yaml`. Pure."""
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +18,7 @@ def document(found: Explanation) -> Json:
     `attention` is `person`, `worker` or `nobody`: who has to act. `since` and `until` are times in
     UTC, or null. `summary`, `actor`, `cause` and `cure` are sentences; `message` is the text with
     which the run failed. `then` and `commands` are lists in order. Each of `clusters` has its
-    `troubles`; `moreClusters` are in flight and were not looked at.
+    `troubles`; `moreClusters` counts those in flight beyond them, by where they are.
     """
     view, situation = found.view, found.situation
     return {
@@ -41,7 +42,7 @@ def document(found: Explanation) -> Json:
         "cure": situation.cure,
         "message": situation.message,
         "clusters": [_cluster(each) for each in found.clusters],
-        "moreClusters": found.more_clusters,
+        "moreClusters": dict(Counter(found.others)),
         "then": list(found.then),
         "commands": list(found.commands),
         "unread": list(found.unread),

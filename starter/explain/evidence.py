@@ -26,6 +26,8 @@ class Evidence:
 
     clusters: Mapping[str, ClusterEvidence] = field(default_factory=dict)
     """By name; only the few that are named."""
+    steps: tuple[str, ...] = ()
+    """Where the others are by their bindings, such as `Available is False`; empty if unknown."""
     approvals: Mapping[str, BaseApprovalRequest] = field(default_factory=dict)
     """By name; those that the run waits for."""
     unread: tuple[str, ...] = ()

@@ -40,8 +40,8 @@ class Explanation:
     kind: Kind
     situation: Situation
     clusters: tuple[ClusterReport, ...]
-    more_clusters: int
-    """How many more are in flight than are looked at."""
+    others: tuple[str, ...]
+    """Where those are that are in flight as well: `Available is False`; empty if unknown."""
     then: tuple[str, ...]
     commands: tuple[str, ...]
     unread: tuple[str, ...]
@@ -75,7 +75,7 @@ def of(look: Look, *, on_member: OnMember) -> Explanation:
         kind=look.scope.run,
         situation=situation,
         clusters=reports,
-        more_clusters=len(rows) - len(named),
+        others=look.evidence.steps,
         then=() if over else prospects.of(look.run, look.view),
         commands=_commands(situation, reports),
         unread=look.evidence.unread,
@@ -88,11 +88,10 @@ def _report(look: Look, row: ClusterRow, on_member: OnMember) -> ClusterReport:
     found: Sequence[Trouble] = ()
     if look.evidence.may_read(look.scope.binding):
         found = _troubles(look, row, evidence, on_member)
-    step = troubles.step(evidence.binding) if evidence.binding else None
     return ClusterReport(
         row=row,
         is_stuck=row.name in stuck.names,
-        step=f"{step.type} is {step.status}" if step else "",
+        step=troubles.step_text(evidence.binding),
         troubles=tuple(found),
     )
 
@@ -101,7 +100,7 @@ def _troubles(
     look: Look, row: ClusterRow, evidence: ClusterEvidence, on_member: OnMember
 ) -> Sequence[Trouble]:
     if row in flights.failed(look.view):
-        return list(troubles.of_taken(look.view.name, evidence, flag=look.flag))
+        return list(troubles.of_taken(look.view.name, evidence))
     if any(stage.deletes and row in stage.clusters for stage in look.view.stages):
         return list(troubles.of_removal(row.name, evidence, now=look.now))
     return list(troubles.of_update(row.name, evidence, on_member=on_member, now=look.now))

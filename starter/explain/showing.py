@@ -1,7 +1,8 @@
 """An explanation as text for a terminal: a paragraph, and a few lines for what is not well."""
 
 import textwrap
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import Console
@@ -68,13 +69,20 @@ def _lines(page: _Page, found: Explanation) -> Iterator[Text]:
         yield page.line(situation.message, label="Message", indent=2)
     for report in found.clusters:
         yield from _cluster(page, report)
-    if found.more_clusters:
-        yield page.line(f"and {words.count(found.more_clusters, 'more cluster')} in flight")
+    if found.others:
+        yield page.line(_others(found.others))
     if found.unread:
         unread = ", ".join(found.unread)
         yield page.line(f"You may not read {unread}; what they would say is missing here.")
     if found.then:
         yield page.line(f"{words.upper('; '.join(found.then))}.")
+
+
+def _others(steps: Sequence[str]) -> str:
+    """How many more clusters are in flight, and how far."""
+    where = [f"{count} where {step}" for step, count in Counter(steps).most_common() if step]
+    total = f"and {words.count(len(steps), 'more cluster')} in flight"
+    return f"{total}: {', '.join(where)}" if where else total
 
 
 def _cluster(page: _Page, report: ClusterReport) -> Iterator[Text]:

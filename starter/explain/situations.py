@@ -3,13 +3,15 @@
 What is wrong on single clusters is a matter of `troubles`.
 """
 
+from collections.abc import Iterator
+
 from api.reasons import ConditionType
 from api.runs import RunState
 from planning import conditions
 from planning.explaining import failures
 from planning.explaining.patterns import Meaning
 from starter import tables, words
-from starter.explain import flights, waits, workers
+from starter.explain import flights, troubles, waits, workers
 from starter.explain.looks import NOBODY_ACTS, Attention, Look, Situation
 from starter.views import ENDED, Phase
 
@@ -107,16 +109,25 @@ def _failed(look: Look) -> Situation:
             "A person has to decide: make a new run, or go back to the version before. This one is "
             "over."
         )
+    takers = tuple(_takers(look))
     return Situation(
-        says=(f"Failed {look.ago(look.decided)} ago. {where}",),
+        says=(f"Failed {look.ago(look.decided)} ago. {where}", *(each for each, _ in takers)),
         acts=acts,
         attention=Attention.PERSON,
         since=look.decided,
         cause=meaning.cause,
         cure=meaning.cure,
         message=words.reason(look.verdict),
-        commands=(*meaning.commands, *next_commands),
+        commands=(*(each for _, each in takers), *meaning.commands, *next_commands),
     )
+
+
+def _takers(look: Look) -> Iterator[tuple[str, str]]:
+    """The runs that took clusters from this one, and how to ask about them."""
+    for row in flights.failed(look.view):
+        evidence = look.evidence.clusters.get(row.name)
+        if evidence and (other := troubles.taker(look.view.name, evidence.binding)):
+            yield f"Run {other} took {row.name}.", f"fleetgate run explain {other}{look.flag}"
 
 
 def _left(look: Look) -> str:

@@ -46,6 +46,7 @@ class Trouble:
     commands: tuple[str, ...] = ()
 
 
+_TAKER: Final = re.compile(r", updateRun: (\S+)$")
 _STEPS: Final = (
     ConditionType.OVERRIDDEN,
     ConditionType.WORK_SYNCHRONIZED,
@@ -62,6 +63,20 @@ def step(binding: Binding) -> Condition | None:
     found = (conditions.find(binding.status.conditions, kind) for kind in _STEPS)
     fresh = (each for each in found if each and _is_fresh(each, binding))
     return next((each for each in fresh if each.status != "True"), None)
+
+
+def step_text(binding: Binding | None) -> str:
+    """Where a cluster is by its binding: `Available is False`; empty if that is not known."""
+    found = step(binding) if binding else None
+    return f"{found.type} is {found.status}" if found else ""
+
+
+def taker(run: str, binding: Binding | None) -> str:
+    """The run that announced the binding's content, if it is another one; else empty."""
+    started = ConditionType.ROLLOUT_STARTED
+    found = conditions.find(binding.status.conditions, started) if binding else None
+    named = _TAKER.search(found.message) if found else None
+    return named[1] if named and named[1] != run else ""
 
 
 def of_update(
@@ -101,31 +116,16 @@ def of_removal(cluster: str, evidence: ClusterEvidence, *, now: datetime) -> Ite
     yield from _member(cluster, evidence.member, now)
 
 
-_TAKER: Final = re.compile(r", updateRun: (\S+)$")
-
-
-def of_taken(run: str, evidence: ClusterEvidence, *, flag: str) -> Iterator[Trouble]:
-    """Who took a cluster from a run; `flag` says in which namespace runs are."""
+def of_taken(run: str, evidence: ClusterEvidence) -> Iterator[Trouble]:
+    """Who took a cluster from a run."""
     binding = evidence.binding
     if binding is None:
         return
-    announced = conditions.find(binding.status.conditions, ConditionType.ROLLOUT_STARTED)
-    named = _TAKER.search(announced.message) if announced else None
-    if named and named[1] != run:
-        yield Trouble(
-            subject=f"binding {binding.metadata.name}",
-            message=f"was given another version by run {named[1]}",
-            cause="Two runs of one placement worked on the cluster; the last writer has it.",
-            cure="Let runs of a placement follow each other.",
-            commands=(f"fleetgate run explain {named[1]}{flag}",),
-        )
-    else:
-        yield Trouble(
-            subject=f"binding {binding.metadata.name}",
-            message="was changed, and no other run says that it did",
-            cause="Somebody changed the binding by hand, or the cluster was scheduled anew.",
-            cure="Make a new run, and leave bindings to runs.",
-        )
+    other = taker(run, binding)
+    said = f"by run {other}" if other else "by hand, or because it was scheduled anew"
+    yield Trouble(
+        subject=f"binding {binding.metadata.name}", message=f"was given another content {said}"
+    )
 
 
 def _is_fresh(condition: Condition, binding: Binding) -> bool:

@@ -65,8 +65,12 @@ class Incident:
 
     async def happen(self, moment: str, *, ago: timedelta = timedelta(seconds=7)) -> None:
         """Write the run as it was recorded, the last change so long ago."""
+        await self.write(self._renamed(recorded(moment)), ago=ago)
+
+    async def write(self, run: Json, *, ago: timedelta = timedelta(seconds=7)) -> None:
+        """Write a run of the placement with a status, the last change of it so long ago."""
         await self.settle()
-        found = _shifted(self._renamed(recorded(moment)), ago)
+        found = _shifted(run, ago)
         spec = found["spec"] | {"placementName": self.name}
         await self.hub.create(self.scope.run, self.placement.body({"spec": spec}))
         await self.say(self.scope.run, self.name, found["status"], self.namespace)

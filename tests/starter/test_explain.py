@@ -15,7 +15,6 @@ from api.runs import UpdateRun
 from hub import Hub
 from planning.runs import approvals
 from starter import views
-from starter.explain import explanations
 from starter.explain.collecting import Collector
 from tests.agent.credentials import kubeconfig_of_nobody
 from tests.starter.conftest import Fleetgate
@@ -98,7 +97,7 @@ async def test_data_says_the_same_as_the_text(incident: Incident) -> None:
         incident.namespace,
     )
     assert (found["phase"], found["attention"], found["stage"]) == ("stuck", "person", "staging")
-    assert (found["clustersDone"], found["clustersTotal"], found["moreClusters"]) == (0, 3, 0)
+    assert (found["clustersDone"], found["clustersTotal"], found["moreClusters"]) == (0, 3, {})
     (cluster,) = found["clusters"]
     assert (cluster["name"], cluster["stuck"]) == (incident.cluster(2), True)
     (trouble,) = cluster["troubles"]
@@ -129,7 +128,7 @@ async def test_a_run_that_somebody_else_ended_names_the_other(incident: Incident
     await incident.happen("preempted")
     await incident.bind(2, run="other")
     typed = await incident.explain()
-    assert "was given another version by run other" in typed.out
+    assert f"Run other took {incident.cluster(2)}." in " ".join(typed.out.split())
     assert f"  fleetgate run explain other{incident.flag}\n" in typed.out
 
 
@@ -166,23 +165,26 @@ async def test_a_run_of_the_name_in_a_namespace_is_pointed_out(
     await incident.placement.delete_run(unique)
 
 
-async def test_of_many_clusters_few_are_looked_up(incident: Incident) -> None:
+async def test_of_many_clusters_few_are_looked_up_and_the_others_counted(
+    incident: Incident,
+) -> None:
     run = recorded("stuck")
     row = run["status"]["stagesStatus"][0]["clusters"][0]
+    clusters = [incident.cluster(number) for number in range(12)]
     run["status"]["stagesStatus"][0]["clusters"] = [
-        row | {"clusterName": incident.cluster(number)} for number in range(40)
+        row | {"clusterName": each} for each in clusters
     ]
-    run["spec"]["placementName"] = incident.name
-    run["metadata"]["namespace"] = incident.namespace
-    await incident.settle()
-    await asyncio.gather(*(incident.bind(number) for number in range(40)))
-    view = views.of(UpdateRun.from_wire(run))
+    await incident.write(run)
+    await asyncio.gather(*(incident.bind(n, *BEGUN, APPLIED, NOT_AVAILABLE) for n in range(11)))
+    typed = await incident.explain()
+    assert "and 9 more clusters in flight: 8 where Available is False" in typed.out
+    view = views.of(UpdateRun.from_wire(await incident.placement.read_run(incident.name)))
     before = incident.hub.requests.total()
-    named = [each.name for each in explanations.looked_at(view)[:3]]
-    evidence = await Collector(incident.hub, incident.scope, view).collect(named)
-    assert list(evidence.clusters) == named
-    assert all(each.binding and each.member for each in evidence.clusters.values())
-    assert incident.hub.requests.total() - before == 1 + 2 * len(named)
+    evidence = await Collector(incident.hub, incident.scope, view).collect(
+        clusters[:3], others=clusters[3:]
+    )
+    assert incident.hub.requests.total() - before == 1 + 2 * 3
+    assert evidence.steps == (*["Available is False"] * 8, "")
 
 
 # -- rights ----------------------------------------------------------------------------------
