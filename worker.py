@@ -19,7 +19,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.registry import all_activities
-from agent import AgentPool, MemberSecrets
+from agent import AgentPool, AgentSettings, MemberSecrets
 from bridge import Bridge, BridgeSettings
 from hub import Hub, HubError, SharedCaches
 from placement import Placement, PlacementSettings
@@ -92,6 +92,9 @@ class Settings(BaseModel):
     """Kubeconfigs of the members that this process runs the agents of: `name=path,…`."""
     member_secrets: str = ""
     """Namespace on the hub with Secrets that hold members' kubeconfigs, to run their agents too."""
+    collect_namespaces: bool = False
+    """Whether these agents report their members' namespaces, so that a ResourcePlacement goes only
+    where its own is."""
 
     @classmethod
     def load(cls, environ: Mapping[str, str] = os.environ, /, **overrides: object) -> Self:
@@ -192,7 +195,7 @@ async def _parts(
 async def _agents(settings: Settings, hub: Hub) -> list[_Part]:
     if not (settings.members or settings.member_secrets):
         return []
-    pool = AgentPool(hub)
+    pool = AgentPool(hub, settings=AgentSettings(collect_namespaces=settings.collect_namespaces))
     parts = [_Part(pool.run(), pool.ready())]
     for name, path in settings.members.items():
         connect = partial(Hub.connect, path, manager=MANAGER)

@@ -56,6 +56,8 @@ def test_without_variables_a_worker_does_everything_for_a_small_fleet() -> None:
         ("FLEETGATE_MEMBERS", "a=x=y, b=/z,", "members", {"a": Path("x=y"), "b": Path("/z")}),
         ("FLEETGATE_MEMBERS", "", "members", {}),
         ("FLEETGATE_MEMBER_SECRETS", "fleet", "member_secrets", "fleet"),
+        ("FLEETGATE_COLLECT_NAMESPACES", "true", "collect_namespaces", True),
+        ("FLEETGATE_COLLECT_NAMESPACES", "0", "collect_namespaces", False),
     ],
 )
 def test_each_variable_sets_its_field(variable: str, value: str, field: str, read: object) -> None:
@@ -67,10 +69,12 @@ def test_a_flag_wins_over_its_variable(field: str) -> None:
     by_flag = {"run": "bridge", "placement": "external", "stuck_after": "9m"} | {
         "log_format": "text",
         "members": "b=/z",
+        "collect_namespaces": "false",
     }
     by_variable = {"run": "engine", "placement": "builtin", "stuck_after": "8m"} | {
         "log_format": "json",
         "members": "a=/z",
+        "collect_namespaces": "true",
     }
     environ = {f"FLEETGATE_{field.upper()}": by_variable.get(field, "variable")}
     flag = by_flag.get(field, "flag")
