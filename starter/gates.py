@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from api.base import Condition
 from api.reasons import ConditionType
 from api.runs import StageStatus, StageTaskStatus, UpdateRun
 from api.strategies import StageTaskType
@@ -23,8 +22,6 @@ class Approval:
     side: GateSide
     request: str
     """Name of the (Cluster)ApprovalRequest."""
-    since: datetime | None = None
-    """When people were asked for it."""
 
     def __str__(self) -> str:
         return f"approval {self.side} stage {self.stage}"
@@ -67,16 +64,14 @@ def _approvals(stage: StageStatus) -> Iterator[Approval]:
     )
     for side, tasks in sides:
         for task in tasks:
-            if asked := _asked(task):
-                since = asked.last_transition_time
-                yield Approval(stage.stage_name, side, task.approval_request_name, since)
+            if _asked_for(task):
+                yield Approval(stage.stage_name, side, task.approval_request_name)
 
 
-def _asked(task: StageTaskStatus) -> Condition | None:
-    """The condition by which people are asked; None if they are not, or not any more."""
+def _asked_for(task: StageTaskStatus) -> bool:
+    created = conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
     approved = conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED)
-    created = conditions.find(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
-    return created if created and created.status == "True" and not approved else None
+    return created and not approved
 
 
 def _waits(run: UpdateRun, stage: StageStatus) -> Iterator[Wait]:

@@ -37,18 +37,6 @@ def duration(length: timedelta | None) -> str:
     return "<1s" if length == timedelta(0) else age(length)
 
 
-def count(number: int, what: str) -> str:
-    """`1 cluster`, `2 clusters`."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def named(names: Sequence[str], most: int = NAMED_AT_MOST) -> str:
-    """`a, b, c and 4 more`: the first few of many names."""
-    text = ", ".join(names[:most])
-    more = len(names) - most
-    return f"{text} and {more} more" if more > 0 else text
-
-
 def upper(text: str) -> str:
     """The text as the beginning of a sentence."""
     return text[:1].upper() + text[1:]
@@ -102,6 +90,18 @@ def phrase(view: RunView, now: datetime) -> str:
     return str(view.phase)
 
 
+def named(names: Sequence[str], *, at_most: int = NAMED_AT_MOST) -> str:
+    """Names, the first few of them if there are many: `a, b, c and 4 more`."""
+    more = len(names) - at_most
+    text = ", ".join(names[:at_most])
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def count(number: int, what: str) -> str:
+    """How many of what: `1 cluster`, `2 clusters`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def approve_command(view: RunView, gate: Approval) -> str:
     """What to type to open a gate."""
     return f"fleetgate approve {view.name} {gate.stage} --{gate.side}{namespace_flag(view)}"
@@ -134,4 +134,4 @@ def _succeeded(view: RunView) -> str:
 
 def _in_flight(stage: StageRow | None) -> str:
     """Names of the clusters that are being updated, the first few of them."""
-    return named(stage.names(Progress.UPDATING) if stage else [])
+    return named(stage.names(Progress.UPDATING)) if stage else ""

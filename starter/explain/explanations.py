@@ -1,7 +1,7 @@
 """All that is said of a run: where it is, its clusters, what comes then, what to type. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -9,7 +9,7 @@ from api.kinds import Kind
 from starter import words
 from starter.explain import flights, prospects, situations, troubles
 from starter.explain.evidence import ClusterEvidence
-from starter.explain.looks import Look, Situation
+from starter.explain.looks import NOBODY_ACTS, Look, Situation
 from starter.explain.troubles import OnMember, Trouble
 from starter.views import ENDED, ClusterRow, Phase, RunView
 
@@ -65,10 +65,10 @@ def looked_at(view: RunView) -> list[ClusterRow]:
 
 def of(look: Look, *, on_member: OnMember) -> Explanation:
     """Put together what is said of a run."""
-    situation = situations.of(look)
     rows = looked_at(look.view)
     named = rows[: words.NAMED_AT_MOST]
     reports = tuple(_report(look, each, on_member) for each in named)
+    situation = _with_troubles(situations.of(look), reports)
     over = look.view.phase in ENDED
     return Explanation(
         view=look.view,
@@ -80,6 +80,13 @@ def of(look: Look, *, on_member: OnMember) -> Explanation:
         commands=_commands(situation, reports),
         unread=look.evidence.unread,
     )
+
+
+def _with_troubles(situation: Situation, reports: Sequence[ClusterReport]) -> Situation:
+    """What is wrong on a cluster may pass, but is not to be slept on."""
+    if situation.acts == NOBODY_ACTS and any(each.troubles for each in reports):
+        return replace(situation, acts="Nobody has to act yet: what is wrong below may pass.")
+    return situation
 
 
 def _report(look: Look, row: ClusterRow, on_member: OnMember) -> ClusterReport:

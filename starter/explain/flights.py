@@ -21,7 +21,7 @@ class Stuck:
     """There are more than the run's status names."""
 
     def __str__(self) -> str:
-        named = ", ".join(self.names)
+        named = ", ".join(self.names) or "clusters"
         return f"{named} and more" if self.more else named
 
 

@@ -14,6 +14,7 @@ from starter import tables, words
 from starter.explain import flights, troubles, waits, workers
 from starter.explain.looks import NOBODY_ACTS, Attention, Look, Situation
 from starter.views import ENDED, Phase
+from workflows.messages import DEFAULT_STUCK_AFTER
 
 
 def of(look: Look) -> Situation:
@@ -28,6 +29,8 @@ def of(look: Look) -> Situation:
 def _planned(look: Look) -> Situation:
     clusters = words.count(look.view.total, "cluster")
     stages = words.count(sum(not each.deletes for each in look.view.stages), "stage")
+    if look.view.state is not RunState.INITIALIZE:
+        return workers.about_to(look, f"Planned: {clusters} in {stages}.", "start")
     says = f"Planned {look.ago(look.decided)} ago and not started: {clusters} in {stages}."
     return Situation(
         says=(says, "No cluster has been touched."),
@@ -42,19 +45,22 @@ def _running(look: Look) -> Situation:
     rows = flights.at_work(look.view)
     if not rows:
         return workers.between(look)
-    stage = look.view.stage
-    verb = "Removing what is on" if stage and stage.deletes else "Updating"
+    stage, since = look.view.stage, rows[0].started
+    removes = stage is not None and stage.deletes
+    verb = "Removing what is on" if removes else "Updating"
     clusters = words.named([each.name for each in rows])
-    says = f"{verb} {clusters} in {look.place}, for {look.ago(rows[0].started)} now. {look.done}"
-    return Situation((says,), NOBODY_ACTS, since=rows[0].started)
+    says = f"{verb} {clusters} in {look.place}, for {look.ago(since)} now. {look.done}"
+    if removes and since and look.now - since > DEFAULT_STUCK_AFTER:
+        acts = "A person has to look at the clusters: removing seldom takes so long."
+        return Situation((says,), acts, Attention.PERSON, since=since)
+    return Situation((says,), NOBODY_ACTS, since=since)
 
 
 def _stuck(look: Look) -> Situation:
-    found, rows = flights.stuck(look.view), flights.at_work(look.view)
+    rows = flights.at_work(look.view)
     since = rows[0].started if rows else look.decided
-    verb = "takes" if len(found.names) == 1 and not found.more else "take"
-    long = f"{verb} longer than a cluster may, {look.ago(since)} by now"
-    says = [f"Stuck: {found} in {look.place} {long}. {look.done}"]
+    long = f"longer than a cluster may, {look.ago(since)} by now"
+    says = [f"Stuck: {flights.stuck(look.view)} in {look.place} for {long}. {look.done}"]
     if look.view.state is RunState.STOP:
         says.append("It was asked to stop, and cannot while clusters are in flight.")
     return Situation(
@@ -79,6 +85,8 @@ def _stopping(look: Look) -> Situation:
 
 
 def _stopped(look: Look) -> Situation:
+    if look.view.state is RunState.RUN:
+        return workers.about_to(look, f"Stopped in {look.place}.", "go on")
     says = [f"Stopped{look.by} {look.ago(look.decided)} ago in {look.place}. {look.done}"]
     if look.view.gates.approvals:
         says.append(f"Once it goes on it waits for {waits.names(look)}.")

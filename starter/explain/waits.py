@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from api.reasons import ConditionType
 from planning import conditions
 from planning.runs import approval_events, approvals
 from starter import words
@@ -45,13 +46,12 @@ def _for_time(look: Look, waits: tuple[Wait, ...]) -> Situation:
 
 
 def _for_people(look: Look) -> Situation:
-    asked = [each.since for each in look.view.gates.approvals if each.since]
-    since = min(asked, default=None)
+    since = min(_asked(look), default=None)
     says = f"Waiting for {names(look)}, for {look.ago(since)} now. {look.done}"
     given = [each for each in look.view.gates.approvals if _given_at(look, each)]
     if given and look.is_overdue(_given_at(look, given[0])):
         return late(look, says, f"The {given[0]} is given, and nobody has taken it.")
-    if len(given) == len(asked):
+    if len(given) == len(look.view.gates.approvals):
         return Situation((says,), f"{NOBODY_ACTS} The approval was given just now.", since=since)
     return Situation(
         says=(says, *_uncounted(look)),
@@ -60,6 +60,16 @@ def _for_people(look: Look) -> Situation:
         since=since,
         commands=tuple(_ways(look)),
     )
+
+
+def _asked(look: Look) -> Iterator[datetime]:
+    """When people were asked for the approvals that are missing."""
+    missing = {each.request for each in look.view.gates.approvals}
+    for stage in look.run.status.stages_status:
+        for task in (*stage.before_stage_task_status, *stage.after_stage_task_status):
+            asked = conditions.find(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
+            if asked and task.approval_request_name in missing:
+                yield asked.last_transition_time
 
 
 def _given_at(look: Look, gate: Approval) -> datetime | None:

@@ -36,6 +36,17 @@ def pending(look: Look) -> Situation:
     return late(look, says, "Nobody has taken it: is a worker running?")
 
 
+def about_to(look: Look, where: str, what: str) -> Situation:
+    """Somebody has set spec.state to go on, and the run is about to."""
+    says = f"{where} {look.done}"
+    writer = look.state_writer
+    since = max(filter(None, [look.decided, writer.at if writer else None]), default=None)
+    if look.is_overdue(since):
+        waits = f"It was to {what} {look.ago(since)} ago: is a worker running?"
+        return late(look, says, waits, cause=_HELD_UP)
+    return Situation((f"{says} It is about to {what}.",), NOBODY_ACTS, since=since)
+
+
 def between(look: Look) -> Situation:
     """No cluster is in flight and no gate is closed: the next step is about to begin."""
     since = last_step(look.run)

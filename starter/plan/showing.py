@@ -77,7 +77,7 @@ def _stage(draft: Draft, stage: Stage, entry: StageStatus) -> Iterator[Sequence[
         yield [label, "approval before", "", ""]
         label = ""
     for number, wave in enumerate(waves.of_stage(stage, entry), start=1):
-        yield [label, f"wave {number}", words.named(wave, NAMED_AT_MOST), _now(draft, wave)]
+        yield [label, f"wave {number}", words.named(wave, at_most=NAMED_AT_MOST), _now(draft, wave)]
         label = ""
     yield from (
         [label, _after(task.type, task.wait_time), "", ""] for task in stage.after_stage_tasks

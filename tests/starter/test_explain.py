@@ -62,7 +62,7 @@ async def test_a_stuck_run_tells_which_cluster_and_with_which_error(incident: In
     assert typed.code == 0, typed.err
     told = " ".join(typed.out.split())
     cluster = incident.cluster(2)
-    assert f"Stuck: {cluster} in stage staging (1 of 2) takes longer than a cluster may" in told
+    assert f"Stuck: {cluster} in stage staging (1 of 2) for longer than a cluster may" in told
     assert "A person has to mend what is wrong there" in told
     assert f"{cluster} stuck, Available is False" in told
     assert "Deployment my-app/web-app: Manifest is not yet available" in told

@@ -62,7 +62,7 @@ REQUEST = "example-run-before-canary"
             "stuck",
             PERSON,
             (
-                "Stuck: member2 in stage staging (1 of 2) takes longer than a cluster may, 5m50s "
+                "Stuck: member2 in stage staging (1 of 2) for longer than a cluster may, 5m50s "
                 "by now. 0 of 3 clusters are done."
             ),
             "fleetgate rollback web-app-placement -n my-app",
@@ -162,6 +162,11 @@ def between_stages(run: UpdateRun) -> None:
     )
 
 
+def to_run(run: UpdateRun) -> None:
+    """Somebody set spec.state to Run, and a worker has taken note."""
+    run.spec.state = RunState.RUN
+
+
 MINUTE = timedelta(minutes=1)
 
 
@@ -172,6 +177,8 @@ MINUTE = timedelta(minutes=1)
         ("planned", seen, MINUTE, "not planned yet, although a worker has seen it"),
         ("timed-wait", bool, MINUTE, "The wait after stage staging has been over for 40s."),
         ("stuck", asked_to_stop, MINUTE, "spec.state was set to Stop with kubectl-patch 60s ago"),
+        ("planned", to_run, MINUTE, "It was to start 60s ago"),
+        ("stopped-at-gate", to_run, MINUTE, "It was to go on 60s ago"),
         ("timed-wait", between_stages, MINUTE, "Nothing has happened for 60s"),
     ],
 )
@@ -267,6 +274,9 @@ def test_a_run_that_removes_clusters_says_so() -> None:
 
     found = situation("first-cluster-in-flight", removing)
     assert found.says[0].startswith("Removing what is on member2 in the stage that removes")
+    assert found.attention is NOBODY
+    later = situation("first-cluster-in-flight", removing, after=timedelta(minutes=10))
+    assert later.attention is PERSON
 
 
 @pytest.mark.parametrize(("after", "attention"), [(2, NOBODY), (60, WORKER)])
