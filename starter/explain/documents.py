@@ -42,7 +42,7 @@ def document(found: Explanation) -> Json:
         "cure": situation.cure,
         "message": situation.message,
         "clusters": [_cluster(each) for each in found.clusters],
-        "moreClusters": dict(Counter(found.others)),
+        "moreClusters": dict(Counter(each or "unknown" for each in found.others)),
         "then": list(found.then),
         "commands": list(found.commands),
         "unread": list(found.unread),

@@ -107,7 +107,9 @@ def _troubles(
     look: Look, row: ClusterRow, evidence: ClusterEvidence, on_member: OnMember
 ) -> Sequence[Trouble]:
     if row in flights.failed(look.view):
-        return list(troubles.of_taken(look.view.name, evidence))
+        return list(troubles.of_taken(look.view.name, evidence, at=look.decided))
+    if look.view.phase in ENDED and troubles.taker(evidence.binding, but=look.view.name):
+        return []  # what another run has done with it since is not about this one
     if any(stage.deletes and row in stage.clusters for stage in look.view.stages):
         return list(troubles.of_removal(row.name, evidence, now=look.now))
     return list(troubles.of_update(row.name, evidence, on_member=on_member, now=look.now))

@@ -134,8 +134,10 @@ def _takers(look: Look) -> Iterator[tuple[str, str]]:
     """The runs that took clusters from this one, and how to ask about them."""
     for row in flights.failed(look.view):
         evidence = look.evidence.clusters.get(row.name)
-        if evidence and (other := troubles.taker(look.view.name, evidence.binding)):
-            yield f"Run {other} took {row.name}.", f"fleetgate run explain {other}{look.flag}"
+        other = troubles.taker(evidence.binding, but=look.view.name) if evidence else None
+        if other and look.decided and other.at <= look.decided:
+            command = f"fleetgate run explain {other.run}{look.flag}"
+            yield f"Run {other.run} took {row.name}.", command
 
 
 def _left(look: Look) -> str:
@@ -148,8 +150,13 @@ def _left(look: Look) -> str:
 
 def _meaning(look: Look) -> Meaning:
     view = look.view
-    names = {"placement": view.placement, "strategy": view.strategy, "namespace": view.namespace}
-    return failures.explain(look.verdict, scope=look.scope, names=names)
+    return failures.explain(
+        look.verdict,
+        scope=look.scope,
+        placement=view.placement,
+        strategy=view.strategy,
+        namespace=view.namespace,
+    )
 
 
 def _plan(look: Look) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from api.outcomes import FailedResourcePlacement
 from api.reasons import BindingReason, ConditionType
 from planning import bindings, conditions
 from planning.explaining import reasons, refusals
-from planning.explaining.entries import NOTHING, Holder
+from planning.explaining.entries import Holder
 from planning.placements import eligibility
 from planning.placements.binding_outcomes import failed
 from starter import words
@@ -71,12 +71,22 @@ def step_text(binding: Binding | None) -> str:
     return f"{found.type} is {found.status}" if found else ""
 
 
-def taker(run: str, binding: Binding | None) -> str:
-    """The run that announced the binding's content, if it is another one; else empty."""
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """The run that announced a binding's present content."""
+
+    run: str
+    at: datetime
+
+
+def taker(binding: Binding | None, *, but: str) -> Taker | None:
+    """Who announced the binding's present content, if it is another run than `but`."""
     started = ConditionType.ROLLOUT_STARTED
     found = conditions.find(binding.status.conditions, started) if binding else None
     named = _TAKER.search(found.message) if found else None
-    return named[1] if named and named[1] != run else ""
+    if found is None or named is None or named[1] == but:
+        return None
+    return Taker(named[1], found.last_transition_time)
 
 
 def of_update(
@@ -116,16 +126,19 @@ def of_removal(cluster: str, evidence: ClusterEvidence, *, now: datetime) -> Ite
     yield from _member(cluster, evidence.member, now)
 
 
-def of_taken(run: str, evidence: ClusterEvidence) -> Iterator[Trouble]:
-    """Who took a cluster from a run."""
+def of_taken(run: str, evidence: ClusterEvidence, *, at: datetime | None) -> Iterator[Trouble]:
+    """Who took a cluster from a run, which noticed it at some time."""
     binding = evidence.binding
     if binding is None:
         return
-    other = taker(run, binding)
-    said = f"by run {other}" if other else "by hand, or because it was scheduled anew"
-    yield Trouble(
-        subject=f"binding {binding.metadata.name}", message=f"was given another content {said}"
-    )
+    other = taker(binding, but=run)
+    if other is None:
+        said = "was given another content by hand, or because it was scheduled anew"
+    elif at and other.at > at:
+        said = f"has the content of run {other.run} by now, which came later"
+    else:
+        said = f"was given another content by run {other.run}"
+    yield Trouble(subject=f"binding {binding.metadata.name}", message=said)
 
 
 def _is_fresh(condition: Condition, binding: Binding) -> bool:
@@ -166,13 +179,19 @@ def _unreported(binding: Binding) -> Iterator[Trouble]:
 
 
 def _of_binding(binding: Binding, found: Condition) -> Trouble:
-    meaning = refusals.explain(found.message)
-    entry = reasons.find(Holder.BINDING, condition=found.type, reason=found.reason)
+    trouble = _told(Holder.BINDING, found)
+    return replace(trouble, subject=f"binding {binding.metadata.name}")
+
+
+def _told(holder: Holder, found: Condition) -> Trouble:
+    """What a condition says, with its cause: by its words if they are known, else by its reason."""
+    known = reasons.find(holder, condition=found.type, reason=found.reason)
+    meaning = refusals.explain(found.message) or known
     return Trouble(
-        subject=f"binding {binding.metadata.name}",
-        message=_words(found.message) or found.reason,
-        cause=meaning.cause if meaning else entry.cause if entry else "",
-        cure=meaning.cure if meaning else entry.cure if entry else "",
+        subject="",
+        message=_words(found.message) or f"{found.type} is {found.status}: {found.reason}",
+        cause=meaning.cause if meaning else "",
+        cure=meaning.cure if meaning else "",
         condition=found.type,
         reason=found.reason,
     )
@@ -186,28 +205,12 @@ def _objects(
     listed: Iterable[FailedResourcePlacement] = binding.status.failed_placements or failed(works)
     entries = list(listed)
     for each in entries[:OBJECTS_NAMED]:
-        trouble = _of_object(each)
+        trouble = _told(Holder.MANIFEST, each.condition)
         details = (*objects.differences(each, binding.status), *objects.reported(each, works))
         commands = tuple(on_member(cluster, each) for each in objects.looks(each))
-        yield replace(trouble, details=details, commands=commands)
+        yield replace(trouble, subject=objects.title(each), details=details, commands=commands)
     if more := entries[OBJECTS_NAMED:]:
         yield Trouble(subject=words.count(len(more), "more object"), message="failed as well")
-
-
-def _of_object(entry: FailedResourcePlacement) -> Trouble:
-    found = entry.condition
-    known = reasons.find(Holder.MANIFEST, condition=found.type, reason=found.reason)
-    meaning = refusals.explain(found.message)
-    cause = meaning.cause if meaning else known.cause if known else ""
-    cure = meaning.cure if meaning else known.cure if known else ""
-    return Trouble(
-        subject=objects.title(entry),
-        message=_words(found.message) or f"{found.type} is {found.status}: {found.reason}",
-        cause=cause,
-        cure="" if cure == NOTHING else cure,
-        condition=found.type,
-        reason=found.reason,
-    )
 
 
 def _member(cluster: str, member: MemberCluster | None, now: datetime) -> Iterator[Trouble]:

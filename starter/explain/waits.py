@@ -21,10 +21,12 @@ def waiting(look: Look) -> Situation:
 
 
 def names(look: Look) -> str:
-    """The gates that are closed: `the approval before stage prod and 1m after stage prod`."""
+    """The gates that are closed: `the approval after stage prod and the wait of 1m after it`."""
     gates = look.view.gates
     texts = [f"the {each}" for each in gates.approvals]
-    texts += [f"{words.age(each.length)} after stage {each.stage}" for each in gates.waits]
+    texts += [
+        f"the wait of {words.age(each.length)} after stage {each.stage}" for each in gates.waits
+    ]
     return " and ".join(texts)
 
 

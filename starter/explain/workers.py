@@ -22,7 +22,7 @@ def late(look: Look, *says: str, cause: str = NO_WORKER) -> Situation:
         since=last_step(look.run) or look.view.created,
         cause=cause,
         cure="Start one, or read the log of the one that runs.",
-        commands=("fleetgate worker --run engine,bridge", "fleetgate local status"),
+        commands=("fleetgate worker --run engine,bridge",),
     )
 
 

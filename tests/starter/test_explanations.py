@@ -73,6 +73,22 @@ def test_who_may_not_read_bindings_is_told_and_no_trouble_made_up() -> None:
     assert "You may not read resourcebindings, memberclusters;" in text(found)
 
 
+@pytest.mark.parametrize("run", ["rollback", "later"])
+def test_of_a_run_that_is_over_nothing_is_said_of_what_others_did_since(run: str) -> None:
+    """Cluster member3 was in flight when the run failed."""
+
+    def in_flight(run: UpdateRun) -> None:
+        rows = run.status.stages_status
+        rows[1].clusters[0].conditions = rows[0].clusters[0].conditions[:1]
+
+    refused = REFUSED.model_copy(deep=True)
+    refused.status.conditions[0].message = f"started, updateRun: {run}"
+    evidence = Evidence(clusters={"member3": cluster_evidence(refused)})
+    *_, report = explanation(run_of("preempted", in_flight), evidence).clusters
+    assert report.row.name == "member3"
+    assert bool(report.troubles) == (run == "rollback")
+
+
 def test_further_clusters_are_counted_by_how_far_they_are() -> None:
     steps = ("Available is False",) * 8 + ("Applied is False",) * 2 + ("",)
     evidence = Evidence(clusters={"member2": cluster_evidence(REFUSED)}, steps=steps)
@@ -83,7 +99,7 @@ def test_further_clusters_are_counted_by_how_far_they_are() -> None:
     assert document(found)["moreClusters"] == {
         "Available is False": 8,
         "Applied is False": 2,
-        "": 1,
+        "unknown": 1,
     }
 
 

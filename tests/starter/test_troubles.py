@@ -1,6 +1,6 @@
 """What is wrong on one cluster, from its binding, its Works and its member."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -332,13 +332,15 @@ def test_a_removal_names_the_works_that_are_still_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "message"),
+    ("run", "noticed", "message"),
     [
-        ("v1", "was given another content by run v2"),
-        ("v2", "was given another content by hand, or because it was scheduled anew"),
+        ("v1", NOW, "was given another content by run v2"),
+        ("v1", NOW - timedelta(hours=1), "has the content of run v2 by now, which came later"),
+        ("v2", NOW, "was given another content by hand, or because it was scheduled anew"),
     ],
+    ids=["another run", "a later run", "nobody known"],
 )
-def test_who_took_a_cluster_is_told(run: str, message: str) -> None:
-    (trouble,) = troubles.of_taken(run, cluster_evidence(binding()))
+def test_who_took_a_cluster_is_told(run: str, noticed: datetime, message: str) -> None:
+    (trouble,) = troubles.of_taken(run, cluster_evidence(binding()), at=noticed)
     assert trouble.message == message
-    assert list(troubles.of_taken(run, ClusterEvidence())) == []
+    assert list(troubles.of_taken(run, ClusterEvidence(), at=noticed)) == []
