@@ -49,6 +49,8 @@ GRACE: Final = timedelta(seconds=5)
 """How long activities under way may take to end on SIGTERM; they are repeated otherwise."""
 RECONNECT: Final = 1.0
 """Seconds between two tries to reach Temporal when the worker starts."""
+WRONG_USAGE: Final = 2
+"""Exit code for settings that cannot be used, as commands have it."""
 
 
 class Role(StrEnum):
@@ -258,15 +260,20 @@ def main(**overrides: object) -> None:
         configure_logging(log_format)
         asyncio.run(serve(settings))
     except ValidationError as error:
-        sys.exit("\n".join(f"error: {_problem(each)}" for each in error.errors()))
+        for each in error.errors():
+            sys.stderr.write(f"error: {_problem(each, overrides)}\n")  # There is no log yet.
+        sys.exit(WRONG_USAGE)
     except (HubError, AddressError) as error:
         sys.exit(f"error: {error}")
 
 
-def _problem(error: Mapping[str, Any]) -> str:
+def _problem(error: Mapping[str, Any], overrides: Mapping[str, object]) -> str:
+    """One value that cannot be used, under the name by which it was given."""
     name = str(error["loc"][0])
+    by_flag = overrides.get(name) is not None
+    given = f"--{name.replace('_', '-')}" if by_flag else f"FLEETGATE_{name.upper()}"
     advice = str(error["msg"]).removeprefix("Value error, ")
-    return f"FLEETGATE_{name.upper()} is {error['input']!r}: {advice}"
+    return f"{given} is {error['input']!r}: {advice}"
 
 
 if __name__ == "__main__":

@@ -110,20 +110,37 @@ def test_settings_cannot_be_changed() -> None:
     ],
 )
 def test_a_wrong_value_is_one_line_with_variable_value_and_advice(
-    variable: str, value: str, advice: str, monkeypatch: pytest.MonkeyPatch
+    variable: str,
+    value: str,
+    advice: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv(f"FLEETGATE_{variable}", value)
     with pytest.raises(SystemExit) as ended:
         worker.main()
-    assert ended.value.code == f"error: FLEETGATE_{variable} is {value!r}: {advice}"
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"error: FLEETGATE_{variable} is {value!r}: {advice}\n"
 
 
-def test_several_wrong_values_are_a_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_flag_is_called_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FLEETGATE_STUCK_AFTER", "1m")
+    with pytest.raises(SystemExit):
+        worker.main(stuck_after="5")
+    advice = "'5' is not a duration; write it like 90s, 5m or 1h30m"
+    assert capsys.readouterr().err == f"error: --stuck-after is '5': {advice}\n"
+
+
+def test_several_wrong_values_are_a_line_each(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("FLEETGATE_PLACEMENT", "none")
     monkeypatch.setenv("FLEETGATE_RUN", "engine,x,y")
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit):
         worker.main()
-    lines = str(ended.value.code).splitlines()
+    lines = capsys.readouterr().err.splitlines()
     assert [line.partition(": I")[0] for line in lines] == [
         "error: FLEETGATE_RUN is 'x'",
         "error: FLEETGATE_RUN is 'y'",

@@ -49,6 +49,20 @@ def test_wrong_usage_is_one_line_with_a_pointer_to_the_help(
     assert re.fullmatch(r"error: .*\n  see `fleetgate.* --help`\n", error)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["rum", "list"], "no command 'rum'; did you mean 'run'?\n  see `fleetgate --help`"),
+        (["run", "lsit"], "no command 'lsit'; did you mean 'list'?\n  see `fleetgate run --help`"),
+    ],
+)
+def test_a_slip_of_the_hand_is_told_what_was_meant(
+    arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(arguments) == 2
+    assert capsys.readouterr().err == f"error: {error}\n"
+
+
 @pytest.fixture
 def hub_away(hub_kubeconfig: Path, tmp_path: Path) -> Path:
     """Kubeconfig of an API server that does not answer."""
