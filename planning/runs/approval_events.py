@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Final
 
 from api.approvals import BaseApprovalRequest
-from api.base import Condition
 from api.kinds import Kind
 from api.names import TASK_TYPE
 from api.reasons import ConditionType
@@ -46,6 +45,19 @@ def kubectl_approve_command(
     return _patched(kind, request, namespace, "merge", patch)
 
 
+def fault(request: BaseApprovalRequest) -> str:
+    """Why an approval that somebody gave does not count; empty if it does, or there is none."""
+    approval = conditions.find(request.status.conditions, ConditionType.APPROVED)
+    if approval is None or approval.status != "True" or approvals.approved(request):
+        return ""
+    named = approval.observed_generation
+    wrong = f"has observedGeneration {named}" if named else "has no observedGeneration"
+    return (
+        f"The approval does not count: its condition Approved {wrong}, "
+        f"but the generation of the request is {request.metadata.generation}"
+    )
+
+
 def uncounted(
     request: BaseApprovalRequest, *, kind: Kind, now: datetime
 ) -> tuple[Event, str] | None:
@@ -56,12 +68,13 @@ def uncounted(
     """
     found = request.status.conditions
     approval = conditions.find(found, ConditionType.APPROVED)
-    if approval is None or approval.status != "True" or approvals.approved(request):
+    why = fault(request)
+    if approval is None or not why:
         return None
     event = Event(
         type=EventType.WARNING,
         reason=NOT_COUNTED,
-        message=f"{_why(approval, request)}. {_remedy(request, kind, found.index(approval))}",
+        message=f"{why}. {_remedy(request, kind, found.index(approval))}",
         at=now,
     )
     return event, json.dumps(approval.to_wire(), sort_keys=True)
@@ -75,16 +88,6 @@ def given(request: BaseApprovalRequest) -> str:
     writer = _writer(request)
     said = (approval.message or approval.reason)[:MAX_QUOTED]
     return f"with {writer}: {said}" if writer else said
-
-
-def _why(approval: Condition, request: BaseApprovalRequest) -> str:
-    generation = request.metadata.generation
-    named = approval.observed_generation
-    wrong = f"has observedGeneration {named}" if named else "has no observedGeneration"
-    return (
-        f"The approval does not count: its condition Approved {wrong}, "
-        f"but the generation of the request is {generation}"
-    )
 
 
 def _remedy(request: BaseApprovalRequest, kind: Kind, position: int) -> str:

@@ -30,9 +30,10 @@ def names(look: Look) -> str:
     return " and ".join(texts)
 
 
-def clock(moment: datetime) -> str:
-    """A time of day as objects have it."""
-    return f"{moment:%H:%M:%S} UTC"
+def _clock(moment: datetime, now: datetime) -> str:
+    """A time of day as objects have it, with the day if it is not today's."""
+    day = "" if moment.date() == now.date() else f"{moment:%Y-%m-%d} "
+    return f"{day}{moment:%H:%M:%S} UTC"
 
 
 def _for_time(look: Look, waits: tuple[Wait, ...]) -> Situation:
@@ -40,7 +41,9 @@ def _for_time(look: Look, waits: tuple[Wait, ...]) -> Situation:
     until = max(each.since + each.length for each in waits)
     stages = " and ".join(dict.fromkeys(each.stage for each in waits))
     left = words.age(until - look.now)
-    says = f"Waiting until {clock(until)}, {left} more, after stage {stages}. {look.done}"
+    says = (
+        f"Waiting until {_clock(until, look.now)}, {left} more, after stage {stages}. {look.done}"
+    )
     if look.is_overdue(until):
         over = f"The wait after stage {stages} has been over for {look.ago(until)}."
         return late(look, f"{over} {look.done}", "Nothing has happened since: is a worker running?")
@@ -55,8 +58,9 @@ def _for_people(look: Look) -> Situation:
         return late(look, says, f"The {given[0]} is given, and nobody has taken it.")
     if len(given) == len(look.view.gates.approvals):
         return Situation((says,), f"{NOBODY_ACTS} The approval was given just now.", since=since)
+    faults = map(approval_events.fault, look.evidence.approvals.values())
     return Situation(
-        says=(says, *_uncounted(look)),
+        says=(says, *(f"{each}." for each in faults if each)),
         acts="A person has to approve.",
         attention=Attention.PERSON,
         since=since,
@@ -80,14 +84,6 @@ def _given_at(look: Look, gate: Approval) -> datetime | None:
         return None
     found = conditions.find(request.status.conditions, approvals.APPROVED)
     return found.last_transition_time if found else None
-
-
-def _uncounted(look: Look) -> Iterator[str]:
-    """Approvals that were written in a way that does not count."""
-    for request in look.evidence.approvals.values():
-        found = approval_events.uncounted(request, kind=look.scope.approval, now=look.now)
-        if found:
-            yield found[0].message
 
 
 def _ways(look: Look) -> Iterator[str]:

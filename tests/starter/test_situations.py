@@ -215,8 +215,9 @@ def test_an_approval_that_does_not_count_is_told_with_what_to_type() -> None:
     evidence = Evidence(approvals={REQUEST: request(REQUEST, given)})
     found = situation("approval-before-canary", evidence=evidence)
     assert found.attention is PERSON
-    assert "The approval does not count: its condition Approved has observedGeneration 7" in (
-        " ".join(found.says)
+    assert found.says[1] == (
+        "The approval does not count: its condition Approved has observedGeneration 7, but the "
+        "generation of the request is 1."
     )
 
 
@@ -226,6 +227,18 @@ def test_kubectl_approves_for_the_generation_of_the_request() -> None:
     _, command = found.commands
     assert command.startswith(f"kubectl patch clusterapprovalrequests {REQUEST} ")
     assert '"observedGeneration":2' in command
+
+
+def test_a_wait_that_ends_on_another_day_names_the_day() -> None:
+    def long(run: UpdateRun) -> None:
+        strategy = run.status.staged_update_strategy_snapshot
+        assert strategy
+        (task,) = strategy.stages[0].after_stage_tasks
+        task = task.model_copy(update={"wait_time": "24h0m0s"})
+        stage = strategy.stages[0].model_copy(update={"after_stage_tasks": [task]})
+        strategy.stages[0] = stage
+
+    assert "until 2026-11-22 02:09:22 UTC, 23h more" in situation("timed-wait", long).says[0]
 
 
 # -- less common moments ----------------------------------------------------------------------
