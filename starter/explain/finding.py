@@ -1,6 +1,7 @@
 """Finding runs on the hub: one by its name, or all of both scopes."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import click
@@ -61,18 +62,20 @@ async def _of(hub: Hub, scope: Scope, namespace: str) -> Sequence[Found]:
 
 
 async def _elsewhere(hub: Hub, target: Target, name: str) -> str:
-    namespaces = [] if target.namespace else await _namesakes(hub, name)
-    if namespaces:
-        there = f"fleetgate run explain {name} -n {namespaces[0]}"
-        return f"there is a run of this name in namespace {', '.join(namespaces)}: {there}"
+    flags = await _namesakes(hub, name)
+    if flags:
+        there = ", ".join(f"fleetgate run explain {name}{flag}" for flag in flags)
+        return f"there is a run of this name elsewhere: {there}"
     flag = f" -n {target.namespace}" if target.namespace else ""
-    return f"it may have been deleted, or be in another namespace: fleetgate run list{flag}"
+    return f"it may have been deleted: fleetgate run list{flag}"
 
 
 async def _namesakes(hub: Hub, name: str) -> list[str]:
-    """Namespaces that have a run of the name, as far as one may look."""
-    try:
-        found = await hub.list(NAMESPACED_SCOPE.run, fields=f"metadata.name={name}")
-    except Forbidden:
-        return []
-    return [each["metadata"]["namespace"] for each in found.items]
+    """What says where there are runs of the name, as far as one may look."""
+    found: list[str] = []
+    with suppress(Forbidden):
+        found += [""] if await hub.find(CLUSTER_SCOPE.run, name) else []
+    with suppress(Forbidden):
+        listing = await hub.list(NAMESPACED_SCOPE.run, fields=f"metadata.name={name}")
+        found += [f" -n {each['metadata']['namespace']}" for each in listing.items]
+    return found

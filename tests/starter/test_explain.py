@@ -154,15 +154,12 @@ async def test_a_run_that_is_not_there_may_have_been_deleted(incident: Incident)
     assert "it may have been deleted" in typed.err
 
 
-async def test_a_run_of_the_name_in_a_namespace_is_pointed_out(
-    hub: Hub, fleetgate: Fleetgate, unique: str
-) -> None:
-    incident = Incident(hub, NAMESPACED_SCOPE, unique, fleetgate)
+async def test_a_run_of_the_name_elsewhere_is_pointed_out(incident: Incident) -> None:
     await incident.happen("planned")
-    typed = await fleetgate("run", "explain", unique)
+    elsewhere = [] if incident.namespace else ["-n", "default"]
+    typed = await incident.fleetgate("run", "explain", incident.name, *elsewhere)
     assert typed.code == 3
-    assert f"fleetgate run explain {unique} -n {unique}" in typed.err
-    await incident.placement.delete_run(unique)
+    assert f"elsewhere: fleetgate run explain {incident.name}{incident.flag}\n" in typed.err
 
 
 async def test_of_many_clusters_few_are_looked_up_and_the_others_counted(
