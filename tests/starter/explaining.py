@@ -22,7 +22,11 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 GENERATION = 3
 
 
-def run_of(moment: str, change: Callable[[UpdateRun], object] = bool) -> UpdateRun:
+def as_recorded(run: UpdateRun) -> None:
+    """Leave a run as it is."""
+
+
+def run_of(moment: str, change: Callable[[UpdateRun], object] = as_recorded) -> UpdateRun:
     """A recorded run, changed."""
     run = UpdateRun.from_wire(recorded(moment))
     change(run)
@@ -42,7 +46,7 @@ def look_at(
 
 def situation(
     moment: str,
-    change: Callable[[UpdateRun], object] = bool,
+    change: Callable[[UpdateRun], object] = as_recorded,
     *,
     evidence: Evidence | None = None,
     after: timedelta = timedelta(seconds=7),

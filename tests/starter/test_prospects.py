@@ -9,13 +9,13 @@ from api.selectors import LabelSelector
 from api.strategies import Stage
 from starter import views
 from starter.explain import prospects
-from tests.starter.explaining import run_of
+from tests.starter.explaining import as_recorded, run_of
 
 CANARY = "then stage canary: member3, member1, 1 at a time"
 DONE = "then the run is done"
 
 
-def then(moment: str, change: Callable[[UpdateRun], object] = bool) -> tuple[str, ...]:
+def then(moment: str, change: Callable[[UpdateRun], object] = as_recorded) -> tuple[str, ...]:
     run = run_of(moment, change)
     return prospects.of(run, views.of(run))
 

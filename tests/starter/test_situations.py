@@ -10,7 +10,7 @@ from api.runs import RunState, UpdateRun
 from planning import conditions
 from starter.explain.evidence import Evidence
 from starter.explain.looks import Attention
-from tests.starter.explaining import condition, request, run_of, situation
+from tests.starter.explaining import as_recorded, condition, request, run_of, situation
 
 PERSON, WORKER, NOBODY = Attention.PERSON, Attention.WORKER, Attention.NOBODY
 REQUEST = "example-run-before-canary"
@@ -175,7 +175,7 @@ MINUTE = timedelta(minutes=1)
     [
         ("planned", unseen, MINUTE, "Created 60s ago and not planned yet. Nobody has taken it"),
         ("planned", seen, MINUTE, "not planned yet, although a worker has seen it"),
-        ("timed-wait", bool, MINUTE, "The wait after stage staging has been over for 40s."),
+        ("timed-wait", as_recorded, MINUTE, "The wait after stage staging has been over for 40s."),
         ("stuck", asked_to_stop, MINUTE, "spec.state was set to Stop with kubectl-patch 60s ago"),
         ("planned", to_run, MINUTE, "It was to start 60s ago"),
         ("stopped-at-gate", to_run, MINUTE, "It was to go on 60s ago"),
