@@ -67,6 +67,8 @@ class _Reader:
         self._found: list[Entry] = []
         self._scheduled: dict[int, tuple[str, Payloads]] = {}
         """Type and input of activities, by the event that later ones name."""
+        self._now = datetime.min.replace(tzinfo=UTC)
+        """What the workflow took for the time last."""
         self._waits: dict[int, Entry] = {}
         self._gates = Gates()
         self._observed: dict[int, Entry] = {}
@@ -120,9 +122,13 @@ class _Reader:
         found = event.workflow_execution_signaled_event_attributes
         self._message(found.signal_name, found.input, found.identity, at)
 
-    def updated(self, event: HistoryEvent, at: datetime) -> None:
+    def task_started(self, _: HistoryEvent, at: datetime) -> None:
+        self._now = at
+
+    def updated(self, event: HistoryEvent, _: datetime) -> None:
+        # Not the event's own time: what the workflow did on the message may be noted before.
         asked = event.workflow_execution_update_accepted_event_attributes.accepted_request
-        self._message(asked.input.name, asked.input.args, asked.meta.identity, at)
+        self._message(asked.input.name, asked.input.args, asked.meta.identity, self._now)
 
     def _message(self, name: str, payloads: Payloads, identity: str, at: datetime) -> None:
         if name == "approve":
@@ -239,6 +245,7 @@ _Reading = Callable[[_Reader, HistoryEvent, datetime], None]
 _READINGS: Final[Mapping[int, _Reading]] = {
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED: _Reader.started,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED: _Reader.signaled,
+    EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED: _Reader.task_started,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED: _Reader.updated,
     EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: _Reader.scheduled,
     EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED: _Reader.succeeded,

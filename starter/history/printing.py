@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
@@ -35,14 +34,19 @@ _HEADINGS: Final = ["WHEN", "WHAT", "STAGE", "CLUSTER", "WHO", "COMMENT"]
 
 
 def table(entries: Sequence[Entry], *, width: int) -> Text:
-    """A table in local time; long comments go on in the next line."""
-    rows = [[_visible(cell) for cell in _row(each, each.at.astimezone())] for each in entries]
+    """A table in local time, with the day where there are several; long comments are wrapped."""
+    times = [each.at.astimezone() for each in entries]
+    form = "%H:%M:%S" if len({at.date() for at in times}) == 1 else "%b %d %H:%M:%S"
+    rows = [
+        [at.strftime(form), *map(_visible, _cells(each))]
+        for each, at in zip(entries, times, strict=True)
+    ]
     return columns.table(_HEADINGS, rows, width=width, wrap=True)
 
 
-def _row(entry: Entry, at: datetime) -> list[str]:
-    what = f"{entry.what} {entry.side}".strip()
-    return [f"{at:%Y-%m-%d %H:%M:%S}", what, entry.stage, entry.cluster, entry.who, entry.comment]
+def _cells(entry: Entry) -> list[str]:
+    stage = f"{entry.side} {entry.stage}".strip()
+    return [str(entry.what), stage, entry.cluster, entry.who, entry.comment]
 
 
 def _visible(text: str) -> str:
@@ -71,7 +75,10 @@ def _inert(cell: str) -> str:
 
 def as_markdown(entries: Sequence[Entry]) -> str:
     """A table for a report, in UTC."""
-    rows = [[_quoted(cell) for cell in _row(each, each.at)] for each in entries]
+    rows = [
+        [f"{each.at:%Y-%m-%d %H:%M:%S}", *(_quoted(cell) for cell in _cells(each))]
+        for each in entries
+    ]
     heads = [["when (UTC)", *(each.lower() for each in _HEADINGS[1:])], ["---"] * len(_HEADINGS)]
     return "\n".join(f"| {' | '.join(row)} |" for row in [*heads, *rows])
 

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -57,7 +57,7 @@ def test_nothing_in_a_report_is_taken_for_markdown() -> None:
         "| when (UTC) | what | stage | cluster | who | comment |",
         "| --- | --- | --- | --- | --- | --- |",
         (
-            "| 2026-01-02 03:04:05 | approved before | prod |  | alice |"
+            "| 2026-01-02 03:04:05 | approved | before prod |  | alice |"
             " a\\|b \\<img\\> \\`c\\` \\[d\\](e) \\\\ |"
         ),
     ]
@@ -67,7 +67,15 @@ def test_a_comment_cannot_move_the_cursor_of_a_terminal() -> None:
     shown = printing.table([approved("\x1b[2Jgone\x07")], width=100).plain
     assert "\x1b" not in shown
     assert "\x07" not in shown
-    assert "approved before" in shown
+    assert "approved  before prod" in shown
+
+
+def test_the_day_is_shown_where_there_are_several() -> None:
+    one = printing.table([approved("a")], width=100).plain
+    assert " 2026" not in one
+    assert one.splitlines()[1].startswith(f"{AT.astimezone():%H:%M:%S}  approved")
+    two = printing.table([approved("a"), Entry(AT + timedelta(days=2), What.DELETED)], width=100)
+    assert two.plain.splitlines()[1].startswith(f"{AT.astimezone():%b %d %H:%M:%S}  approved")
 
 
 def test_a_long_comment_is_shown_to_its_end() -> None:
