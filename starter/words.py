@@ -37,6 +37,13 @@ def duration(length: timedelta | None) -> str:
     return "<1s" if length == timedelta(0) else age(length)
 
 
+def reason(text: str) -> str:
+    """A failure's text without the words that all failures begin with."""
+    for prefix in _PREFIXES:
+        text = text.removeprefix(prefix)
+    return text
+
+
 def about(length: timedelta) -> str:
     """A length of time that is only guessed."""
     seconds = length.total_seconds()
@@ -58,13 +65,6 @@ def left(estimate: Estimate | None) -> str:
     length = estimate.updating + estimate.waiting
     # Nothing left, or later than usual: in both cases there is no time to tell.
     return " plus ".join(filter(None, [about(length) if length else "", approvals]))
-
-
-def reason(text: str) -> str:
-    """A failure's text without the words that all failures begin with."""
-    for prefix in _PREFIXES:
-        text = text.removeprefix(prefix)
-    return text
 
 
 def sentence(view: RunView, now: datetime) -> str:

@@ -58,14 +58,14 @@ async def _roll_out(hub: Hub, client: Client, unique: str) -> int:
             await placement.report(cluster)
         run = await reaches(placement, unique, "UpdateRunSucceeded", kind="Succeeded")
         bridging.cancel()
-    for stage in run["status"]["stagesStatus"]:
-        assert says(stage, "Succeeded")[0] == "True"
-        assert says(stage["clusters"][0], "Succeeded")[0] == "True"
     ref = RunRef(scope_name=CLUSTER_SCOPE.name, name=unique, uid=created["metadata"]["uid"])
     events = await in_temporal.history(client, ref)
     told = of_workflow.entries(events, client.data_converter.payload_converter)
     of_run = [each.what for each in told if not each.stage]
     assert of_run == [What.TAKEN_UP, What.PLANNED, What.SUCCEEDED]
     assert [each.cluster for each in told if each.what is What.CLUSTER_DONE] == list(stages)
+    for stage in run["status"]["stagesStatus"]:
+        assert says(stage, "Succeeded")[0] == "True"
+        assert says(stage["clusters"][0], "Succeeded")[0] == "True"
     query = f"WorkflowId = '{workflow_id(created, CLUSTER_SCOPE)}'"
     return (await client.count_workflows(query)).count

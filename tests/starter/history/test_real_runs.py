@@ -1,5 +1,6 @@
 """`fleetgate run history` of runs that a real engine drives."""
 
+import asyncio
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -59,8 +60,11 @@ class Rollout:
         one, two = self.clusters
         await self.placement.create_run(self.name, self.name, index="0")
         await started(self.placement, one)
-        await self.typed("run", "stop", self.name, "--by", "alice", "--comment", "lunch")
+        wish = ("run", "stop", self.name, "--by", "alice", "--comment", "lunch")
+        stopping = asyncio.create_task(self.typed(*wish))
+        await reaches(self.placement, self.name, "UpdateRunStopping")
         await self.placement.report(one)
+        await stopping
         await reaches(self.placement, self.name, "UpdateRunStopped")
         await self.placement.set_state(self.name, "Run")
         await self.asked("before")
@@ -90,9 +94,9 @@ class Rollout:
 
     async def delete(self) -> str:
         """Delete the run, wait until it is gone, and return its uid."""
-        run: Json = await self.placement.read_run(self.name)
-        await self.typed("run", "delete", self.name)
         look = self.placement
+        run: Json = await look.read_run(self.name)
+        await look.delete_run(self.name)
         kind = look.scope.run
         await eventually(
             lambda: look.hub.find(kind, self.name, namespace=look.namespace),
