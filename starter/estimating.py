@@ -6,7 +6,7 @@ contract: update-runs 8.3 (maxConcurrency), 8.7 (waits)
 
 import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -49,13 +49,13 @@ def estimate(
     strategy = run.status.staged_update_strategy_snapshot
     if strategy is None or view.phase in _UNTOLD:
         return None
-    rows = {row.name: row for row in view.stages}
+    stages = {stage.name: stage for stage in strategy.stages}
     # The gates of a stage without clusters do not open.
-    stages = [each for each in strategy.stages if rows[each.name].clusters]
+    gated = [(stages[row.name], row) for row in view.stages if row.clusters and row.name in stages]
     return Estimate(
         updating=_updating(view, stages, typical([*durations(view)] or earlier), now),
-        waiting=sum((_wait(view, stage, rows[stage.name], now) for stage in stages), ZERO),
-        approvals=sum(map(_approvals, run.status.stages_status)),
+        waiting=sum((_wait(view, stage, row, now) for stage, row in gated), ZERO),
+        approvals=sum(_approvals(each) for each in run.status.stages_status if each.clusters),
     )
 
 
@@ -77,25 +77,23 @@ def typical(lengths: Sequence[timedelta]) -> timedelta | None:
 
 
 def _updating(
-    view: RunView, stages: Sequence[Stage], each_takes: timedelta | None, now: datetime
+    view: RunView, stages: Mapping[str, Stage], each_takes: timedelta | None, now: datetime
 ) -> timedelta | None:
     left = [row for row in view.stages if row.done < len(row.clusters)]
     if not left or each_takes is None:
         return None if left else ZERO
-    limits = {stage.name: stage.max_concurrency for stage in stages}
-    times = (
-        # The stage that removes clusters has no limit: it removes all at once.
-        _stage_time(row, limits.get(row.name, len(row.clusters)), each_takes, now)
-        for row in left
-    )
+    times = (_stage_time(row, _at_once(row, stages), each_takes, now) for row in left)
     return sum(times, ZERO)
 
 
-def _stage_time(
-    row: StageRow, limit: int | str | None, each_takes: timedelta, now: datetime
-) -> timedelta:
+def _at_once(row: StageRow, stages: Mapping[str, Stage]) -> int:
+    stage, clusters = stages.get(row.name), len(row.clusters)
+    # The stage that removes clusters is in no strategy: it removes all at once.
+    return concurrency.limit(stage.max_concurrency, clusters=clusters) if stage else clusters
+
+
+def _stage_time(row: StageRow, at_once: int, each_takes: timedelta, now: datetime) -> timedelta:
     """Time until all clusters of a stage are done: whichever slot is free first takes the next."""
-    at_once = concurrency.limit(limit, clusters=len(row.clusters))
     in_flight = [each for each in row.clusters if each.progress is Progress.UPDATING]
     slots = [max(each_takes - (each.took(now) or ZERO), ZERO) for each in in_flight]
     slots += [ZERO] * (at_once - len(slots))
@@ -116,7 +114,7 @@ def _wait(view: RunView, stage: Stage, row: StageRow, now: datetime) -> timedelt
 def _approvals(stage: StageStatus) -> int:
     """How many approvals of a stage are still to be given."""
     tasks = [*stage.before_stage_task_status, *stage.after_stage_task_status]
-    return bool(stage.clusters) * sum(
+    return sum(
         task.type == StageTaskType.APPROVAL
         and not conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED)
         for task in tasks

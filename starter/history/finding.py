@@ -76,13 +76,16 @@ def _choose(uids: Sequence[str], wanted: str, name: str, missing: Sequence[str])
     if len(meant) == 1 or (meant and not wanted):
         return meant[0]
     if meant:
-        raise Failure(f"several runs {name} have a uid with {wanted}: {', '.join(meant)}")
+        listed = ", ".join(meant[:LISTED_AT_MOST])
+        raise Failure(f"the uids of several runs {name} start with {wanted}: {listed}")
+    text = f"run {name} not found, nor a workflow of such a run"
     if uids:
-        advice = f"there are: {', '.join(uids[:LISTED_AT_MOST])}"
-        text = f"no run {name} has a uid with {wanted}"
-        raise Failure(text, advice=advice, exit_code=ExitCode.NOT_FOUND)
-    text = "; ".join([f"run {name} not found, nor a workflow of such a run", *missing])
-    raise Failure(text, exit_code=ExitCode.NOT_FOUND)
+        text = f"no uid of a run {name} starts with {wanted}"
+    raise Failure(
+        "; ".join([text, *missing]),
+        advice=f"there are: {', '.join(uids[:LISTED_AT_MOST])}" if uids else "",
+        exit_code=ExitCode.NOT_FOUND,
+    )
 
 
 async def _entries(

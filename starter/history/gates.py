@@ -62,4 +62,5 @@ class Gates:
             return None
         message = gate.message
         who, comment = (message.by, message.comment) if message else telling.approver(given)
-        return Entry(gate.first or at, What.APPROVED, gate.side, gate.stage, "", who, comment)
+        when = gate.first or at
+        return Entry(when, What.APPROVED, gate.side, gate.stage, who=who, comment=comment)

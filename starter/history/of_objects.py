@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from api.approvals import BaseApprovalRequest
-from api.base import Condition, ObjectMeta, format_time
+from api.base import Condition, ObjectMeta
 from api.reasons import ConditionType, RunReason
 from api.runs import ClusterStatus, StageStatus, StageTaskStatus, UpdateRun
 from planning import conditions
@@ -71,16 +71,15 @@ def besides(objects: Objects) -> Iterator[Entry]:
 
 
 def _creator(metadata: ObjectMeta) -> str:
-    """The tool that made an object; empty when others have written over its traces."""
-    fields: list[dict[str, Any]] = (metadata.model_extra or {}).get("managedFields", [])
-    assert metadata.creation_timestamp, "asked for by the caller"
-    created = format_time(metadata.creation_timestamp)
-    tools = [
-        each["manager"]
-        for each in fields
-        if each.get("time") == created and "f:spec" in each.get("fieldsV1", {})
+    """The tool that made the object: it owns what cannot be changed afterwards."""
+    entries: list[dict[str, Any]] = (metadata.model_extra or {}).get("managedFields", [])
+    owners = [
+        (each.get("time", ""), each["manager"])
+        for each in entries
+        if "f:placementName" in each.get("fieldsV1", {}).get("f:spec", {})
     ]
-    return f"with {tools[0]}" if tools else ""
+    _, tool = min(owners, default=("", ""))
+    return f"with {tool}" if tool else ""
 
 
 # -- the run's status ----------------------------------------------------------------------

@@ -89,7 +89,7 @@ class _Reader:
 
     # -- from start to end -----------------------------------------------------------------
 
-    def started(self, event: HistoryEvent, at: datetime) -> None:
+    def workflow_started(self, event: HistoryEvent, at: datetime) -> None:
         if event.workflow_execution_started_event_attributes.continued_execution_run_id:
             return
         self._add(at, What.TAKEN_UP, comment=self._summary(event))
@@ -105,11 +105,11 @@ class _Reader:
         found = event.workflow_execution_terminated_event_attributes
         self._add(at, What.TERMINATED, who=found.identity, comment=found.reason)
 
-    def failed(self, event: HistoryEvent, at: datetime) -> None:
+    def workflow_failed(self, event: HistoryEvent, at: datetime) -> None:
         found = event.workflow_execution_failed_event_attributes
         self._add(at, What.FAILED, comment=found.failure.message)
 
-    def completed(self, event: HistoryEvent, at: datetime) -> None:
+    def workflow_completed(self, event: HistoryEvent, at: datetime) -> None:
         found = event.workflow_execution_completed_event_attributes
         outcome = self._decode(found.result, Outcome)
         # Of any other outcome people were told in an event.
@@ -125,7 +125,7 @@ class _Reader:
     def task_started(self, _: HistoryEvent, at: datetime) -> None:
         self._now = at
 
-    def updated(self, event: HistoryEvent, _: datetime) -> None:
+    def update_accepted(self, event: HistoryEvent, _: datetime) -> None:
         # Not the event's own time: what the workflow did on the message may be noted before.
         asked = event.workflow_execution_update_accepted_event_attributes.accepted_request
         self._message(asked.input.name, asked.input.args, asked.meta.identity, self._now)
@@ -148,7 +148,7 @@ class _Reader:
 
     # -- activities and timers -------------------------------------------------------------
 
-    def scheduled(self, event: HistoryEvent, at: datetime) -> None:
+    def activity_scheduled(self, event: HistoryEvent, at: datetime) -> None:
         found = event.activity_task_scheduled_event_attributes
         name, given = found.activity_type.name, found.input
         self._scheduled[event.event_id] = (name, given)
@@ -164,12 +164,13 @@ class _Reader:
             case "record_events" if told := self._decode(given, RecordEvents):
                 self._events(told)
 
-    def succeeded(self, event: HistoryEvent, at: datetime) -> None:
+    def activity_completed(self, event: HistoryEvent, at: datetime) -> None:
         found = event.activity_task_completed_event_attributes
         name, given = self._scheduled.pop(found.scheduled_event_id, ("", Payloads()))
         match name:
-            case "update_cluster" if updated := self._decode(found.result, ClusterUpdated):
-                self._updated(updated, given, at)
+            # While a run stops, it waits for whoever took a cluster from it.
+            case "update_cluster" | "await_cluster":
+                self._updated(found.result, given, at)
             case "remove_cluster":
                 self._cluster(What.REMOVED, given, at)
             case "set_state" if written := self._decode(found.result, StateSet):
@@ -177,7 +178,7 @@ class _Reader:
             case "accept_approval":
                 self._accepted(given, found.result, at)
 
-    def broke(self, event: HistoryEvent, at: datetime) -> None:
+    def activity_failed(self, event: HistoryEvent, at: datetime) -> None:
         found = event.activity_task_failed_event_attributes
         name, given = self._scheduled.pop(found.scheduled_event_id, ("", Payloads()))
         if name in {"update_cluster", "remove_cluster"}:
@@ -200,7 +201,8 @@ class _Reader:
             entry = Entry(at, what, "", place.stage, place.cluster, comment=comment)
             self._found.append(entry)
 
-    def _updated(self, updated: ClusterUpdated, given: Payloads, at: datetime) -> None:
+    def _updated(self, result: Payloads, given: Payloads, at: datetime) -> None:
+        updated = self._decode(result, ClusterUpdated) or ClusterUpdated()
         if updated.done:
             self._cluster(What.CLUSTER_DONE, given, at)
         else:
@@ -243,17 +245,17 @@ class _Reader:
 
 _Reading = Callable[[_Reader, HistoryEvent, datetime], None]
 _READINGS: Final[Mapping[int, _Reading]] = {
-    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED: _Reader.started,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED: _Reader.workflow_started,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED: _Reader.signaled,
     EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED: _Reader.task_started,
-    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED: _Reader.updated,
-    EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: _Reader.scheduled,
-    EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED: _Reader.succeeded,
-    EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED: _Reader.broke,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED: _Reader.update_accepted,
+    EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: _Reader.activity_scheduled,
+    EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED: _Reader.activity_completed,
+    EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED: _Reader.activity_failed,
     EventType.EVENT_TYPE_TIMER_STARTED: _Reader.timer_started,
     EventType.EVENT_TYPE_TIMER_FIRED: _Reader.timer_fired,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED: _Reader.cancel_requested,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED: _Reader.terminated,
-    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED: _Reader.failed,
-    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED: _Reader.completed,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED: _Reader.workflow_failed,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED: _Reader.workflow_completed,
 }

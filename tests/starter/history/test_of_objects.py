@@ -83,18 +83,14 @@ def test_what_an_event_tells_as_well_is_told_once() -> None:
 
 
 def test_the_tool_that_made_the_run_is_named() -> None:
+    def owning(manager: str, *fields: str) -> dict[str, Any]:
+        spec: dict[str, Any] = {f"f:{field}": {} for field in fields}
+        return {"manager": manager, "time": "2026-11-21T02:10:00Z", "fieldsV1": {"f:spec": spec}}
+
     run = recorded("planned")
-    created = "2026-11-21T02:09:04Z"
-    run.metadata = run.metadata.model_validate(
-        run.metadata.to_wire()
-        | {
-            "creationTimestamp": created,
-            "managedFields": [
-                {"manager": "worker", "time": created, "fieldsV1": {"f:metadata": {}}},
-                {"manager": "kubectl-create", "time": created, "fieldsV1": {"f:spec": {}}},
-            ],
-        }
-    )
+    managers = [owning("kubectl-patch", "state"), owning("kubectl-create", "placementName")]
+    body = run.metadata.to_wire() | {"managedFields": managers}
+    run.metadata = run.metadata.model_validate(body)
     assert told(of_objects.entries(Objects(run)))[0] == "created / with kubectl-create"
 
 

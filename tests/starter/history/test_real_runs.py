@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -113,6 +115,15 @@ async def rollout(placement: HandPlacement, fleetgate: Fleetgate) -> Rollout:
     return made
 
 
+@pytest.fixture
+def nowhere(hub_kubeconfig: Path, tmp_path: Path) -> Path:
+    """A kubeconfig of a hub that does not answer."""
+    text = re.sub(r"server: .*", "server: https://127.0.0.1:1", hub_kubeconfig.read_text())
+    kubeconfig = tmp_path / "nowhere.kubeconfig"
+    kubeconfig.write_text(text)
+    return kubeconfig
+
+
 def told(history: list[dict[str, str]], *fields: str) -> list[Any]:
     return [tuple(entry[field] for field in fields) for entry in history]
 
@@ -166,6 +177,18 @@ async def test_it_is_told_by_the_objects_alone_where_temporal_is_away(
     assert by["approved", "after"] == ("bob", "=looks(good)")
 
 
+async def test_it_is_told_by_temporal_alone_where_the_hub_is_away(
+    rollout: Rollout, nowhere: Path
+) -> None:
+    await rollout.run()
+    whole = await rollout.history()
+    flags = ("-o", "json", "--kubeconfig", str(nowhere))
+    answer = await rollout.type("run", "history", rollout.name, *flags)
+    assert answer.code == 0, answer.err
+    assert json.loads(answer.out) == whole[1:], "all but the creation of the object"
+    assert answer.err.startswith("the hub cannot be reached: ")
+
+
 async def test_of_a_deleted_run_temporal_still_tells(rollout: Rollout) -> None:
     await rollout.run()
     whole = await rollout.history()
@@ -196,6 +219,13 @@ async def test_a_run_that_nobody_knows_is_not_found(rollout: Rollout) -> None:
         answer = await rollout.type("run", "history", "nosuch", *words)
         assert answer.code == 3
         assert answer.err == "error: run nosuch not found, nor a workflow of such a run\n"
+    made = await rollout.placement.create_run(rollout.name, rollout.name, state="Initialize")
+    answer = await rollout.type("run", "history", rollout.name, "--uid", "x")
+    assert answer.code == 3
+    assert answer.err == (
+        f"error: no uid of a run {rollout.name} starts with x\n"
+        f"  there are: {made['metadata']['uid']}\n"
+    )
 
 
 async def test_a_spreadsheet_runs_no_formula_out_of_a_comment(rollout: Rollout) -> None:
