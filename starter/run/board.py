@@ -84,7 +84,7 @@ def _advice(view: RunView) -> list[Text]:
 def _trouble(trouble: Trouble | None, now: datetime) -> list[Text]:
     if trouble is None:
         return []
-    text = f"no answer from the hub for {words.age(now - trouble.since)}, trying on: {trouble.why}"
+    text = f"lost touch with the hub {words.age(now - trouble.since)} ago, trying on: {trouble.why}"
     return [Text(), Text(text, style="bold red", overflow="ellipsis", no_wrap=True)]
 
 

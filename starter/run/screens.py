@@ -62,9 +62,9 @@ class Lines:
     def trouble(self, why: str) -> None:
         """Print that the hub is out of reach, once, and that it is back."""
         if why and not self._troubled:
-            _say(f"no answer from the hub, trying on: {why}", datetime.now(UTC))
+            _say(f"lost touch with the hub, trying on: {why}", datetime.now(UTC))
         elif not why:
-            _say("the hub answers again", datetime.now(UTC))
+            _say("in touch with the hub again", datetime.now(UTC))
         self._troubled = bool(why)
 
 

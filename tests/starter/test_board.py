@@ -58,4 +58,4 @@ def test_a_thousand_clusters_fit_a_screen(height: int, stages: int) -> None:
 def test_a_hub_that_is_away_is_told_with_the_time_since() -> None:
     trouble = Trouble("connection refused", NOW - timedelta(seconds=9))
     last = drawn(MadeStage(in_flight=[3]), trouble=trouble)[-1]
-    assert last == "no answer from the hub for 9s, trying on: connection refused"
+    assert last == "lost touch with the hub 9s ago, trying on: connection refused"

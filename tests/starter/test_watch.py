@@ -159,9 +159,9 @@ async def test_it_goes_on_when_the_api_server_was_away(
         )
         await says("updating member2 in stage staging")
         await private_api_server.kill()
-        await says("no answer from the hub, trying on: ")
+        await says("lost touch with the hub, trying on: ")
         await private_api_server.start()
-        await says("the hub answers again")
+        await says("in touch with the hub again")
         await run.say(recorded("succeeded")["status"])
     typed = await asyncio.wait_for(watching, timeout=30)
     assert typed.code == ExitCode.DONE
