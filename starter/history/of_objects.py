@@ -47,10 +47,10 @@ def entries(objects: Objects) -> list[Entry]:
     """All that the objects tell, in the order of time."""
     told = [each for each in map(telling.of_event, objects.events) if each]
     # The status keeps for longer what an event says in more words.
-    words_of = {(each.what, each.stage): each for each in told}
+    in_words = {(each.what, each.stage): each for each in told}
     status, used = [], []
     for entry in _of_status(objects):
-        event = words_of.get((entry.what, entry.stage))
+        event = in_words.get((entry.what, entry.stage))
         status.append(replace(entry, comment=event.comment) if event else entry)
         used += [event] if event else []
     rest = [each for each in told if each not in used]
@@ -72,10 +72,10 @@ def besides(objects: Objects) -> Iterator[Entry]:
 
 def _creator(metadata: ObjectMeta) -> str:
     """The tool that made the object: it owns what cannot be changed afterwards."""
-    entries: list[dict[str, Any]] = (metadata.model_extra or {}).get("managedFields", [])
+    managed: list[dict[str, Any]] = (metadata.model_extra or {}).get("managedFields", [])
     owners = [
         (each.get("time", ""), each["manager"])
-        for each in entries
+        for each in managed
         if "f:placementName" in each.get("fieldsV1", {}).get("f:spec", {})
     ]
     _, tool = min(owners, default=("", ""))

@@ -28,7 +28,7 @@ from starter.views import RunView
     epilog=examples(
         "fleetgate run watch example-run",
         "fleetgate run watch example-run && echo done",
-        "fleetgate run watch example-run --until gate || test $? -eq 4 && ./ask-for-approval",
+        "fleetgate run watch example-run --until gate; test $? -eq 4 && ./ask-for-approval",
     )
 )
 @click.argument("name")
