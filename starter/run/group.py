@@ -15,6 +15,7 @@ COMMANDS = {
     "start": ("starter.run.steering:start", "Start a planned run, or go on with a stopped one."),
     "stop": ("starter.run.steering:stop", "Stop a run; clusters in flight finish."),
     "watch": ("starter.run.watching:watch", "Follow a run until it ends."),
+    "history": ("starter.history.command:history", "Who did what with a run, and when."),
     "delete": ("starter.run.deleting:delete", "Delete runs; what they rolled out stays."),
 }
 
