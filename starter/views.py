@@ -118,6 +118,18 @@ class RunView:
         return next(open_ones, None)
 
     @property
+    def to_be_started(self) -> bool:
+        """Whether it does nothing until a person starts it, or lets it go on."""
+        # A moment after that was asked for, the status is still that of before.
+        asked = self.state is RunState.RUN
+        return self.phase in {Phase.PLANNED, Phase.STOPPED} and not asked
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether a person must act before it gets on."""
+        return self.to_be_started or bool(self.gates.approvals)
+
+    @property
     def deciding(self) -> Condition | None:
         """The condition that says most about where the run is."""
         order = (ConditionType.SUCCEEDED, ConditionType.PROGRESSING, ConditionType.INITIALIZED)

@@ -5,7 +5,6 @@ The texts stay in the objects as the contract has them; this is said beside them
 contract: update-runs 7, 8.4 to 8.6, 8.8, 9 and 10.1, placement 2.1
 """
 
-from collections.abc import Mapping
 from typing import Final
 
 from api.kinds import Scope
@@ -318,17 +317,16 @@ PATTERNS: Final = (*_PLACEMENT, *_STRATEGY, *_VERSION, *_CHANGED)
 """Every text with which a run can fail, the narrower before the wider ones."""
 
 
-def explain(text: str, *, scope: Scope, names: Mapping[str, str]) -> Meaning:
-    """What is behind the text of a failed run.
+def explain(
+    text: str, *, scope: Scope, placement: str, strategy: str, namespace: str = ""
+) -> Meaning:
+    """What is behind the text of a failed run: the message of Initialized or Succeeded False.
 
-    Args:
-        text: message of Initialized=False or Succeeded=False.
-        scope: the run's.
-        names: `placement`, `strategy` and `namespace` of the run; the last may be empty.
+    `scope`, `placement`, `strategy` and `namespace` are the run's.
     """
-    namespace = names["namespace"]
-    known = {
-        **names,
+    names = {
+        "placement": placement,
+        "strategy": strategy,
         "flag": f" -n {namespace}" if namespace else "",
         "where": f" in namespace {namespace}" if namespace else "",
         "placement_kind": scope.placement.kind,
@@ -340,6 +338,6 @@ def explain(text: str, *, scope: Scope, names: Mapping[str, str]) -> Meaning:
         "snapshots": scope.resource_snapshot.plural,
         "approvals": scope.approval.plural,
     }
-    found = meaning(text, (*PATTERNS, *_REST), known)
+    found = meaning(text, (*PATTERNS, *_REST), names)
     assert found is not None, "the last pattern fits any text"
     return found

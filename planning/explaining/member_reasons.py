@@ -79,6 +79,21 @@ _MEMBER: Final = (
         "look at properties decide by the old ones.",
         "Give the agent the right to list nodes and pods on the member; the message has the error.",
     ),
+    Entry(
+        Holder.MEMBER,
+        ConditionType.NAMESPACES_COLLECTED,
+        MemberReason.NAMESPACES_COLLECTED,
+        "The status lists all namespaces of the member, by which ResourcePlacements pick clusters.",
+        NOTHING,
+    ),
+    Entry(
+        Holder.MEMBER,
+        ConditionType.NAMESPACES_COLLECTED,
+        MemberReason.NAMESPACES_TOO_MANY,
+        "The member has more namespaces than its status lists. A ResourcePlacement may pass over "
+        "the member although its namespace is there.",
+        "Delete namespaces that nobody needs, or name the member in a placement of type PickFixed.",
+    ),
 )
 
 _AGENT: Final = (

@@ -3,6 +3,7 @@
 contract: placement 6 (override and synchronization failures), 8 (error texts)
 """
 
+import re
 from typing import Final
 
 from planning.explaining.patterns import Meaning, Pattern, meaning
@@ -84,6 +85,11 @@ _MEMBER: Final = (
 
 _HUB: Final = (
     Pattern.of(
+        r"Work object \S+ has not yet completed",
+        "The member's agent has not said anything of this version yet.",
+        "If this lasts, see that the agent is alive and reaches the hub; its log says more.",
+    ),
+    Pattern.of(
         r'namespaces "fleet-member-(?P<cluster>[^"]*)" not found',
         "Cluster {cluster} has no namespace on the hub: it left the fleet, or is just joining.",
         "Register the cluster again, or let the placement drop it.",
@@ -117,6 +123,26 @@ _HUB: Final = (
 
 PATTERNS: Final = (*_HUB, *_MEMBER)
 """The narrower before the wider ones."""
+
+
+_BOX: Final = re.compile(
+    r"^(?:Failed to|An error)[^(]*\((?:.*?, )?error(?: =|:) (.*)\)$", re.DOTALL
+)
+_STEP: Final = re.compile(
+    r"^(?:failed to (?:apply|patch|create|take over|validate|get)[\w -]*"
+    r"|(?:an )?error (?:is )?returned by the API server"
+    r"|Failed to [a-z ]*(?:override rules on the resources|work to the latest)): "
+)
+
+
+def bare(message: str) -> str:
+    """What the one who refused said, without what others have put around it."""
+    text = _BOX.sub(r"\1", message)
+    while shorter := _STEP.sub("", text):
+        if shorter == text:
+            return text
+        text = shorter
+    return text
 
 
 def explain(message: str) -> Meaning | None:

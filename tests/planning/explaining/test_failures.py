@@ -23,8 +23,9 @@ SELECTING = Selecting(namespace="", name="web")
 
 
 def explained(text: str, scope: Scope = CLUSTER_SCOPE, namespace: str = "") -> Meaning:
-    names = {"placement": "web", "strategy": "slow", "namespace": namespace}
-    return failures.explain(text, scope=scope, names=names)
+    return failures.explain(
+        text, scope=scope, placement="web", strategy="slow", namespace=namespace
+    )
 
 
 def refused(error: SelectionError) -> str:

@@ -2,10 +2,31 @@
 
 import pytest
 
-from api.reasons import ApplyError, BindingMessage
+from api.reasons import (
+    ApplyError,
+    BindingMessage,
+    manifest_apply_failed,
+    manifest_availability_failed,
+    manifest_diff_blocked,
+    manifest_diff_failed,
+    override_failed,
+    sync_failed,
+    work_not_checked,
+    work_still_applying,
+    work_still_diffing,
+)
 from planning.explaining import refusals
 
 WORDS = {
+    "silent": (work_still_applying("web-work"), "has not said anything of this version"),
+    "silent on availability": (
+        work_not_checked("web-work"),
+        "has not said anything of this version",
+    ),
+    "silent on differences": (
+        work_still_diffing("web-work"),
+        "has not said anything of this version",
+    ),
     "webhook": (
         'admission webhook "policy.example.com" denied the request: no latest tags',
         "The admission webhook policy.example.com of the member refuses",
@@ -94,3 +115,27 @@ def test_each_pattern_is_for_something() -> None:
 
 def test_words_that_nobody_knows_have_no_explanation() -> None:
     assert refusals.explain("etcdserver: request timed out") is None
+
+
+API_SERVER = 'Deployment.apps "web" is invalid: spec.replicas (in body): no'
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        manifest_apply_failed(API_SERVER),
+        manifest_apply_failed(
+            "failed to apply the manifest: failed to patch the manifest object: "
+            f"error returned by the API server: {API_SERVER}"
+        ),
+        manifest_apply_failed(f"failed to take over a pre-existing object: {API_SERVER}"),
+        manifest_availability_failed(API_SERVER),
+        manifest_diff_failed(API_SERVER),
+        manifest_diff_blocked("DecodingErred", API_SERVER),
+        override_failed(API_SERVER),
+        sync_failed(API_SERVER),
+        API_SERVER,
+    ],
+)
+def test_what_stands_around_a_refusal_is_taken_away(message: str) -> None:
+    assert refusals.bare(message) == API_SERVER
