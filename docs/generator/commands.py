@@ -35,7 +35,7 @@ def _index(context: click.Context) -> str:
         _prose(fleetgate.help or ""),
         "It is installed as `kubectl-fleetgate` as well, so `kubectl fleetgate …` does the same.",
         table(("command", "what it does"), rows),
-        "## Options of every command",
+        "Every command has `--help`, with examples. Before the command may stand:",
         _parameters(fleetgate, context),
         "## Exit codes",
         table(("code", "meaning"), _EXIT_CODES),
@@ -83,8 +83,8 @@ def _prose(text: str) -> str:
 
 
 def _parameters(command: click.Command, context: click.Context) -> str:
-    # Arguments are in the usage, and the text of the command is about them.
-    options = (each for each in command.get_params(context) if isinstance(each, click.Option))
+    # Not --help, which all have; arguments are in the usage, and the command's text is about them.
+    options = (each for each in command.params if isinstance(each, click.Option))
     records = filter(None, (option.get_help_record(context) for option in options))
     rows = [(literal(flags), " ".join(told.split())) for flags, told in records]
     return table(("option", "what it does"), rows)
