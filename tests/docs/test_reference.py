@@ -16,6 +16,7 @@ from docs.generator.markdown import literal, plain
 from planning.explaining import reasons
 from planning.explaining.entries import Entry
 from starter.cli import fleetgate
+from starter.failures import ExitCode
 from starter.worker import worker as worker_command
 
 PAGES = all_pages()
@@ -78,6 +79,11 @@ def test_every_command_is_described_with_all_its_options(
     assert f"# fleetgate {' '.join(path)}\n" in text
     options = [each for each in command.params if isinstance(each, click.Option)]
     assert [each.name for each in options if each.opts[0] not in text] == []
+
+
+@pytest.mark.parametrize("code", list(ExitCode))
+def test_every_exit_code_is_described(code: ExitCode) -> None:
+    assert f"\n| {code.value} | " in PAGES["commands/index.md"]
 
 
 def test_every_setting_is_described_with_a_flag_that_there_is() -> None:
