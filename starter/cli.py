@@ -14,7 +14,7 @@ COMMANDS = {
     "local": ("starter.local:local", "Start, end and look at the embedded fleet."),
     "run": (
         "starter.run.group:run",
-        "Update runs: list, show, create, start, stop, watch, history, delete.",
+        "Update runs: list, show, explain, watch, history, create, start, stop, delete.",
     ),
     "plan": ("starter.plan.command:plan", "What a run would do, before there is one."),
     "approve": ("starter.approving:approve", "Let a run through a gate."),
