@@ -1,5 +1,6 @@
 """Runs, gates and times in words. Pure: views and `now` in, text out."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from starter.gates import Approval, Wait
@@ -84,6 +85,18 @@ def phrase(view: RunView, now: datetime) -> str:
     return str(view.phase)
 
 
+def named(names: Sequence[str], *, at_most: int = NAMED_AT_MOST) -> str:
+    """Names, the first few of them if there are many: `a, b, c and 4 more`."""
+    more = len(names) - at_most
+    text = ", ".join(names[:at_most])
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def count(number: int, what: str) -> str:
+    """How many of what: `1 cluster`, `2 clusters`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def approve_command(view: RunView, gate: Approval) -> str:
     """What to type to open a gate."""
     return f"fleetgate approve {view.name} {gate.stage} --{gate.side}{namespace_flag(view)}"
@@ -116,7 +129,4 @@ def _succeeded(view: RunView) -> str:
 
 def _in_flight(stage: StageRow | None) -> str:
     """Names of the clusters that are being updated, the first few of them."""
-    names = stage.names(Progress.UPDATING) if stage else []
-    more = len(names) - NAMED_AT_MOST
-    text = ", ".join(names[:NAMED_AT_MOST])
-    return f"{text} and {more} more" if more > 0 else text
+    return named(stage.names(Progress.UPDATING)) if stage else ""

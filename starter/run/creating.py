@@ -47,10 +47,11 @@ def create(
         resource_snapshot_index=index,
         state=RunState(state),
     )
-    asyncio.run(_create(target, _body(target.scope, name, target.namespace, spec)))
+    asyncio.run(_create(target, body(target.scope, name, target.namespace, spec)))
 
 
-def _body(scope: Scope, name: str, namespace: str, spec: UpdateRunSpec) -> UpdateRun:
+def body(scope: Scope, name: str, namespace: str, spec: UpdateRunSpec) -> UpdateRun:
+    """A run that is not written yet."""
     model = StagedUpdateRun if scope.run.namespaced else ClusterStagedUpdateRun
     return model(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
 
