@@ -8,6 +8,7 @@ from starter import people
 from starter.acting import by_option, comment_option
 from starter.approve.giving import Desk
 from starter.approve.several import approve_all
+from starter.completion import live
 from starter.consent import yes_option
 from starter.helping import examples
 from starter.patience import Patience, wait_options
@@ -24,8 +25,8 @@ from workflows.messages import Approve, GateSide
         "fleetgate approve --all-pending",
     )
 )
-@click.argument("run", default="")
-@click.argument("stage", default="")
+@click.argument("run", default="", shell_complete=live.waiting_runs)
+@click.argument("stage", default="", shell_complete=live.pending_stages)
 @click.option("--before", "side", flag_value=str(GateSide.BEFORE), help="The gate before it.")
 @click.option("--after", "side", flag_value=str(GateSide.AFTER), help="The gate after it.")
 @click.option("--all-pending", is_flag=True, help="All open gates, of RUN or of all runs.")
@@ -77,7 +78,6 @@ async def _approve(
         if run is None or all_pending:
             await approve_all(desk, run, wanted, yes=yes)
         else:
-            answer, gate = await desk.give(run, wanted)
-            click.echo(answer)
-            for line in await desk.follow(run, gate):
+            click.echo(await desk.give(run, wanted))
+            for line in await desk.follow(run):
                 click.echo(line)

@@ -11,7 +11,6 @@ from planning.runs import approvals
 from starter import views
 from starter.acting import tell
 from starter.approve.choosing import choose, none_open
-from starter.gates import Approval
 from starter.patience import Patience
 from starter.run.waiting import Waiting
 from starter.targets import Target
@@ -27,8 +26,8 @@ class Desk:
     target: Target
     patience: Patience
 
-    async def give(self, run: UpdateRun, wanted: Approve) -> tuple[str, Approval | None]:
-        """Approve the one open gate that is meant; the answer, and the gate if it is known.
+    async def give(self, run: UpdateRun, wanted: Approve) -> str:
+        """Approve the one open gate that is meant, and return the answer.
 
         Raises Failure when none is meant, or several are.
         """
@@ -43,17 +42,17 @@ class Desk:
             return await self._write(gate.request, wanted)
 
         # Without a gate in the object too: the workflow may have opened one a moment ago.
-        return await tell(self.target, run, "approve", wanted, otherwise=write), gate
+        return await tell(self.target, run, "approve", wanted, otherwise=write)
 
-    async def follow(self, run: UpdateRun, gate: Approval | None) -> Sequence[str]:
-        """Wait until the run has gone through a gate, and tell what it does then."""
-        stopped = views.phase(run) in {Phase.STOPPING, Phase.STOPPED}
+    async def follow(self, run: UpdateRun) -> Sequence[str]:
+        """Wait until a run has gone through the gate, and tell what it does then."""
         # A stopped run goes through when it is started (contract: update-runs 10.3).
-        if gate is None or stopped or not self.patience.wait:
+        if views.phase(run) in {Phase.STOPPING, Phase.STOPPED} or not self.patience.wait:
             return []
+        before = views.of(run).gates.approved
         waiting = Waiting(self.hub, self.target, self.patience.timeout)
         return await waiting.until_under_way(
-            run, also=lambda view: gate not in view.gates.approvals
+            run, also=lambda view: view.phase in views.ENDED or view.gates.approved > before
         )
 
     async def _write(self, name: str, message: Approve) -> str:

@@ -42,9 +42,8 @@ async def _open(desk: Desk, run: UpdateRun, gate: Approval, message: Approve) ->
     name = run.metadata.name
     wanted = message.model_copy(update={"stage": gate.stage, "side": gate.side})
     try:
-        answer, _ = await desk.give(run, wanted)
-        click.echo(f"{name}: {answer}")
-        for line in await desk.follow(run, gate):
+        click.echo(f"{name}: {await desk.give(run, wanted)}")
+        for line in await desk.follow(run):
             click.echo(f"{name}: {line}")
     except (Failure, HubError) as error:
         click.echo(f"{name}: error: {failures.explain(error)}", err=True)

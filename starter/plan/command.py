@@ -10,6 +10,7 @@ from rich.console import Console
 from api.runs import UpdateRunSpec
 from planning.identity import RunRef
 from starter import output
+from starter.completion import live
 from starter.failures import Failure
 from starter.helping import examples
 from starter.plan import manifests, showing
@@ -24,9 +25,14 @@ from starter.targets import Target, target_options
         "fleetgate plan -f run.yaml",
     )
 )
-@click.argument("placement", required=False)
-@click.argument("strategy", required=False)
-@click.option("--index", default="", help="Resource snapshot to plan with [default: a new one].")
+@click.argument("placement", required=False, shell_complete=live.placements)
+@click.argument("strategy", required=False, shell_complete=live.strategies)
+@click.option(
+    "--index",
+    default="",
+    shell_complete=live.indexes,
+    help="Resource snapshot to plan with [default: a new one].",
+)
 @click.option(
     "-f",
     "--filename",

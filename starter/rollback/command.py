@@ -10,6 +10,7 @@ from api.runs import RunState, UpdateRun
 from hub import Hub
 from planning.identity import RunRef
 from starter import consent, history, output, views, words
+from starter.completion import live
 from starter.consent import yes_option
 from starter.helping import examples
 from starter.history import History
@@ -33,14 +34,20 @@ from workflows.messages import ChangeState
         "fleetgate rollback web-app -n my-app-namespace --stop-active",
     )
 )
-@click.argument("placement")
+@click.argument("placement", shell_complete=live.placements)
 @click.option(
     "--to",
     metavar="INDEX",
     default="",
+    shell_complete=live.indexes,
     help="Snapshot to go back to  [default: the one before what the last run rolled out].",
 )
-@click.option("--strategy", default="", help="Strategy to use  [default: the last run's].")
+@click.option(
+    "--strategy",
+    default="",
+    shell_complete=live.strategies,
+    help="Strategy to use  [default: the last run's].",
+)
 @click.option("--name", default="", help="Name of the run  [default: PLACEMENT-rollback-INDEX].")
 @click.option("--stop-active", is_flag=True, help="Stop runs of the placement under way first.")
 @click.option("--diff", is_flag=True, help="Show what changes line by line.")

@@ -8,6 +8,7 @@ import click
 from api.runs import UpdateRun
 from planning.runs import lifecycle
 from starter import consent, output, views, words
+from starter.completion import live
 from starter.consent import yes_option
 from starter.helping import examples
 from starter.patience import Patience, wait_options
@@ -22,7 +23,7 @@ from starter.targets import Target, target_options
         "fleetgate run delete web-app-rollout -n my-app-namespace --yes",
     )
 )
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=live.runs)
 @yes_option
 @wait_options
 @target_options

@@ -10,6 +10,7 @@ from api.runs import RunState, UpdateRun
 from hub import Hub
 from starter import people
 from starter.acting import by_option, comment_option, tell
+from starter.completion import live
 from starter.failures import Failure
 from starter.helping import examples
 from starter.patience import Patience, wait_options
@@ -29,7 +30,7 @@ _UPDATES = {RunState.RUN: "resume", RunState.STOP: "pause"}
         'fleetgate run start web-app-rollout -n my-app-namespace --comment "window is open"',
     )
 )
-@click.argument("name")
+@click.argument("name", shell_complete=live.unfinished_runs)
 @by_option
 @comment_option
 @wait_options
@@ -49,7 +50,7 @@ def start(target: Target, patience: Patience, name: str, by: str | None, comment
         "fleetgate run stop example-run --no-wait",
     )
 )
-@click.argument("name")
+@click.argument("name", shell_complete=live.unfinished_runs)
 @by_option
 @comment_option
 @wait_options

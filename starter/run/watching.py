@@ -9,6 +9,7 @@ import click
 from api.runs import UpdateRun
 from hub import Hub
 from starter import output, views
+from starter.completion import live
 from starter.failures import ExitCode, Failure
 from starter.following import follow
 from starter.helping import examples
@@ -23,7 +24,7 @@ from starter.views import Phase, RunView
         "fleetgate run watch example-run --exit-on-gate && echo done",
     )
 )
-@click.argument("name")
+@click.argument("name", shell_complete=live.runs)
 @click.option("--exit-on-gate", is_flag=True, help="End with exit code 4 when a person must act.")
 @target_options
 def watch(target: Target, name: str, exit_on_gate: bool) -> int:

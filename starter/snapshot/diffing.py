@@ -6,6 +6,7 @@ from collections import Counter
 import click
 
 from starter import differences, history, words
+from starter.completion import live
 from starter.failures import Failure
 from starter.helping import examples
 from starter.history import History
@@ -22,9 +23,9 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
         "fleetgate snapshot diff web-app latest now -n my-app-namespace",
     )
 )
-@click.argument("placement")
-@click.argument("old", default="")
-@click.argument("new", default="latest")
+@click.argument("placement", shell_complete=live.placements)
+@click.argument("old", default="", shell_complete=live.versions)
+@click.argument("new", default="latest", shell_complete=live.versions)
 @target_options
 def diff(target: Target, placement: str, old: str, new: str) -> None:
     """Show what changed between two versions of a placement's content.

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from starter import columns, differences, history, output, words
+from starter.completion import live
 from starter.helping import examples
 from starter.history import History
 from starter.snapshot import objects
@@ -21,7 +22,7 @@ from starter.versions import Version
         "fleetgate snapshot list web-app -n my-app-namespace -o wide",
     ),
 )
-@click.argument("placement")
+@click.argument("placement", shell_complete=live.placements)
 @output_option
 @target_options
 def list_snapshots(target: Target, placement: str) -> None:

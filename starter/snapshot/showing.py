@@ -11,6 +11,7 @@ from rich.text import Text
 from hub import Json
 from planning.resource_order import identify
 from starter import columns, history, output, words
+from starter.completion import live
 from starter.helping import examples
 from starter.history import History
 from starter.secrecy import hidden
@@ -29,8 +30,8 @@ NAMED_AT_MOST = 8
         "fleetgate snapshot show web-app now -n my-app-namespace",
     )
 )
-@click.argument("placement")
-@click.argument("index", default="latest")
+@click.argument("placement", shell_complete=live.placements)
+@click.argument("index", default="latest", shell_complete=live.versions)
 @output_option
 @target_options
 def show(target: Target, placement: str, index: str) -> None:
