@@ -22,7 +22,7 @@ def none_open(view: RunView, wanted: Approve) -> Failure:
     """That the run waits for nothing of what is meant, and what it does wait for."""
     if not view.gates.approvals:
         return Failure(f"run {view.name} waits for no approval now")
-    gate = f"{wanted.side or 'at'} stage {wanted.stage}" if wanted.stage else f"{wanted.side}"
+    gate = f"{wanted.side or 'at'} {f'stage {wanted.stage}' if wanted.stage else 'any stage'}"
     waits = ", ".join(map(str, view.gates.approvals))
     return Failure(f"run {view.name} waits for no approval {gate}; it waits for: {waits}")
 
