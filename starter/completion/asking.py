@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from click import Context, Parameter
+from click import Argument, Context, Parameter
 from click.shell_completion import CompletionItem
 
 from api.kinds import Kind
@@ -51,12 +51,24 @@ def on_hub(look: Look) -> Completer:
     def complete(context: Context, parameter: Parameter, incomplete: str) -> list[Item]:
         before = context.params.get(parameter.name or "")
         typed = before if isinstance(before, tuple) else ()
-        found = _ask(look, context.params)
+        found = _ask(look, _words(context))
         return [
             each for each in found if each.value.startswith(incomplete) and each.value not in typed
         ]
 
     return complete
+
+
+def _words(context: Context) -> dict[str, Any]:
+    """Values by name of all that was typed.
+
+    Before an option that still lacks its value click leaves arguments aside.
+    """
+    words, aside = dict(context.params), list(context.args)
+    for parameter in context.command.params:
+        if isinstance(parameter, Argument) and parameter.name and aside:
+            words[parameter.name] = words.get(parameter.name) or aside.pop(0)
+    return words
 
 
 def _ask(look: Look, words: dict[str, Any]) -> Iterable[Item]:

@@ -81,7 +81,8 @@ def _before(known: History) -> tuple[str, list[str]]:
     undone = f"run {found.last.metadata.name} rolled out snapshot {rolled_out}"
     why = [f"{undone}; snapshot {found.index} is {found.why}"]
     if found.left_out:
-        why.append(f"left out: {', '.join(found.left_out)}; take another with --to")
+        left_out = ", ".join(found.left_out)
+        why.append(f"left out: {left_out}, of which less is known; --to takes another")
     return found.index, why
 
 

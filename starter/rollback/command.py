@@ -79,6 +79,7 @@ async def _rollback(
         if known.active and not stop_active:
             raise choosing.beside(known.active, datetime.now(UTC))
         run = await _shown(hub, target, asked, known, diff=diff)
+        click.echo()
         consent.ask(_question(run, known.active), yes=yes)
         waiting = Waiting(hub, target, patience.timeout)
         for other in known.active:
@@ -101,8 +102,9 @@ async def _shown(
 
 def _question(run: UpdateRun, active: Sequence[UpdateRun]) -> str:
     make = f"make and start run {run.metadata.name}?"
-    stop = f"Stop {words.named([each.metadata.name for each in active])}, then " if active else ""
-    return f"\n{stop}{make}" if stop else f"\n{make.capitalize()}"
+    if not active:
+        return make.capitalize()
+    return f"Stop {words.named([each.metadata.name for each in active])}, then {make}"
 
 
 async def _stop(waiting: Waiting, run: UpdateRun) -> None:

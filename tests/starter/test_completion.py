@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -11,7 +12,7 @@ import pytest
 import yaml
 
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
-from hub import Hub
+from hub import Hub, Json
 from starter import cli
 from starter.completion import kubectl
 from starter.run.group import COMMANDS as RUN
@@ -118,25 +119,32 @@ async def test_what_a_run_does_is_told_beside_its_name(world: RunOnHub) -> None:
     assert lines == [f"{world.name}\twaiting: approval before", ":4"]
 
 
+@pytest.fixture
+def kubeconfig(hub_kubeconfig: Path) -> Json:
+    """What the kubeconfig of the hub says."""
+    found: Json = yaml.safe_load(hub_kubeconfig.read_text())
+    return found
+
+
 @pytest.mark.usefixtures("fleetgate")
-async def test_namespaces_and_contexts_are_completed(hub_kubeconfig: Path) -> None:
+async def test_namespaces_and_contexts_are_completed(
+    hub_kubeconfig: Path, kubeconfig: Json
+) -> None:
     assert "kube-system" in await offered("run", "list", "-n", "kube-")
-    config = yaml.safe_load(hub_kubeconfig.read_text())
-    names = [each["name"] for each in config["contexts"]]
+    names = [each["name"] for each in kubeconfig["contexts"]]
     assert await offered("run", "list", "--context", "") == names
     there = ["--kubeconfig", str(hub_kubeconfig), "--context", ""]
     assert await offered("run", "list", *there) == names
 
 
 @pytest.fixture
-def away(hub_kubeconfig: Path, tmp_path: Path) -> Callable[[str], Path]:
+def away(kubeconfig: Json, tmp_path: Path) -> Callable[[str], Path]:
     """Make the kubeconfig of an API server at an address."""
 
     def make(address: str) -> Path:
-        config = yaml.safe_load(hub_kubeconfig.read_text())
-        config["clusters"][0]["cluster"]["server"] = f"https://{address}"
+        kubeconfig["clusters"][0]["cluster"]["server"] = f"https://{address}"
         path = tmp_path / "away.kubeconfig"
-        path.write_text(yaml.safe_dump(config))
+        path.write_text(yaml.safe_dump(kubeconfig))
         return path
 
     return make
@@ -154,16 +162,15 @@ async def test_nothing_is_offered_nor_said_where_no_hub_answers(
 
 
 async def test_a_hub_that_does_not_answer_is_given_up_soon(away: Callable[[str], Path]) -> None:
-    silent = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1", 0)
-    host, port = silent.sockets[0].getsockname()
-    assert await offered("run", "show", "--kubeconfig", str(away(f"{host}:{port}")), "") == []
-    silent.close()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        host, port = silent.getsockname()
+        assert await offered("run", "show", "--kubeconfig", str(away(f"{host}:{port}")), "") == []
 
 
 def test_kubectl_and_bash_get_answers_from_real_processes(hub_kubeconfig: Path) -> None:
     folder = Path(sys.executable).parent
     environment = os.environ | {"KUBECONFIG": str(hub_kubeconfig)}
-    asked = [folder / "kubectl_complete-fleetgate", "run", "list", "-n", "kube-s"]
+    asked = [str(folder / "kubectl_complete-fleetgate"), "run", "list", "-n", "kube-s"]
     found = subprocess.run(asked, env=environment, capture_output=True, check=True, text=True)
     assert (found.stdout, found.stderr) == ("kube-system\n:4\n", "")
     asked_by_bash = environment | {
