@@ -11,6 +11,7 @@ import yaml
 
 from starter import cli
 from starter.run.group import COMMANDS as RUN
+from starter.snapshot.group import COMMANDS as SNAPSHOT
 from tests.starter.conftest import Fleetgate
 
 
@@ -20,7 +21,14 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
     assert "Usage: fleetgate" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["approve", "crds", "worker", *(f"run {c}" for c in RUN)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("approve", "rollback", "completion", "crds", "worker"),
+        *(f"run {each}" for each in RUN),
+        *(f"snapshot {each}" for each in SNAPSHOT),
+    ],
+)
 def test_examples_are_shown_one_a_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([*command.split(), "--help"]) == 0
     help_text = capsys.readouterr().out

@@ -139,6 +139,20 @@ async def test_where_no_worker_follows_it_says_so_in_the_end(gated: RunOnHub) ->
     assert "no worker has taken up yet that its state is Stop; is one running?" in typed.err
 
 
+async def test_a_run_that_cannot_be_planned_is_a_failure_with_the_reason(run: RunOnHub) -> None:
+    await run.create("planned", state="Initialize")
+    await run.say({"conditions": [], "stagesStatus": []})
+    starting = asyncio.create_task(run.type("run", "start", run.name))
+    await eventually(run.read, lambda seen: seen["spec"]["state"] == "Run")
+    await run.say(recorded("initialization-failed")["status"])
+    typed = await asyncio.wait_for(starting, timeout=20)
+    assert typed.code == 1
+    why = "failed: no resourceSnapshots with index `1` found for placement `/example-placement`"
+    assert f"error: run {run.name} {why}\n" in typed.err
+    again = await run.type("run", "start", run.name)
+    assert f"run {run.name} has {why}; that is final" in again.err
+
+
 async def test_a_run_that_fails_instead_of_stopping_is_a_failure(gated: RunOnHub) -> None:
     stopping = asyncio.create_task(gated.type("run", "stop", gated.name))
     await eventually(gated.read, lambda seen: seen["spec"]["state"] == "Stop")

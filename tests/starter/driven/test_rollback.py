@@ -88,6 +88,7 @@ async def test_a_cluster_that_is_stuck_is_taken_over(rollout: Rollout) -> None:
     assert "the rollback takes over what is stuck" in typed.out
     await rollout.update(index=0)
     await rollout.reaches("UpdateRunSucceeded", run=f"{rollout.name}-rollback-0", kind="Succeeded")
+    await rollout.reaches("UpdateRunStopped", run=f"{rollout.name}-v1")
 
 
 async def test_a_version_that_is_named_may_be_any_that_is_stored(rollout: Rollout) -> None:
