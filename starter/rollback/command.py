@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from api.runs import RunState, UpdateRun
-from hub import Hub
+from hub import Forbidden, Hub
 from planning.identity import RunRef
 from starter import consent, history, output, views, words
 from starter.completion import live
@@ -96,7 +96,13 @@ async def _shown(
     for line in why:
         click.echo(line)
     ref = RunRef(scope_name=target.scope.name, namespace=target.namespace, name=name, uid="")
-    show(output.console(), await draft(hub, ref, spec), whole=diff)
+    try:
+        made = await draft(hub, ref, spec)
+    except Forbidden as error:
+        # Who may roll out in one namespace need not be allowed to look at the fleet.
+        click.echo(f"what the run would do cannot be shown: {error}", err=True)
+    else:
+        show(output.console(), made, whole=diff)
     return body(target.scope, name, target.namespace, spec)
 
 
