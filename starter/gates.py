@@ -47,7 +47,7 @@ class Gates:
     approvals: tuple[Approval, ...] = ()
     waits: tuple[Wait, ...] = ()
     approved: int = 0
-    """How many approvals were given so far, for gates that are open now."""
+    """How many approvals were given and accepted so far."""
 
 
 def closed(run: UpdateRun) -> Gates:

@@ -5,16 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from api.runs import UpdateRunSpec
 from planning.identity import RunRef
 from starter import output
 from starter.completion import live
-from starter.failures import Failure
 from starter.helping import examples
 from starter.plan import manifests, showing
-from starter.plan.drafting import Draft, draft
+from starter.plan.drafting import draft
+from starter.plan.printing import print_draft
 from starter.targets import Target, target_options
 
 
@@ -84,23 +83,6 @@ async def _plan(target: Target, spec: UpdateRunSpec, *, diff: bool) -> None:
     async with await target.connect() as hub:
         made = await draft(hub, run, spec)
     console = output.console()
-    show(console, made, whole=diff)
+    print_draft(console, made, whole=diff)
     advice = showing.advice(made, target.namespace)
     console.print("\nNext:", *(f"  {line}" for line in advice), sep="\n")
-
-
-def show(console: Console, made: Draft, *, whole: bool) -> None:
-    """Print a draft, with what changes. Raises Failure when it would not be initialized."""
-    console.print(showing.headline(made))
-    if showing.stages(made):
-        console.print()
-        console.print(showing.table(made, width=console.width))
-        console.print()
-        console.print(showing.totals(made))
-    for line in showing.changes(made, whole=whole):
-        console.print(line, markup=False)
-    if made.problem:
-        raise Failure(
-            f"a run would not be initialized: {showing.problem(made)}",
-            advice="mend that and plan again; nothing was written",
-        )

@@ -15,8 +15,8 @@ from starter.consent import yes_option
 from starter.helping import examples
 from starter.history import History
 from starter.patience import Patience, wait_options
-from starter.plan.command import show
 from starter.plan.drafting import draft
+from starter.plan.printing import print_draft
 from starter.rollback import choosing
 from starter.rollback.choosing import Asked
 from starter.run.creating import body
@@ -102,7 +102,7 @@ async def _shown(
         # Who may roll out in one namespace need not be allowed to look at the fleet.
         click.echo(f"what the run would do cannot be shown: {error}", err=True)
     else:
-        show(output.console(), made, whole=diff)
+        print_draft(output.console(), made, whole=diff)
     return body(target.scope, name, target.namespace, spec)
 
 

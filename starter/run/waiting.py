@@ -1,7 +1,7 @@
 """Following a run until something has come of what was asked for."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,25 +13,12 @@ from hub import Hub
 from planning import durations
 from starter import tables, views, words
 from starter.failures import ExitCode, Failure
-from starter.following import follow
 from starter.run import effects
+from starter.run.following import versions
 from starter.targets import Target
 from starter.views import Phase, RunView
 
 Look = Callable[[RunView], object]
-
-
-async def looks(hub: Hub, target: Target, name: str, uid: str) -> AsyncGenerator[RunView, None]:
-    """The run as it is, then after each change; ends when it is deleted."""
-    kind, namespace = target.scope.run, target.namespace
-    async with follow(hub, kind, namespace=namespace, name=name) as changes:
-        if await hub.find(kind, name, namespace=namespace) is None:
-            return  # deleted before the following began, which therefore never tells
-        async for change in changes:
-            # A namesake that was made after this one was deleted is another run.
-            if change.new is None or change.new["metadata"]["uid"] != uid:
-                return
-            yield views.of(UpdateRun.from_wire(change.new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +38,10 @@ class Waiting:
         try:
             async with (
                 asyncio.timeout(self.within.total_seconds()),
-                aclosing(looks(self.hub, self.target, name, run.metadata.uid)) as found,
+                aclosing(versions(self.hub, self.target, run)) as found,
             ):
-                async for view in found:
+                async for each in found:
+                    view = views.of(each)
                     seen(view)
                     if holds(view):
                         return view
@@ -104,7 +92,7 @@ class Waiting:
         try:
             async with (
                 asyncio.timeout(self.within.total_seconds()),
-                aclosing(looks(self.hub, self.target, name, run.metadata.uid)) as found,
+                aclosing(versions(self.hub, self.target, run)) as found,
             ):
                 async for _ in found:
                     pass

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 from temporalio.client import Client
 from temporalio.worker import Worker
@@ -22,6 +23,8 @@ async def running_engine(
         task_queue=settings.task_queue,
         activities=all_activities(hub, temporal),
         max_concurrent_activities=200,
+        # Those whose process has ended hold up a run for no longer.
+        sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
     )
     bridge = Bridge(hub, temporal, settings=settings)
     async with worker:
