@@ -28,8 +28,8 @@ async def approve_all(desk: Desk, run: UpdateRun | None, message: Approve, *, ye
     consent.ask(f"Give {words.count(len(pending), 'approval')}?", yes=yes)
     through = await asyncio.gather(*(_open(desk, *each, message) for each in pending))
     if not all(through):
-        failed = words.count(through.count(False), "run")
-        raise Failure(f"{failed} of {len(through)} did not go through")
+        failed, total = through.count(False), words.count(len(through), "run")
+        raise Failure(f"{failed} of {total} did not go on; see above why")
 
 
 async def _runs(desk: Desk) -> list[UpdateRun]:

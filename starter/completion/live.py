@@ -93,9 +93,11 @@ def contexts(context: Context, _: Parameter, incomplete: str) -> list[Item]:
     """Contexts of the kubeconfig."""
     from hub import BadConfiguration
     from hub.kubeconfig import contexts as contexts_of
+    from starter import targets
 
+    kubeconfig = targets.found(context.params["kubeconfig"], None, "").kubeconfig
     try:
-        found = contexts_of(context.params["kubeconfig"])
+        found = contexts_of(kubeconfig)
     except BadConfiguration:
         return []
     return [CompletionItem(each) for each in found if each.startswith(incomplete)]

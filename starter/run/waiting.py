@@ -29,7 +29,9 @@ class Waiting:
     target: Target
     within: timedelta
 
-    async def until(self, run: UpdateRun, holds: Look, *, what: str, seen: Look = bool) -> RunView:
+    async def until(
+        self, run: UpdateRun, holds: Look, *, what: str, seen: Look = lambda _: None
+    ) -> RunView:
         """Follow a run until it is as it should be, and return it; `seen` gets every look.
 
         Raises Failure when it is not in time, with what it waits for, or when it was deleted.
@@ -74,7 +76,7 @@ class Waiting:
         def show(view: RunView) -> None:
             nonlocal shown
             lines = tables.moves(shown, view, datetime.now(UTC))
-            if view.phase is Phase.STUCK is not shown.phase:
+            if view.phase is Phase.STUCK and shown.phase is not Phase.STUCK:
                 lines.append(words.sentence(view, datetime.now(UTC)))
             for line in lines:
                 click.echo(line)

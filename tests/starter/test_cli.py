@@ -81,17 +81,6 @@ def hub_away(hub_kubeconfig: Path, tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def in_folder_of_a_fleet(
-    fleetgate: Fleetgate, hub_kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The current folder is that of a local fleet, and no other hub is named."""
-    monkeypatch.delenv("KUBECONFIG")
-    folder = tmp_path / ".fleetgate"
-    folder.mkdir()
-    (folder / "hub.kubeconfig").write_text(hub_kubeconfig.read_text())
-
-
 async def test_a_hub_that_is_not_there_is_a_failure_with_advice(
     fleetgate: Fleetgate, hub_away: Path
 ) -> None:

@@ -137,6 +137,16 @@ async def test_namespaces_and_contexts_are_completed(
     assert await offered("run", "list", *there) == names
 
 
+@pytest.mark.usefixtures("in_folder_of_a_fleet")
+async def test_in_the_folder_of_a_local_fleet_its_hub_is_asked_silently(
+    kubeconfig: Json, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "kube-system" in await offered("run", "list", "-n", "")
+    names = [each["name"] for each in kubeconfig["contexts"]]
+    assert await offered("run", "list", "--context", "") == names
+    assert capsys.readouterr() == ("", "")
+
+
 @pytest.fixture
 def away(kubeconfig: Json, tmp_path: Path) -> Callable[[str], Path]:
     """Make the kubeconfig of an API server at an address."""

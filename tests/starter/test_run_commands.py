@@ -175,6 +175,25 @@ async def test_a_name_that_is_wrong_deletes_nothing(gated: RunOnHub) -> None:
     assert await gated.read()
 
 
+async def test_of_several_approvals_each_failure_is_told(gated: RunOnHub) -> None:
+    await gated.hub.delete(gated.scope.approval, gated.request, namespace=gated.namespace)
+    typed = await gated.type("approve", gated.name, "--all-pending", "--yes")
+    assert typed.code == 1
+    told, summary = typed.err.splitlines()
+    assert told.startswith(f"{gated.name}: error: ")
+    assert f'"{gated.request}" not found' in told
+    assert summary == "error: 1 of 1 run did not go on; see above why"
+
+
+async def test_approving_needs_a_run_or_all_of_them(gated: RunOnHub) -> None:
+    nothing = await gated.type("approve")
+    assert nothing.code == 2
+    assert "name the run that waits, or --all-pending for all runs" in nothing.err
+    both = await gated.type("approve", gated.name, "canary", "--all-pending")
+    assert both.code == 2
+    assert "name a stage, or --all-pending, but not both" in both.err
+
+
 async def test_approving_a_gate_that_is_not_waited_for_says_which_one_is(gated: RunOnHub) -> None:
     typed = await gated.type("approve", gated.name, "staging")
     assert typed.code == 1

@@ -78,10 +78,10 @@ class Rollout:
         await self.update(index=index)
         await self.reaches("UpdateRunSucceeded", run=name, kind="Succeeded")
 
-    async def waits_for_approval(self) -> None:
-        """Wait until the run says that a gate of its is closed."""
+    async def waits_for_approval(self, run: str = "") -> None:
+        """Wait until a run says that it stands at a gate."""
         await eventually(
-            lambda: self.placement.read_run(self.name),
+            lambda: self.placement.read_run(run or self.name),
             lambda seen: views.of(UpdateRun.from_wire(seen)).gates.approvals,
         )
 

@@ -1,5 +1,8 @@
 """Approving, and waiting for what comes of it."""
 
+import pytest
+
+from api.kinds import NAMESPACED_SCOPE
 from starter.people import user_of
 from tests.starter.driven.rollouts import APPROVAL, Rollout
 from tests.support.hand_placement import says
@@ -71,6 +74,22 @@ async def test_all_open_gates_are_listed_and_only_opened_when_the_person_agrees(
     assert f"{rollout.name}: stage one begins: {first}" in typed.out.splitlines()
     none = await rollout.type("approve", rollout.name, "--all-pending", "--yes")
     assert none.out == f"run {rollout.name} waits for no approval\n"
+
+
+@pytest.mark.parametrize("scope", [NAMESPACED_SCOPE], ids=["sur"])
+async def test_without_a_run_the_gates_of_all_runs_are_opened(rollout: Rollout) -> None:
+    await rollout.create(stages=[rollout.stage("one", beforeStageTasks=[APPROVAL])])
+    for name in (rollout.name, f"{rollout.name}-too"):
+        await rollout.run(name)
+        await rollout.waits_for_approval(name)
+    typed = await rollout.type("approve", "--all-pending", "--yes", "--no-wait")
+    assert typed.code == 0, typed.err
+    assert sorted(typed.out.splitlines()) == [
+        f"{rollout.name} waits for approval before stage one",
+        f"{rollout.name}-too waits for approval before stage one",
+        f"{rollout.name}-too: stage one (before) is approved",
+        f"{rollout.name}: stage one (before) is approved",
+    ]
 
 
 async def test_an_approval_while_stopped_does_not_wait_for_the_start(rollout: Rollout) -> None:
