@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 
 class LazyGroup(click.Group):
@@ -43,6 +44,15 @@ class LazyGroup(click.Group):
         meant = get_close_matches(typed, self._commands_at, n=1)
         if meant and not ctx.resilient_parsing:
             raise click.UsageError(f"no command {typed!r}; did you mean {meant[0]!r}?", ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Complete commands from what is written down, without importing them."""
+        commands = [
+            CompletionItem(name, help=text)
+            for name, (_, text) in self._commands_at.items()
+            if name.startswith(incomplete)
+        ]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from what is written down, without importing them."""

@@ -6,7 +6,7 @@ from datetime import datetime
 from rich.text import Text
 
 from starter import columns, output, words
-from starter.views import ClusterRow, Phase, Progress, RunView, StageRow
+from starter.views import ClusterRow, Phase, Progress, RunView, StageRow, moved
 
 BAR_WIDTH = 30
 """Cells of the progress bar: leaves room for the sentence beside it."""
@@ -82,23 +82,21 @@ def plain_changes(old: RunView | None, new: RunView, now: datetime, *, left: str
 
     `left` says what lies ahead of the run.
     """
-    before = {
-        (stage.name, cluster.name): cluster.progress
-        for stage in (old.stages if old else ())
-        for cluster in stage.clusters
-    }
-    lines = [
-        f"{stage.name}/{cluster.name} {_outcome(cluster, now)}"
-        for stage in new.stages
-        for cluster in stage.clusters
-        if cluster.progress is not before.get((stage.name, cluster.name), Progress.AHEAD)
-    ]
+    lines = moves(old, new, now)
     if old is None or _stable(old, now) != _stable(new, now):
         lines.append(
             f"{_progress(new)} {words.sentence(new, now)}" + f"; left: {left}" * bool(left)
         )
         lines += [f"  {line}" for line in advice(new)]
     return lines
+
+
+def moves(old: RunView | None, new: RunView, now: datetime) -> list[str]:
+    """One line for each cluster that is not as far as it was."""
+    return [
+        f"{stage.name}/{cluster.name} {_outcome(cluster, now)}"
+        for stage, cluster in moved(old, new)
+    ]
 
 
 def _stable(view: RunView, now: datetime) -> tuple[object, ...]:

@@ -100,6 +100,8 @@ class RunView:
     gates: Gates
     conditions: tuple[Condition, ...]
     created: datetime | None
+    up_to_date: bool = True
+    """Whether the status speaks of what is asked for now; no matter once the run has ended."""
 
     @property
     def done(self) -> int:
@@ -157,7 +159,23 @@ def of(run: UpdateRun) -> RunView:
         gates=Gates() if current in ENDED else gates.closed(run),
         conditions=tuple(status.conditions),
         created=run.metadata.creation_timestamp,
+        up_to_date=_up_to_date(run),
     )
+
+
+def moved(old: RunView | None, new: RunView) -> list[tuple[StageRow, ClusterRow]]:
+    """Clusters that are not as far as they were, each with its stage; at first those not ahead."""
+    before = {
+        (stage.name, cluster.name): cluster.progress
+        for stage in (old.stages if old else ())
+        for cluster in stage.clusters
+    }
+    return [
+        (stage, cluster)
+        for stage in new.stages
+        for cluster in stage.clusters
+        if cluster.progress is not before.get((stage.name, cluster.name), Progress.AHEAD)
+    ]
 
 
 _BY_REASON: dict[str, Phase] = {
@@ -183,6 +201,11 @@ def phase(run: UpdateRun) -> Phase:
     if progressing is None:
         return Phase.PLANNED
     return _BY_REASON.get(progressing.reason, Phase.RUNNING)
+
+
+def _up_to_date(run: UpdateRun) -> bool:
+    generation = run.metadata.generation
+    return all(each.observed_generation == generation for each in run.status.conditions)
 
 
 def _stage(stage: StageStatus, *, deletes: bool = False) -> StageRow:

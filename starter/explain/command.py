@@ -9,6 +9,7 @@ import click
 
 from hub import Hub
 from starter import output, views, words
+from starter.completion import live
 from starter.explain import explanations, finding, showing
 from starter.explain.collecting import Collector
 from starter.explain.documents import document
@@ -32,7 +33,7 @@ AT_ONCE: Final = 8
         "fleetgate run explain example-run -o json | jq -r .attention",
     )
 )
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=live.runs)
 @click.option(
     "--all",
     "everything",

@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from starter import output
+from starter.completion import live
 from starter.helping import examples
 from starter.history import finding, printing
 from starter.history.in_temporal import Known
@@ -25,7 +26,7 @@ OTHERS_AT_MOST: Final = 5
         "fleetgate run history example-run -o markdown --uid 5f0c9d1e",
     )
 )
-@click.argument("name")
+@click.argument("name", shell_complete=live.runs)
 @click.option("--uid", default="", help="Which run of the name, by the start of its uid.")
 @click.option(
     "-o",

@@ -9,7 +9,7 @@ from api.runs import StageStatus
 from api.strategies import Stage, StageTaskType
 from planning import durations
 from planning.runs import waves
-from starter import columns, words
+from starter import columns, differences, words
 from starter.plan.drafting import Draft
 
 NAMED_AT_MOST = 8
@@ -53,6 +53,18 @@ def stages(draft: Draft) -> list[tuple[Stage, StageStatus]]:
     return list(zip(strategy.stages, draft.status.stages_status, strict=False)) if strategy else []
 
 
+def changes(draft: Draft, *, whole: bool) -> Iterator[str]:
+    """For each version that clusters have now, what changes there: each object, or each line."""
+    if draft.content is None:
+        return
+    compare = differences.between if whole else differences.summary
+    for index in sorted(set(draft.present.has_now.values())):
+        has = f"snapshot {index}" if index else "nothing"
+        yield f"\n{len(draft.present.clusters(index))} of the bound clusters have {has}:"
+        lines = compare(draft.present.resources(index), draft.content.resources)
+        yield from (f"  {line}" for line in lines or ["no change"])
+
+
 def leaving(draft: Draft) -> list[str]:
     """Clusters that are not picked any more, from which the content would be removed."""
     found = draft.status.deletion_stage_status
@@ -94,7 +106,7 @@ def _removal(cluster: str) -> Sequence[str]:
 
 def _now(draft: Draft, clusters: Sequence[str]) -> str:
     """The versions that these clusters have, each once."""
-    found = dict.fromkeys(draft.has_now.get(each, "") or "nothing" for each in clusters)
+    found = dict.fromkeys(draft.present.has_now.get(each, "") or "nothing" for each in clusters)
     return ", ".join(found)
 
 

@@ -1,21 +1,19 @@
 """`fleetgate run watch`."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from datetime import UTC, datetime
 
 import click
 
 from api.approvals import BaseApprovalRequest
-from api.runs import UpdateRun
 from hub import Hub, HubError
 from planning.runs import approvals
 from starter import output, views, words
+from starter.completion import live
 from starter.failures import ExitCode, Failure
-from starter.following import follow
 from starter.helping import examples
-from starter.run import earlier
+from starter.run import earlier, following
 from starter.run.board import Sighting
 from starter.run.reading import read
 from starter.run.screens import screen
@@ -31,7 +29,7 @@ from starter.views import RunView
         "fleetgate run watch example-run --until gate; test $? -eq 4 && ./ask-for-approval",
     )
 )
-@click.argument("name")
+@click.argument("name", shell_complete=live.runs)
 @click.option(
     "--until",
     type=click.Choice([str(each) for each in Until]),
@@ -60,7 +58,8 @@ async def _watch(target: Target, name: str, until: Until) -> int:
         run = await read(hub, target, name)
         lengths = await earlier.durations(hub, target, views.of(run))
         with screen(output.console()) as shown:
-            async with aclosing(_versions(hub, target, run, trouble=shown.trouble)) as versions:
+            versions = following.versions(hub, target, run, trouble=shown.trouble)
+            async with aclosing(versions):
                 async for version in versions:
                     view = views.of(version)
                     shown.show(Sighting(version, view, lengths))
@@ -71,28 +70,6 @@ async def _watch(target: Target, name: str, until: Until) -> int:
                     raise Failure(f"run {name} was deleted", exit_code=ExitCode.NOT_FOUND)
     click.echo(f"run {name}: {words.sentence(view, datetime.now(UTC))}")
     return code
-
-
-async def _versions(
-    hub: Hub, target: Target, run: UpdateRun, *, trouble: Callable[[str], None]
-) -> AsyncGenerator[UpdateRun, None]:
-    """The run as it is, then after each change; ends when it is deleted."""
-    kind, name, namespace = target.scope.run, run.metadata.name, target.namespace
-    async with follow(hub, kind, namespace=namespace, name=name, trouble=trouble) as changes:
-        if await _is_gone(hub, target, name):
-            return  # deleted before the following began, which therefore never tells
-        async for change in changes:
-            # A namesake that was made after this one was deleted is another run.
-            if change.new is None or change.new["metadata"]["uid"] != run.metadata.uid:
-                return
-            yield UpdateRun.from_wire(change.new)
-
-
-async def _is_gone(hub: Hub, target: Target, name: str) -> bool:
-    try:
-        return await hub.find(target.scope.run, name, namespace=target.namespace) is None
-    except HubError:
-        return False  # The hub is away; the following tells of that, and when it is back.
 
 
 async def _exit_code(hub: Hub, target: Target, view: RunView, until: Until) -> ExitCode | None:
