@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from api.runs import UpdateRun
 from hub import Json
+from starter import views
 from tests.starter.conftest import Fleetgate, Typed
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
@@ -78,9 +80,15 @@ class Rollout:
         await reaches(self.placement, self.name, "UpdateRunSucceeded", kind="Succeeded")
 
     async def asked(self, side: str) -> None:
-        """Wait until the run asks for the approval on a side of its second stage."""
+        """Wait until the run says that it asks for the approval on a side of its second stage."""
         request = f"{self.name}-{side}-two"
-        await eventually(lambda: self.placement.find_approval(request), bool)
+        await eventually(
+            lambda: self.placement.read_run(self.name),
+            lambda seen: any(
+                gate.request == request
+                for gate in views.of(UpdateRun.from_wire(seen)).gates.approvals
+            ),
+        )
 
     async def typed(self, *words: str) -> None:
         """Type a command that has to succeed."""
