@@ -1,7 +1,9 @@
 """The command `fleetgate`: mounts all commands and turns every failure into one line."""
 
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -33,7 +35,12 @@ class Session:
 
 def main() -> NoReturn:
     """Run what was typed and end the process with its exit code."""
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    with suppress(BrokenPipeError):
+        sys.stdout.flush()
+    # Not sys.exit: threads of Temporal's SDK may abort an interpreter that is being torn down,
+    # and the exit code is lost (temporalio/sdk-python issue 300).
+    os._exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
