@@ -21,6 +21,10 @@ COMMANDS = {
     "plan": ("starter.plan.command:plan", "What a run would do, before there is one."),
     "approve": ("starter.approving:approve", "Let a run through a gate."),
     "crds": ("starter.crds:crds", "Print the kinds' definitions, or install them."),
+    "search-attributes": (
+        "starter.search_attributes:search_attributes_command",
+        "Register with Temporal what its UI finds runs by.",
+    ),
     "worker": ("starter.worker:worker", "Drive update runs: engine, bridge, placement, agents."),
     "agent": ("starter.agent:agent", "Be the agent of one member cluster."),
 }

@@ -9,7 +9,7 @@ from typing import Final
 
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.envconfig import ClientConfig
+from temporalio.envconfig import ClientConfig, ClientConnectConfig
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import Runtime
 from temporalio.worker import WorkflowRunner
@@ -19,6 +19,7 @@ from workflows.sandbox import ContextFreeSandbox
 from workflows.update_run import UpdateRun
 
 DEFAULT_ADDRESS: Final = "localhost:7233"
+DEFAULT_NAMESPACE: Final = "default"
 _PASSED_THROUGH: Final = (
     "pydantic",
     "pydantic_core",
@@ -47,9 +48,19 @@ async def connect(
 
     Raises RuntimeError when nobody answers there.
     """
-    config = ClientConfig.load_client_connect_config(override_env_vars=dict(environ))
-    config.setdefault("target_host", DEFAULT_ADDRESS)
+    config = connection(environ)
     return await Client.connect(**config, plugins=[fleetgate_plugin()], runtime=runtime)
+
+
+def connection(environ: Mapping[str, str] = os.environ) -> ClientConnectConfig:
+    """Where Temporal's own settings say that it is, `target_host` and `namespace` at least.
+
+    Raises RuntimeError when they name a profile that there is not.
+    """
+    found = ClientConfig.load_client_connect_config(override_env_vars=dict(environ))
+    found.setdefault("target_host", DEFAULT_ADDRESS)
+    found.setdefault("namespace", DEFAULT_NAMESPACE)
+    return found
 
 
 def _passing_through(runner: WorkflowRunner | None) -> WorkflowRunner:
