@@ -128,9 +128,9 @@ async def _asked(request: Awaitable[object]) -> None:
 
 def _details(ref: RunRef, run: UpdateRun) -> str:
     spec = run.spec
-    index = spec.resource_snapshot_index or "of the hub's content when the run begins"
+    index = spec.resource_snapshot_index
+    what = f"resource snapshot {index}" if index else "the hub's content as it is at the start"
     return (
-        f"{run.kind} `{ref.reference(ref.name)}` takes resource snapshot {index} "
-        f"of placement `{spec.placement_name}` through the stages of strategy "
-        f"`{spec.staged_rollout_strategy_name}`."
+        f"{run.kind} `{ref.reference(ref.name)}` takes placement `{spec.placement_name}` through "
+        f"the stages of strategy `{spec.staged_rollout_strategy_name}`, with {what}."
     )

@@ -6,6 +6,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from planning.runs import overview
+    from planning.runs.overview import AwaitedApproval
     from workflows import search_attributes
     from workflows.rollout import Rollout
 
@@ -39,8 +40,12 @@ class Display:
         rollout = self._rollout
         text = overview.markdown(
             rollout.ledger.status,
+            run=rollout.run,
             desired=rollout.desired,
-            approvals=[each.request for each in rollout.approvals.pending],
+            approvals=[
+                AwaitedApproval(request=each.request, stage=each.stage, side=each.side.value)
+                for each in rollout.approvals.pending
+            ],
         )
         if text != self._shown:
             self._shown = text
