@@ -21,16 +21,20 @@ from temporalio.worker import Worker
 from activities.registry import all_activities
 from agent import AgentPool, MemberSecrets
 from bridge import Bridge, BridgeSettings
-from hub import Hub, HubError, SharedCaches
+from hub import BOUNDS, Hub, HubError, SharedCaches
 from placement import Placement, PlacementSettings
 from planning import durations
 from telemetry import (
     AddressError,
     Health,
     LogFormat,
+    TemporalMetrics,
     configure_logging,
     process_registry,
+    register_hub_answers,
     register_hub_requests,
+    register_hub_watches,
+    register_readiness,
     serve_health,
     temporal_runtime,
 )
@@ -137,12 +141,13 @@ async def serve(settings: Settings) -> None:
     Raises HubError or AddressError for what an operator can mend.
     """
     health, registry = Health(), process_registry()
+    register_readiness(registry, health)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(serve_health(settings.metrics_address, health, registry))
         hub = await stack.enter_async_context(
             await Hub.connect(settings.kubeconfig, context=settings.context, manager=MANAGER)
         )
-        register_hub_requests(registry, lambda: hub.requests)
+        _register_hub(registry, hub)
         parts = await _parts(settings, hub, stack, registry)
         # An engine polls in the background: a process of that alone has nothing else to wait for.
         stay = asyncio.Event().wait()
@@ -152,6 +157,12 @@ async def serve(settings: Settings) -> None:
             await running
         except asyncio.CancelledError:
             logger.info("stopping")
+
+
+def _register_hub(registry: CollectorRegistry, hub: Hub) -> None:
+    register_hub_requests(registry, lambda: hub.requests)
+    register_hub_answers(registry, hub.answers.durations, bounds=BOUNDS)
+    register_hub_watches(registry, hub.watches)
 
 
 class _Part:
@@ -172,7 +183,9 @@ async def _parts(
 ) -> list[_Part]:
     parts = []
     if settings.run & {Role.ENGINE, Role.BRIDGE}:
-        client, caches = await _temporal(), SharedCaches(hub)
+        measured = TemporalMetrics(registry)
+        parts.append(_Part(measured.run(), asyncio.sleep(0)))
+        client, caches = await _temporal(measured), SharedCaches(hub)
         if Role.ENGINE in settings.run:
             await stack.enter_async_context(_engine(client, hub, caches, settings))
         if Role.BRIDGE in settings.run:
@@ -222,9 +235,9 @@ async def _engine(
         yield
 
 
-async def _temporal() -> Client:
+async def _temporal(measured: TemporalMetrics) -> Client:
     """Connect to Temporal, waiting for it as long as it takes."""
-    runtime = temporal_runtime()
+    runtime = temporal_runtime(measured.buffer)
     while True:
         try:
             return await connect(runtime=runtime)
