@@ -9,7 +9,7 @@ from telemetry.hub_metrics import (
     register_hub_requests,
     register_hub_watches,
 )
-from telemetry.logs import LogFormat, configure_logging
+from telemetry.logs import LogFormat, configure_logging, log_about, logged_about
 from telemetry.metrics import process_registry
 from telemetry.temporal import temporal_runtime
 from telemetry.temporal_metrics import TemporalMetrics
@@ -20,6 +20,8 @@ __all__ = [
     "LogFormat",
     "TemporalMetrics",
     "configure_logging",
+    "log_about",
+    "logged_about",
     "process_registry",
     "register_hub_answers",
     "register_hub_requests",

@@ -3,6 +3,7 @@
 import logging
 from typing import Final
 
+from temporalio import activity, workflow
 from temporalio.runtime import (
     LogForwardingConfig,
     LoggingConfig,
@@ -18,6 +19,9 @@ _EXPECTED: Final = "Activity not found on completion"
 
 def temporal_runtime(metrics: MetricBuffer | None = None) -> Runtime:
     """Make the runtime that a client is connected with; what it measures goes into a buffer."""
+    # What a line is about is in its fields.
+    activity.logger.activity_info_on_message = False
+    workflow.logger.workflow_info_on_message = False
     logger = logging.getLogger("temporal")
     logger.addFilter(lambda record: _EXPECTED not in record.getMessage())
     return Runtime(

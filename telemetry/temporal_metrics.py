@@ -25,7 +25,7 @@ from temporalio.runtime import (
 
 from telemetry.metrics import bucket
 
-CAPACITY: Final = 50_000
+CAPACITY: Final = 20_000
 """Updates that wait to be gathered; a worker at its limit makes some thousands a second."""
 GATHER_EVERY: Final = timedelta(seconds=1)
 BOUNDS: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

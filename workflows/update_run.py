@@ -74,7 +74,8 @@ class UpdateRun:
         try:
             ticket = self._rollout.approvals.the_one(message)
         except ValueError as error:
-            workflow.logger.warning("approval ignored: %s", error)
+            fields = self._rollout.log_fields | {"stage": message.stage}
+            workflow.logger.warning("approval ignored: %s", error, extra=fields)
             return
         await self._approve(ticket, message)
 

@@ -8,6 +8,7 @@ from api.reasons import ConditionType
 from api.runs import ClusterStatus, RunState, StageStatus, UpdateRunStatus
 from planning import conditions
 from planning.identity import RunRef
+from planning.runs.approval_events import approve_command
 from planning.runs.tasks import Side
 
 GAP: Final = "\u2003"
@@ -45,11 +46,10 @@ def markdown(
 
 def _to_approve(approval: AwaitedApproval, run: RunRef) -> str:
     stage, side = approval.stage, approval.side
-    where = f" -n {run.namespace}" if run.namespace else ""
+    command = approve_command(run=run.name, stage=stage, side=side, namespace=run.namespace)
     return (
-        f"Waiting for a person to approve `{approval.request}`: type "
-        f"`fleetgate approve {run.name} {stage} --{side}{where}`, or send the update `approve` "
-        f'with `{{"stage": "{stage}", "side": "{side}"}}`.'
+        f"Waiting for a person to approve `{approval.request}`: type `{command}`, or send the "
+        f'update `approve` with `{{"stage": "{stage}", "side": "{side}"}}`.'
     )
 
 
