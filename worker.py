@@ -5,7 +5,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from enum import StrEnum
@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 
 from prometheus_client import CollectorRegistry
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from temporalio.client import Client
+from temporalio.client import Client, Interceptor
 from temporalio.worker import Worker
 
 from activities.registry import all_activities
@@ -29,6 +29,8 @@ from telemetry import (
     Health,
     LogFormat,
     TemporalMetrics,
+    Tracing,
+    TracingError,
     configure_logging,
     process_registry,
     register_hub_answers,
@@ -36,6 +38,7 @@ from telemetry import (
     register_hub_watches,
     register_readiness,
     serve_health,
+    start_tracing,
     temporal_runtime,
 )
 from workflows.messages import DEFAULT_STUCK_AFTER
@@ -92,6 +95,8 @@ class Settings(BaseModel):
     """host:port of /metrics, /healthz and /readyz; loopback, because it has no access control."""
     log_format: LogFormat | None = None
     """`text` or `json`; by default text on a terminal and JSON elsewhere."""
+    tracing: Tracing = Tracing.NONE
+    """`otlp` sends traces where OpenTelemetry's own variables say."""
     members: dict[str, Path] = {}
     """Kubeconfigs of the members that this process runs the agents of: `name=path,…`."""
     member_secrets: str = ""
@@ -138,7 +143,7 @@ class Settings(BaseModel):
 async def serve(settings: Settings) -> None:
     """Run every part that the settings name, until SIGTERM or SIGINT.
 
-    Raises HubError or AddressError for what an operator can mend.
+    Raises HubError, AddressError or TracingError for what an operator can mend.
     """
     health, registry = Health(), process_registry()
     register_readiness(registry, health)
@@ -184,8 +189,8 @@ async def _parts(
     parts = []
     if settings.run & {Role.ENGINE, Role.BRIDGE}:
         measured = TemporalMetrics(registry)
-        parts.append(_Part(measured.run(), asyncio.sleep(0)))
-        client, caches = await _temporal(measured), SharedCaches(hub)
+        client = await _temporal(measured, _traced(settings, stack))
+        caches = SharedCaches(hub)
         if Role.ENGINE in settings.run:
             await stack.enter_async_context(_engine(client, hub, caches, settings))
         if Role.BRIDGE in settings.run:
@@ -194,6 +199,7 @@ async def _parts(
             )
             bridge = Bridge(hub, client, settings=bridging, registry=registry, caches=caches)
             parts.append(_Part(bridge.run(), bridge.ready()))
+        parts.append(_Part(measured.run(), asyncio.sleep(0)))
     if Role.PLACEMENT in settings.run and settings.placement is PlacementKind.BUILTIN:
         placement = Placement(hub, settings=PlacementSettings(), registry=registry)
         parts.append(_Part(placement.run(), placement.ready()))
@@ -235,12 +241,20 @@ async def _engine(
         yield
 
 
-async def _temporal(measured: TemporalMetrics) -> Client:
+def _traced(settings: Settings, stack: AsyncExitStack) -> list[Interceptor]:
+    if settings.tracing is Tracing.NONE:
+        return []
+    tracer = start_tracing()
+    stack.callback(tracer.close)
+    return [tracer.interceptor]
+
+
+async def _temporal(measured: TemporalMetrics, interceptors: Sequence[Interceptor]) -> Client:
     """Connect to Temporal, waiting for it as long as it takes."""
     runtime = temporal_runtime(measured.buffer)
     while True:
         try:
-            return await connect(runtime=runtime)
+            return await connect(runtime=runtime, interceptors=interceptors)
         except RuntimeError as error:
             logger.warning("Temporal does not answer, trying again: %s", error)
             await asyncio.sleep(RECONNECT)
@@ -269,7 +283,7 @@ def main(**overrides: object) -> None:
         asyncio.run(serve(settings))
     except ValidationError as error:
         sys.exit("\n".join(f"error: {_problem(each)}" for each in error.errors()))
-    except (HubError, AddressError) as error:
+    except (HubError, AddressError, TracingError) as error:
         sys.exit(f"error: {error}")
 
 

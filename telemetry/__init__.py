@@ -1,4 +1,4 @@
-"""How a process of fleetgate is seen from outside: its log, and its health and metrics over HTTP.
+"""How a process of fleetgate is seen from outside: its log, health, metrics and traces.
 
 Knows nothing of hubs, runs or workflows, and imports no other room.
 """
@@ -13,12 +13,16 @@ from telemetry.logs import LogFormat, configure_logging, log_about, logged_about
 from telemetry.metrics import process_registry
 from telemetry.temporal import temporal_runtime
 from telemetry.temporal_metrics import TemporalMetrics
+from telemetry.tracing import Tracer, Tracing, TracingError, start_tracing
 
 __all__ = [
     "AddressError",
     "Health",
     "LogFormat",
     "TemporalMetrics",
+    "Tracer",
+    "Tracing",
+    "TracingError",
     "configure_logging",
     "log_about",
     "logged_about",
@@ -28,5 +32,6 @@ __all__ = [
     "register_hub_watches",
     "register_readiness",
     "serve_health",
+    "start_tracing",
     "temporal_runtime",
 ]

@@ -4,10 +4,10 @@ Worker, client, replayer and tests all use it, so none of them can differ (desig
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from temporalio.client import Client
+from temporalio.client import Client, Interceptor
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.envconfig import ClientConfig, ClientConnectConfig
 from temporalio.plugin import SimplePlugin
@@ -25,6 +25,7 @@ _PASSED_THROUGH: Final = (
     "pydantic",
     "pydantic_core",
     "annotated_types",
+    "opentelemetry",
     "api",
     "planning",
     "activities",
@@ -44,14 +45,21 @@ def fleetgate_plugin() -> SimplePlugin:
 
 
 async def connect(
-    environ: Mapping[str, str] = os.environ, *, runtime: Runtime | None = None
+    environ: Mapping[str, str] = os.environ,
+    *,
+    runtime: Runtime | None = None,
+    interceptors: Sequence[Interceptor] = (),
 ) -> Client:
     """Connect as Temporal's own settings say (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …).
+
+    Interceptors work for the client, and in workers that use it.
 
     Raises RuntimeError when nobody answers there.
     """
     config = connection(environ)
-    return await Client.connect(**config, plugins=[fleetgate_plugin()], runtime=runtime)
+    return await Client.connect(
+        **config, plugins=[fleetgate_plugin()], runtime=runtime, interceptors=interceptors
+    )
 
 
 def connection(environ: Mapping[str, str] = os.environ) -> ClientConnectConfig:
