@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from temporalio.client import Client, Interceptor
 from temporalio.worker import Worker
 
+from activities.log_fields import LogFields
 from activities.registry import all_activities
 from agent import AgentPool, MemberSecrets
 from bridge import Bridge, BridgeSettings
@@ -236,6 +237,7 @@ async def _engine(
         max_concurrent_activities=ACTIVITIES_AT_ONCE,
         sticky_queue_schedule_to_start_timeout=STICKY,
         graceful_shutdown_timeout=GRACE,
+        interceptors=[LogFields()],
     )
     async with worker:
         yield

@@ -15,7 +15,6 @@ from temporalio.runtime import Runtime
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
-from activities.log_fields import LogFields
 from workflows.sandbox import ContextFreeSandbox
 from workflows.update_run import UpdateRun
 
@@ -34,13 +33,12 @@ _PASSED_THROUGH: Final = (
 
 
 def fleetgate_plugin() -> SimplePlugin:
-    """Make the plugin: data converter, sandbox, workflows, fields of log lines."""
+    """Make the plugin: data converter, sandbox, workflows."""
     return SimplePlugin(
         "fleetgate",
         data_converter=pydantic_data_converter,
         workflow_runner=_passing_through,
         workflows=[UpdateRun],
-        interceptors=[LogFields()],
     )
 
 
