@@ -49,6 +49,7 @@ class ClusterActivities:
             binding = await self._write(request, binding)
             logger.info("binding %s is for snapshot %s", request.binding, request.index)
         if bindings.progress(binding) is bindings.Progress.FINISHED:
+            logger.info("cluster is done")
             return ClusterUpdated()
         activity.raise_complete_async()
 

@@ -21,6 +21,9 @@ class Display:
         self._rollout = rollout
         self._searchable = searchable
         self._shown = ""
+        # Not what Temporal says that it knows: that changes with what is registered there, and a
+        # replay would go another way.
+        self._indexed = search_attributes.moving(rollout.ledger.status)
 
     async def run(self) -> None:
         """Show each change, until cancelled."""
@@ -53,7 +56,8 @@ class Display:
 
     def _index(self) -> None:
         """Say where the run is: an event of history, so not of each cluster."""
-        known = workflow.info().typed_search_attributes
-        changes = search_attributes.changes(self._rollout.ledger.status, known=known)
-        if changes:
-            workflow.upsert_search_attributes(changes)
+        found = search_attributes.moving(self._rollout.ledger.status)
+        changed = [key for key, value in found.items() if self._indexed[key] != value]
+        if changed:
+            self._indexed = found
+            workflow.upsert_search_attributes([key.value_set(found[key]) for key in changed])

@@ -9,7 +9,6 @@ from typing import Final
 from temporalio.common import (
     SearchAttributeKey,
     SearchAttributePair,
-    SearchAttributeUpdate,
     TypedSearchAttributes,
 )
 
@@ -43,20 +42,11 @@ def at_start(ref: RunRef, spec: UpdateRunSpec) -> TypedSearchAttributes:
         STRATEGY: spec.staged_rollout_strategy_name,
         SCOPE: ref.scope_name.name.lower(),
         NAMESPACE: ref.namespace,
-        **_moving(UpdateRunStatus()),
+        **moving(UpdateRunStatus()),
     }
     return TypedSearchAttributes([SearchAttributePair(key, values[key]) for key in ALL])
 
 
-def changes(
-    status: UpdateRunStatus, *, known: TypedSearchAttributes
-) -> list[SearchAttributeUpdate[str]]:
-    """What has to be said of a run that Temporal does not know by now."""
-    return [
-        key.value_set(value) for key, value in _moving(status).items() if known.get(key) != value
-    ]
-
-
-def _moving(status: UpdateRunStatus) -> dict[Key, str]:
-    """Those that change; a few times a stage, however many clusters it has."""
+def moving(status: UpdateRunStatus) -> dict[Key, str]:
+    """Values of those that change; a few times a stage, however many clusters it has."""
     return {STATE: phases.phase(status).value, STAGE: phases.stage_name(status)}

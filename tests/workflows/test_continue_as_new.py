@@ -57,11 +57,11 @@ async def _roll_out(hub: Hub, client: Client, unique: str) -> int:
             await started(placement, cluster)
             await placement.report(cluster)
         run = await reaches(placement, unique, "UpdateRunSucceeded", kind="Succeeded")
+        found_by = f"WorkflowId = '{workflow_id(created, CLUSTER_SCOPE)}'"
+        ended = f"{found_by} and FleetgateState = 'succeeded' and ExecutionStatus = 'Completed'"
+        await eventually(lambda: client.count_workflows(ended), lambda found: found.count == 1)
         bridging.cancel()
     for stage in run["status"]["stagesStatus"]:
         assert says(stage, "Succeeded")[0] == "True"
         assert says(stage["clusters"][0], "Succeeded")[0] == "True"
-    found_by = f"WorkflowId = '{workflow_id(created, CLUSTER_SCOPE)}'"
-    ended = f"{found_by} and FleetgateState = 'succeeded' and ExecutionStatus = 'Completed'"
-    await eventually(lambda: client.count_workflows(ended), lambda found: found.count == 1)
     return (await client.count_workflows(found_by)).count

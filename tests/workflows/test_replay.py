@@ -47,6 +47,17 @@ async def test_a_run_that_an_older_worker_began_goes_on_without_search_attribute
     await replayer.replay_workflow(WorkflowHistory.from_json(path.stem, recorded))
 
 
+async def test_a_run_replays_after_its_search_attributes_were_removed_from_temporal() -> None:
+    """Then Temporal no longer tells of them, also not in what is history."""
+    path = HISTORIES / "0002-search-attributes.json"
+    recorded = json.loads(path.read_text())
+    begun = recorded["events"][0]["workflowExecutionStartedEventAttributes"]
+    assert begun.pop("searchAttributes")["indexedFields"]
+
+    replayer = Replayer(workflows=[], plugins=[fleetgate_plugin()])
+    await replayer.replay_workflow(WorkflowHistory.from_json(path.stem, recorded))
+
+
 @workflow.defn(name=WORKFLOW)
 class Divergent:
     """Begins otherwise than every recorded run."""

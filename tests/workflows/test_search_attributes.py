@@ -8,7 +8,7 @@ from api.kinds import Scope
 from tests.planning.run_samples import CLUSTER_RUN, NAMESPACED_RUN, facts, ledger
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
-from tests.workflows.runs import reaches, started, workflow_id
+from tests.workflows.runs import rolled_out, started, workflow_id
 from workflows import search_attributes
 
 served = pytest.mark.usefixtures("engine")
@@ -31,12 +31,11 @@ def test_a_run_says_at_its_start_what_it_is_about() -> None:
     assert of_cluster[search_attributes.NAMESPACE] == ""
 
 
-def test_only_what_temporal_does_not_know_is_said() -> None:
-    known = search_attributes.at_start(CLUSTER_RUN, facts().spec)
-    status = ledger().status
-    (change,) = search_attributes.changes(status, known=known)
-    assert (change.key, change.value) == (search_attributes.STAGE, "prod")
-    assert search_attributes.changes(type(status)(), known=known) == []
+def test_what_changes_is_where_the_run_is() -> None:
+    assert search_attributes.moving(ledger().status) == {
+        search_attributes.STATE: "pending",
+        search_attributes.STAGE: "prod",
+    }
 
 
 async def find(temporal: Client, query: str) -> list[str]:
@@ -77,14 +76,7 @@ async def test_history_does_not_grow_with_the_clusters_for_it(
     placement: HandPlacement, scope: Scope, temporal: Client, unique: str
 ) -> None:
     clusters = [f"{unique}-{number}" for number in range(MOST_CHANGES + 1)]
-    await placement.create({name: {"env": unique} for name in clusters})
-    selector = {"matchLabels": {"env": unique}}
-    await placement.strategy(unique, [{"name": "all", "labelSelector": selector}])
-    await placement.create_run(unique, unique, index="0")
-    for cluster in clusters:
-        await started(placement, cluster)
-        await placement.report(cluster)
-    run = await reaches(placement, unique, "UpdateRunSucceeded", kind="Succeeded")
+    run = await rolled_out(placement, unique, clusters)
 
     workflow = temporal.get_workflow_handle(workflow_id(run, scope))
     await workflow.result()
