@@ -20,7 +20,7 @@ from temporalio.worker import Worker
 
 from activities.log_fields import LogFields
 from activities.registry import all_activities
-from agent import AgentPool, MemberSecrets
+from agent import AgentPool, AgentSettings, MemberSecrets
 from bridge import Bridge, BridgeSettings
 from hub import BOUNDS, Hub, HubError, SharedCaches
 from placement import Placement, PlacementSettings
@@ -57,6 +57,8 @@ GRACE: Final = timedelta(seconds=5)
 """How long activities under way may take to end on SIGTERM; they are repeated otherwise."""
 RECONNECT: Final = 1.0
 """Seconds between two tries to reach Temporal when the worker starts."""
+WRONG_USAGE: Final = 2
+"""Exit code for settings that cannot be used, as commands have it."""
 
 
 class Role(StrEnum):
@@ -102,6 +104,9 @@ class Settings(BaseModel):
     """Kubeconfigs of the members that this process runs the agents of: `name=path,…`."""
     member_secrets: str = ""
     """Namespace on the hub with Secrets that hold members' kubeconfigs, to run their agents too."""
+    collect_namespaces: bool = False
+    """Whether these agents report their members' namespaces, so that a ResourcePlacement goes only
+    where its own is."""
 
     @classmethod
     def load(cls, environ: Mapping[str, str] = os.environ, /, **overrides: object) -> Self:
@@ -212,7 +217,7 @@ async def _parts(
 async def _agents(settings: Settings, hub: Hub) -> list[_Part]:
     if not (settings.members or settings.member_secrets):
         return []
-    pool = AgentPool(hub)
+    pool = AgentPool(hub, settings=AgentSettings(collect_namespaces=settings.collect_namespaces))
     parts = [_Part(pool.run(), pool.ready())]
     for name, path in settings.members.items():
         connect = partial(Hub.connect, path, manager=MANAGER)
@@ -284,15 +289,20 @@ def main(**overrides: object) -> None:
         configure_logging(log_format)
         asyncio.run(serve(settings))
     except ValidationError as error:
-        sys.exit("\n".join(f"error: {_problem(each)}" for each in error.errors()))
+        for each in error.errors():
+            sys.stderr.write(f"error: {_problem(each, overrides)}\n")  # There is no log yet.
+        sys.exit(WRONG_USAGE)
     except (HubError, AddressError, TracingError) as error:
         sys.exit(f"error: {error}")
 
 
-def _problem(error: Mapping[str, Any]) -> str:
+def _problem(error: Mapping[str, Any], overrides: Mapping[str, object]) -> str:
+    """One value that cannot be used, under the name by which it was given."""
     name = str(error["loc"][0])
+    by_flag = overrides.get(name) is not None
+    given = f"--{name.replace('_', '-')}" if by_flag else f"FLEETGATE_{name.upper()}"
     advice = str(error["msg"]).removeprefix("Value error, ")
-    return f"FLEETGATE_{name.upper()} is {error['input']!r}: {advice}"
+    return f"{given} is {error['input']!r}: {advice}"
 
 
 if __name__ == "__main__":

@@ -8,14 +8,16 @@ import logging
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import NoReturn
 
+from agent.namespaces import Namespaces
 from agent.properties import Properties
 from agent.settings import STATUS_MANAGER, AgentSettings
 from agent.sources import Source
 from api.kinds import MEMBER_CLUSTER
 from api.members import MemberCluster, MemberClusterStatus
 from hub import Change, Conflict, Hub, HubError, Json, NotFound
-from planning.members import member_conditions, properties
+from planning.members import member_conditions, namespaces, properties
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +37,7 @@ class Membership:
         self._settings = settings
         self._properties = Properties(cluster, settings=settings)
         self._changed = asyncio.Event()
+        self._namespaces = Namespaces(cluster, settings=settings, told=self._changed.set)
         self.cache = cache
 
     def subscribe(self, told: Callable[[], None]) -> None:
@@ -56,6 +59,15 @@ class Membership:
     async def run(self) -> None:
         """Report until cancelled."""
         self.cache.subscribe(self._on_change)
+        if not self._settings.collect_namespaces:
+            await self._keep_reporting()
+        following = asyncio.create_task(self._namespaces.run())
+        try:
+            await self._keep_reporting()
+        finally:
+            following.cancel()
+
+    async def _keep_reporting(self) -> NoReturn:
         while True:
             self._changed.clear()
             pause = await self._report()
@@ -99,6 +111,10 @@ class Membership:
             problem=self._properties.problem,
             now=now,
         )
+        found = self._namespaces.found
+        if found is not None:
+            limit = self._settings.namespaces_limit
+            status = namespaces.reported(status, found, member=member, limit=limit, now=now)
         await self._write(member, status)
 
     async def _leave(self, member: MemberCluster) -> None:

@@ -44,6 +44,17 @@ class AgentSettings:
     """How long a heartbeat waits for nodes and pods to be counted (default 10 s); then it says
     so, and goes out with those of before."""
 
+    collect_namespaces: bool = False
+    """Whether to report the cluster's namespaces (default no, as KubeFleet's agent has it): then
+    a ResourcePlacement is placed only where its namespace is, and waits elsewhere."""
+
+    namespaces_limit: int = 200
+    """How many namespaces are reported at most (default 200): each heartbeat writes them all,
+    and the condition says when some are left out."""
+
+    namespaces_pause: timedelta = timedelta(seconds=1)
+    """From a change of namespaces to the report of it (default 1 s): many are made in a row."""
+
     restart_pause: timedelta = timedelta(seconds=60)
     """How soon an agent in a pool starts again after its member refused it something it cannot
     do without (default 60 s): someone has to grant it first."""

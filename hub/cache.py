@@ -23,6 +23,8 @@ SHORTEST_STREAM = timedelta(seconds=1)
 or the cache would spin."""
 
 Subscriber = Callable[[Change], None]
+Trouble = Callable[[str], None]
+"""Told why a cache is out of step; the empty text when it is in step again."""
 
 
 class Cache:
@@ -48,6 +50,7 @@ class Cache:
         self._subscribers: list[Subscriber] = []
         self._failures = 0
         self._complaint = ""
+        self._trouble: Trouble = self._log
         self._pulse = Pulse()
 
     async def run(self) -> None:
@@ -76,15 +79,21 @@ class Cache:
     def _complain(self, error: HubError) -> None:
         """Warn, but not of the same thing with each try."""
         if str(error) != self._complaint:
-            logger.warning("%s: out of step with the API server: %s", self._kind, error)
+            self._trouble(str(error))
         self._complaint = str(error)
 
     def _in_step(self) -> None:
         if self._complaint:
-            logger.info("%s: in step with the API server again", self._kind)
+            self._trouble("")
         self._complaint = ""
         self._pulse.beat()
         self._ready.set()
+
+    def _log(self, complaint: str) -> None:
+        if complaint:
+            logger.warning("%s: out of step with the API server: %s", self._kind, complaint)
+        else:
+            logger.info("%s: in step with the API server again", self._kind)
 
     def _pause(self) -> float:
         limits = self._hub.limits
@@ -157,6 +166,10 @@ class Cache:
                 self._subscribers.remove(callback)
 
         return unsubscribe
+
+    def on_trouble(self, trouble: Trouble) -> None:
+        """Tell of being out of step there, and no more in the log."""
+        self._trouble = trouble
 
     def _publish(self, change: Change) -> None:
         for callback in tuple(self._subscribers):

@@ -71,6 +71,12 @@ class Files:
         return next((str(name) for name in named if name), "")
 
 
+def contexts(path: Path | None, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """Names of the contexts of the files that `load` would read. Raises BadConfiguration."""
+    paths = str(path) if path else environment.get("KUBECONFIG", "")
+    return sorted(Files(paths or HOME_KUBECONFIG).entries("contexts"))
+
+
 async def load(
     path: Path | None, *, context: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Configuration:

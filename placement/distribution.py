@@ -123,7 +123,7 @@ class Distributor:
             patch = with_finalizers(body, BINDING_FINALIZERS)
             body = await self._hub.patch(self._scope.binding, name, patch, namespace=namespace)
             self._own.bindings.wrote(body)
-        return await self._keep(key, Binding.from_wire(body))
+        return await self._keep(key, self._own.parsed_bindings.of(body))
 
     def _is_due(self, body: Json) -> bool:
         """Whether the content may go out; a run says so before it changes it (design D15)."""
@@ -133,7 +133,7 @@ class Distributor:
         if spec["state"] == BindingState.UNSCHEDULED:
             return True
         known = self._stores.members.get(("", spec["targetCluster"])) is not None
-        return known and binding_conditions.is_announced(Binding.from_wire(body))
+        return known and binding_conditions.is_announced(self._own.parsed_bindings.of(body))
 
     async def _keep(self, key: Key, binding: Binding) -> timedelta | None:
         outcome = await self._distribute(key, binding)

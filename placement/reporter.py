@@ -6,7 +6,6 @@ contract: placement 7
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from api.bindings import Binding
 from api.placements import Placement, PlacementStatus
 from api.policies import PolicySnapshot
 from hub import Change, Controller, Hub, Json, Key, NotFound, record
@@ -113,7 +112,7 @@ class Reporter:
             now=datetime.now(UTC),
             selection_error=verdict.error,
             policy=policy_snapshots.latest_of(policies),
-            bindings=[Binding.from_wire(each) for each in self._stores.bindings_of.of(key)],
+            bindings=self._stores.parsed_bindings_of(key),
             contents=_contents(snapshots),
             indexes={each["metadata"]["name"]: index_of(each) for each in snapshots},
         )

@@ -85,7 +85,7 @@ class Roller:
         strategy, revision = strategy_of(body), self._latest(key)
         if strategy is None or revision is None:
             return None
-        bindings = [Binding.from_wire(each) for each in self._own.bindings_of.of(key)]
+        bindings = self._own.parsed_bindings_of(key)
         try:
             desired = self._desired(key, revision, strategy, bindings)
         except UnreadableError as error:

@@ -15,6 +15,7 @@ from placement.distribution import Distributor
 from placement.fleet import Fleet
 from placement.members import Members
 from placement.metrics import MemberSilence, PlacementMetrics
+from placement.mirroring import Mirror
 from placement.override_snapshots import OverrideSnapshots
 from placement.reporter import Reporter
 from placement.rollout import Roller
@@ -131,6 +132,7 @@ class _ScopeRoom:
         )
         self._roller = Roller(hub, stores, own, settings=settings)
         self._distributor = Distributor(hub, stores, own, settings=settings)
+        self._mirror = Mirror(hub, stores, own)
         self._reporter = reporter(hub, own, settings=settings, verdict=self.contents.verdict)
 
     @property
@@ -141,6 +143,7 @@ class _ScopeRoom:
             self._scheduler,
             self._roller,
             self._distributor,
+            self._mirror,
             self._reporter,
         )
         return [part.controller for part in parts]

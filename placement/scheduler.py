@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from api import names
-from api.bindings import Binding, BindingState
+from api.bindings import BindingState
 from api.placements import Placement
 from api.scheduling import PlacementPolicy
 from hub import AlreadyExists, Change, Controller, Hub, Json, Key, NotFound
@@ -103,7 +103,7 @@ class Scheduler:
             return
         self._wishes[key] = asked.policy
         policy = asked.snapshot.metadata.name
-        bindings = [Binding.from_wire(each) for each in self._stores.bindings_of.of(key)]
+        bindings = self._stores.parsed_bindings_of(key)
         made = schedule(
             asked.policy,
             self._fleet.members(),

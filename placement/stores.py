@@ -6,8 +6,10 @@ again before its watch has caught up does not do the same thing twice.
 
 import asyncio
 from collections.abc import Callable, Hashable, Iterator
+from typing import Generic, TypeVar
 
 from api import names
+from api.bindings import Binding
 from api.kinds import (
     CLUSTER_RESOURCE_OVERRIDE,
     CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT,
@@ -24,6 +26,8 @@ from api.kinds import (
     ScopeName,
 )
 from hub import Cache, Change, Hub, Json, Key, key_of
+
+Model = TypeVar("Model")
 
 OVERLAY_SECONDS = 10.0
 """How long a written object is believed to exist while no watch has told of it. Watches lag by
@@ -136,6 +140,27 @@ class Group:
                 del self._keys[common]
 
 
+class Parsed(Generic[Model]):
+    """Models of a store's objects, made once of each version: most are read far more often."""
+
+    def __init__(self, store: Store, parse: Callable[[Json], Model]) -> None:
+        self._parse = parse
+        self._known: dict[Key, tuple[Json, Model]] = {}
+        store.subscribe(self._forget_deleted)
+
+    def of(self, body: Json) -> Model:
+        """The model of an object as the store has it; read it, do not change it."""
+        key = key_of(body)
+        known = self._known.get(key)
+        if known is None or known[0] is not body:
+            known = self._known[key] = body, self._parse(body)
+        return known[1]
+
+    def _forget_deleted(self, change: Change) -> None:
+        if change.new is None:
+            self._known.pop(change.key, None)
+
+
 class ScopeStores:
     """The objects of one scope."""
 
@@ -149,6 +174,11 @@ class ScopeStores:
         self.snapshots_of = self.snapshots.group(placement_of)
         self.bindings_of = self.bindings.group(placement_of)
         self.bindings_on = self.bindings.group(lambda body: body["spec"].get("targetCluster"))
+        self.parsed_bindings = Parsed(self.bindings, Binding.from_wire)
+
+    def parsed_bindings_of(self, placement: Key) -> list[Binding]:
+        """The bindings of a placement, sorted by name."""
+        return [self.parsed_bindings.of(each) for each in self.bindings_of.of(placement)]
 
     def all(self) -> tuple[Store, ...]:
         """Every store."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from agent import Agent, AgentError
+from agent import Agent, AgentError, AgentSettings
 from hub import BadConfiguration, Hub
 from telemetry import LogFormat, configure_logging
 
@@ -32,7 +32,14 @@ Example:
     type=_FILE,
     help="How to reach the member's API server  [default: the pod's service account].",
 )
-def agent(member: str, hub_kubeconfig: Path, member_kubeconfig: Path | None) -> None:
+@click.option(
+    "--collect-namespaces",
+    is_flag=True,
+    help="Report the member's namespaces: a ResourcePlacement then goes only where its own is.",
+)
+def agent(
+    member: str, hub_kubeconfig: Path, member_kubeconfig: Path | None, collect_namespaces: bool
+) -> None:
     """Apply to one member cluster what the hub has for it, and report back.
 
     Runs until it is told to stop (SIGTERM, Ctrl-C). Several members may each have their own
@@ -40,16 +47,20 @@ def agent(member: str, hub_kubeconfig: Path, member_kubeconfig: Path | None) -> 
     deploy/rbac/member-agent-on-hub.yaml and member-agent-on-member.yaml.
     """
     configure_logging(LogFormat.TEXT if sys.stderr.isatty() else LogFormat.JSON)
+    settings = AgentSettings(collect_namespaces=collect_namespaces)
     try:
-        asyncio.run(serve(member, hub_kubeconfig, member_kubeconfig))
+        asyncio.run(serve(member, hub_kubeconfig, member_kubeconfig, settings))
     except (AgentError, BadConfiguration) as error:
         raise click.ClickException(str(error)) from error
 
 
-async def serve(member: str, hub_kubeconfig: Path, member_kubeconfig: Path | None) -> None:
+async def serve(
+    member: str, hub_kubeconfig: Path, member_kubeconfig: Path | None, settings: AgentSettings
+) -> None:
     """Run one agent until a signal asks it to stop."""
     async with _clients(hub_kubeconfig, member_kubeconfig) as (hub, cluster):
-        running = asyncio.create_task(Agent(member=member, hub=hub, cluster=cluster).run())
+        served = Agent(member=member, hub=hub, cluster=cluster, settings=settings)
+        running = asyncio.create_task(served.run())
         _stop_on_signals(running)
         try:
             await running

@@ -16,10 +16,19 @@ COMMANDS = {
     "local": ("starter.local:local", "Start, end and look at the embedded fleet."),
     "run": (
         "starter.run.group:run",
-        "Update runs: list, show, create, start, stop, watch, delete.",
+        "Update runs: list, show, explain, watch, history, create, start, stop, delete.",
     ),
     "plan": ("starter.plan.command:plan", "What a run would do, before there is one."),
-    "approve": ("starter.approving:approve", "Let a run through a gate."),
+    "approve": ("starter.approve.command:approve", "Let a run through a gate."),
+    "rollback": ("starter.rollback.command:rollback", "Roll an older version out again."),
+    "snapshot": (
+        "starter.snapshot.group:snapshot",
+        "Stored versions of a placement: list, show, diff.",
+    ),
+    "completion": (
+        "starter.completion.command:completion",
+        "Make the shell complete commands, and names on the hub.",
+    ),
     "crds": ("starter.crds:crds", "Print the kinds' definitions, or install them."),
     "search-attributes": (
         "starter.search_attributes:search_attributes_command",

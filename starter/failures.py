@@ -14,7 +14,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     NOT_FOUND = 3
     WAITING = 4
-    """A person has to act; only of `run watch --exit-on-gate`."""
+    """A person has to act; only of `run watch --until gate`."""
 
 
 class Failure(Exception):  # noqa: N818 - said to people, who read "error:" in front of it

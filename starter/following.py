@@ -1,7 +1,7 @@
 """Following objects of the hub as they change."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from api.kinds import Kind
@@ -10,12 +10,24 @@ from hub import Cache, Change, Hub
 
 @asynccontextmanager
 async def follow(
-    hub: Hub, kind: Kind, *, namespace: str = "", labels: str = "", name: str = ""
+    hub: Hub,
+    kind: Kind,
+    *,
+    namespace: str = "",
+    labels: str = "",
+    name: str = "",
+    trouble: Callable[[str], None] | None = None,
 ) -> AsyncIterator[AsyncIterator[Change]]:
-    """Changes of the objects that match, first of all those that are there."""
+    """Changes of the objects that match, first of all those that are there.
+
+    Goes on when the API server was away; `trouble` is told why it is out of reach, and the empty
+    text when it is back.
+    """
     seen: asyncio.Queue[Change] = asyncio.Queue()
     fields = f"metadata.name={name}" if name else ""
     cache = Cache(hub, kind, namespace=namespace, labels=labels, fields=fields)
+    if trouble:
+        cache.on_trouble(trouble)
     cache.subscribe(seen.put_nowait)
     mirror = asyncio.create_task(cache.run())
     try:

@@ -46,6 +46,8 @@ class Gates:
 
     approvals: tuple[Approval, ...] = ()
     waits: tuple[Wait, ...] = ()
+    approved: int = 0
+    """How many approvals were given and accepted so far."""
 
 
 def closed(run: UpdateRun) -> Gates:
@@ -54,24 +56,27 @@ def closed(run: UpdateRun) -> Gates:
     return Gates(
         approvals=tuple(gate for stage in stages for gate in _approvals(stage)),
         waits=tuple(gate for stage in stages for gate in _waits(run, stage)),
+        approved=sum(_is_approved(task) for stage in stages for _, task in _tasks(stage)),
     )
 
 
 def _approvals(stage: StageStatus) -> Iterator[Approval]:
-    sides = (
-        (GateSide.BEFORE, stage.before_stage_task_status),
-        (GateSide.AFTER, stage.after_stage_task_status),
-    )
-    for side, tasks in sides:
-        for task in tasks:
-            if _asked_for(task):
-                yield Approval(stage.stage_name, side, task.approval_request_name)
+    for side, task in _tasks(stage):
+        if _is_asked_for(task) and not _is_approved(task):
+            yield Approval(stage.stage_name, side, task.approval_request_name)
 
 
-def _asked_for(task: StageTaskStatus) -> bool:
-    created = conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
-    approved = conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED)
-    return created and not approved
+def _tasks(stage: StageStatus) -> Iterator[tuple[GateSide, StageTaskStatus]]:
+    yield from ((GateSide.BEFORE, task) for task in stage.before_stage_task_status)
+    yield from ((GateSide.AFTER, task) for task in stage.after_stage_task_status)
+
+
+def _is_asked_for(task: StageTaskStatus) -> bool:
+    return conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
+
+
+def _is_approved(task: StageTaskStatus) -> bool:
+    return conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED)
 
 
 def _waits(run: UpdateRun, stage: StageStatus) -> Iterator[Wait]:

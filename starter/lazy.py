@@ -1,10 +1,12 @@
 """A click group whose commands are imported when they are used, so that `--help` is quick."""
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 
 class LazyGroup(click.Group):
@@ -30,11 +32,27 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command; None when there is none of the name."""
         if cmd_name not in self._commands_at:
+            self._suggest(ctx, cmd_name)
             return None
         module, _, attribute = self._commands_at[cmd_name][0].partition(":")
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def _suggest(self, ctx: click.Context, typed: str) -> None:
+        """Say which command was meant, if one is nearly called that; raises UsageError."""
+        meant = get_close_matches(typed, self._commands_at, n=1)
+        if meant and not ctx.resilient_parsing:
+            raise click.UsageError(f"no command {typed!r}; did you mean {meant[0]!r}?", ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Complete commands from what is written down, without importing them."""
+        commands = [
+            CompletionItem(name, help=text)
+            for name, (_, text) in self._commands_at.items()
+            if name.startswith(incomplete)
+        ]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from what is written down, without importing them."""

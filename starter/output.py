@@ -60,6 +60,11 @@ def print_objects(kind: Kind, objects: Sequence[Json], output: Output, *, single
     body: Json = dict(objects[0]) if single else {"apiVersion": "v1", "kind": "List"}
     if not single:
         body["items"] = list(objects)
+    print_document(body, output)
+
+
+def print_document(body: Json, output: Output) -> None:
+    """Print data as `-o json` does, or else as `-o yaml`."""
     if output is Output.JSON:
         click.echo(json.dumps(body, indent=2))
     else:

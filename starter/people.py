@@ -16,3 +16,13 @@ async def user_of(hub: Hub) -> str:
         return ""  # An API server may not serve the review; a name is a courtesy, not a right.
     name: str = review.get("status", {}).get("userInfo", {}).get("username", "")
     return name
+
+
+def signature(user: str, by: str | None) -> str:
+    """Who is recorded: the user that the hub knows, and the person for whom they say they act.
+
+    What somebody merely says about themselves never stands alone.
+    """
+    if not by or by == user:
+        return user
+    return f"{user or 'an unknown user'} on behalf of {by}"

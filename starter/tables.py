@@ -6,7 +6,7 @@ from datetime import datetime
 from rich.text import Text
 
 from starter import columns, output, words
-from starter.views import ClusterRow, Phase, Progress, RunView, StageRow
+from starter.views import ClusterRow, Phase, Progress, RunView, StageRow, moved
 
 BAR_WIDTH = 30
 """Cells of the progress bar: leaves room for the sentence beside it."""
@@ -37,7 +37,7 @@ def clusters(view: RunView, now: datetime, *, width: int) -> Text:
         if not stage.clusters:
             rows.append([label, state, "", "", ""])
         for cluster in stage.clusters:
-            rows.append([label, state, *_cluster(cluster, now)])
+            rows.append([label, state, *cluster_cells(cluster, now)])
             label, state = "", Text()
     return columns.table(["STAGE", "", "CLUSTER", "", "TIME"], rows, width=width)
 
@@ -58,40 +58,51 @@ def conditions(view: RunView, now: datetime, *, width: int) -> Text:
 
 def bar(view: RunView) -> Text:
     """Progress as a bar, with the count beside it."""
-    filled = round(BAR_WIDTH * view.done / view.total) if view.total else 0
-    return Text.assemble(
-        ("━" * filled, "green"), ("─" * (BAR_WIDTH - filled), "dim"), f" {_progress(view)}"
-    )
+    return Text.assemble(meter(view.done, view.total, width=BAR_WIDTH), f" {_progress(view)}")
+
+
+def meter(done: int, total: int, *, width: int) -> Text:
+    """A bar that is filled as far as things are done."""
+    filled = width * done // total if total else 0
+    return Text.assemble(("━" * filled, "green"), ("─" * (width - filled), "dim"))
 
 
 def advice(view: RunView) -> list[str]:
     """What a person could type now."""
-    if view.phase in {Phase.PLANNED, Phase.STOPPED}:
+    if view.to_be_started:
         # A stopped run takes no approval (contract: update-runs 10.3).
         return [f"fleetgate run start {view.name}{words.namespace_flag(view)}"]
+    if view.phase in {Phase.STUCK, Phase.FAILED}:
+        return [f"fleetgate run explain {view.name}{words.namespace_flag(view)}"]
     return [words.approve_command(view, gate) for gate in view.gates.approvals]
 
 
-def plain_changes(old: RunView | None, new: RunView, now: datetime) -> list[str]:
-    """What changed between two looks, one line each, for where nothing can be redrawn."""
-    before = {
-        (stage.name, cluster.name): cluster.progress
-        for stage in (old.stages if old else ())
-        for cluster in stage.clusters
-    }
-    lines = [
-        f"{stage.name}/{cluster.name} {_outcome(cluster, now)}"
-        for stage in new.stages
-        for cluster in stage.clusters
-        if cluster.progress is not before.get((stage.name, cluster.name), Progress.AHEAD)
-    ]
+def plain_changes(old: RunView | None, new: RunView, now: datetime, *, left: str = "") -> list[str]:
+    """What changed between two looks, one line each, for where nothing can be redrawn.
+
+    `left` says what lies ahead of the run.
+    """
+    lines = moves(old, new, now)
     if old is None or _stable(old, now) != _stable(new, now):
-        lines.append(f"{_progress(new)} {words.sentence(new, now)}")
+        lines.append(
+            f"{_progress(new)} {words.sentence(new, now)}" + f"; left: {left}" * bool(left)
+        )
         lines += [f"  {line}" for line in advice(new)]
     return lines
 
 
-def _stable(view: RunView, now: datetime) -> tuple[str, object]:
+def moves(old: RunView | None, new: RunView, now: datetime) -> list[str]:
+    """One line for each cluster that is not as far as it was."""
+    return [
+        f"{stage.name}/{cluster.name} {_outcome(cluster, now)}"
+        for stage, cluster in moved(old, new)
+    ]
+
+
+def _stable(view: RunView, now: datetime) -> tuple[object, ...]:
+    """What a line about the whole run is worth; clusters have lines of their own."""
+    if view.phase is Phase.RUNNING:
+        return view.phase, _stage_name(view)
     # The sentence alone would differ with each second that a timed wait has left.
     return view.phase, view.gates if view.gates.waits else words.sentence(view, now)
 
@@ -103,7 +114,8 @@ def _outcome(cluster: ClusterRow, now: datetime) -> str:
     return f"{text}: {words.reason(cluster.message)}" if cluster.message else text
 
 
-def _cluster(cluster: ClusterRow, now: datetime) -> list[str | Text]:
+def cluster_cells(cluster: ClusterRow, now: datetime) -> list[str | Text]:
+    """Its name, where it is, how long it takes and why it failed."""
     detail = words.duration(cluster.took(now))
     if cluster.message:
         detail = f"{detail} {words.reason(cluster.message)}"

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import update_wrapper
 from pathlib import Path
@@ -13,6 +13,7 @@ from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
 from deploy.local.paths import FOLDER, FleetPaths
 from deploy.local.state import HUB
 from hub import Hub
+from starter.completion import live
 
 
 class Output(StrEnum):
@@ -58,13 +59,25 @@ def _from_environment() -> Path | None:
     return Path(named) if named else None
 
 
-def _default_kubeconfig() -> Path | None:
+def _of_this_folder() -> Path | None:
     """The local fleet's hub, when nothing else is named and this folder has one."""
     local = FleetPaths(Path(FOLDER)).kubeconfig(HUB)
-    if _from_environment() or not local.exists():
-        return None
-    click.echo(f"using the local fleet: {local} (name another hub with --kubeconfig)", err=True)
-    return local
+    return None if _from_environment() or not local.exists() else local
+
+
+def found(kubeconfig: Path | None, context: str | None, namespace: str) -> Target:
+    """Where a command goes with these options; the local fleet's hub, unless another is named."""
+    return Target(
+        kubeconfig=kubeconfig or _of_this_folder(),
+        context=context,
+        namespace=namespace,
+        output=Output.TABLE,
+    )
+
+
+def _say_which(kubeconfig: Path | None) -> None:
+    text = f"using the local fleet: {kubeconfig} (name another hub with --kubeconfig)"
+    click.echo(text, err=True)
 
 
 def target_options(command: Callable[..., object]) -> Callable[..., object]:
@@ -78,12 +91,9 @@ def target_options(command: Callable[..., object]) -> Callable[..., object]:
         output: str = Output.TABLE,
         **rest: object,
     ) -> object:
-        target = Target(
-            kubeconfig=kubeconfig or _default_kubeconfig(),
-            context=context,
-            namespace=namespace,
-            output=Output(output),
-        )
+        target = replace(found(kubeconfig, context, namespace), output=Output(output))
+        if target.kubeconfig != kubeconfig:
+            _say_which(target.kubeconfig)
         return command(*args, target=target, **rest)
 
     options = (
@@ -92,11 +102,12 @@ def target_options(command: Callable[..., object]) -> Callable[..., object]:
             type=click.Path(path_type=Path, dir_okay=False),
             help="The hub's kubeconfig  [default: $KUBECONFIG, else the local fleet's].",
         ),
-        click.option("--context", help="Context of the kubeconfig."),
+        click.option("--context", shell_complete=live.contexts, help="Context of the kubeconfig."),
         click.option(
             "-n",
             "--namespace",
             default="",
+            shell_complete=live.namespaces,
             help="Namespace of a StagedUpdateRun; without it a ClusterStagedUpdateRun is meant.",
         ),
     )

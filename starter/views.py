@@ -84,6 +84,8 @@ class RunView:
     gates: Gates
     conditions: tuple[Condition, ...]
     created: datetime | None
+    up_to_date: bool = True
+    """Whether the status speaks of what is asked for now; no matter once the run has ended."""
 
     @property
     def done(self) -> int:
@@ -100,6 +102,18 @@ class RunView:
         """The stage that is worked on or is next; None when there is none left."""
         open_ones = (s for s in self.stages if s.progress not in {Progress.DONE, Progress.SKIPPED})
         return next(open_ones, None)
+
+    @property
+    def to_be_started(self) -> bool:
+        """Whether it does nothing until a person starts it, or lets it go on."""
+        # A moment after that was asked for, the status is still that of before.
+        asked = self.state is RunState.RUN
+        return self.phase in {Phase.PLANNED, Phase.STOPPED} and not asked
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether a person must act before it gets on."""
+        return self.to_be_started or bool(self.gates.approvals)
 
     @property
     def deciding(self) -> Condition | None:
@@ -129,12 +143,33 @@ def of(run: UpdateRun) -> RunView:
         gates=Gates() if current in ENDED else gates.closed(run),
         conditions=tuple(status.conditions),
         created=run.metadata.creation_timestamp,
+        up_to_date=_up_to_date(run),
     )
+
+
+def moved(old: RunView | None, new: RunView) -> list[tuple[StageRow, ClusterRow]]:
+    """Clusters that are not as far as they were, each with its stage; at first those not ahead."""
+    before = {
+        (stage.name, cluster.name): cluster.progress
+        for stage in (old.stages if old else ())
+        for cluster in stage.clusters
+    }
+    return [
+        (stage, cluster)
+        for stage in new.stages
+        for cluster in stage.clusters
+        if cluster.progress is not before.get((stage.name, cluster.name), Progress.AHEAD)
+    ]
 
 
 def phase(run: UpdateRun) -> Phase:
     """Where the run is, in one word."""
     return phases.phase(run.status)
+
+
+def _up_to_date(run: UpdateRun) -> bool:
+    generation = run.metadata.generation
+    return all(each.observed_generation == generation for each in run.status.conditions)
 
 
 def _stage(stage: StageStatus, *, deletes: bool = False) -> StageRow:

@@ -1,7 +1,9 @@
 """Runs, gates and times in words. Pure: views and `now` in, text out."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from starter.estimating import Estimate
 from starter.gates import Approval, Wait
 from starter.views import Phase, Progress, RunView, StageRow
 
@@ -36,11 +38,39 @@ def duration(length: timedelta | None) -> str:
     return "<1s" if length == timedelta(0) else age(length)
 
 
+def upper(text: str) -> str:
+    """The text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 def reason(text: str) -> str:
     """A failure's text without the words that all failures begin with."""
     for prefix in _PREFIXES:
         text = text.removeprefix(prefix)
     return text
+
+
+def about(length: timedelta) -> str:
+    """A length of time that is only guessed."""
+    seconds = length.total_seconds()
+    if seconds < 10:
+        return "a few seconds"
+    if seconds < 90:
+        return f"about {5 * round(seconds / 5)}s"
+    return f"about {round(seconds / 60)} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+
+
+def left(estimate: Estimate | None) -> str:
+    """What lies ahead, such as `about 4 min plus 1 approval`; empty where nothing can be said."""
+    if estimate is None:
+        return ""
+    number = estimate.approvals
+    approvals = f"{number} approval{'s' * (number > 1)}" if number else ""
+    if estimate.updating is None:
+        return ", plus ".join(filter(None, ["not known until a cluster is done", approvals]))
+    length = estimate.updating + estimate.waiting
+    # Nothing left, or later than usual: in both cases there is no time to tell.
+    return " plus ".join(filter(None, [about(length) if length else "", approvals]))
 
 
 def sentence(view: RunView, now: datetime) -> str:
@@ -54,7 +84,7 @@ def sentence(view: RunView, now: datetime) -> str:
             return f"{phrase(view, now)}{where}"
         case Phase.WAITING:
             texts = [str(gate) for gate in view.gates.approvals]
-            texts += [f"{_left(gate, now)} after stage {gate.stage}" for gate in view.gates.waits]
+            texts += [f"{still(gate, now)} after stage {gate.stage}" for gate in view.gates.waits]
             return f"waiting for {' and '.join(texts)}" if texts else phrase(view, now)
     return phrase(view, now)
 
@@ -65,23 +95,36 @@ def phrase(view: RunView, now: datetime) -> str:
         case Phase.PENDING:
             return "waiting to be planned by a worker"
         case Phase.PLANNED:
-            return "planned, not started"
+            return "planned, not started" if view.to_be_started else "planned, about to start"
         case Phase.RUNNING:
             return _running(view.stage) if _in_flight(view.stage) else "running"
         case Phase.WAITING:
             texts = [f"approval {gate.side}" for gate in view.gates.approvals]
-            texts += [_left(gate, now) for gate in view.gates.waits]
+            texts += [still(gate, now) for gate in view.gates.waits]
             return f"waiting: {', '.join(texts)}" if texts else "waiting"
         case Phase.STUCK:
             return f"stuck at {_in_flight(view.stage)}"
         case Phase.STOPPING:
             return f"stopping, {_in_flight(view.stage) or 'nothing'} to finish first"
+        case Phase.STOPPED:
+            return "stopped" if view.to_be_started else "about to go on"
         case Phase.SUCCEEDED:
             return _succeeded(view)
         case Phase.FAILED:
             deciding = view.deciding
             return f"failed: {reason(deciding.message)}" if deciding else "failed"
-    return str(view.phase)
+
+
+def named(names: Sequence[str], *, at_most: int = NAMED_AT_MOST) -> str:
+    """Names, the first few of them if there are many: `a, b, c and 4 more`."""
+    more = len(names) - at_most
+    text = ", ".join(names[:at_most])
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def count(number: int, what: str) -> str:
+    """How many of what: `1 cluster`, `2 clusters`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def approve_command(view: RunView, gate: Approval) -> str:
@@ -103,7 +146,8 @@ def _between(stage: StageRow | None) -> str:
     return f"at stage {stage.name}" if stage else "finishing"
 
 
-def _left(gate: Wait, now: datetime) -> str:
+def still(gate: Wait, now: datetime) -> str:
+    """How long a timed wait has left."""
     return f"{age(gate.left(now))} more"
 
 
@@ -116,7 +160,4 @@ def _succeeded(view: RunView) -> str:
 
 def _in_flight(stage: StageRow | None) -> str:
     """Names of the clusters that are being updated, the first few of them."""
-    names = stage.names(Progress.UPDATING) if stage else []
-    more = len(names) - NAMED_AT_MOST
-    text = ", ".join(names[:NAMED_AT_MOST])
-    return f"{text} and {more} more" if more > 0 else text
+    return named(stage.names(Progress.UPDATING)) if stage else ""

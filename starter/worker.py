@@ -69,6 +69,13 @@ from telemetry import Tracing
     help="Namespace of the hub with members' kubeconfigs in Secrets, labelled "
     "fleetgate.dev/member=NAME: run their agents too  [FLEETGATE_MEMBER_SECRETS; default: none].",
 )
+@click.option(
+    "--collect-namespaces",
+    is_flag=True,
+    default=None,
+    help="Have these agents report their members' namespaces: a ResourcePlacement then goes only "
+    "where its own is  [FLEETGATE_COLLECT_NAMESPACES; default: no].",
+)
 def worker(**settings: object) -> None:
     """Drive update runs until told to stop (SIGTERM, Ctrl-C).
 

@@ -58,6 +58,8 @@ def test_without_variables_a_worker_does_everything_for_a_small_fleet() -> None:
         ("FLEETGATE_MEMBERS", "a=x=y, b=/z,", "members", {"a": Path("x=y"), "b": Path("/z")}),
         ("FLEETGATE_MEMBERS", "", "members", {}),
         ("FLEETGATE_MEMBER_SECRETS", "fleet", "member_secrets", "fleet"),
+        ("FLEETGATE_COLLECT_NAMESPACES", "true", "collect_namespaces", True),
+        ("FLEETGATE_COLLECT_NAMESPACES", "0", "collect_namespaces", False),
     ],
 )
 def test_each_variable_sets_its_field(variable: str, value: str, field: str, read: object) -> None:
@@ -69,11 +71,13 @@ def test_a_flag_wins_over_its_variable(field: str) -> None:
     by_flag = {"run": "bridge", "placement": "external", "stuck_after": "9m"} | {
         "log_format": "text",
         "members": "b=/z",
+        "collect_namespaces": "false",
         "tracing": "otlp",
     }
     by_variable = {"run": "engine", "placement": "builtin", "stuck_after": "8m"} | {
         "log_format": "json",
         "members": "a=/z",
+        "collect_namespaces": "true",
         "tracing": "none",
     }
     environ = {f"FLEETGATE_{field.upper()}": by_variable.get(field, "variable")}
@@ -111,20 +115,37 @@ def test_settings_cannot_be_changed() -> None:
     ],
 )
 def test_a_wrong_value_is_one_line_with_variable_value_and_advice(
-    variable: str, value: str, advice: str, monkeypatch: pytest.MonkeyPatch
+    variable: str,
+    value: str,
+    advice: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv(f"FLEETGATE_{variable}", value)
     with pytest.raises(SystemExit) as ended:
         worker.main()
-    assert ended.value.code == f"error: FLEETGATE_{variable} is {value!r}: {advice}"
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"error: FLEETGATE_{variable} is {value!r}: {advice}\n"
 
 
-def test_several_wrong_values_are_a_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_flag_is_called_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FLEETGATE_STUCK_AFTER", "1m")
+    with pytest.raises(SystemExit):
+        worker.main(stuck_after="5")
+    advice = "'5' is not a duration; write it like 90s, 5m or 1h30m"
+    assert capsys.readouterr().err == f"error: --stuck-after is '5': {advice}\n"
+
+
+def test_several_wrong_values_are_a_line_each(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("FLEETGATE_PLACEMENT", "none")
     monkeypatch.setenv("FLEETGATE_RUN", "engine,x,y")
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit):
         worker.main()
-    lines = str(ended.value.code).splitlines()
+    lines = capsys.readouterr().err.splitlines()
     assert [line.partition(": I")[0] for line in lines] == [
         "error: FLEETGATE_RUN is 'x'",
         "error: FLEETGATE_RUN is 'y'",

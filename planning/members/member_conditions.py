@@ -27,15 +27,16 @@ def alive(member: MemberCluster, *, problem: str = "", now: datetime) -> MemberC
         now: moment of the heartbeat.
     """
     healthy = "False" if problem else "True"
-    state = "Unhealthy" if problem else "Healthy"
+    agent_health = MemberReason.AGENT_UNHEALTHY if problem else MemberReason.AGENT_HEALTHY
+    health = MemberReason.UNHEALTHY if problem else MemberReason.HEALTHY
     agent = [
-        _make(JOINED, "True", "InternalMemberClusterJoined", "", member, now),
-        _make(HEALTHY, healthy, f"InternalMemberCluster{state}", problem, member, now),
+        _make(JOINED, "True", MemberReason.AGENT_JOINED, "", member, now),
+        _make(HEALTHY, healthy, agent_health, problem, member, now),
     ]
     whole = [
         _make(READY_TO_JOIN, "True", MemberReason.READY, MemberMessage.READY, member, now),
         _make(JOINED, "True", MemberReason.JOINED, MemberMessage.JOINED, member, now),
-        _make(HEALTHY, healthy, f"MemberCluster{state}", problem, member, now),
+        _make(HEALTHY, healthy, health, problem, member, now),
     ]
     return _status(member, whole=whole, agent=agent, heartbeat=now)
 
@@ -44,7 +45,7 @@ def left(member: MemberCluster, *, now: datetime) -> MemberClusterStatus:
     """Status of a member that leaves: its agent touches no object any more."""
     before = _own_agent(member)
     whole = [_make(JOINED, "False", MemberReason.LEFT, MemberMessage.LEFT, member, now)]
-    agent = [_make(JOINED, "False", "InternalMemberClusterLeft", "", member, now)]
+    agent = [_make(JOINED, "False", MemberReason.AGENT_LEFT, "", member, now)]
     heartbeat = before.last_received_heartbeat if before else None
     return _status(member, whole=whole, agent=agent, heartbeat=heartbeat)
 

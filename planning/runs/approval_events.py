@@ -6,16 +6,16 @@ contract: update-runs 4, decisions 12 and 13
 import json
 import shlex
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from api.approvals import BaseApprovalRequest
-from api.base import Condition
 from api.kinds import Kind
 from api.names import TASK_TYPE
 from api.reasons import ConditionType
 from planning import conditions
 from planning.events import REPORTER, Event, EventType
 from planning.runs import approvals
+from planning.writers import last_writer
 
 NOT_COUNTED: Final = "ApprovalNotCounted"
 MAX_QUOTED: Final = 200
@@ -31,6 +31,33 @@ def approve_command(*, run: str, stage: str, side: str, namespace: str) -> str:
     return " ".join(parts)
 
 
+def kubectl_approve_command(
+    *, kind: Kind, request: str, namespace: str, generation: int, now: datetime
+) -> str:
+    """What to type to do the same with kubectl alone.
+
+    It takes the place of an Approved condition that is there, which would not count.
+    """
+    approved = conditions.make(
+        ConditionType.APPROVED, "True", "Approved", "approved", generation=generation, now=now
+    )
+    patch = {"status": {"conditions": [approved.to_wire()]}}
+    return _patched(kind, request, namespace, "merge", patch)
+
+
+def fault(request: BaseApprovalRequest) -> str:
+    """Why an approval that somebody gave does not count; empty if it does, or there is none."""
+    approval = conditions.find(request.status.conditions, ConditionType.APPROVED)
+    if approval is None or approval.status != "True" or approvals.approved(request):
+        return ""
+    named = approval.observed_generation
+    wrong = f"has observedGeneration {named}" if named else "has no observedGeneration"
+    return (
+        f"The approval does not count: its condition Approved {wrong}, "
+        f"but the generation of the request is {request.metadata.generation}"
+    )
+
+
 def uncounted(
     request: BaseApprovalRequest, *, kind: Kind, now: datetime
 ) -> tuple[Event, str] | None:
@@ -41,12 +68,13 @@ def uncounted(
     """
     found = request.status.conditions
     approval = conditions.find(found, ConditionType.APPROVED)
-    if approval is None or approval.status != "True" or approvals.approved(request):
+    why = fault(request)
+    if approval is None or not why:
         return None
     event = Event(
         type=EventType.WARNING,
         reason=NOT_COUNTED,
-        message=f"{_why(approval, request)}. {_remedy(request, kind, found.index(approval))}",
+        message=f"{why}. {_remedy(request, kind, found.index(approval))}",
         at=now,
     )
     return event, json.dumps(approval.to_wire(), sort_keys=True)
@@ -60,16 +88,6 @@ def given(request: BaseApprovalRequest) -> str:
     writer = _writer(request)
     said = (approval.message or approval.reason)[:MAX_QUOTED]
     return f"with {writer}: {said}" if writer else said
-
-
-def _why(approval: Condition, request: BaseApprovalRequest) -> str:
-    generation = request.metadata.generation
-    named = approval.observed_generation
-    wrong = f"has observedGeneration {named}" if named else "has no observedGeneration"
-    return (
-        f"The approval does not count: its condition Approved {wrong}, "
-        f"but the generation of the request is {generation}"
-    )
 
 
 def _remedy(request: BaseApprovalRequest, kind: Kind, position: int) -> str:
@@ -88,20 +106,18 @@ def _patch_command(request: BaseApprovalRequest, kind: Kind, position: int) -> s
     meta = request.metadata
     path = f"/status/conditions/{position}/observedGeneration"
     patch = [{"op": "add", "path": path, "value": meta.generation}]
-    words = ["kubectl", "patch", kind.plural, meta.name]
-    words += ["-n", meta.namespace] if meta.namespace else []
-    words += ["--subresource=status", "--type=json", "-p", json.dumps(patch, separators=(",", ":"))]
-    return shlex.join(words)
+    return _patched(kind, meta.name, meta.namespace, "json", patch)
+
+
+def _patched(kind: Kind, name: str, namespace: str, how: str, patch: object) -> str:
+    words = ["kubectl", "patch", kind.plural, name]
+    words += ["-n", namespace] if namespace else []
+    text = json.dumps(patch, separators=(",", ":"))
+    return shlex.join([*words, "--subresource=status", f"--type={how}", "-p", text])
 
 
 def _writer(request: BaseApprovalRequest) -> str:
     """What wrote the approval last, by the API server's books; empty if it was fleetgate."""
-    entries: list[dict[str, Any]] = (request.metadata.model_extra or {}).get("managedFields", [])
-    writers = [(each.get("time", ""), each["manager"]) for each in entries if _approves(each)]
-    _, writer = max(writers, default=("", ""))
-    return "" if writer.startswith(REPORTER) else writer
-
-
-def _approves(entry: dict[str, Any]) -> bool:
-    owned = entry.get("fieldsV1", {}).get("f:status", {}).get("f:conditions", {})
-    return f'k:{{"type":"{ConditionType.APPROVED}"}}' in owned
+    key = f'k:{{"type":"{ConditionType.APPROVED}"}}'
+    writer = last_writer(request.metadata, "f:status", "f:conditions", key)
+    return "" if writer is None or writer.name.startswith(REPORTER) else writer.name

@@ -3,7 +3,23 @@
 contract: update-runs 2.1 (state transitions)
 """
 
-from api.runs import RunState
+from api.reasons import ConditionType, RunReason
+from api.runs import RunState, UpdateRun
+from planning import conditions
+from planning.placements import usage
+
+
+def is_active(run: UpdateRun) -> bool:
+    """Whether a run changes clusters now, or will without anybody asking it to again."""
+    if run.metadata.deletion_timestamp:
+        return False
+    found = run.status.conditions
+    planned = not conditions.has(found, ConditionType.INITIALIZED, "False")
+    if not (planned and usage.is_under_way(run)) or run.spec.state is RunState.INITIALIZE:
+        return False
+    progressing = conditions.find(found, ConditionType.PROGRESSING)
+    halted = progressing is None or progressing.reason == RunReason.STOPPED
+    return run.spec.state is RunState.RUN or not halted
 
 
 def refusal(current: RunState, wanted: RunState, *, run: str, ended: bool) -> str | None:

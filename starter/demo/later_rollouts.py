@@ -40,7 +40,6 @@ async def resume(tale: Tale) -> None:
     name = manifests.SECOND_RUN
     tale.teller.step("Go on where it was", "`watch` follows a run; here until a person must act.")
     await tale.do(deeds.fleetgate("run", "start", name))
-    await tale.eyes.until_run(name, "running again", lambda run: not is_in(Phase.STOPPED)(run))
     await tale.do(
         deeds.fleetgate("run", "watch", name, "--exit-on-gate", live=True), code=ExitCode.WAITING
     )
@@ -56,7 +55,8 @@ async def roll_back(tale: Tale) -> None:
     tale.teller.step(
         "Roll back", "A new run with an older index, through the same stages and gates."
     )
-    await tale.do(deeds.apply(RUN, manifests.run_manifest(name, index="0", state="Run")))
+    options = ("--to", "0", "--name", name, "--yes")
+    await tale.do(deeds.fleetgate("rollback", manifests.PLACEMENT, *options))
     run = await tale.eyes.until_run(name, "waiting for an approval", asks_for_approval)
     await tale.members_have({"member1": "value3", "member2": "value1", "member3": "value3"})
     stage = views.of(run).gates.approvals[0].stage

@@ -1,20 +1,19 @@
 """`fleetgate plan`."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from api.runs import UpdateRunSpec
 from planning.identity import RunRef
 from starter import output
-from starter.failures import Failure
+from starter.completion import live
 from starter.helping import examples
-from starter.plan import differences, manifests, showing
-from starter.plan.drafting import Draft, draft
+from starter.plan import manifests, showing
+from starter.plan.drafting import draft
+from starter.plan.printing import print_draft
 from starter.targets import Target, target_options
 
 
@@ -25,9 +24,14 @@ from starter.targets import Target, target_options
         "fleetgate plan -f run.yaml",
     )
 )
-@click.argument("placement", required=False)
-@click.argument("strategy", required=False)
-@click.option("--index", default="", help="Resource snapshot to plan with [default: a new one].")
+@click.argument("placement", required=False, shell_complete=live.placements)
+@click.argument("strategy", required=False, shell_complete=live.strategies)
+@click.option(
+    "--index",
+    default="",
+    shell_complete=live.indexes,
+    help="Resource snapshot to plan with [default: a new one].",
+)
 @click.option(
     "-f",
     "--filename",
@@ -78,40 +82,7 @@ async def _plan(target: Target, spec: UpdateRunSpec, *, diff: bool) -> None:
     run = RunRef(scope_name=target.scope.name, namespace=target.namespace, name="plan", uid="")
     async with await target.connect() as hub:
         made = await draft(hub, run, spec)
-    _print(output.console(), made, _changes(made, whole=diff), namespace=target.namespace)
-
-
-def _changes(made: Draft, *, whole: bool) -> list[tuple[str, list[str]]]:
-    """For each version that clusters have now: what changes there."""
-    if made.content is None:
-        return []
-    compare = differences.between if whole else differences.summary
-    new = made.content.resources
-    return [(index, compare(made.versions[index], new)) for index in sorted(made.versions)]
-
-
-def _print(
-    console: Console, made: Draft, changes: list[tuple[str, list[str]]], *, namespace: str
-) -> None:
-    console.print(showing.headline(made))
-    if showing.stages(made):
-        console.print()
-        console.print(showing.table(made, width=console.width))
-        console.print()
-        console.print(showing.totals(made))
-    for line in _described(made, changes):
-        console.print(line, markup=False)
-    if made.problem:
-        raise Failure(
-            f"a run would not be initialized: {showing.problem(made)}",
-            advice="mend that and plan again; nothing was written",
-        )
-    console.print("\nNext:", *(f"  {line}" for line in showing.advice(made, namespace)), sep="\n")
-
-
-def _described(made: Draft, changes: list[tuple[str, list[str]]]) -> Iterator[str]:
-    for index, lines in changes:
-        clusters = sorted(name for name, has in made.has_now.items() if has == index)
-        what = f"snapshot {index}" if index else "nothing"
-        yield f"\n{len(clusters)} of the bound clusters have {what}:"
-        yield from (f"  {line}" for line in lines or ["no change"])
+    console = output.console()
+    print_draft(console, made, whole=diff)
+    advice = showing.advice(made, target.namespace)
+    console.print("\nNext:", *(f"  {line}" for line in advice), sep="\n")

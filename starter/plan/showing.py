@@ -9,7 +9,7 @@ from api.runs import StageStatus
 from api.strategies import Stage, StageTaskType
 from planning import durations
 from planning.runs import waves
-from starter import columns, words
+from starter import columns, differences, words
 from starter.plan.drafting import Draft
 
 NAMED_AT_MOST = 8
@@ -40,9 +40,9 @@ def totals(draft: Draft) -> str:
     steps = sum(len(waves.of_stage(stage, entry)) for stage, entry in busy)
     asked = sum(waves.approvals(stage) for stage, _ in busy)
     least = waves.least_time(stage for stage, _ in busy)
-    parts = [_count(clusters, "cluster"), f"in {_count(steps, 'wave')}"]
-    parts += [f"{_count(len(leaving(draft)), 'cluster')} to be left"] if leaving(draft) else []
-    parts += [_count(asked, "approval")] if asked else []
+    parts = [words.count(clusters, "cluster"), f"in {words.count(steps, 'wave')}"]
+    parts += [f"{words.count(len(leaving(draft)), 'cluster')} to be left"] if leaving(draft) else []
+    parts += [words.count(asked, "approval")] if asked else []
     waits = f"waits of {durations.format_duration(least)}" if least > timedelta(0) else "no waits"
     return f"{', '.join(parts)}; {waits}, besides what the clusters take"
 
@@ -51,6 +51,18 @@ def stages(draft: Draft) -> list[tuple[Stage, StageStatus]]:
     """The stages that were planned, with their clusters."""
     strategy = draft.status.staged_update_strategy_snapshot
     return list(zip(strategy.stages, draft.status.stages_status, strict=False)) if strategy else []
+
+
+def changes(draft: Draft, *, whole: bool) -> Iterator[str]:
+    """For each version that clusters have now, what changes there: each object, or each line."""
+    if draft.content is None:
+        return
+    compare = differences.between if whole else differences.summary
+    for index in sorted(set(draft.present.has_now.values())):
+        has = f"snapshot {index}" if index else "nothing"
+        yield f"\n{len(draft.present.clusters(index))} of the bound clusters have {has}:"
+        lines = compare(draft.present.resources(index), draft.content.resources)
+        yield from (f"  {line}" for line in lines or ["no change"])
 
 
 def leaving(draft: Draft) -> list[str]:
@@ -77,7 +89,7 @@ def _stage(draft: Draft, stage: Stage, entry: StageStatus) -> Iterator[Sequence[
         yield [label, "approval before", "", ""]
         label = ""
     for number, wave in enumerate(waves.of_stage(stage, entry), start=1):
-        yield [label, f"wave {number}", _names(wave), _now(draft, wave)]
+        yield [label, f"wave {number}", words.named(wave, at_most=NAMED_AT_MOST), _now(draft, wave)]
         label = ""
     yield from (
         [label, _after(task.type, task.wait_time), "", ""] for task in stage.after_stage_tasks
@@ -92,20 +104,10 @@ def _removal(cluster: str) -> Sequence[str]:
     return ["(removes)", "", cluster, ""]
 
 
-def _names(clusters: Sequence[str]) -> str:
-    more = len(clusters) - NAMED_AT_MOST
-    text = ", ".join(clusters[:NAMED_AT_MOST])
-    return f"{text} and {more} more" if more > 0 else text
-
-
 def _now(draft: Draft, clusters: Sequence[str]) -> str:
     """The versions that these clusters have, each once."""
-    found = dict.fromkeys(draft.has_now.get(each, "") or "nothing" for each in clusters)
+    found = dict.fromkeys(draft.present.has_now.get(each, "") or "nothing" for each in clusters)
     return ", ".join(found)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def problem(draft: Draft) -> str:

@@ -8,6 +8,7 @@ from api.base import ObjectMeta
 from api.kinds import Scope
 from api.runs import ClusterStagedUpdateRun, RunState, StagedUpdateRun, UpdateRun, UpdateRunSpec
 from starter import output
+from starter.completion import live
 from starter.helping import examples
 from starter.targets import Output, Target, output_option, target_options
 
@@ -20,11 +21,19 @@ from starter.targets import Output, Target, output_option, target_options
     )
 )
 @click.argument("name")
-@click.option("--placement", required=True, help="Placement to roll out.")
-@click.option("--strategy", required=True, help="Strategy: the stages and their gates.")
+@click.option(
+    "--placement", required=True, shell_complete=live.placements, help="Placement to roll out."
+)
+@click.option(
+    "--strategy",
+    required=True,
+    shell_complete=live.strategies,
+    help="Strategy: the stages and their gates.",
+)
 @click.option(
     "--index",
     default="",
+    shell_complete=live.indexes,
     help="Index of the resource snapshot to roll out, an older one to roll back "
     "[default: the hub's content as it is now].",
 )
@@ -47,10 +56,11 @@ def create(
         resource_snapshot_index=index,
         state=RunState(state),
     )
-    asyncio.run(_create(target, _body(target.scope, name, target.namespace, spec)))
+    asyncio.run(_create(target, body(target.scope, name, target.namespace, spec)))
 
 
-def _body(scope: Scope, name: str, namespace: str, spec: UpdateRunSpec) -> UpdateRun:
+def body(scope: Scope, name: str, namespace: str, spec: UpdateRunSpec) -> UpdateRun:
+    """A run that is not written yet."""
     model = StagedUpdateRun if scope.run.namespaced else ClusterStagedUpdateRun
     return model(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
 

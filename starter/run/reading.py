@@ -2,9 +2,10 @@
 
 from api.runs import UpdateRun
 from hub import Hub
-from starter import views
+from starter import views, words
 from starter.failures import Failure
 from starter.targets import Target
+from starter.views import Phase
 
 
 async def read(hub: Hub, target: Target, name: str) -> UpdateRun:
@@ -15,10 +16,12 @@ async def read(hub: Hub, target: Target, name: str) -> UpdateRun:
 async def read_unfinished(hub: Hub, target: Target, name: str) -> UpdateRun:
     """The run of that name, which must not have ended; raises hub.NotFound, Failure."""
     run = await read(hub, target, name)
-    phase = views.phase(run)
-    if phase in views.ENDED:
+    view = views.of(run)
+    if view.phase in views.ENDED:
+        failed = view.phase is Phase.FAILED and view.deciding
+        why = f": {words.reason(failed.message)}" if failed else ""
         raise Failure(
-            f"run {name} has {phase}; that is final",
+            f"run {name} has {view.phase}{why}; that is final",
             advice="make a new one: fleetgate run create --help",
         )
     return run

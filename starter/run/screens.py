@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 import click
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from starter import output, tables, words
+from starter import tables, words
+from starter.run.board import Sighting, Trouble, board
 from starter.views import RunView
 
 REDRAWN_PER_SECOND = 4
@@ -20,8 +21,11 @@ REDRAWN_PER_SECOND = 4
 class Screen(Protocol):
     """Shows a run each time it changed."""
 
-    def show(self, view: RunView) -> None:
+    def show(self, seen: Sighting) -> None:
         """Show it as it is now."""
+
+    def trouble(self, why: str) -> None:
+        """Say why nothing more is seen of it; an empty text, that it is seen again."""
 
 
 @contextmanager
@@ -30,12 +34,12 @@ def screen(console: Console) -> Iterator[Screen]:
     if not console.is_terminal:
         yield Lines()
         return
-    table = LiveTable(width=console.width)
+    table = LiveBoard(console)
     with Live(
         console=console,
         get_renderable=table.render,
         refresh_per_second=REDRAWN_PER_SECOND,
-        vertical_overflow="visible",
+        vertical_overflow="crop",
     ):
         yield table
 
@@ -45,38 +49,51 @@ class Lines:
 
     def __init__(self) -> None:
         self._shown: RunView | None = None
+        self._troubled = False
 
-    def show(self, view: RunView) -> None:
+    def show(self, seen: Sighting) -> None:
         """Print what is different from the last look."""
         now = datetime.now(UTC)
-        for line in tables.plain_changes(self._shown, view, now):
-            click.echo(f"{now.astimezone():%H:%M:%S} {line}")
-        self._shown = view
+        left = words.left(seen.estimate(now))
+        for line in tables.plain_changes(self._shown, seen.view, now, left=left):
+            _say(line, now)
+        self._shown = seen.view
+
+    def trouble(self, why: str) -> None:
+        """Print that the hub is out of reach, once, and that it is back."""
+        if why and not self._troubled:
+            _say(f"lost touch with the hub, trying on: {why}", datetime.now(UTC))
+        elif not why:
+            _say("in touch with the hub again", datetime.now(UTC))
+        self._troubled = bool(why)
 
 
-class LiveTable:
-    """A table that is redrawn as time goes by; ages move without anything having changed."""
+def _say(line: str, now: datetime) -> None:
+    click.echo(f"{now.astimezone():%H:%M:%S} {line}")
 
-    def __init__(self, *, width: int) -> None:
-        self._width = width
-        self._view: RunView | None = None
 
-    def show(self, view: RunView) -> None:
+class LiveBoard:
+    """A screen that is redrawn as time goes by; ages move without anything having changed."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._seen: Sighting | None = None
+        self._trouble: Trouble | None = None
+
+    def show(self, seen: Sighting) -> None:
         """Draw this from now on."""
-        self._view = view
+        self._seen = seen
+
+    def trouble(self, why: str) -> None:
+        """Draw for how long the hub is out of reach, and why."""
+        since = self._trouble.since if self._trouble else datetime.now(UTC)
+        self._trouble = Trouble(why, since) if why else None
 
     def render(self) -> RenderableType:
         """Draw the run as of now."""
-        view = self._view
-        if view is None:
+        if self._seen is None:
             return Text("")
+        # One line is the cursor's.
+        width, height = self._console.width, self._console.height - 1
         now = datetime.now(UTC)
-        style = output.STYLES.get(view.phase, "")
-        parts: list[RenderableType] = [
-            Text.assemble((view.name, "bold"), f"  placement {view.placement}"),
-            tables.bar(view),
-            Text(words.sentence(view, now), style=style),
-            tables.clusters(view, now, width=self._width),
-            *(Text(f"  {line}") for line in tables.advice(view)),
-        ]
-        return Group(*parts)
+        return board(self._seen, now, width=width, height=height, trouble=self._trouble)

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from api.runs import UpdateRun
 from starter import output, tables, views, words
+from starter.completion import live
 from starter.helping import examples
 from starter.targets import Output, Target, output_option, target_options
 from starter.views import RunView
@@ -21,7 +22,7 @@ from starter.views import RunView
         "fleetgate run show example-run -o yaml",
     )
 )
-@click.argument("name")
+@click.argument("name", shell_complete=live.runs)
 @output_option
 @target_options
 def show(target: Target, name: str) -> None:

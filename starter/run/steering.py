@@ -1,21 +1,27 @@
 """`fleetgate run start` and `fleetgate run stop`."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 
 import click
 
 from api.runs import RunState, UpdateRun
 from hub import Hub
-from starter import messaging, people
+from starter import people
+from starter.acting import by_option, comment_option, tell
+from starter.completion import live
+from starter.failures import Failure
 from starter.helping import examples
+from starter.patience import Patience, wait_options
+from starter.run import effects
 from starter.run.reading import read_unfinished
+from starter.run.waiting import Waiting
 from starter.targets import Target, target_options
+from starter.views import Phase
 from workflows.messages import ChangeState
 
 _UPDATES = {RunState.RUN: "resume", RunState.STOP: "pause"}
-
-by_option = click.option("--by", help="Who asks  [default: the kubeconfig's user].")
-comment_option = click.option("--comment", default="", help="Why; kept with the answer.")
 
 
 @click.command(
@@ -24,50 +30,86 @@ comment_option = click.option("--comment", default="", help="Why; kept with the 
         'fleetgate run start web-app-rollout -n my-app-namespace --comment "window is open"',
     )
 )
-@click.argument("name")
+@click.argument("name", shell_complete=live.unfinished_runs)
 @by_option
 @comment_option
+@wait_options
 @target_options
-def start(target: Target, name: str, by: str | None, comment: str) -> None:
-    """Start a planned run, or go on with a stopped one."""
-    asyncio.run(_steer(target, name, RunState.RUN, by=by, comment=comment))
+def start(target: Target, patience: Patience, name: str, by: str | None, comment: str) -> None:
+    """Start a planned run, or go on with a stopped one.
+
+    Waits until clusters begin, or a gate holds the run up, and says which.
+    """
+    message = ChangeState(by=by or "", comment=comment)
+    asyncio.run(_steer(target, name, RunState.RUN, message, patience))
 
 
 @click.command(
     epilog=examples(
         'fleetgate run stop example-run --comment "error rate is up"',
+        "fleetgate run stop example-run --no-wait",
     )
 )
-@click.argument("name")
+@click.argument("name", shell_complete=live.unfinished_runs)
 @by_option
 @comment_option
+@wait_options
 @target_options
-def stop(target: Target, name: str, by: str | None, comment: str) -> None:
-    """Stop a run: clusters in flight finish, no other starts."""
-    asyncio.run(_steer(target, name, RunState.STOP, by=by, comment=comment))
+def stop(target: Target, patience: Patience, name: str, by: str | None, comment: str) -> None:
+    """Stop a run: clusters in flight finish, no other starts.
+
+    Waits for those in flight, and says how far the run came.
+    """
+    message = ChangeState(by=by or "", comment=comment)
+    asyncio.run(_steer(target, name, RunState.STOP, message, patience))
 
 
 async def _steer(
-    target: Target, name: str, state: RunState, *, by: str | None, comment: str
+    target: Target, name: str, state: RunState, message: ChangeState, patience: Patience
 ) -> None:
     async with await target.connect() as hub:
         run = await read_unfinished(hub, target, name)
-        message = ChangeState(by=by or await people.user_of(hub), comment=comment)
-        ref = messaging.reference(run, target)
-        try:
-            answer = await messaging.ask(target, ref, _UPDATES[state], message)
-        except messaging.Unanswered as reason:
-            answer = await _write(hub, target, run, state, reason=str(reason))
-    click.echo(answer)
+        await ask_for(state, hub, target, run, message)
+        if patience.wait:
+            waiting = Waiting(hub, target, patience.timeout)
+            for line in await _EFFECTS[state](waiting, run):
+                click.echo(line)
 
 
-async def _write(hub: Hub, target: Target, run: UpdateRun, state: RunState, *, reason: str) -> str:
+async def ask_for(
+    state: RunState, hub: Hub, target: Target, run: UpdateRun, message: ChangeState
+) -> None:
+    """Ask a run for a state and say what it answers. Raises Failure when it refuses."""
+    by = people.signature(await people.user_of(hub), message.by)
+    message = message.model_copy(update={"by": by})
+
+    async def write() -> str:
+        return await _write(hub, target, run, state)
+
+    click.echo(await tell(target, run, _UPDATES[state], message, otherwise=write))
+
+
+async def _stopped(waiting: Waiting, run: UpdateRun) -> Sequence[str]:
+    view = await waiting.until_stopped(run)
+    text = effects.stopped(view, datetime.now(UTC))
+    if view.phase is Phase.FAILED:
+        raise Failure(text)
+    return [text]
+
+
+_EFFECTS: dict[RunState, Callable[[Waiting, UpdateRun], Awaitable[Sequence[str]]]] = {
+    RunState.RUN: Waiting.until_under_way,
+    RunState.STOP: _stopped,
+}
+
+
+async def _write(hub: Hub, target: Target, run: UpdateRun, state: RunState) -> str:
     if run.spec.state is state:
-        return f"{reason}; the object says {state} already"
+        return f"the object says {state} already"
     await hub.patch(
         target.scope.run,
         run.metadata.name,
         {"spec": {"state": str(state)}},
         namespace=target.namespace,
     )
-    return f"{reason}; wrote spec.state {state} to the object, a worker will follow it"
+    return f"wrote spec.state {state} to the object, a worker will follow it"

@@ -1,68 +1,92 @@
 """`fleetgate run watch`."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from datetime import UTC, datetime
 
 import click
 
-from api.runs import UpdateRun
-from hub import Hub
-from starter import output, views
+from api.approvals import BaseApprovalRequest
+from hub import Hub, HubError
+from planning.runs import approvals
+from starter import output, views, words
+from starter.completion import live
 from starter.failures import ExitCode, Failure
-from starter.following import follow
 from starter.helping import examples
+from starter.run import earlier, following
+from starter.run.board import Sighting
+from starter.run.reading import read
 from starter.run.screens import screen
+from starter.run.until import Until, exit_code
 from starter.targets import Target, target_options
-from starter.views import Phase, RunView
+from starter.views import RunView
 
 
 @click.command(
     epilog=examples(
         "fleetgate run watch example-run",
-        "fleetgate run watch example-run --exit-on-gate && echo done",
+        "fleetgate run watch example-run && echo done",
+        "fleetgate run watch example-run --until gate; test $? -eq 4 && ./ask-for-approval",
     )
 )
-@click.argument("name")
-@click.option("--exit-on-gate", is_flag=True, help="End with exit code 4 when a person must act.")
+@click.argument("name", shell_complete=live.runs)
+@click.option(
+    "--until",
+    type=click.Choice([str(each) for each in Until]),
+    help="How far to watch  [default: succeeded].",
+)
+@click.option("--exit-on-gate", is_flag=True, help="The same as --until gate.")
 @target_options
-def watch(target: Target, name: str, exit_on_gate: bool) -> int:
-    """Follow a run until it ends: stages, clusters, progress, what it waits for.
+def watch(target: Target, name: str, until: str | None, exit_on_gate: bool) -> int:
+    """Follow a run until it ends: stages, clusters in flight, gates, and how long it still takes.
 
-    On a terminal a live table, elsewhere one line for each change. Exit code 0 when the run
-    succeeded, 1 when it failed.
+    On a terminal a live screen, elsewhere one line for each change; the last line says how the run
+    is. Goes on when the hub was away.
+
+    Exit code 0 when the run succeeded, 1 when it failed, 3 when it was deleted. With --until gate
+    also 4, as soon as a person must act: an approval is open, or the run is stopped, or planned but
+    not started. With --until finished 0, however the run ended.
     """
-    return asyncio.run(_watch(target, name, exit_on_gate=exit_on_gate))
+    if exit_on_gate and until not in {None, Until.GATE}:
+        raise click.UsageError(f"--exit-on-gate means --until gate, not --until {until}")
+    wanted = Until.GATE if exit_on_gate else Until(until or Until.SUCCEEDED)
+    return asyncio.run(_watch(target, name, wanted))
 
 
-async def _watch(target: Target, name: str, *, exit_on_gate: bool) -> int:
-    async with await target.connect() as hub, aclosing(_views(hub, target, name)) as seen:
+async def _watch(target: Target, name: str, until: Until) -> int:
+    async with await target.connect() as hub:
+        run = await read(hub, target, name)
+        lengths = await earlier.durations(hub, target, views.of(run))
         with screen(output.console()) as shown:
-            async for view in seen:
-                shown.show(view)
-                code = exit_code(view, exit_on_gate=exit_on_gate)
-                if code is not None:
-                    return code
-    raise Failure(f"run {name} was deleted", exit_code=ExitCode.NOT_FOUND)
+            versions = following.versions(hub, target, run, trouble=shown.trouble)
+            async with aclosing(versions):
+                async for version in versions:
+                    view = views.of(version)
+                    shown.show(Sighting(version, view, lengths))
+                    code = await _exit_code(hub, target, view, until)
+                    if code is not None:
+                        break
+                else:
+                    raise Failure(f"run {name} was deleted", exit_code=ExitCode.NOT_FOUND)
+    click.echo(f"run {name}: {words.sentence(view, datetime.now(UTC))}")
+    return code
 
 
-async def _views(hub: Hub, target: Target, name: str) -> AsyncGenerator[RunView, None]:
-    """The run as it is, then after each change; ends when it is deleted."""
-    kind, namespace = target.scope.run, target.namespace
-    uid = (await hub.get(kind, name, namespace=namespace))["metadata"]["uid"]
-    async with follow(hub, kind, namespace=namespace, name=name) as changes:
-        if await hub.find(kind, name, namespace=namespace) is None:
-            return  # deleted before the following began, which therefore never tells
-        async for change in changes:
-            # A namesake that was made after this one was deleted is another run.
-            if change.new is None or change.new["metadata"]["uid"] != uid:
-                return
-            yield views.of(UpdateRun.from_wire(change.new))
+async def _exit_code(hub: Hub, target: Target, view: RunView, until: Until) -> ExitCode | None:
+    code = exit_code(view, until)
+    if code is ExitCode.WAITING and not view.to_be_started and await _is_given(hub, target, view):
+        return None
+    return code
 
 
-def exit_code(view: RunView, *, exit_on_gate: bool) -> ExitCode | None:
-    """How the command ends, or None while there is more to see."""
-    if view.phase in views.ENDED:
-        return ExitCode.DONE if view.phase is Phase.SUCCEEDED else ExitCode.FAILED
-    needs_someone = view.gates.approvals or view.phase in {Phase.PLANNED, Phase.STOPPED}
-    return ExitCode.WAITING if exit_on_gate and needs_someone else None
+async def _is_given(hub: Hub, target: Target, view: RunView) -> bool:
+    """Whether all open approvals are given, which the run's status says a moment later."""
+    kind, namespace = target.scope.approval, target.namespace
+    try:
+        for gate in view.gates.approvals:
+            found = await hub.get(kind, gate.request, namespace=namespace)
+            if not approvals.approved(BaseApprovalRequest.from_wire(found)):
+                return False
+    except HubError:
+        return False  # As far as is known, a person must act.
+    return True

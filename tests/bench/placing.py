@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 
+from api import names
 from api.base import Condition
 from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE
 from hub import Cache, Change, Hub, Json
@@ -42,12 +43,14 @@ class PlacementBench:
         self._hub = hub
 
     async def join(self, members: Iterable[str]) -> None:
-        """Register members and wait until the simulated agents have joined them."""
-        names = set(members)
-        joined = asyncio.create_task(
-            self._until(names, lambda body: "agentStatus" in body.get("status", {}), MEMBER_CLUSTER)
+        """Register members and wait until they have joined, rights on the hub included."""
+        wanted = set(members)
+        rooms = {names.member_namespace(each) for each in wanted}
+        joined = asyncio.gather(
+            self._until(wanted, _has_agent, MEMBER_CLUSTER),
+            self._until(rooms, _is_granted, NAMESPACE),
         )
-        await in_parallel(sorted(names), self._register)
+        await in_parallel(sorted(wanted), self._register)
         await joined
 
     async def _register(self, name: str) -> None:
@@ -96,9 +99,9 @@ class PlacementBench:
     def _writes(self) -> int:
         return sum(each["verb"] in WRITES for each in self._world.requests())
 
-    async def _until(self, names: set[str], wanted: Callable[[Json], bool], kind: Any) -> None:
+    async def _until(self, objects: set[str], wanted: Callable[[Json], bool], kind: Any) -> None:
         """Wait until all these objects are as wanted."""
-        missing, everything = set(names), asyncio.Event()
+        missing, everything = set(objects), asyncio.Event()
 
         def note(change: Change) -> None:
             if change.new and wanted(change.new):
@@ -120,6 +123,14 @@ async def measured_restart(world: World, steady: Callable[[], Awaitable[Placed]]
     ready = monotonic() - started
     placed = await steady()
     return Placed(**{**vars(placed), "wall": ready + placed.wall})
+
+
+def _has_agent(member: Json) -> bool:
+    return "agentStatus" in member.get("status", {})
+
+
+def _is_granted(namespace: Json) -> bool:
+    return names.GRANTED in namespace["metadata"].get("annotations", {})
 
 
 def _is_available(placement: Json) -> bool:

@@ -6,6 +6,7 @@ time after it was written, so that what is measured is the hub's side. Run as
 """
 
 import asyncio
+import contextlib
 import sys
 from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
@@ -14,8 +15,10 @@ from typing import Any, Final
 
 from api.base import format_time
 from api.kinds import MEMBER_CLUSTER, WORK
+from api.members import MemberCluster
 from api.names import MEMBER_NAMESPACE_PREFIX
 from hub import Cache, Change, Hub, Json, Key, NotFound
+from planning.members import member_conditions
 
 HEARTBEAT: Final = timedelta(seconds=60)
 AT_ONCE: Final = 20
@@ -40,8 +43,8 @@ class SimulatedAgents:
         await asyncio.gather(members.run(), works.run(), self._beat_all(members))
 
     def _on_member(self, change: Change) -> None:
-        if change.old is None:
-            self._begin(self._beat(change.key[1]))
+        if change.old is None and change.new is not None:
+            self._begin(self._beat(change.new))
 
     def _on_work(self, change: Change) -> None:
         if change.new is None or not change.key[0].startswith(MEMBER_NAMESPACE_PREFIX):
@@ -59,35 +62,30 @@ class SimulatedAgents:
     async def _beat_all(self, members: Cache) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT.total_seconds())
-            await asyncio.gather(
-                *(self._beat(each["metadata"]["name"]) for each in members.items())
-            )
+            await asyncio.gather(*(self._beat(each) for each in members.items()))
 
-    async def _beat(self, member: str) -> None:
-        said = [_condition(kind, "Simulated", 0) for kind in ("Joined", "Healthy")]
-        agent = {"type": "MemberAgent", "conditions": said, "lastReceivedHeartbeat": _now()}
-        status = {"agentStatus": [agent], "conditions": said}
-        await self._write(MEMBER_CLUSTER, ("", member), status)
+    async def _beat(self, member: Json) -> None:
+        status = member_conditions.alive(MemberCluster.from_wire(member), now=datetime.now(UTC))
+        body = {"metadata": {"name": member["metadata"]["name"]}, "status": status.to_wire()}
+        # As agents do it, by server-side apply: what others say of the member stays.
+        async with self._slots:
+            await self._hub.apply(MEMBER_CLUSTER, body, subresource="status")
 
     async def _answer(self, key: Key, generation: int) -> None:
         await asyncio.sleep(self._delay)
         said = [
-            _condition("Applied", "AllManifestsApplied", generation),
-            _condition("Available", "AllManifestsAvailable", generation),
+            _said("Applied", "AllManifestsApplied", generation),
+            _said("Available", "AllManifestsAvailable", generation),
         ]
-        await self._write(WORK, key, {"conditions": said, "manifestConditions": []})
-
-    async def _write(self, kind: Any, key: Key, status: Json) -> None:
+        status = {"conditions": said, "manifestConditions": []}
         async with self._slots:
-            try:
+            with contextlib.suppress(NotFound):
                 await self._hub.patch(
-                    kind, key[1], {"status": status}, namespace=key[0], subresource="status"
+                    WORK, key[1], {"status": status}, namespace=key[0], subresource="status"
                 )
-            except NotFound:
-                return
 
 
-def _condition(kind: str, reason: str, generation: int) -> Json:
+def _said(kind: str, reason: str, generation: int) -> Json:
     return {
         "type": kind,
         "status": "True",

@@ -7,22 +7,20 @@ In the second case the engine has to call a cluster stuck after as many seconds,
 may place: `fleetgate worker --run engine,bridge --placement external --stuck-after 4s`.
 """
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from temporalio.worker import Worker
 
-from activities.registry import all_activities
 from api.kinds import NAMESPACE, SCOPES, Scope
-from bridge import Bridge, BridgeSettings
+from bridge import BridgeSettings
 from hub import Hub
 from tests.conformance import table
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.engine import running_engine
 from tests.support.servers import HUB, Servers
 from workflows.plugin import connect
 
@@ -62,21 +60,9 @@ async def engine(request: pytest.FixtureRequest, servers: Servers, hub: Hub) -> 
         yield
         return
     temporal = await connect({"TEMPORAL_ADDRESS": await servers.temporal_address()})
-    worker = Worker(
-        temporal,
-        task_queue="fleetgate",
-        activities=all_activities(hub, temporal),
-        max_concurrent_activities=200,
-        sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
-    )
     settings = BridgeSettings(stuck_after=timedelta(seconds=STUCK_AFTER))
-    bridge = Bridge(hub, temporal, settings=settings)
-    async with worker:
-        bridging = asyncio.create_task(bridge.run())
-        await bridge.ready()
+    async with running_engine(hub, temporal, settings=settings):
         yield
-        bridging.cancel()
-        await asyncio.gather(bridging, return_exceptions=True)
 
 
 @pytest.fixture(scope="session")

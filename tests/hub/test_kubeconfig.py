@@ -105,6 +105,15 @@ async def test_several_files_count_as_one_and_the_first_current_context_wins(
     assert chosen.host == "http://second"
 
 
+def test_the_contexts_of_all_files_are_named(tmp_path: Path) -> None:
+    first, second = (written(tmp_path, named(name), name) for name in "ba")
+    joined = {"KUBECONFIG": f"{first}{os.pathsep}{second}"}
+    assert kubeconfig.contexts(None, joined) == ["a", "b"]
+    assert kubeconfig.contexts(second, joined) == ["a"]
+    with pytest.raises(BadConfiguration):
+        kubeconfig.contexts(tmp_path / "none")
+
+
 async def test_a_pod_without_its_service_account_is_told_so() -> None:
     message = await refusal(None, KUBERNETES_SERVICE_HOST="10.0.0.1")
 

@@ -58,3 +58,14 @@ def fleetgate(
         return Typed(code, out, err)
 
     return typed
+
+
+@pytest.fixture
+def in_folder_of_a_fleet(
+    fleetgate: Fleetgate, hub_kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The current folder is that of a local fleet, and no other hub is named."""
+    monkeypatch.delenv("KUBECONFIG")
+    folder = tmp_path / ".fleetgate"
+    folder.mkdir()
+    (folder / "hub.kubeconfig").write_text(hub_kubeconfig.read_text())

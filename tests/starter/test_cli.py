@@ -11,6 +11,7 @@ import yaml
 
 from starter import cli
 from starter.run.group import COMMANDS as RUN
+from starter.snapshot.group import COMMANDS as SNAPSHOT
 from tests.starter.conftest import Fleetgate
 
 
@@ -20,7 +21,14 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
     assert "Usage: fleetgate" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["approve", "crds", "worker", *(f"run {c}" for c in RUN)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("approve", "rollback", "completion", "crds", "worker"),
+        *(f"run {each}" for each in RUN),
+        *(f"snapshot {each}" for each in SNAPSHOT),
+    ],
+)
 def test_examples_are_shown_one_a_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([*command.split(), "--help"]) == 0
     help_text = capsys.readouterr().out
@@ -49,6 +57,20 @@ def test_wrong_usage_is_one_line_with_a_pointer_to_the_help(
     assert re.fullmatch(r"error: .*\n  see `fleetgate.* --help`\n", error)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["rum", "list"], "no command 'rum'; did you mean 'run'?\n  see `fleetgate --help`"),
+        (["run", "lsit"], "no command 'lsit'; did you mean 'list'?\n  see `fleetgate run --help`"),
+    ],
+)
+def test_a_slip_of_the_hand_is_told_what_was_meant(
+    arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(arguments) == 2
+    assert capsys.readouterr().err == f"error: {error}\n"
+
+
 @pytest.fixture
 def hub_away(hub_kubeconfig: Path, tmp_path: Path) -> Path:
     """Kubeconfig of an API server that does not answer."""
@@ -57,17 +79,6 @@ def hub_away(hub_kubeconfig: Path, tmp_path: Path) -> Path:
     path = tmp_path / "away.kubeconfig"
     path.write_text(yaml.safe_dump(config))
     return path
-
-
-@pytest.fixture
-def in_folder_of_a_fleet(
-    fleetgate: Fleetgate, hub_kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The current folder is that of a local fleet, and no other hub is named."""
-    monkeypatch.delenv("KUBECONFIG")
-    folder = tmp_path / ".fleetgate"
-    folder.mkdir()
-    (folder / "hub.kubeconfig").write_text(hub_kubeconfig.read_text())
 
 
 async def test_a_hub_that_is_not_there_is_a_failure_with_advice(

@@ -11,6 +11,7 @@ from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
 from hub import Hub, NotFound
 from tests.starter.conftest import Fleetgate
 from tests.starter.runs import RunOnHub, recorded
+from tests.support.eventually import eventually
 
 
 @pytest.fixture(params=[CLUSTER_SCOPE, NAMESPACED_SCOPE], ids=["cluster", "namespaced"])
@@ -109,11 +110,11 @@ async def test_objects_are_printed_as_programs_read_them(gated: RunOnHub) -> Non
 
 
 async def test_without_temporal_stop_and_start_write_the_object(gated: RunOnHub) -> None:
-    stopped = await gated.type("run", "stop", gated.name)
+    stopped = await gated.type("run", "stop", gated.name, "--no-wait")
     assert stopped.code == 0, stopped.err
     assert "Temporal cannot be reached; wrote spec.state Stop to the object" in stopped.out
     assert (await gated.read())["spec"]["state"] == "Stop"
-    started = await gated.type("run", "start", gated.name)
+    started = await gated.type("run", "start", gated.name, "--no-wait")
     assert started.code == 0, started.err
     assert (await gated.read())["spec"]["state"] == "Run"
 
@@ -121,22 +122,83 @@ async def test_without_temporal_stop_and_start_write_the_object(gated: RunOnHub)
 async def test_without_temporal_approve_writes_the_condition_for_the_objects_generation(
     gated: RunOnHub,
 ) -> None:
-    typed = await gated.type("approve", gated.name, "canary", "--before", "--comment", "lgtm")
+    gate = ("canary", "--before", "--comment", "lgtm", "--no-wait")
+    typed = await gated.type("approve", gated.name, *gate)
     assert typed.code == 0, typed.err
     request = await gated.hub.get(gated.scope.approval, gated.request, namespace=gated.namespace)
     (condition,) = request["status"]["conditions"]
     assert condition["type"] == "Approved"
     assert condition["status"] == "True"
     assert condition["observedGeneration"] == request["metadata"]["generation"]
-    assert condition["message"].endswith(": lgtm")
-    assert " by " in condition["message"], "the kubeconfig's user is named"
+    assert condition["message"].startswith("lgtm (by "), "the kubeconfig's user is named"
+
+
+async def test_where_no_worker_follows_it_says_so_in_the_end(gated: RunOnHub) -> None:
+    typed = await gated.type("run", "stop", gated.name, "--timeout", "1s")
+    assert typed.code == 1
+    assert "no worker has taken up yet that its state is Stop; is one running?" in typed.err
+
+
+async def test_a_run_that_cannot_be_planned_is_a_failure_with_the_reason(run: RunOnHub) -> None:
+    await run.create("planned", state="Initialize")
+    await run.say({"conditions": [], "stagesStatus": []})
+    starting = asyncio.create_task(run.type("run", "start", run.name))
+    await eventually(run.read, lambda seen: seen["spec"]["state"] == "Run")
+    await run.say(recorded("initialization-failed")["status"])
+    typed = await asyncio.wait_for(starting, timeout=20)
+    assert typed.code == 1
+    why = "failed: no resourceSnapshots with index `1` found for placement `/example-placement`"
+    assert f"error: run {run.name} {why}\n" in typed.err
+    again = await run.type("run", "start", run.name)
+    assert f"run {run.name} has {why}; that is final" in again.err
+
+
+async def test_a_run_that_fails_instead_of_stopping_is_a_failure(gated: RunOnHub) -> None:
+    stopping = asyncio.create_task(gated.type("run", "stop", gated.name))
+    await eventually(gated.read, lambda seen: seen["spec"]["state"] == "Stop")
+    await gated.say(recorded("preempted")["status"])
+    typed = await asyncio.wait_for(stopping, timeout=20)
+    assert typed.code == 1
+    assert typed.err.startswith(f"error: run {gated.name} has ended before it could stop: failed: ")
+
+
+async def test_a_length_of_time_that_is_none_is_wrong_usage(gated: RunOnHub) -> None:
+    typed = await gated.type("run", "stop", gated.name, "--timeout", "soon")
+    assert typed.code == 2
+    assert "'soon' is not a duration; write it like 90s, 5m or 1h30m" in typed.err
+    assert (await gated.read())["spec"]["state"] == "Run"
+
+
+async def test_a_name_that_is_wrong_deletes_nothing(gated: RunOnHub) -> None:
+    typed = await gated.type("run", "delete", gated.name, "no-such-run", "--yes")
+    assert typed.code == 3
+    assert await gated.read()
+
+
+async def test_of_several_approvals_each_failure_is_told(gated: RunOnHub) -> None:
+    await gated.hub.delete(gated.scope.approval, gated.request, namespace=gated.namespace)
+    typed = await gated.type("approve", gated.name, "--all-pending", "--yes")
+    assert typed.code == 1
+    told, summary = typed.err.splitlines()
+    assert told.startswith(f"{gated.name}: error: ")
+    assert f'"{gated.request}" not found' in told
+    assert summary == "error: 1 of 1 run did not go on; see above why"
+
+
+async def test_approving_needs_a_run_or_all_of_them(gated: RunOnHub) -> None:
+    nothing = await gated.type("approve")
+    assert nothing.code == 2
+    assert "name the run that waits, or --all-pending for all runs" in nothing.err
+    both = await gated.type("approve", gated.name, "canary", "--all-pending")
+    assert both.code == 2
+    assert "name a stage, or --all-pending, but not both" in both.err
 
 
 async def test_approving_a_gate_that_is_not_waited_for_says_which_one_is(gated: RunOnHub) -> None:
     typed = await gated.type("approve", gated.name, "staging")
     assert typed.code == 1
     assert typed.err == (
-        f"error: run {gated.name} waits for no approval stage staging; "
+        f"error: run {gated.name} waits for no approval at stage staging; "
         "it waits for: approval before stage canary\n"
     )
 
@@ -167,7 +229,7 @@ async def test_watch_follows_the_object_until_the_run_fails(gated: RunOnHub) -> 
 
 async def test_watch_ends_when_the_run_is_deleted(gated: RunOnHub) -> None:
     watching = asyncio.create_task(gated.type("run", "watch", gated.name))
-    deleted = await gated.type("run", "delete", gated.name)
+    deleted = await gated.type("run", "delete", gated.name, "--yes")
     assert deleted.code == 0, deleted.err
     with pytest.raises(NotFound):
         await gated.read()

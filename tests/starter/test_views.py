@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from api.runs import UpdateRun
+from api.runs import RunState, UpdateRun
 from starter import tables, views, words
 from starter.views import Phase, Progress, RunView
 from workflows.messages import GateSide
@@ -103,6 +103,18 @@ def test_a_stopped_run_is_to_be_started_before_it_takes_an_approval() -> None:
     assert tables.advice(seen("stopped-at-gate")[0]) == ["fleetgate run start example-run-2"]
 
 
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [("planned", "planned, about to start"), ("stopped", "about to go on in stage canary")],
+)
+def test_a_run_that_was_just_asked_to_go_on_is_not_to_be_started(moment: str, text: str) -> None:
+    run = recorded(moment)
+    run.spec.state = RunState.RUN
+    view = views.of(run)
+    assert words.sentence(view, datetime.now(UTC)) == text
+    assert tables.advice(view) == []
+
+
 def test_commands_for_a_namespaced_run_name_its_namespace() -> None:
     run = recorded("planned")
     run.metadata.namespace = "my-app"
@@ -166,3 +178,15 @@ def test_only_what_changed_is_told_where_nothing_can_be_redrawn() -> None:
 def test_a_passing_second_of_a_timed_wait_is_no_change() -> None:
     view, now = seen("timed-wait")
     assert tables.plain_changes(view, view, now + timedelta(seconds=1)) == []
+
+
+@pytest.mark.parametrize(
+    ("moment", "command"),
+    [
+        ("stuck", "fleetgate run explain stuck-run -n my-app"),
+        ("preempted", "fleetgate run explain rollback"),
+        ("initialization-failed", "fleetgate run explain missing-index"),
+    ],
+)
+def test_a_run_that_is_not_well_points_to_its_explanation(moment: str, command: str) -> None:
+    assert tables.advice(views.of(recorded(moment))) == [command]

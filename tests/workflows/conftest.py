@@ -1,17 +1,15 @@
 """An engine and a bridge on real servers, and a placement that the tests play by hand."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
 from temporalio.client import Client
-from temporalio.worker import Worker
 
-from activities.registry import all_activities
 from api.kinds import SCOPES, Scope
-from bridge import Bridge, BridgeSettings
+from bridge import BridgeSettings
 from hub import Hub
+from tests.support.engine import running_engine
 from tests.support.hand_placement import HandPlacement
 from workflows.plugin import connect
 
@@ -28,19 +26,8 @@ async def temporal(temporal_address: str) -> Client:
 @pytest.fixture(scope="session")
 async def engine(hub: Hub, temporal: Client) -> AsyncIterator[None]:
     """Worker and bridge; those of several test processes share the work, as in production."""
-    worker = Worker(
-        temporal,
-        task_queue="fleetgate",
-        activities=all_activities(hub, temporal),
-        max_concurrent_activities=200,
-    )
-    bridge = Bridge(hub, temporal, settings=BridgeSettings(stuck_after=STUCK_AFTER))
-    async with worker:
-        bridging = asyncio.create_task(bridge.run())
-        await bridge.ready()
+    async with running_engine(hub, temporal, settings=BridgeSettings(stuck_after=STUCK_AFTER)):
         yield
-        bridging.cancel()
-        await asyncio.gather(bridging, return_exceptions=True)
 
 
 @pytest.fixture(params=sorted(SCOPES))

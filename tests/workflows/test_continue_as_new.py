@@ -11,6 +11,9 @@ from api.kinds import CLUSTER_SCOPE
 from bridge import Bridge, BridgeSettings
 from deploy.local import crds
 from hub import Hub
+from planning.identity import RunRef
+from starter.history import in_temporal, of_workflow
+from starter.history.entries import What
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement, says
 from tests.support.servers import PrivateApiServer, Servers
@@ -61,6 +64,12 @@ async def _roll_out(hub: Hub, client: Client, unique: str) -> int:
         ended = f"{found_by} and FleetgateState = 'succeeded' and ExecutionStatus = 'Completed'"
         await eventually(lambda: client.count_workflows(ended), lambda found: found.count == 1)
         bridging.cancel()
+    ref = RunRef(scope_name=CLUSTER_SCOPE.name, name=unique, uid=created["metadata"]["uid"])
+    events = await in_temporal.history(client, ref)
+    told = of_workflow.entries(events, client.data_converter.payload_converter)
+    of_run = [each.what for each in told if not each.stage]
+    assert of_run == [What.TAKEN_UP, What.PLANNED, What.SUCCEEDED]
+    assert [each.cluster for each in told if each.what is What.CLUSTER_DONE] == list(stages)
     for stage in run["status"]["stagesStatus"]:
         assert says(stage, "Succeeded")[0] == "True"
         assert says(stage["clusters"][0], "Succeeded")[0] == "True"

@@ -2,8 +2,11 @@
 
 import pytest
 
-from api.runs import RunState
+from api.reasons import ConditionType, RunReason
+from api.runs import ClusterStagedUpdateRun, RunState, UpdateRunSpec
+from planning import conditions
 from planning.runs import lifecycle
+from tests.planning.run_samples import NOW
 
 INITIALIZE, RUN, STOP = RunState.INITIALIZE, RunState.RUN, RunState.STOP
 
@@ -44,3 +47,40 @@ def test_a_person_is_told_what_becomes_of_their_wish(
     wanted: RunState, in_flight: int, told: str
 ) -> None:
     assert lifecycle.answer(wanted, run="v2", in_flight=in_flight) == told
+
+
+INITIALIZED, PROGRESSING = ConditionType.INITIALIZED, ConditionType.PROGRESSING
+SUCCEEDED = ConditionType.SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    ("state", "said", "active"),
+    [
+        (INITIALIZE, [], False),
+        (INITIALIZE, [(INITIALIZED, "True", RunReason.INITIALIZED)], False),
+        (RUN, [], True),
+        (RUN, [(INITIALIZED, "False", RunReason.INITIALIZE_FAILED)], False),
+        (RUN, [(PROGRESSING, "True", RunReason.PROGRESSING)], True),
+        (RUN, [(PROGRESSING, "False", RunReason.STUCK)], True),
+        (RUN, [(PROGRESSING, "False", RunReason.STOPPED)], True),
+        (RUN, [(SUCCEEDED, "True", RunReason.SUCCEEDED)], False),
+        (RUN, [(SUCCEEDED, "False", RunReason.FAILED)], False),
+        (STOP, [], False),
+        (STOP, [(PROGRESSING, "True", RunReason.PROGRESSING)], True),
+        (STOP, [(PROGRESSING, "Unknown", RunReason.STOPPING)], True),
+        (STOP, [(PROGRESSING, "False", RunReason.STUCK)], True),
+        (STOP, [(PROGRESSING, "False", RunReason.STOPPED)], False),
+    ],
+)
+def test_a_run_is_active_while_it_may_change_clusters_unasked(
+    state: RunState, said: list[tuple[ConditionType, str, str]], active: bool
+) -> None:
+    spec = UpdateRunSpec(placement_name="p", staged_rollout_strategy_name="s", state=state)
+    run = ClusterStagedUpdateRun(spec=spec)
+    run.status.conditions = [
+        conditions.make(kind, status, reason, "", generation=1, now=NOW)
+        for kind, status, reason in said
+    ]
+    assert lifecycle.is_active(run) is active
+    run.metadata.deletion_timestamp = NOW
+    assert not lifecycle.is_active(run)

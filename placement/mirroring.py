@@ -1,0 +1,108 @@
+"""Shows on the hub's own objects the status that they have on the one member that has them.
+
+contract: placement 2.3 (reportBackStrategy, destination OriginalResource)
+"""
+
+import logging
+
+from api.bindings import BindingState
+from api.placements import PlacementSpec
+from hub import (
+    Change,
+    Conflict,
+    Controller,
+    Hub,
+    HubError,
+    Json,
+    Key,
+    NotFound,
+    TooManyRequests,
+    Unavailable,
+    key_of,
+)
+from placement.metadata import asked, is_going
+from placement.parallel import all_of
+from placement.stores import ScopeStores, Stores, binding_of, placement_of
+from placement.telling import tell
+from planning.placements import mirroring
+from planning.placements.mirroring import NOT_MIRRORED, SEVERAL_CLUSTERS, Mirrored
+
+logger = logging.getLogger(__name__)
+
+_PASSING = (Unavailable, TooManyRequests, Conflict)
+
+
+class Mirror:
+    """Keeps the status of one scope's originals as their placements ask for."""
+
+    def __init__(self, hub: Hub, stores: Stores, own: ScopeStores) -> None:
+        self._hub = hub
+        self._own = own
+        self._works_of = stores.works_of
+        self.controller = Controller(f"mirror of {own.scope.placement.kind}", self._reconcile)
+        own.placements.subscribe(self._on_placement)
+        stores.works.subscribe(self._on_work)
+
+    def _on_placement(self, change: Change) -> None:
+        if asked(change.old) != asked(change.new):
+            self.controller.queue.add(change.key)
+
+    def _on_work(self, change: Change) -> None:
+        # A change that says nothing new costs a comparison; only few placements want a mirror.
+        if change.new is None or not mirroring.reported(change.new):
+            return
+        owner = binding_of(change.new)
+        if owner is not None and owner[0] == self._own.scope.name:
+            binding = self._own.bindings.get(owner[1])
+            placement = placement_of(binding) if binding else None
+            if placement is not None:
+                self.controller.queue.add(placement)
+
+    async def _reconcile(self, key: Key) -> None:
+        body = self._own.placements.get(key)
+        if body is None or is_going(body):
+            return
+        spec = PlacementSpec.from_wire(body["spec"])
+        if not mirroring.is_wanted(spec):
+            return
+        if not mirroring.picks_one(spec.policy):
+            await self._refuse(body, SEVERAL_CLUSTERS)
+            return
+        for refusal in await all_of(self._show(each) for each in self._reported(key)):
+            if refusal:
+                await self._refuse(body, refusal)
+
+    def _reported(self, placement: Key) -> list[Mirrored]:
+        """What is said of the placement's objects by the member that is to have them."""
+        bound = [
+            each
+            for each in self._own.bindings_of.of(placement)
+            if each["spec"]["state"] == BindingState.BOUND and not is_going(each)
+        ]
+        if len(bound) != 1:
+            return []  # One cluster is being replaced by another.
+        works = self._works_of.of((self._own.scope.name, key_of(bound[0])))
+        return [object_ for work in works for object_ in mirroring.reported(work)]
+
+    async def _show(self, mirrored: Mirrored) -> str:
+        """Have the original say the same; returns why it cannot, or nothing."""
+        kind = await self._hub.kind_for(mirrored.api_version, mirrored.kind)
+        if kind is None:
+            return ""  # Selected before its kind was removed; the next snapshot is without it.
+        try:
+            original = await self._hub.get(kind, mirrored.name, namespace=mirrored.namespace)
+            if original.get("status", {}) != mirrored.status:
+                body = original | {"status": mirrored.status}
+                await self._hub.replace(kind, body, subresource="status")
+        except NotFound:
+            logger.debug("%s %s has no original, or no status, to show", kind, mirrored.name)
+        except _PASSING:
+            raise
+        except HubError as error:
+            return f"the status of {kind.kind} {mirrored.name} cannot be written: {error}"
+        return ""
+
+    async def _refuse(self, placement: Json, message: str) -> None:
+        """Say once why the status does not come back."""
+        kind = self._own.scope.placement
+        await tell(self._hub, kind, placement, reason=NOT_MIRRORED, message=message, key=message)

@@ -1,0 +1,78 @@
+"""Which placements have the status of what they placed shown on the hub, and what it says.
+
+contract: placement 2.3 (reportBackStrategy), 8 (backReportedStatus)
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from api import names
+from api.applying import ReportBackDestination, ReportBackType
+from api.placements import PlacementSpec
+from api.scheduling import PlacementPolicy, PlacementType
+
+Json = Mapping[str, Any]
+
+NOT_MIRRORED: Final = "StatusNotMirrored"
+"""Reason of the event that says why the status on a member does not come back to the hub."""
+
+SEVERAL_CLUSTERS: Final = (
+    "the status of placed objects is not written to the original resources: their placement can"
+    " pick several clusters. Let it pick one (PickFixed with one name, or PickN with"
+    " numberOfClusters 1), or set strategy.reportBackStrategy.destination to WorkAPI"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """An object of the hub, and its status on the member that has it."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    status: Json
+
+
+def is_wanted(spec: PlacementSpec) -> bool:
+    """Whether the originals on the hub are to show the status of what was made of them."""
+    strategy = spec.strategy.report_back_strategy
+    return (
+        strategy is not None
+        and strategy.type is ReportBackType.MIRROR
+        and strategy.destination is ReportBackDestination.ORIGINAL_RESOURCE
+    )
+
+
+def picks_one(policy: PlacementPolicy | None) -> bool:
+    """Whether there can never be two clusters, of which an original could show only one."""
+    if policy is None:
+        return False
+    if policy.placement_type is PlacementType.PICK_FIXED:
+        return len(policy.cluster_names) == 1
+    return policy.placement_type is PlacementType.PICK_N and policy.number_of_clusters == 1
+
+
+def reported(work: Json) -> list[Mirrored]:
+    """What a Work says of its objects; an envelope's have no original on the hub."""
+    if names.ENVELOPE_WORK in work["metadata"].get("labels", {}):
+        return []
+    entries = work.get("status", {}).get("manifestConditions", [])
+    return [_mirrored(each) for each in entries if _observed(each)]
+
+
+def _observed(entry: Json) -> Json:
+    observed: Json = entry.get("backReportedStatus", {}).get("observedStatus", {})
+    return observed
+
+
+def _mirrored(entry: Json) -> Mirrored:
+    observed, identifier = _observed(entry), entry["identifier"]
+    return Mirrored(
+        api_version=observed["apiVersion"],
+        kind=observed["kind"],
+        namespace=identifier.get("namespace", ""),
+        name=identifier["name"],
+        status=observed.get("status", {}),
+    )

@@ -1,0 +1,1 @@
+"""`fleetgate approve`: one gate, or all that are open."""

@@ -1,0 +1,51 @@
+"""Approving all that is open, after the person has seen what that is."""
+
+import asyncio
+
+import click
+
+from api.runs import UpdateRun
+from hub import HubError
+from starter import consent, failures, views, words
+from starter.approve.giving import Desk
+from starter.failures import Failure
+from starter.gates import Approval
+from workflows.messages import Approve
+
+
+async def approve_all(desk: Desk, run: UpdateRun | None, message: Approve, *, yes: bool) -> None:
+    """Open all gates of a run, or of all runs in the scope.
+
+    Raises Failure when the person does not want it, or a run does not go through its gate.
+    """
+    runs = [run] if run else await _runs(desk)
+    pending = [(each, gate) for each in runs for gate in views.of(each).gates.approvals]
+    if not pending:
+        click.echo(f"{f'run {run.metadata.name}' if run else 'every run'} waits for no approval")
+        return
+    for each, gate in pending:
+        click.echo(f"{each.metadata.name} waits for {gate}")
+    consent.ask(f"Give {words.count(len(pending), 'approval')}?", yes=yes)
+    through = await asyncio.gather(*(_open(desk, *each, message) for each in pending))
+    if not all(through):
+        failed, total = through.count(False), words.count(len(through), "run")
+        raise Failure(f"{failed} of {total} did not go on; see above why")
+
+
+async def _runs(desk: Desk) -> list[UpdateRun]:
+    found = await desk.hub.list(desk.target.scope.run, namespace=desk.target.namespace)
+    return [UpdateRun.from_wire(each) for each in found.items]
+
+
+async def _open(desk: Desk, run: UpdateRun, gate: Approval, message: Approve) -> bool:
+    """Open one gate and say what comes of it; whether that went well."""
+    name = run.metadata.name
+    wanted = message.model_copy(update={"stage": gate.stage, "side": gate.side})
+    try:
+        click.echo(f"{name}: {await desk.give(run, wanted)}")
+        for line in await desk.follow(run):
+            click.echo(f"{name}: {line}")
+    except (Failure, HubError) as error:
+        click.echo(f"{name}: error: {failures.explain(error)}", err=True)
+        return False
+    return True

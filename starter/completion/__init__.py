@@ -1,0 +1,1 @@
+"""Completing what is typed: commands, options, and names that are on the hub."""

@@ -1,0 +1,121 @@
+"""How long a run will take from now, told from how long its clusters took so far.
+
+Pure: the run, its view and earlier durations in, an estimate out.
+contract: update-runs 8.3 (maxConcurrency), 8.7 (waits)
+"""
+
+import heapq
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from api.reasons import ConditionType
+from api.runs import StageStatus, UpdateRun
+from api.strategies import Stage, StageTaskType
+from planning import conditions
+from planning.runs import concurrency, waves
+from starter.views import ENDED, Phase, Progress, RunView, StageRow
+
+COUNTED: Final = 0.9
+"""Share of the durations that count, the shortest first: a cluster that was stuck for a night says
+nothing of the others."""
+ZERO: Final = timedelta(0)
+
+_UNTOLD: Final = ENDED | {Phase.PENDING, Phase.STUCK}
+"""Phases in which nothing is left, or nothing can be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What lies ahead of a run."""
+
+    updating: timedelta | None
+    """Time in which clusters are updated; None as long as none was seen being updated."""
+    waiting: timedelta
+    """Time that timed waits take."""
+    approvals: int
+    """How many approvals are still to be given; how long people take, nobody knows."""
+
+
+def estimate(
+    run: UpdateRun, view: RunView, *, now: datetime, earlier: Sequence[timedelta] = ()
+) -> Estimate | None:
+    """What lies ahead of a run, also of one that is stopped; None where nothing can be said.
+
+    `earlier` are durations of clusters in other runs; they count until this run has its own.
+    """
+    strategy = run.status.staged_update_strategy_snapshot
+    if strategy is None or view.phase in _UNTOLD:
+        return None
+    stages = {stage.name: stage for stage in strategy.stages}
+    # The gates of a stage without clusters do not open.
+    gated = [(stages[row.name], row) for row in view.stages if row.clusters and row.name in stages]
+    return Estimate(
+        updating=_updating(view, stages, typical([*durations(view)] or earlier), now),
+        waiting=sum((_wait(view, stage, row, now) for stage, row in gated), ZERO),
+        approvals=sum(_approvals(each) for each in run.status.stages_status if each.clusters),
+    )
+
+
+def durations(view: RunView) -> Iterator[timedelta]:
+    """How long each cluster took that is updated."""
+    for stage in view.stages:
+        for cluster in stage.clusters:
+            if cluster.progress is Progress.DONE and cluster.started and cluster.ended:
+                yield cluster.ended - cluster.started
+
+
+def typical(lengths: Sequence[timedelta]) -> timedelta | None:
+    """The mean of all but the longest; None of nothing.
+
+    Not the median: objects know whole seconds only, and a mean of many evens that out.
+    """
+    counted = sorted(lengths)[: math.ceil(COUNTED * len(lengths))]
+    return sum(counted, ZERO) / len(counted) if counted else None
+
+
+def _updating(
+    view: RunView, stages: Mapping[str, Stage], each_takes: timedelta | None, now: datetime
+) -> timedelta | None:
+    left = [row for row in view.stages if row.done < len(row.clusters)]
+    if not left or each_takes is None:
+        return None if left else ZERO
+    times = (_stage_time(row, _at_once(row, stages), each_takes, now) for row in left)
+    return sum(times, ZERO)
+
+
+def _at_once(row: StageRow, stages: Mapping[str, Stage]) -> int:
+    stage, clusters = stages.get(row.name), len(row.clusters)
+    # The stage that removes clusters is in no strategy: it removes all at once.
+    return concurrency.limit(stage.max_concurrency, clusters=clusters) if stage else clusters
+
+
+def _stage_time(row: StageRow, at_once: int, each_takes: timedelta, now: datetime) -> timedelta:
+    """Time until all clusters of a stage are done: whichever slot is free first takes the next."""
+    in_flight = [each for each in row.clusters if each.progress is Progress.UPDATING]
+    slots = [max(each_takes - (each.took(now) or ZERO), ZERO) for each in in_flight]
+    slots += [ZERO] * (at_once - len(slots))
+    heapq.heapify(slots)
+    for _ in row.names(Progress.AHEAD):
+        heapq.heapreplace(slots, slots[0] + each_takes)
+    return max(slots)
+
+
+def _wait(view: RunView, stage: Stage, row: StageRow, now: datetime) -> timedelta:
+    """What is left of the timed wait after a stage."""
+    if row.done < len(row.clusters):
+        return waves.wait_after(stage)
+    waits = (gate.left(now) for gate in view.gates.waits if gate.stage == row.name)
+    return next(waits, ZERO)
+
+
+def _approvals(stage: StageStatus) -> int:
+    """How many approvals of a stage are still to be given."""
+    tasks = [*stage.before_stage_task_status, *stage.after_stage_task_status]
+    return sum(
+        task.type == StageTaskType.APPROVAL
+        and not conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED)
+        for task in tasks
+    )

@@ -1,0 +1,133 @@
+"""`fleetgate run explain`."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import click
+
+from hub import Hub
+from starter import output, views, words
+from starter.completion import live
+from starter.explain import explanations, finding, showing
+from starter.explain.collecting import Collector
+from starter.explain.documents import document
+from starter.explain.explanations import Explanation
+from starter.explain.finding import Found
+from starter.explain.looks import Look
+from starter.explain.troubles import OnMember
+from starter.helping import examples
+from starter.targets import Output, Target, output_option, target_options
+from starter.views import Phase, RunView
+
+AT_ONCE: Final = 8
+"""Runs that are looked at side by side: each takes up to some ten requests."""
+
+
+@click.command(
+    epilog=examples(
+        "fleetgate run explain example-run",
+        "fleetgate run explain web-app-rollout -n my-app-namespace",
+        "fleetgate run explain --all",
+        "fleetgate run explain example-run -o json | jq -r .attention",
+    )
+)
+@click.argument("name", required=False, shell_complete=live.runs)
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Every run that has not ended, of all namespaces unless -n names one; those that need a "
+    "person come first.",
+)
+@output_option
+@target_options
+def explain(target: Target, name: str | None, everything: bool) -> None:
+    """Say why a run is where it is: what it waits for, what is wrong, who must act, what is next.
+
+    Reads bindings, Works and members, so that nobody has to. With -o json the same as data:
+    attention is person, worker or nobody.
+    """
+    if bool(name) == everything:
+        raise click.UsageError("name a run, or ask for --all")
+    asyncio.run(_all(target) if everything else _one(target, name or ""))
+
+
+async def _one(target: Target, name: str) -> None:
+    async with await target.connect() as hub:
+        found = await _explained(hub, target, await finding.one(hub, target, name))
+    _print([found], target.output, single=True)
+
+
+async def _all(target: Target) -> None:
+    async with await target.connect() as hub:
+        runs = await finding.every(hub, target)
+        active = [each for each in runs if views.phase(each.run) not in views.ENDED]
+        found = await _each(hub, target, active)
+    if found or target.output not in {Output.TABLE, Output.WIDE}:
+        _print(sorted(found, key=explanations.urgency), target.output, single=False)
+    else:
+        click.echo(_quiet([views.of(each.run) for each in runs]))
+
+
+async def _each(hub: Hub, target: Target, runs: Sequence[Found]) -> list[Explanation]:
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def in_turn(each: Found) -> Explanation:
+        async with turns:
+            return await _explained(hub, target, each)
+
+    return await asyncio.gather(*map(in_turn, runs))
+
+
+async def _explained(hub: Hub, target: Target, found: Found) -> Explanation:
+    view = views.of(found.run)
+    clusters = [each.name for each in explanations.looked_at(view)]
+    evidence = await Collector(hub, found.scope, view).collect(
+        clusters[: words.NAMED_AT_MOST], others=clusters[words.NAMED_AT_MOST :]
+    )
+    look = Look(found.run, view, found.scope, evidence, datetime.now(UTC))
+    return explanations.of(look, on_member=_reach(target))
+
+
+def _reach(target: Target) -> OnMember:
+    """How to reach a member with kubectl: the local fleet's are known, of others only the name."""
+
+    def on_member(cluster: str, arguments: str) -> str:
+        path = target.fleet.kubeconfig(cluster) if target.fleet else None
+        if path and path.exists():
+            return f"kubectl --kubeconfig {path} {arguments}"
+        return f"kubectl {arguments}  # on {cluster}"
+
+    return on_member
+
+
+def _quiet(runs: Sequence[RunView]) -> str:
+    """What is said when no run is active."""
+    ended = [(each.deciding.last_transition_time, each) for each in runs if each.deciding]
+    failed = [(at, each) for at, each in ended if each.phase is Phase.FAILED]
+    if not failed:
+        return "No run is active, and none has failed."
+    _, last = max(failed, key=lambda each: each[0])
+    command = f"fleetgate run explain {last.name}{words.namespace_flag(last)}"
+    return f"No run is active. The last that failed: {command}"
+
+
+def _print(found: Sequence[Explanation], form: Output, *, single: bool) -> None:
+    if form is Output.NAME:
+        for each in found:
+            click.echo(output.resource_name(each.kind, each.view.name))
+    elif form in {Output.JSON, Output.YAML}:
+        documents = [document(each) for each in found]
+        output.print_document(documents[0] if single else {"runs": documents}, form)
+    else:
+        _show(found, wide=form is Output.WIDE)
+
+
+def _show(found: Sequence[Explanation], *, wide: bool) -> None:
+    console = output.console(wide=wide)
+    for position, each in enumerate(found):
+        if position:
+            console.print()
+        showing.show(console, each)

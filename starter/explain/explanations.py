@@ -1,0 +1,121 @@
+"""All that is said of a run: where it is, its clusters, what comes then, what to type. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from api.kinds import Kind
+from starter import words
+from starter.explain import flights, prospects, situations, troubles
+from starter.explain.evidence import ClusterEvidence
+from starter.explain.looks import NOBODY_ACTS, Look, Situation
+from starter.explain.troubles import OnMember, Trouble
+from starter.views import ENDED, ClusterRow, Phase, RunView
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterReport:
+    """One cluster that the run is at work on, or failed at."""
+
+    row: ClusterRow
+    is_stuck: bool
+    step: str
+    """Where it is by its binding, such as `Available is False`; empty if that is not known."""
+    troubles: tuple[Trouble, ...]
+
+    @property
+    def state(self) -> str:
+        """Where it is, in one word."""
+        if self.is_stuck:
+            return "stuck"
+        return str(self.row.progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a person on call reads."""
+
+    view: RunView
+    kind: Kind
+    situation: Situation
+    clusters: tuple[ClusterReport, ...]
+    others: tuple[str, ...]
+    """Where those are that are in flight as well: `Available is False`; empty if unknown."""
+    then: tuple[str, ...]
+    commands: tuple[str, ...]
+    unread: tuple[str, ...]
+    """Plurals of kinds that the person may not read."""
+
+
+_AGES: Final = datetime.max.replace(tzinfo=UTC)
+
+
+def urgency(found: Explanation) -> tuple[int, bool, datetime]:
+    """Sorts explanations: who needs a person first, of those the stuck, then the longest waits."""
+    situation = found.situation
+    calm = found.view.phase is not Phase.STUCK
+    return situation.attention, calm, situation.since or _AGES
+
+
+def looked_at(view: RunView) -> list[ClusterRow]:
+    """The clusters that are worth a closer look: those that failed, those longest at work."""
+    return [*flights.failed(view), *flights.at_work(view)]
+
+
+def of(look: Look, *, on_member: OnMember) -> Explanation:
+    """Put together what is said of a run."""
+    rows = looked_at(look.view)
+    named = rows[: words.NAMED_AT_MOST]
+    reports = tuple(_report(look, each, on_member) for each in named)
+    situation = _with_troubles(situations.of(look), reports)
+    over = look.view.phase in ENDED
+    return Explanation(
+        view=look.view,
+        kind=look.scope.run,
+        situation=situation,
+        clusters=reports,
+        others=look.evidence.steps,
+        then=() if over else prospects.of(look.run, look.view),
+        commands=_commands(situation, reports),
+        unread=look.evidence.unread,
+    )
+
+
+def _with_troubles(situation: Situation, reports: Sequence[ClusterReport]) -> Situation:
+    """What is wrong on a cluster may pass, but is not to be slept on."""
+    if situation.acts == NOBODY_ACTS and any(each.troubles for each in reports):
+        return replace(situation, acts="Nobody has to act yet: what is wrong below may pass.")
+    return situation
+
+
+def _report(look: Look, row: ClusterRow, on_member: OnMember) -> ClusterReport:
+    evidence = look.evidence.clusters.get(row.name, ClusterEvidence())
+    stuck = flights.stuck(look.view)
+    found: Sequence[Trouble] = ()
+    if look.evidence.may_read(look.scope.binding):
+        found = _troubles(look, row, evidence, on_member)
+    return ClusterReport(
+        row=row,
+        is_stuck=row.name in stuck.names,
+        step=troubles.step_text(evidence.binding),
+        troubles=tuple(found),
+    )
+
+
+def _troubles(
+    look: Look, row: ClusterRow, evidence: ClusterEvidence, on_member: OnMember
+) -> Sequence[Trouble]:
+    if row in flights.failed(look.view):
+        return list(troubles.of_taken(look.view.name, evidence, at=look.decided))
+    if look.view.phase in ENDED and troubles.taker(evidence.binding, but=look.view.name):
+        return []  # what another run has done with it since is not about this one
+    if any(stage.deletes and row in stage.clusters for stage in look.view.stages):
+        return list(troubles.of_removal(row.name, evidence, now=look.now))
+    return list(troubles.of_update(row.name, evidence, on_member=on_member, now=look.now))
+
+
+def _commands(situation: Situation, reports: Sequence[ClusterReport]) -> tuple[str, ...]:
+    """What to look at first, then what to do; each once."""
+    looks = [each for report in reports for one in report.troubles for each in one.commands]
+    return tuple(dict.fromkeys([*looks, *situation.commands]))

@@ -1,0 +1,72 @@
+"""What a run does after what it does now: the next clusters, the gates, the next stage. Pure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from api.runs import UpdateRun
+from api.strategies import Stage, StageTask, StageTaskType
+from planning.errors import RunAborted
+from planning.runs import concurrency
+from starter import words
+from starter.views import Progress, RunView, StageRow
+
+_OVER: Final = (Progress.DONE, Progress.SKIPPED)
+
+
+def of(run: UpdateRun, view: RunView) -> tuple[str, ...]:
+    """What comes next, step by step, as far as the stage after the present one."""
+    ahead = [each for each in view.stages if each.progress not in _OVER]
+    if not ahead:
+        return ()
+    present, *later = ahead
+    strategy = run.status.staged_update_strategy_snapshot
+    declared = {each.name: each for each in (strategy.stages if strategy else [])}
+    steps = [*_present(present, declared.get(present.name))]
+    coming = [each for each in later if each.clusters]
+    if coming:
+        steps.append(_stage(coming[0], declared.get(coming[0].name)))
+    if rest := coming[1:]:
+        steps.append(f"then {words.count(len(rest), 'more stage')}")
+    return (*steps, "then the run is done")
+
+
+def _present(stage: StageRow, declared: Stage | None) -> Iterator[str]:
+    begun = any(each.started for each in stage.clusters)
+    waiting = stage.names(Progress.AHEAD)
+    if waiting and begun:
+        yield f"then {words.named(waiting)} in stage {stage.name}{_at_once(stage, declared)}"
+    elif waiting:
+        yield _clusters(stage, declared)
+    done = len(stage.names(Progress.DONE)) == len(stage.clusters)
+    if declared and declared.after_stage_tasks and not done:
+        yield f"after stage {stage.name}: {_gates(declared.after_stage_tasks)}"
+
+
+def _stage(stage: StageRow, declared: Stage | None) -> str:
+    first = declared.before_stage_tasks if declared else []
+    gate = f", after {_gates(first)}" if first else ""
+    return f"{_clusters(stage, declared)}{gate}"
+
+
+def _clusters(stage: StageRow, declared: Stage | None) -> str:
+    names = [each.name for each in stage.clusters]
+    if stage.deletes:
+        return f"then it removes what is on {words.named(names)}, which are no longer picked"
+    return f"then stage {stage.name}: {words.named(names)}{_at_once(stage, declared)}"
+
+
+def _at_once(stage: StageRow, declared: Stage | None) -> str:
+    total = len(stage.clusters)
+    try:
+        most = concurrency.limit(declared.max_concurrency if declared else None, clusters=total)
+    except RunAborted:
+        return ""  # what the API server refuses; the run says so itself
+    return f", {min(most, total)} at a time" if total > 1 and not stage.deletes else ""
+
+
+def _gates(tasks: Sequence[StageTask]) -> str:
+    texts = [
+        "an approval" if each.type == StageTaskType.APPROVAL else f"a wait of {each.wait_time}"
+        for each in tasks
+    ]
+    return " and ".join(texts)

@@ -1,0 +1,192 @@
+"""Where a run is, why it waits and who must act. Pure.
+
+What is wrong on single clusters is a matter of `troubles`.
+"""
+
+from collections.abc import Iterator
+
+from api.reasons import ConditionType
+from api.runs import RunState
+from planning import conditions
+from planning.explaining import failures
+from planning.explaining.patterns import Meaning
+from starter import tables, words
+from starter.explain import flights, troubles, waits, workers
+from starter.explain.looks import NOBODY_ACTS, Attention, Look, Situation
+from starter.views import ENDED, Phase
+from workflows.messages import DEFAULT_STUCK_AFTER
+
+
+def of(look: Look) -> Situation:
+    """Tell it by the run's phase, unless no worker has taken note of what is wanted of it."""
+    if look.run.metadata.deletion_timestamp:
+        return workers.going(look)
+    if look.view.phase not in {*ENDED, Phase.PENDING} and (unheeded := workers.unheeded(look)):
+        return unheeded
+    return _BY_PHASE[look.view.phase](look)
+
+
+def _planned(look: Look) -> Situation:
+    clusters = words.count(look.view.total, "cluster")
+    stages = words.count(sum(not each.deletes for each in look.view.stages), "stage")
+    if look.view.state is not RunState.INITIALIZE:
+        return workers.about_to(look, f"Planned: {clusters} in {stages}.", "start")
+    says = f"Planned {look.ago(look.decided)} ago and not started: {clusters} in {stages}."
+    return Situation(
+        says=(says, "No cluster has been touched."),
+        acts="A person has to start it.",
+        attention=Attention.PERSON,
+        since=look.decided,
+        commands=tuple(tables.advice(look.view)),
+    )
+
+
+def _running(look: Look) -> Situation:
+    rows = flights.at_work(look.view)
+    if not rows:
+        return workers.between(look)
+    stage, since = look.view.stage, rows[0].started
+    removes = stage is not None and stage.deletes
+    verb = "Removing what is on" if removes else "Updating"
+    clusters = words.named([each.name for each in rows])
+    says = f"{verb} {clusters} in {look.place}, for {look.ago(since)} now. {look.done}"
+    if removes and since and look.now - since > DEFAULT_STUCK_AFTER:
+        acts = "A person has to look at the clusters: removing seldom takes so long."
+        return Situation((says,), acts, Attention.PERSON, since=since)
+    return Situation((says,), NOBODY_ACTS, since=since)
+
+
+def _stuck(look: Look) -> Situation:
+    rows = flights.at_work(look.view)
+    since = rows[0].started if rows else look.decided
+    long = f"longer than a cluster may, {look.ago(since)} by now"
+    says = [f"Stuck: {flights.stuck(look.view)} in {look.place} for {long}. {look.done}"]
+    if look.view.state is RunState.STOP:
+        says.append("It was asked to stop, and cannot while clusters are in flight.")
+    return Situation(
+        says=tuple(says),
+        acts="A person has to mend what is wrong there, or go back to the version before. The run "
+        "goes on by itself once it is mended.",
+        attention=Attention.PERSON,
+        since=since,
+        commands=(_rollback(look),),
+    )
+
+
+def _stopping(look: Look) -> Situation:
+    clusters = words.named([each.name for each in flights.at_work(look.view)])
+    first = f"{clusters} in {look.place} must finish first" if clusters else "at once"
+    return Situation(
+        says=(f"Stopping{look.by}: {first}, and no other cluster is started. {look.done}",),
+        acts=f"{NOBODY_ACTS} The stop can be taken back.",
+        since=look.decided,
+        commands=(f"fleetgate run start {look.view.name}{look.flag}", _history(look)),
+    )
+
+
+def _stopped(look: Look) -> Situation:
+    if look.view.state is RunState.RUN:
+        return workers.about_to(look, f"Stopped in {look.place}.", "go on")
+    says = [f"Stopped{look.by} {look.ago(look.decided)} ago in {look.place}. {look.done}"]
+    if look.view.gates.approvals:
+        says.append(f"Once it goes on it waits for {waits.names(look)}.")
+    return Situation(
+        says=tuple(says),
+        acts="A person has to start it again.",
+        attention=Attention.PERSON,
+        since=look.decided,
+        commands=(*tables.advice(look.view), _history(look)),
+    )
+
+
+def _succeeded(look: Look) -> Situation:
+    at, created = look.decided, look.view.created
+    took = f", {words.age(at - created)} after it was created" if at and created else ""
+    says = f"Succeeded {look.ago(at)} ago{took}. {look.done}"
+    return Situation((says,), NOBODY_ACTS, since=at)
+
+
+def _failed(look: Look) -> Situation:
+    meaning = _meaning(look)
+    if not conditions.has(look.run.status.conditions, ConditionType.INITIALIZED):
+        where, next_commands = "It could not be planned; no cluster was touched.", _plan(look)
+        acts = "A person has to mend that and make a new run. This one is over."
+    else:
+        where, next_commands = _left(look), (_create(look), _rollback(look))
+        acts = (
+            "A person has to decide: make a new run, or go back to the version before. This one is "
+            "over."
+        )
+    takers = tuple(_takers(look))
+    return Situation(
+        says=(f"Failed {look.ago(look.decided)} ago. {where}", *(each for each, _ in takers)),
+        acts=acts,
+        attention=Attention.PERSON,
+        since=look.decided,
+        cause=meaning.cause,
+        cure=meaning.cure,
+        message=words.reason(look.verdict),
+        commands=(*(each for _, each in takers), *meaning.commands, *next_commands),
+    )
+
+
+def _takers(look: Look) -> Iterator[tuple[str, str]]:
+    """The runs that took clusters from this one, and how to ask about them."""
+    for row in flights.failed(look.view):
+        evidence = look.evidence.clusters.get(row.name)
+        other = troubles.taker(evidence.binding, but=look.view.name) if evidence else None
+        if other and look.decided and other.at <= look.decided:
+            command = f"fleetgate run explain {other.run}{look.flag}"
+            yield f"Run {other.run} took {row.name}.", command
+
+
+def _left(look: Look) -> str:
+    """How a failed run leaves the clusters."""
+    kept = " They keep the new version." if look.view.done else ""
+    begun = words.named([each.name for each in flights.at_work(look.view)])
+    half = f" {begun} had begun to get it." if begun else ""
+    return f"It ended in {look.place}. {look.done}{kept}{half}"
+
+
+def _meaning(look: Look) -> Meaning:
+    view = look.view
+    return failures.explain(
+        look.verdict,
+        scope=look.scope,
+        placement=view.placement,
+        strategy=view.strategy,
+        namespace=view.namespace,
+    )
+
+
+def _plan(look: Look) -> tuple[str, ...]:
+    return (
+        f"fleetgate plan {look.view.placement} {look.view.strategy}{look.flag}",
+        _create(look),
+    )
+
+
+def _create(look: Look) -> str:
+    named = f"--placement {look.view.placement} --strategy {look.view.strategy}"
+    return f"fleetgate run create NAME {named}{look.flag} --state Run"
+
+
+def _history(look: Look) -> str:
+    return f"fleetgate run history {look.view.name}{look.flag}  # who stopped it"
+
+
+def _rollback(look: Look) -> str:
+    return f"fleetgate rollback {look.view.placement}{look.flag}"
+
+
+_BY_PHASE = {
+    Phase.PENDING: workers.pending,
+    Phase.PLANNED: _planned,
+    Phase.RUNNING: _running,
+    Phase.WAITING: waits.waiting,
+    Phase.STUCK: _stuck,
+    Phase.STOPPING: _stopping,
+    Phase.STOPPED: _stopped,
+    Phase.SUCCEEDED: _succeeded,
+    Phase.FAILED: _failed,
+}

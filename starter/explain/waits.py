@@ -1,0 +1,100 @@
+"""Runs that stand at gates: approvals that people give, waits that time ends. Pure."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from api.reasons import ConditionType
+from planning import conditions
+from planning.runs import approval_events, approvals
+from starter import words
+from starter.explain.looks import NOBODY_ACTS, Attention, Look, Situation
+from starter.explain.workers import between, late
+from starter.gates import Approval, Wait
+
+
+def waiting(look: Look) -> Situation:
+    """The run waits at gates."""
+    gates = look.view.gates
+    if gates.approvals:
+        return _for_people(look)
+    return _for_time(look, gates.waits) if gates.waits else between(look)
+
+
+def names(look: Look) -> str:
+    """The gates that are closed: `the approval after stage prod and the wait of 1m after it`."""
+    gates = look.view.gates
+    texts = [f"the {each}" for each in gates.approvals]
+    texts += [
+        f"the wait of {words.age(each.length)} after stage {each.stage}" for each in gates.waits
+    ]
+    return " and ".join(texts)
+
+
+def _clock(moment: datetime, now: datetime) -> str:
+    """A time of day as objects have it, with the day if it is not today's."""
+    day = "" if moment.date() == now.date() else f"{moment:%Y-%m-%d} "
+    return f"{day}{moment:%H:%M:%S} UTC"
+
+
+def _for_time(look: Look, waits: tuple[Wait, ...]) -> Situation:
+    since = min(each.since for each in waits)
+    until = max(each.since + each.length for each in waits)
+    stages = " and ".join(dict.fromkeys(each.stage for each in waits))
+    left = words.age(until - look.now)
+    says = (
+        f"Waiting until {_clock(until, look.now)}, {left} more, after stage {stages}. {look.done}"
+    )
+    if look.is_overdue(until):
+        over = f"The wait after stage {stages} has been over for {look.ago(until)}."
+        return late(look, f"{over} {look.done}", "Nothing has happened since: is a worker running?")
+    return Situation((says,), f"{NOBODY_ACTS} It goes on by itself.", since=since, until=until)
+
+
+def _for_people(look: Look) -> Situation:
+    since = min(_asked(look), default=None)
+    says = f"Waiting for {names(look)}, for {look.ago(since)} now. {look.done}"
+    given = [each for each in look.view.gates.approvals if _given_at(look, each)]
+    if given and look.is_overdue(_given_at(look, given[0])):
+        return late(look, says, f"The {given[0]} is given, and nobody has taken it.")
+    if len(given) == len(look.view.gates.approvals):
+        return Situation((says,), f"{NOBODY_ACTS} The approval was given just now.", since=since)
+    faults = map(approval_events.fault, look.evidence.approvals.values())
+    return Situation(
+        says=(says, *(f"{each}." for each in faults if each)),
+        acts="A person has to approve.",
+        attention=Attention.PERSON,
+        since=since,
+        commands=tuple(_ways(look)),
+    )
+
+
+def _asked(look: Look) -> Iterator[datetime]:
+    """When people were asked for the approvals that are missing."""
+    missing = {each.request for each in look.view.gates.approvals}
+    for stage in look.run.status.stages_status:
+        for task in (*stage.before_stage_task_status, *stage.after_stage_task_status):
+            asked = conditions.find(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
+            if asked and task.approval_request_name in missing:
+                yield asked.last_transition_time
+
+
+def _given_at(look: Look, gate: Approval) -> datetime | None:
+    request = look.evidence.approvals.get(gate.request)
+    if request is None or not approvals.approved(request):
+        return None
+    found = conditions.find(request.status.conditions, approvals.APPROVED)
+    return found.last_transition_time if found else None
+
+
+def _ways(look: Look) -> Iterator[str]:
+    """What to type to approve, with fleetgate and with kubectl."""
+    for gate in look.view.gates.approvals:
+        request = look.evidence.approvals.get(gate.request)
+        yield words.approve_command(look.view, gate)
+        yield approval_events.kubectl_approve_command(
+            kind=look.scope.approval,
+            request=gate.request,
+            namespace=look.view.namespace,
+            generation=request.metadata.generation if request else 1,
+            now=look.now,
+        )

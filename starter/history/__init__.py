@@ -1,0 +1,1 @@
+"""`fleetgate run history`: sources (I/O), what they tell (pure), printing."""

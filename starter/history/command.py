@@ -1,0 +1,63 @@
+"""`fleetgate run history`."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from starter import output
+from starter.completion import live
+from starter.helping import examples
+from starter.history import finding, printing
+from starter.history.in_temporal import Known
+from starter.history.printing import Form
+from starter.targets import Target, target_options
+
+OTHERS_AT_MOST: Final = 5
+"""Runs of the same name that are listed besides the one that is shown."""
+
+
+@click.command(
+    epilog=examples(
+        "fleetgate run history example-run",
+        "fleetgate run history web-app-rollout -n my-app-namespace",
+        "fleetgate run history example-run -o csv > example-run.csv",
+        "fleetgate run history example-run -o markdown --uid 5f0c9d1e",
+    )
+)
+@click.argument("name", shell_complete=live.runs)
+@click.option("--uid", default="", help="Which run of the name, by the start of its uid.")
+@click.option(
+    "-o",
+    "--output",
+    "form",
+    type=click.Choice([str(each) for each in Form]),
+    default=str(Form.TABLE),
+    show_default=True,
+    help="How to print.",
+)
+@target_options
+def history(target: Target, name: str, uid: str, form: str) -> None:
+    """Show who did what with a run, and when: clusters, gates, approvals, stops, failures.
+
+    Told by the run's workflow and by its objects; also of a run that is deleted, for as long as
+    Temporal keeps its workflow, and also while Temporal cannot be reached.
+    """
+    found = asyncio.run(finding.find(target, name, uid=uid))
+    for what in found.missing:
+        click.echo(f"{what}; told without it", err=True)
+    if found.others:
+        click.echo(_others(found.others), err=True)
+    if writer := printing.WRITERS.get(Form(form)):
+        click.echo(writer(found.entries))
+    else:
+        console = output.console()
+        console.print(printing.table(found.entries, width=console.width))
+
+
+def _others(known: Sequence[Known]) -> str:
+    listed = [f"{each.uid} of {each.started:%Y-%m-%d %H:%M}" for each in known[:OTHERS_AT_MOST]]
+    more = len(known) - len(listed)
+    listed += [f"{more} more"] if more else []
+    return f"other runs of this name, which --uid shows: {', '.join(listed)}"

@@ -1,0 +1,109 @@
+"""Bringing together what the hub and Temporal tell of a run; either may be out of reach."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from temporalio.client import Client
+
+from hub import Unavailable
+from planning.identity import RunRef
+from starter import temporal
+from starter.failures import ExitCode, Failure
+from starter.history import in_temporal, of_objects, of_workflow, on_hub
+from starter.history.entries import Entry
+from starter.history.in_temporal import Known
+from starter.history.of_objects import Objects
+from starter.targets import Target
+from starter.temporal import OutOfReach
+
+LISTED_AT_MOST: Final = 5
+"""Uids in a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A run's history, and what to know about how much of it that is."""
+
+    entries: list[Entry]
+    missing: list[str]
+    """What could not be asked."""
+    others: list[Known]
+    """Other runs of the name, the latest first."""
+
+
+async def find(target: Target, name: str, *, uid: str) -> Found:
+    """The history of the run of that name; of the latest, if those that there were are deleted.
+
+    `uid` picks one by the start of its uid. Raises Failure when nobody knows the run.
+    """
+    missing: list[str] = []
+    ref = RunRef(scope_name=target.scope.name, namespace=target.namespace, name=name, uid="")
+    objects = await _ask_hub(target, name, missing)
+    client, known = await _ask_temporal(target, ref, missing)
+    existing = [objects.run.metadata.uid] if objects else []
+    uids = list(dict.fromkeys([*existing, *(each.uid for each in known)]))
+    chosen = ref.model_copy(update={"uid": _choose(uids, uid, name, missing)})
+    if objects and objects.run.metadata.uid != chosen.uid:
+        objects = None
+    entries = await _entries(client, chosen, objects, missing)
+    return Found(entries, missing, [each for each in known if each.uid != chosen.uid])
+
+
+async def _ask_hub(target: Target, name: str, missing: list[str]) -> Objects | None:
+    try:
+        async with await target.connect() as hub:
+            return await on_hub.read(hub, target, name)
+    except Unavailable as error:
+        missing.append(f"the hub cannot be reached: {error}")
+        return None
+
+
+async def _ask_temporal(
+    target: Target, ref: RunRef, missing: list[str]
+) -> tuple[Client | None, list[Known]]:
+    try:
+        client = await temporal.connect(target)
+        return client, await in_temporal.find(client, ref)
+    except OutOfReach as reason:
+        missing.append(str(reason))
+        return None, []
+
+
+def _choose(uids: Sequence[str], wanted: str, name: str, missing: Sequence[str]) -> str:
+    """The run that is meant: by itself the one that there is, or else the latest."""
+    meant = [each for each in uids if each.startswith(wanted)]
+    if len(meant) == 1 or (meant and not wanted):
+        return meant[0]
+    if meant:
+        listed = ", ".join(meant[:LISTED_AT_MOST])
+        raise Failure(f"the uids of several runs {name} start with {wanted}: {listed}")
+    text = f"run {name} not found, nor a workflow of such a run"
+    if uids:
+        text = f"no uid of a run {name} starts with {wanted}"
+    raise Failure(
+        "; ".join([text, *missing]),
+        advice=f"there are: {', '.join(uids[:LISTED_AT_MOST])}" if uids else "",
+        exit_code=ExitCode.NOT_FOUND,
+    )
+
+
+async def _entries(
+    client: Client | None, ref: RunRef, objects: Objects | None, missing: list[str]
+) -> list[Entry]:
+    """What the workflow tells, which is the most, or else what the objects do."""
+    told = await _workflow(client, ref, missing) if client else []
+    if told and objects:
+        return sorted([*of_objects.besides(objects), *told], key=lambda entry: entry.at)
+    return told or (of_objects.entries(objects) if objects else [])
+
+
+async def _workflow(client: Client, ref: RunRef, missing: list[str]) -> list[Entry]:
+    try:
+        events = await in_temporal.history(client, ref)
+    except OutOfReach as reason:
+        missing.append(str(reason))
+        return []
+    if not events:
+        missing.append("Temporal has no workflow of this run")
+    return of_workflow.entries(events, client.data_converter.payload_converter)

@@ -1,0 +1,72 @@
+"""What Temporal has of runs: which there were of a name, and the history of each."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from planning.identity import RunRef
+from starter.temporal import OutOfReach
+from workflows.messages import WORKFLOW
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A run whose workflow Temporal still has."""
+
+    uid: str
+    started: datetime
+
+
+async def find(client: Client, anyone: RunRef) -> list[Known]:
+    """The runs of a name and namespace, the latest first; the reference's uid does not matter.
+
+    Raises OutOfReach.
+    """
+    prefix = anyone.model_copy(update={"uid": ""}).workflow_id + "/"
+    quoted = prefix.replace("'", "''")
+    query = f"WorkflowType = '{WORKFLOW}' AND WorkflowId STARTS_WITH '{quoted}'"
+    started: dict[str, datetime] = {}
+    try:
+        async for execution in client.list_workflows(query):
+            uid = execution.id.removeprefix(prefix)
+            # A long run has several executions.
+            started[uid] = min(execution.start_time, started.get(uid, execution.start_time))
+    except RPCError as error:
+        raise _out_of_reach(error) from error
+    found = [Known(uid, at) for uid, at in started.items()]
+    return sorted(found, key=lambda each: each.started, reverse=True)
+
+
+async def history(client: Client, run: RunRef) -> list[HistoryEvent]:
+    """The events of all executions of a run's workflow that there still are, oldest first.
+
+    Raises OutOfReach.
+    """
+    executions: list[list[HistoryEvent]] = []
+    run_id: str | None = None  # the latest
+    while run_id != "":
+        found = await _execution(client, run.workflow_id, run_id)
+        if not found:
+            break  # Temporal does not keep them for ever.
+        executions.append(found)
+        first = found[0].workflow_execution_started_event_attributes
+        run_id = first.continued_execution_run_id
+    return [event for execution in reversed(executions) for event in execution]
+
+
+async def _execution(client: Client, workflow_id: str, run_id: str | None) -> list[HistoryEvent]:
+    """Empty when there is none."""
+    handle = client.get_workflow_handle(workflow_id, run_id=run_id)
+    try:
+        return [event async for event in handle.fetch_history_events()]
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return []
+        raise _out_of_reach(error) from error
+
+
+def _out_of_reach(error: RPCError) -> OutOfReach:
+    return OutOfReach(f"Temporal says: {error.message}")

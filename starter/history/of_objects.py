@@ -1,0 +1,152 @@
+"""What the objects on the hub tell of a run's history, as entries.
+
+Pure: the run, its approval requests and Kubernetes events in, entries out. Objects know whole
+seconds; events are kept for an hour or so.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from api.approvals import BaseApprovalRequest
+from api.base import Condition, ObjectMeta
+from api.reasons import ConditionType, RunReason
+from api.runs import ClusterStatus, StageStatus, StageTaskStatus, UpdateRun
+from planning import conditions
+from planning.events import Event
+from planning.runs import approval_events
+from starter import words
+from starter.history import telling
+from starter.history.entries import Entry, What
+
+_WHAT: Final[Mapping[tuple[str, str], What]] = {
+    (ConditionType.INITIALIZED, RunReason.INITIALIZED): What.PLANNED,
+    (ConditionType.INITIALIZED, RunReason.INITIALIZE_FAILED): What.FAILED,
+    (ConditionType.PROGRESSING, RunReason.STUCK): What.STUCK,
+    (ConditionType.PROGRESSING, RunReason.STOPPED): What.STOPPED,
+    (ConditionType.SUCCEEDED, RunReason.SUCCEEDED): What.SUCCEEDED,
+    (ConditionType.SUCCEEDED, RunReason.FAILED): What.FAILED,
+}
+"""What a condition of the run tells, by its type and reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """What the hub has of one run."""
+
+    run: UpdateRun
+    requests: Mapping[str, BaseApprovalRequest] = field(default_factory=dict)
+    """Approval requests that there are, by name."""
+    events: tuple[Event, ...] = ()
+    """Events on the run."""
+    warnings: tuple[Event, ...] = ()
+    """Events on its approval requests: why an approval does not count."""
+
+
+def entries(objects: Objects) -> list[Entry]:
+    """All that the objects tell, in the order of time."""
+    told = [each for each in map(telling.of_event, objects.events) if each]
+    # The status keeps for longer what an event says in more words.
+    in_words = {(each.what, each.stage): each for each in told}
+    status, used = [], []
+    for entry in _of_status(objects):
+        event = in_words.get((entry.what, entry.stage))
+        status.append(replace(entry, comment=event.comment) if event else entry)
+        used += [event] if event else []
+    rest = [each for each in told if each not in used]
+    # Within a second the order of the status is that of what happened.
+    return sorted(
+        [*besides(objects), *status, *rest], key=lambda each: each.at.replace(microsecond=0)
+    )
+
+
+def besides(objects: Objects) -> Iterator[Entry]:
+    """What only objects tell: how the run was made, and which approvals do not count."""
+    metadata = objects.run.metadata
+    if metadata.creation_timestamp:
+        yield Entry(metadata.creation_timestamp, What.CREATED, who=_creator(metadata))
+    for event in objects.warnings:
+        # What to type against it is no history.
+        yield Entry(event.at, What.APPROVAL_IGNORED, comment=event.message.partition(". ")[0])
+
+
+def _creator(metadata: ObjectMeta) -> str:
+    """The tool that made the object: it owns what cannot be changed afterwards."""
+    managed: list[dict[str, Any]] = (metadata.model_extra or {}).get("managedFields", [])
+    owners = [
+        (each.get("time", ""), each["manager"])
+        for each in managed
+        if "f:placementName" in each.get("fieldsV1", {}).get("f:spec", {})
+    ]
+    _, tool = min(owners, default=("", ""))
+    return f"with {tool}" if tool else ""
+
+
+# -- the run's status ----------------------------------------------------------------------
+
+
+def _of_status(objects: Objects) -> Iterator[Entry]:
+    status = objects.run.status
+    yield from _of_run(status.conditions, ConditionType.INITIALIZED)
+    for stage in status.stages_status:
+        yield from _of_stage(stage, objects.requests)
+    if status.deletion_stage_status:
+        yield from _of_removal(status.deletion_stage_status)
+    yield from _of_run(status.conditions, ConditionType.PROGRESSING)
+    yield from _of_run(status.conditions, ConditionType.SUCCEEDED)
+
+
+def _of_run(found: Iterable[Condition], kind: ConditionType) -> Iterator[Entry]:
+    condition = conditions.find(found, kind)
+    what = _WHAT.get((kind, condition.reason)) if condition else None
+    if condition and what:
+        text = words.reason(condition.message) if what is What.FAILED else ""
+        yield Entry(condition.last_transition_time, what, comment=text)
+
+
+def _of_stage(stage: StageStatus, requests: Mapping[str, BaseApprovalRequest]) -> Iterator[Entry]:
+    name = stage.stage_name
+    for task in stage.before_stage_task_status:
+        yield from _of_gate(task, "before", name, requests.get(task.approval_request_name))
+    if stage.clusters and stage.start_time:
+        yield Entry(stage.start_time, What.STAGE_STARTED, stage=name)
+    for cluster in stage.clusters:
+        yield from _of_cluster(cluster, name, What.CLUSTER_STARTED, What.CLUSTER_DONE)
+    for task in stage.after_stage_task_status:
+        yield from _of_gate(task, "after", name, requests.get(task.approval_request_name))
+
+
+def _of_removal(stage: StageStatus) -> Iterator[Entry]:
+    if stage.clusters and stage.start_time:
+        yield Entry(stage.start_time, What.STAGE_STARTED, stage=stage.stage_name)
+    for cluster in stage.clusters:
+        yield from _of_cluster(cluster, "", What.REMOVAL_STARTED, What.REMOVED)
+
+
+def _of_gate(
+    task: StageTaskStatus, side: str, stage: str, request: BaseApprovalRequest | None
+) -> Iterator[Entry]:
+    for condition in task.conditions:
+        at = condition.last_transition_time
+        match condition.type:
+            case ConditionType.APPROVAL_REQUEST_CREATED:
+                asked = task.approval_request_name
+                yield Entry(at, What.APPROVAL_ASKED, side, stage, comment=asked)
+            case ConditionType.APPROVAL_REQUEST_APPROVED:
+                who, said = telling.approver(approval_events.given(request) if request else "")
+                yield Entry(at, What.APPROVED, side, stage, who=who, comment=said)
+            case ConditionType.WAIT_TIME_ELAPSED:
+                yield Entry(at, What.WAIT_OVER, side, stage)
+
+
+def _of_cluster(cluster: ClusterStatus, stage: str, started: What, done: What) -> Iterator[Entry]:
+    name = cluster.cluster_name
+    for condition in cluster.conditions:
+        at = condition.last_transition_time
+        if condition.type == ConditionType.STARTED:
+            yield Entry(at, started, stage=stage, cluster=name)
+        elif condition.status == "True":
+            yield Entry(at, done, stage=stage, cluster=name)
+        else:
+            text = words.reason(condition.message)
+            yield Entry(at, What.CLUSTER_LOST, stage=stage, cluster=name, comment=text)

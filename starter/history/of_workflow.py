@@ -1,0 +1,261 @@
+"""What the history of a run's workflow tells, as entries.
+
+Pure: Temporal's events in, entries out. The events that people read on the hub are inputs of the
+activity that writes them, and each cluster is one activity; the rest are messages and gates.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final, TypeVar
+
+from pydantic import BaseModel
+from temporalio.api.common.v1 import Payloads
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.converter import PayloadConverter
+
+from activities.requests import (
+    AcceptApproval,
+    ApprovalState,
+    ClusterUpdated,
+    OpenApproval,
+    RecordApproval,
+    RecordEvents,
+    Request,
+    StateSet,
+)
+from starter import words
+from starter.history import telling
+from starter.history.entries import Entry, What
+from starter.history.gates import Gates
+from workflows.messages import Approve, ChangeState, Outcome
+from workflows.update_run import DELETED
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+ON_THE_OBJECT: Final = "spec.state was set on the object"
+GONE: Final = "Gone"
+"""Reason of the outcome of a run whose object was found to exist no more."""
+_ASKED: Final[Mapping[str, What]] = {"resume": What.ASKED_TO_RUN, "pause": What.ASKED_TO_STOP}
+_WAIT: Final = re.compile(r"(?P<stage>.+): wait (?P<length>\S+) after the stage")
+"""Summary of the timer of a timed wait (`workflows.gates`)."""
+
+
+class Place(Request):
+    """Where an activity on a cluster works; its input says more."""
+
+    cluster: str
+    stage: str = ""
+    """Empty for a cluster that is removed."""
+
+
+def entries(events: Iterable[HistoryEvent], converter: PayloadConverter) -> list[Entry]:
+    """What happened, in the order of time; of all executions of a workflow, oldest first."""
+    reader = _Reader(converter)
+    for event in events:
+        reader.read(event)
+    return reader.entries()
+
+
+class _Reader:
+    """Reads event after event, and remembers what later events refer to."""
+
+    def __init__(self, converter: PayloadConverter) -> None:
+        self._converter = converter
+        self._found: list[Entry] = []
+        self._scheduled: dict[int, tuple[str, Payloads]] = {}
+        """Type and input of activities, by the event that later ones name."""
+        self._now = datetime.min.replace(tzinfo=UTC)
+        """What the workflow took for the time last."""
+        self._waits: dict[int, Entry] = {}
+        self._gates = Gates()
+        self._observed: dict[int, Entry] = {}
+        """Wishes found on the object, by the generation of its spec."""
+        self._own: set[int] = set()
+        """Generations that the workflow wrote itself, on the word of a message."""
+
+    def entries(self) -> list[Entry]:
+        """What was found. A wish that comes back from the object is told once."""
+        observed = [each for number, each in self._observed.items() if number not in self._own]
+        return sorted([*self._found, *observed], key=lambda entry: entry.at)
+
+    def read(self, event: HistoryEvent) -> None:
+        """Take one event; most say nothing to a person."""
+        reading = _READINGS.get(event.event_type)
+        if reading:
+            reading(self, event, event.event_time.ToDatetime(tzinfo=UTC))
+
+    # -- from start to end -----------------------------------------------------------------
+
+    def workflow_started(self, event: HistoryEvent, at: datetime) -> None:
+        if event.workflow_execution_started_event_attributes.continued_execution_run_id:
+            return
+        self._add(at, What.TAKEN_UP, comment=self._summary(event))
+
+    def cancel_requested(self, event: HistoryEvent, at: datetime) -> None:
+        found = event.workflow_execution_cancel_requested_event_attributes
+        if found.cause == DELETED:
+            self._add(at, What.DELETED)
+        else:
+            self._add(at, What.CANCELLED, who=found.identity, comment=found.cause)
+
+    def terminated(self, event: HistoryEvent, at: datetime) -> None:
+        found = event.workflow_execution_terminated_event_attributes
+        self._add(at, What.TERMINATED, who=found.identity, comment=found.reason)
+
+    def workflow_failed(self, event: HistoryEvent, at: datetime) -> None:
+        found = event.workflow_execution_failed_event_attributes
+        self._add(at, What.FAILED, comment=found.failure.message)
+
+    def workflow_completed(self, event: HistoryEvent, at: datetime) -> None:
+        found = event.workflow_execution_completed_event_attributes
+        outcome = self._decode(found.result, Outcome)
+        # Of any other outcome people were told in an event.
+        if outcome and outcome.reason == GONE:
+            self._add(at, What.DELETED, comment=outcome.message)
+
+    # -- messages --------------------------------------------------------------------------
+
+    def signaled(self, event: HistoryEvent, at: datetime) -> None:
+        found = event.workflow_execution_signaled_event_attributes
+        self._message(found.signal_name, found.input, found.identity, at)
+
+    def task_started(self, _: HistoryEvent, at: datetime) -> None:
+        self._now = at
+
+    def update_accepted(self, event: HistoryEvent, _: datetime) -> None:
+        # Not the event's own time: what the workflow did on the message may be noted before.
+        asked = event.workflow_execution_update_accepted_event_attributes.accepted_request
+        self._message(asked.input.name, asked.input.args, asked.meta.identity, self._now)
+
+    def _message(self, name: str, payloads: Payloads, identity: str, at: datetime) -> None:
+        if name == "approve":
+            approval = self._decode(payloads, Approve) or Approve()
+            if approval.on_object:
+                self._gates.notice(approval, at)
+        elif what := _ASKED.get(name):
+            wish = self._decode(payloads, ChangeState) or ChangeState()
+            self._wish(wish, what, identity, at)
+
+    def _wish(self, wish: ChangeState, what: What, identity: str, at: datetime) -> None:
+        if wish.generation is None:
+            self._add(at, what, who=wish.by or identity, comment=wish.comment)
+        else:
+            told = Entry(at, what, comment=ON_THE_OBJECT)
+            self._observed.setdefault(wish.generation, told)
+
+    # -- activities and timers -------------------------------------------------------------
+
+    def activity_scheduled(self, event: HistoryEvent, at: datetime) -> None:
+        found = event.activity_task_scheduled_event_attributes
+        name, given = found.activity_type.name, found.input
+        self._scheduled[event.event_id] = (name, given)
+        match name:
+            case "update_cluster":
+                self._cluster(What.CLUSTER_STARTED, given, at)
+            case "remove_cluster":
+                self._cluster(What.REMOVAL_STARTED, given, at)
+            case "open_approval" if request := self._decode(given, OpenApproval):
+                self._found.append(self._gates.ask(request, at))
+            case "record_approval" if message := self._decode(given, RecordApproval):
+                self._gates.record(message, at)
+            case "record_events" if told := self._decode(given, RecordEvents):
+                self._events(told)
+
+    def activity_completed(self, event: HistoryEvent, at: datetime) -> None:
+        found = event.activity_task_completed_event_attributes
+        name, given = self._scheduled.pop(found.scheduled_event_id, ("", Payloads()))
+        match name:
+            # While a run stops, it waits for whoever took a cluster from it.
+            case "update_cluster" | "await_cluster":
+                self._updated(found.result, given, at)
+            case "remove_cluster":
+                self._cluster(What.REMOVED, given, at)
+            case "set_state" if written := self._decode(found.result, StateSet):
+                self._own.add(written.generation)
+            case "accept_approval":
+                self._accepted(given, found.result, at)
+
+    def activity_failed(self, event: HistoryEvent, at: datetime) -> None:
+        found = event.activity_task_failed_event_attributes
+        name, given = self._scheduled.pop(found.scheduled_event_id, ("", Payloads()))
+        if name in {"update_cluster", "remove_cluster"}:
+            text = words.reason(found.failure.message)
+            self._cluster(What.CLUSTER_FAILED, given, at, comment=text)
+
+    def timer_started(self, event: HistoryEvent, at: datetime) -> None:
+        if wait := _WAIT.fullmatch(self._summary(event)):
+            entry = Entry(at, What.WAIT_STARTED, "after", wait["stage"], comment=wait["length"])
+            self._waits[event.event_id] = entry
+            self._found.append(entry)
+
+    def timer_fired(self, event: HistoryEvent, at: datetime) -> None:
+        started = event.timer_fired_event_attributes.started_event_id
+        if wait := self._waits.pop(started, None):
+            self._found.append(replace(wait, at=at, what=What.WAIT_OVER))
+
+    def _cluster(self, what: What, given: Payloads, at: datetime, *, comment: str = "") -> None:
+        if place := self._decode(given, Place):
+            entry = Entry(at, what, "", place.stage, place.cluster, comment=comment)
+            self._found.append(entry)
+
+    def _updated(self, result: Payloads, given: Payloads, at: datetime) -> None:
+        updated = self._decode(result, ClusterUpdated) or ClusterUpdated()
+        if updated.done:
+            self._cluster(What.CLUSTER_DONE, given, at)
+        else:
+            text = words.reason(updated.preempted) or "its binding was replaced"
+            self._cluster(What.CLUSTER_LOST, given, at, comment=text)
+
+    def _accepted(self, given: Payloads, result: Payloads, at: datetime) -> None:
+        request = self._decode(given, AcceptApproval)
+        answer = self._decode(result, ApprovalState)
+        if request and answer and answer.approved:
+            entry = self._gates.accept(request.name, answer.given, at)
+            self._found += [entry] if entry else []
+
+    def _events(self, told: RecordEvents) -> None:
+        # Who wanted it to go on is told by the message.
+        found = map(telling.of_event, told.events)
+        self._found += [each for each in found if each and each.what is not What.RESUMED]
+
+    # -- small steps -----------------------------------------------------------------------
+
+    def _add(self, at: datetime, what: What, *, who: str = "", comment: str = "") -> None:
+        self._found.append(Entry(at, what, who=who, comment=comment))
+
+    def _decode(self, payloads: Payloads, model: type[ModelT]) -> ModelT | None:
+        """The one argument or answer; None when there is none or it is of another version."""
+        if not payloads.payloads:
+            return None
+        try:
+            decoded: ModelT = self._converter.from_payload(payloads.payloads[0], model)
+        except ValueError:
+            return None
+        return decoded
+
+    def _summary(self, event: HistoryEvent) -> str:
+        if not event.user_metadata.HasField("summary"):
+            return ""
+        summary: str = self._converter.from_payload(event.user_metadata.summary, str)
+        return summary
+
+
+_Reading = Callable[[_Reader, HistoryEvent, datetime], None]
+_READINGS: Final[Mapping[int, _Reading]] = {
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED: _Reader.workflow_started,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED: _Reader.signaled,
+    EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED: _Reader.task_started,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED: _Reader.update_accepted,
+    EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: _Reader.activity_scheduled,
+    EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED: _Reader.activity_completed,
+    EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED: _Reader.activity_failed,
+    EventType.EVENT_TYPE_TIMER_STARTED: _Reader.timer_started,
+    EventType.EVENT_TYPE_TIMER_FIRED: _Reader.timer_fired,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED: _Reader.cancel_requested,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED: _Reader.terminated,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED: _Reader.workflow_failed,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED: _Reader.workflow_completed,
+}

@@ -1,0 +1,95 @@
+"""Printing a run's history: for people, for programs, for a spreadsheet, for a report."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from enum import StrEnum
+from typing import Final
+
+from rich.text import Text
+
+from starter import columns
+from starter.history.entries import Entry
+
+
+class Form(StrEnum):
+    """How a history is printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+FORMULA: Final = ("=", "+", "-", "@")
+"""With these a spreadsheet takes a cell for a formula, and would run what somebody wrote into a
+comment; an apostrophe before it makes it a text."""
+_SPECIAL: Final = re.compile(r"[\\`*_\[\]<>&|]")
+"""What Markdown would take for more than a character."""
+_FIELDS: Final = [each.name for each in fields(Entry)]
+_HEADINGS: Final = ["WHEN", "WHAT", "STAGE", "CLUSTER", "WHO", "COMMENT"]
+
+
+def table(entries: Sequence[Entry], *, width: int) -> Text:
+    """A table in local time, with the day where there are several; long comments are wrapped."""
+    times = [each.at.astimezone() for each in entries]
+    form = "%H:%M:%S" if len({at.date() for at in times}) == 1 else "%b %d %H:%M:%S"
+    rows = [
+        [at.strftime(form), *map(_visible, _cells(each))]
+        for each, at in zip(entries, times, strict=True)
+    ]
+    return columns.table(_HEADINGS, rows, width=width, wrap=True)
+
+
+def _cells(entry: Entry) -> list[str]:
+    stage = f"{entry.side} {entry.stage}".strip()
+    return [str(entry.what), stage, entry.cluster, entry.who, entry.comment]
+
+
+def _visible(text: str) -> str:
+    """On one line, and without what would move the cursor or colour the terminal."""
+    return "".join(each if each.isprintable() else " " for each in text)
+
+
+def as_json(entries: Sequence[Entry]) -> str:
+    """A list with one object for each entry."""
+    return json.dumps([each.cells() for each in entries], indent=2)
+
+
+def as_csv(entries: Sequence[Entry]) -> str:
+    """Comma-separated values with a line of headings; no cell is a formula."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(_FIELDS)
+    writer.writerows([_inert(cell) for cell in each.cells().values()] for each in entries)
+    return written.getvalue().rstrip("\n")
+
+
+def _inert(cell: str) -> str:
+    text = _visible(cell)
+    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
+
+
+def as_markdown(entries: Sequence[Entry]) -> str:
+    """A table for a report, in UTC."""
+    rows = [
+        [f"{each.at:%Y-%m-%d %H:%M:%S}", *(_quoted(cell) for cell in _cells(each))]
+        for each in entries
+    ]
+    heads = [["when (UTC)", *(each.lower() for each in _HEADINGS[1:])], ["---"] * len(_HEADINGS)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [*heads, *rows])
+
+
+def _quoted(cell: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", _visible(cell))
+
+
+WRITERS: Final[Mapping[Form, Callable[[Sequence[Entry]], str]]] = {
+    Form.JSON: as_json,
+    Form.CSV: as_csv,
+    Form.MARKDOWN: as_markdown,
+}
+"""How each form but the table is made, which depends on the terminal."""

@@ -1,0 +1,27 @@
+"""Printing a draft."""
+
+from rich.console import Console
+
+from starter.failures import Failure
+from starter.plan import showing
+from starter.plan.drafting import Draft
+
+
+def print_draft(console: Console, made: Draft, *, whole: bool) -> None:
+    """Print what a run would do, and what changes: each object, or with `whole` each line.
+
+    Raises Failure when the run would not be initialized.
+    """
+    console.print(showing.headline(made))
+    if showing.stages(made):
+        console.print()
+        console.print(showing.table(made, width=console.width))
+        console.print()
+        console.print(showing.totals(made))
+    for line in showing.changes(made, whole=whole):
+        console.print(line, markup=False)
+    if made.problem:
+        raise Failure(
+            f"a run would not be initialized: {showing.problem(made)}",
+            advice="mend that and plan again; nothing was written",
+        )

@@ -1,0 +1,66 @@
+"""What there is of a placement: its versions, the clusters that have them, the runs."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from api.runs import UpdateRun
+from hub import Hub
+from planning.runs import lifecycle
+from starter import versions, words
+from starter.failures import ExitCode, Failure
+from starter.targets import Target
+from starter.versions import Version, Versions
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """All versions of a placement that are stored, and what became of them."""
+
+    placement: str
+    versions: Versions
+    runs: Sequence[UpdateRun]
+    """Runs of the placement."""
+    names: Collection[str]
+    """Names of all runs beside which a new one would be."""
+
+    @property
+    def active(self) -> list[UpdateRun]:
+        """Runs of the placement that are under way."""
+        return [each for each in self.runs if lifecycle.is_active(each)]
+
+    def users(self, index: str) -> list[str]:
+        """Names of the runs that rolled a version out, or are planned to."""
+        used = (each for each in self.runs if each.status.resource_snapshot_index_used == index)
+        return sorted(each.metadata.name for each in used)
+
+    def version(self, index: str) -> Version:
+        """A version that is stored as a whole; `latest` names one too. Raises Failure."""
+        stored = self.versions.stored
+        found = self.versions.latest if index == "latest" else stored.get(index)
+        if found is None:
+            have = f"it has {', '.join(stored)}" if stored else "it has none yet"
+            raise Failure(
+                f"placement {self.placement} has no snapshot {index}; {have}",
+                exit_code=ExitCode.NOT_FOUND,
+            )
+        if found.missing:
+            missing = words.count(found.missing, "part")
+            raise Failure(f"snapshot {found.index} is not stored as a whole: {missing} missing")
+        return found
+
+
+async def read(hub: Hub, target: Target, placement: str) -> Record:
+    """Look at a placement. Raises NotFound when there is none of the name."""
+    await hub.get(target.scope.placement, placement, namespace=target.namespace)
+    stored, found = await asyncio.gather(
+        versions.read(hub, target.scope, placement, namespace=target.namespace),
+        hub.list(target.scope.run, namespace=target.namespace),
+    )
+    runs = [UpdateRun.from_wire(each) for each in found.items]
+    return Record(
+        placement=placement,
+        versions=stored,
+        runs=[each for each in runs if each.spec.placement_name == placement],
+        names={each.metadata.name for each in runs},
+    )

@@ -1,0 +1,131 @@
+"""`fleetgate rollback`."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import click
+
+from api.runs import RunState, UpdateRun
+from hub import Forbidden, Hub
+from planning.identity import RunRef
+from starter import consent, output, records, views, words
+from starter.completion import live
+from starter.consent import yes_option
+from starter.helping import examples
+from starter.patience import Patience, wait_options
+from starter.plan.drafting import draft
+from starter.plan.printing import print_draft
+from starter.records import Record
+from starter.rollback import choosing
+from starter.rollback.choosing import Asked
+from starter.run.creating import body
+from starter.run.steering import ask_for
+from starter.run.waiting import Waiting
+from starter.targets import Target, target_options
+from starter.views import Phase
+from workflows.messages import ChangeState
+
+
+@click.command(
+    epilog=examples(
+        "fleetgate rollback example-placement",
+        "fleetgate rollback example-placement --to 0 --strategy all-at-once --yes",
+        "fleetgate rollback web-app -n my-app-namespace --stop-active",
+    )
+)
+@click.argument("placement", shell_complete=live.placements)
+@click.option(
+    "--to",
+    metavar="INDEX",
+    default="",
+    shell_complete=live.indexes,
+    help="Snapshot to go back to  [default: the one before what the last run rolled out].",
+)
+@click.option(
+    "--strategy",
+    default="",
+    shell_complete=live.strategies,
+    help="Strategy to use  [default: the last run's].",
+)
+@click.option("--name", default="", help="Name of the run  [default: PLACEMENT-rollback-INDEX].")
+@click.option("--stop-active", is_flag=True, help="Stop runs of the placement under way first.")
+@click.option("--diff", is_flag=True, help="Show what changes line by line.")
+@yes_option
+@wait_options
+@target_options
+def rollback(
+    target: Target,
+    patience: Patience,
+    stop_active: bool,
+    diff: bool,
+    yes: bool,
+    **asked: str,
+) -> None:
+    """Roll an older version out: make a run of it, and start it.
+
+    Shows what the run would do, and asks first. Waits until clusters begin or a gate holds the
+    run up, and says which.
+    """
+    wanted = Asked(**asked)
+    asyncio.run(_rollback(target, patience, wanted, stop_active=stop_active, diff=diff, yes=yes))
+
+
+async def _rollback(
+    target: Target, patience: Patience, asked: Asked, *, stop_active: bool, diff: bool, yes: bool
+) -> None:
+    async with await target.connect() as hub:
+        known = await records.read(hub, target, asked.placement)
+        if known.active and not stop_active:
+            raise choosing.beside(known.active, datetime.now(UTC))
+        run = await _shown(hub, target, asked, known, diff=diff)
+        click.echo()
+        consent.ask(_question(run, known.active), yes=yes)
+        waiting = Waiting(hub, target, patience.timeout)
+        for other in known.active:
+            await _stop(waiting, other)
+        await _start(waiting, run, patience)
+
+
+async def _shown(hub: Hub, target: Target, asked: Asked, known: Record, *, diff: bool) -> UpdateRun:
+    """Show what the run would do, and why it rolls out that version. Raises Failure."""
+    spec, why = choosing.spec(asked, known)
+    name = choosing.name(asked, spec.resource_snapshot_index, known.names)
+    for line in why:
+        click.echo(line)
+    ref = RunRef(scope_name=target.scope.name, namespace=target.namespace, name=name, uid="")
+    try:
+        made = await draft(hub, ref, spec)
+    except Forbidden as error:
+        # Who may roll out in one namespace need not be allowed to look at the fleet.
+        click.echo(f"what the run would do cannot be shown: {error}", err=True)
+    else:
+        print_draft(output.console(), made, whole=diff)
+    return body(target.scope, name, target.namespace, spec)
+
+
+def _question(run: UpdateRun, active: Sequence[UpdateRun]) -> str:
+    make = f"make and start run {run.metadata.name}?"
+    if not active:
+        return make.capitalize()
+    return f"Stop {words.named([each.metadata.name for each in active])}, then {make}"
+
+
+async def _stop(waiting: Waiting, run: UpdateRun) -> None:
+    """Stop another run; what is stuck in it is not waited for, but taken over."""
+    message = ChangeState(comment="to roll back")
+    await ask_for(RunState.STOP, waiting.hub, waiting.target, run, message)
+    view = await waiting.until_stopped(run, or_stuck=True)
+    if view.phase is Phase.STUCK:
+        click.echo("the rollback takes over what is stuck")
+
+
+async def _start(waiting: Waiting, run: UpdateRun, patience: Patience) -> None:
+    kind, namespace = waiting.target.scope.run, waiting.target.namespace
+    made = UpdateRun.from_wire(await waiting.hub.create(kind, run.to_wire(), namespace=namespace))
+    name = made.metadata.name
+    click.echo(f"{output.resource_name(kind, name)} created")
+    for line in await waiting.until_under_way(made) if patience.wait else ():
+        click.echo(line)
+    flag = words.namespace_flag(views.of(made))
+    click.echo(f"  fleetgate run watch {name}{flag}")

@@ -1,0 +1,172 @@
+"""A run that is watched, as a screen that holds it however many clusters it has.
+
+Pure: what was seen of the run, the time and the size of the screen in, lines out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from operator import itemgetter
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from api.runs import UpdateRun
+from starter import columns, output, tables, words
+from starter.estimating import Estimate, estimate
+from starter.views import ClusterRow, Progress, RunView, StageRow
+
+CLUSTERS_AT_MOST = 10
+"""Clusters that are named; more say no more to the eye."""
+CLUSTERS_AT_LEAST = 3
+"""However many stages there are."""
+STAGES_AT_LEAST = 3
+"""However low the screen: the stage at work, and how many there are before and after."""
+OF_STAGES = 2
+"""Lines of the stages besides their own: an empty one and the headings."""
+OF_CLUSTERS = 3
+"""Lines of the clusters besides their own: the same, and how many there are more."""
+STAGE_BAR = 20
+"""Cells of a stage's bar; that of the run is longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """The hub cannot be reached."""
+
+    why: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What is known of a run that is watched."""
+
+    run: UpdateRun
+    view: RunView
+    earlier: Sequence[timedelta] = ()
+    """How long clusters took in earlier runs of the same kind."""
+
+    def estimate(self, now: datetime) -> Estimate | None:
+        """What lies ahead."""
+        return estimate(self.run, self.view, now=now, earlier=self.earlier)
+
+
+def board(
+    seen: Sighting, now: datetime, *, width: int, height: int, trouble: Trouble | None = None
+) -> RenderableType:
+    """Stages with bars, the clusters that matter now, what is waited for and what to type."""
+    view, at_work = seen.view, _at_work(seen.view)
+    head, below = _head(seen, now), [*_advice(view), *_trouble(trouble, now)]
+    room = height - len(head) - len(below)
+    reserved = OF_CLUSTERS + min(len(at_work), CLUSTERS_AT_LEAST) if at_work else 0
+    stages = _stages(view, now, room=room - reserved, width=width)
+    clusters = _clusters(at_work, now, room=room - len(stages), width=width)
+    return Group(*head, *stages, *clusters, *below)
+
+
+def _head(seen: Sighting, now: datetime) -> list[Text]:
+    view = seen.view
+    title = f"  placement {view.placement}, strategy {view.strategy}"
+    left = words.left(seen.estimate(now))
+    return [
+        Text.assemble((view.name, "bold"), title),
+        Text.assemble(tables.bar(view), f"  left: {left}" if left else ""),
+        Text(words.sentence(view, now), style=output.STYLES.get(view.phase, "")),
+    ]
+
+
+def _advice(view: RunView) -> list[Text]:
+    lines = [Text(f"  {line}") for line in tables.advice(view)]
+    return [Text(), *lines] if lines else []
+
+
+def _trouble(trouble: Trouble | None, now: datetime) -> list[Text]:
+    if trouble is None:
+        return []
+    text = f"lost touch with the hub {words.age(now - trouble.since)} ago, trying on: {trouble.why}"
+    return [Text(), Text(text, style="bold red", overflow="ellipsis", no_wrap=True)]
+
+
+# -- stages --------------------------------------------------------------------------------
+
+
+def _stages(view: RunView, now: datetime, *, room: int, width: int) -> list[Text]:
+    if not view.stages:
+        return []
+    rows = [_stage(stage, view, now) for stage in view.stages]
+    most = max(room - OF_STAGES, STAGES_AT_LEAST)
+    if len(rows) > most:
+        rows = _around(rows, _position(view), most=most)
+    table = columns.table(["STAGE", "", "DONE", "", "TIME", "WAITS FOR"], rows, width=width)
+    return [Text(), *table.split()]
+
+
+def _stage(stage: StageRow, view: RunView, now: datetime) -> columns.Row:
+    approvals = [
+        f"approval {gate.side}" for gate in view.gates.approvals if gate.stage == stage.name
+    ]
+    waits = [words.still(gate, now) for gate in view.gates.waits if gate.stage == stage.name]
+    total = len(stage.clusters)
+    return [
+        f"{stage.name} (removes)" if stage.deletes else stage.name,
+        tables.meter(stage.done, total, width=STAGE_BAR),
+        f"{stage.done}/{total}",
+        output.word(stage.progress),
+        words.duration(_took(stage, now)),
+        ", ".join(approvals + waits),
+    ]
+
+
+def _took(stage: StageRow, now: datetime) -> timedelta | None:
+    """Time from its first cluster's start to its last one's end, or until now."""
+    starts = [each.started for each in stage.clusters if each.started]
+    ends = [each.ended for each in stage.clusters if each.ended]
+    if not starts:
+        return None
+    return (max(ends) if len(ends) == len(stage.clusters) else now) - min(starts)
+
+
+def _position(view: RunView) -> int:
+    """Index of the stage at work, or of the last."""
+    return view.stages.index(view.stage) if view.stage else len(view.stages) - 1
+
+
+def _around(rows: list[columns.Row], position: int, *, most: int) -> list[columns.Row]:
+    """As many rows as may be, the one at work among them, and how many there are besides."""
+    shown = max(most - 2, 1)
+    context = 1 if shown > 1 else 0  # one that is behind the run, where there is room
+    first = max(min(position - context, len(rows) - shown), 0)
+    last = first + shown
+    before = [_count(first, "before")] if first else []
+    after = [_count(len(rows) - last, "after")] if last < len(rows) else []
+    return [*before, *rows[first:last], *after]
+
+
+def _count(number: int, where: str) -> columns.Row:
+    return [Text(f"and {number} {where}", style="dim"), "", "", "", "", ""]
+
+
+# -- clusters ------------------------------------------------------------------------------
+
+
+def _at_work(view: RunView) -> list[ClusterRow]:
+    """Clusters that failed or are in flight, those longest at it first."""
+    return _of(view, Progress.FAILED) + _of(view, Progress.UPDATING)
+
+
+def _of(view: RunView, progress: Progress) -> list[ClusterRow]:
+    clusters = (each for stage in view.stages for each in stage.clusters)
+    begun = ((each.started, each) for each in clusters if each.started)
+    found = [(started, each) for started, each in begun if each.progress is progress]
+    return [each for _, each in sorted(found, key=itemgetter(0))]
+
+
+def _clusters(found: Sequence[ClusterRow], now: datetime, *, room: int, width: int) -> list[Text]:
+    most = min(room - OF_CLUSTERS, CLUSTERS_AT_MOST)
+    if not found or most < 1:
+        return []
+    rows = [tables.cluster_cells(each, now) for each in found[:most]]
+    lines = [Text(), *columns.table(["CLUSTER", "", "TIME"], rows, width=width).split()]
+    more = len(found) - most
+    return [*lines, Text(f"and {more} more", style="dim")] if more > 0 else lines

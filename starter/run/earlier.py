@@ -1,0 +1,53 @@
+"""How long clusters took in runs that are over, for an estimate of one that has just begun."""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from itertools import islice
+from typing import Final
+
+from api.runs import UpdateRun
+from hub import Hub, HubError, Json
+from starter import estimating, views
+from starter.targets import Target
+from starter.views import RunView
+
+RUNS_AT_MOST: Final = 3
+"""The latest are the most alike; each may have a thousand clusters."""
+WITHIN: Final = timedelta(seconds=3)
+"""An estimate is not worth a longer wait."""
+
+
+async def durations(hub: Hub, target: Target, view: RunView) -> tuple[timedelta, ...]:
+    """Durations of clusters in the latest runs of the same placement and strategy that are over.
+
+    Empty when the run is over or has durations of its own, and when the hub does not tell.
+    """
+    if view.phase in views.ENDED or view.done:
+        return ()
+    try:
+        async with asyncio.timeout(WITHIN.total_seconds()):
+            found = await hub.list(target.scope.run, namespace=target.namespace)
+    except (HubError, TimeoutError):
+        return ()
+    runs = islice(_over(each for each in found.items if _is_alike(each, view)), RUNS_AT_MOST)
+    return tuple(length for run in runs for length in estimating.durations(run))
+
+
+def _is_alike(body: Json, view: RunView) -> bool:
+    spec = body["spec"]
+    rollout = (spec["placementName"], spec["stagedRolloutStrategyName"])
+    return rollout == (view.placement, view.strategy)
+
+
+def _over(bodies: Iterable[Json]) -> Iterator[RunView]:
+    """Those that have ended with some clusters updated, the latest first."""
+    latest_first = sorted(bodies, key=_created, reverse=True)
+    for view in map(views.of, map(UpdateRun.from_wire, latest_first)):
+        if view.phase in views.ENDED and view.done:
+            yield view
+
+
+def _created(body: Json) -> str:
+    created: str = body["metadata"]["creationTimestamp"]
+    return created

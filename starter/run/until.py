@@ -1,0 +1,29 @@
+"""When `run watch` ends, and with which exit code.
+
+Pure: a view of the run in, an exit code out.
+"""
+
+from enum import StrEnum
+
+from starter import views
+from starter.failures import ExitCode
+from starter.views import Phase, RunView
+
+
+class Until(StrEnum):
+    """How far a run is watched."""
+
+    GATE = "gate"
+    """To its end, but no further than where a person must act."""
+    SUCCEEDED = "succeeded"
+    """To its end, which has to be a good one."""
+    FINISHED = "finished"
+    """To its end, whichever it is."""
+
+
+def exit_code(view: RunView, until: Until) -> ExitCode | None:
+    """How the command ends, or None while there is more to see."""
+    if view.phase in views.ENDED:
+        good = view.phase is Phase.SUCCEEDED or until is Until.FINISHED
+        return ExitCode.DONE if good else ExitCode.FAILED
+    return ExitCode.WAITING if until is Until.GATE and view.needs_person else None

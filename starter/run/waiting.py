@@ -1,0 +1,122 @@
+"""Following a run until something has come of what was asked for."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from api.runs import UpdateRun
+from hub import Hub
+from planning import durations
+from starter import tables, views, words
+from starter.failures import ExitCode, Failure
+from starter.run import effects
+from starter.run.following import versions
+from starter.targets import Target
+from starter.views import Phase, RunView
+
+Look = Callable[[RunView], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Waits for runs of one hub, each time for so long, and says what it sees."""
+
+    hub: Hub
+    target: Target
+    within: timedelta
+
+    async def until(
+        self, run: UpdateRun, holds: Look, *, what: str, seen: Look = lambda _: None
+    ) -> RunView:
+        """Follow a run until it is as it should be, and return it; `seen` gets every look.
+
+        Raises Failure when it is not in time, with what it waits for, or when it was deleted.
+        """
+        name, view = run.metadata.name, views.of(run)
+        try:
+            async with (
+                asyncio.timeout(self.within.total_seconds()),
+                aclosing(versions(self.hub, self.target, run)) as found,
+            ):
+                async for each in found:
+                    view = views.of(each)
+                    seen(view)
+                    if holds(view):
+                        return view
+        except TimeoutError as error:
+            raise self._too_late(view, what) from error
+        raise Failure(f"run {name} was deleted", exit_code=ExitCode.NOT_FOUND)
+
+    async def until_under_way(
+        self, run: UpdateRun, *, also: Look = lambda _: True
+    ) -> Sequence[str]:
+        """Wait until a run goes, and tell what it does then. Raises Failure when it has failed."""
+        before = views.of(run)
+        after = await self.until(
+            run,
+            lambda view: also(view) and effects.is_under_way(before, view),
+            what="under way",
+        )
+        *_, last = lines = list(effects.going(before, after, datetime.now(UTC)))
+        if after.phase is Phase.FAILED:
+            raise Failure(f"run {after.name} {last}", advice=_command("show", after))
+        return lines
+
+    async def until_stopped(self, run: UpdateRun, *, or_stuck: bool = False) -> RunView:
+        """Wait until nothing of a run is in flight, and say what ends meanwhile.
+
+        Clusters in flight that are stuck are waited for as well, unless `or_stuck`.
+        """
+        shown = views.of(run)
+
+        def show(view: RunView) -> None:
+            nonlocal shown
+            lines = tables.moves(shown, view, datetime.now(UTC))
+            if view.phase is Phase.STUCK and shown.phase is not Phase.STUCK:
+                lines.append(words.sentence(view, datetime.now(UTC)))
+            for line in lines:
+                click.echo(line)
+            shown = view
+
+        def over(view: RunView) -> bool:
+            stuck = or_stuck and view.up_to_date and view.phase is Phase.STUCK
+            return stuck or effects.has_stopped(view)
+
+        return await self.until(run, over, what="stopped", seen=show)
+
+    async def until_gone(self, run: UpdateRun) -> None:
+        """Wait until a run that is being deleted does not exist any more. Raises Failure."""
+        name = run.metadata.name
+        try:
+            async with (
+                asyncio.timeout(self.within.total_seconds()),
+                aclosing(versions(self.hub, self.target, run)) as found,
+            ):
+                async for _ in found:
+                    pass
+        except TimeoutError as error:
+            raise Failure(
+                f"run {name} is still there after {self._time()}: no worker has cleaned up yet",
+                advice="it goes as soon as one does; is one running?",
+            ) from error
+
+    def _too_late(self, view: RunView, what: str) -> Failure:
+        text = f"run {view.name} is not {what} after {self._time()}; {_where(view)}"
+        return Failure(text, advice=f"see {_command('watch', view)}")
+
+    def _time(self) -> str:
+        return durations.format_duration(self.within)
+
+
+def _where(view: RunView) -> str:
+    if view.phase not in views.ENDED and not view.up_to_date:
+        return f"no worker has taken up yet that its state is {view.state}; is one running?"
+    return f"it is still {words.sentence(view, datetime.now(UTC))}"
+
+
+def _command(verb: str, view: RunView) -> str:
+    return f"fleetgate run {verb} {view.name}{words.namespace_flag(view)}"

@@ -1,0 +1,1 @@
+"""The commands `fleetgate snapshot …`, one module each."""

@@ -1,0 +1,69 @@
+"""`fleetgate snapshot diff`."""
+
+import asyncio
+from collections import Counter
+
+import click
+
+from starter import differences, records, words
+from starter.completion import live
+from starter.failures import Failure
+from starter.helping import examples
+from starter.records import Record
+from starter.snapshot.contents import NOW, Content, content
+from starter.targets import Target, target_options
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command(
+    epilog=examples(
+        "fleetgate snapshot diff example-placement",
+        "fleetgate snapshot diff example-placement 0 2",
+        "fleetgate snapshot diff web-app latest now -n my-app-namespace",
+    )
+)
+@click.argument("placement", shell_complete=live.placements)
+@click.argument("old", default="", shell_complete=live.versions)
+@click.argument("new", default="latest", shell_complete=live.versions)
+@target_options
+def diff(target: Target, placement: str, old: str, new: str) -> None:
+    """Show what changed between two versions of a placement's content.
+
+    OLD and NEW are indexes of stored versions, `latest`, or `now` for the hub's content as it is.
+    Without them: from what most clusters have to the latest. Of Secrets it is shown which values
+    change, but not the values.
+    """
+    asyncio.run(_diff(target, placement, old, new))
+
+
+async def _diff(target: Target, placement: str, old: str, new: str) -> None:
+    async with await target.connect() as hub:
+        known = await records.read(hub, target, placement)
+        before = await content(hub, target, known, old or _most_common(known))
+        after = await content(hub, target, known, new)
+    click.secho(f"from {_described(known, before)} to {_described(known, after)}", bold=True)
+    labels = (before.title, after.title)
+    lines = differences.between(before.resources, after.resources, labels=labels)
+    for line in lines or ["no difference"]:
+        click.secho(line, fg=_COLOURS.get(line[:1]))
+
+
+def _most_common(known: Record) -> str:
+    """The version that most clusters have; of two that as many have, the newer."""
+    had = Counter(index for index in known.versions.has_now.values() if index)
+    if not had:
+        raise Failure(
+            f"no cluster has a version of placement {known.placement} yet",
+            advice=f"name both versions, of: {', '.join([*known.versions.stored, NOW])}",
+        )
+    return max(had, key=lambda index: (had[index], int(index)))
+
+
+def _described(known: Record, found: Content) -> str:
+    if found.version is None:
+        return "the hub's content now"
+    clusters = len(known.versions.clusters(found.version.index))
+    of = words.count(len(known.versions.has_now), "cluster")
+    latest = "latest, " if found.version.latest else ""
+    return f"{found.title} ({latest}on {clusters} of {of})"

@@ -1,0 +1,46 @@
+"""Reaching the Temporal that drives the runs of a hub."""
+
+import asyncio
+import os
+from datetime import timedelta
+from typing import Final
+
+from temporalio.client import Client
+
+from deploy.local.ports import LOOPBACK
+from deploy.local.state import TEMPORAL, load
+from starter.targets import Target
+from workflows import plugin
+
+CONNECT_WITHIN: Final = timedelta(seconds=3)
+"""A Temporal that takes longer counts as out of reach: a person is waiting."""
+_NAMES_A_TEMPORAL: Final = ("TEMPORAL_ADDRESS", "TEMPORAL_PROFILE", "TEMPORAL_CONFIG_FILE")
+"""Variables by which a person chooses a Temporal; without one the SDK takes localhost:7233."""
+
+
+class OutOfReach(Exception):  # noqa: N818 - it is an outcome, not an error
+    """Temporal does not answer, or not as it should; the text says so."""
+
+
+async def connect(target: Target) -> Client:
+    """A client of the Temporal that the environment names, or else of the local fleet's.
+
+    Raises OutOfReach.
+    """
+    try:
+        async with asyncio.timeout(CONNECT_WITHIN.total_seconds()):
+            return await plugin.connect(_environment(target))
+    except (TimeoutError, RuntimeError, OSError) as error:
+        raise OutOfReach("Temporal cannot be reached") from error
+
+
+def _environment(target: Target) -> dict[str, str]:
+    """The environment, with the local fleet's Temporal in it if the hub is that fleet's.
+
+    A Temporal that the environment names wins.
+    """
+    named = any(name in os.environ for name in _NAMES_A_TEMPORAL)
+    state = load(target.fleet.state) if target.fleet and not named else None
+    if state is None:
+        return dict(os.environ)
+    return {**os.environ, "TEMPORAL_ADDRESS": f"{LOOPBACK}:{state.ports[TEMPORAL]}"}

@@ -1,0 +1,154 @@
+"""Originals on the hub show the status of what was placed (contract: placement 2.3)."""
+
+from typing import Any
+
+from api.kinds import EVENT, Kind
+from planning.placements.mirroring import NOT_MIRRORED, SEVERAL_CLUSTERS
+from tests.placement.scheduled import pick_n
+from tests.placement.world import World, now, until
+
+Json = dict[str, Any]
+SERVICE = Kind("", "v1", "Service", "services", namespaced=True)
+
+
+def mirror(destination: str) -> Json:
+    return {
+        "type": "External",
+        "reportBackStrategy": {"type": "Mirror", "destination": destination},
+    }
+
+
+async def serve(world: World) -> None:
+    """Have a Service among the content, which has a status of its own."""
+    spec = {"type": "LoadBalancer", "ports": [{"port": 80}]}
+    metadata = {"name": "web", "namespace": world.unique}
+    await world.hub.create(SERVICE, {"metadata": metadata, "spec": spec})
+
+
+def selectors(world: World) -> list[Json]:
+    own = {"group": "", "version": "v1", "kind": "Service"} if world.home else None
+    return [*world.selectors(), *([own] if own else [])]
+
+
+async def answer(world: World, member: str, address: str) -> None:
+    """Report as the agent does that the member's Service is reached there."""
+    observed = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "status": {"loadBalancer": {"ingress": [{"ip": address}]}},
+    }
+    entry = {
+        "identifier": {
+            "ordinal": 1,
+            "version": "v1",
+            "kind": "Service",
+            "resource": "services",
+            "namespace": world.unique,
+            "name": "web",
+        },
+        "conditions": [],
+        "backReportedStatus": {"observedStatus": observed, "observationTime": now()},
+    }
+    await world.report(member, manifests=[entry])
+
+
+async def addresses(world: World) -> list[str]:
+    service = await world.hub.get(SERVICE, "web", namespace=world.unique)
+    return [each["ip"] for each in service["status"]["loadBalancer"].get("ingress", [])]
+
+
+async def shown(world: World, address: str) -> None:
+    async def look() -> bool:
+        return await addresses(world) == [address]
+
+    await until(look, f"the Service on the hub shows {address}")
+
+
+async def events(world: World) -> list[str]:
+    found = await world.hub.list(EVENT, fields=f"involvedObject.name={world.name}")
+    return [each["message"] for each in found.items if each["reason"] == NOT_MIRRORED]
+
+
+async def test_the_original_shows_the_status_that_its_one_cluster_reports(world: World) -> None:
+    member = await world.join("a")
+    await serve(world)
+    await world.place(
+        world.pick_fixed(member),
+        strategy=mirror("OriginalResource"),
+        resourceSelectors=selectors(world),
+    )
+    await world.snapshot(0)
+    await world.roll_out(member)
+
+    await answer(world, member, "192.0.2.1")
+    await shown(world, "192.0.2.1")
+
+    await answer(world, member, "192.0.2.2")
+    await shown(world, "192.0.2.2")
+    assert len(await world.snapshots()) == 1, "a status is no new content"
+    assert await events(world) == []
+
+
+async def test_a_status_for_the_work_alone_is_not_shown_until_that_is_changed(
+    world: World,
+) -> None:
+    member = await world.join("a")
+    await serve(world)
+    await world.place(
+        world.pick_fixed(member), strategy=mirror("WorkAPI"), resourceSelectors=selectors(world)
+    )
+    await world.snapshot(0)
+    await world.roll_out(member)
+    await answer(world, member, "192.0.2.1")
+    await world.told("Available", status="True")
+    assert await addresses(world) == []
+
+    await world.change(strategy=mirror("OriginalResource"))
+
+    await shown(world, "192.0.2.1")
+
+
+async def test_a_placement_of_several_clusters_says_why_no_status_comes_back(world: World) -> None:
+    member = await world.join("a")
+    await serve(world)
+    await world.place(
+        pick_n(world, 2),
+        strategy=mirror("OriginalResource"),
+        resourceSelectors=selectors(world),
+    )
+    await world.snapshot(0)
+    await world.roll_out(member)
+    await answer(world, member, "192.0.2.1")
+
+    async def told() -> bool:
+        return await events(world) == [SEVERAL_CLUSTERS]
+
+    await until(told, "an event says why")
+    assert await addresses(world) == []
+
+    await world.change(policy={"numberOfClusters": 1})
+
+    await shown(world, "192.0.2.1")
+
+
+async def test_a_status_that_the_hub_refuses_is_told_of(world: World) -> None:
+    member = await world.join("a")
+    await serve(world)
+    await world.place(
+        world.pick_fixed(member),
+        strategy=mirror("OriginalResource"),
+        resourceSelectors=selectors(world),
+    )
+    await world.snapshot(0)
+    await world.roll_out(member)
+
+    await answer(world, member, "not an address")
+
+    async def told() -> bool:
+        said = await events(world)
+        return len(said) == 1 and "status of Service web cannot be written" in said[0]
+
+    await until(told, "an event says what the hub refused")
+
+    await answer(world, member, "192.0.2.1")
+    await shown(world, "192.0.2.1")

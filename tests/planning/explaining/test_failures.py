@@ -1,0 +1,121 @@
+"""What is behind the text with which a run failed, and what to do about it."""
+
+import string
+
+import pytest
+
+from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, POD, Scope
+from planning import bindings
+from planning.errors import abort, invalid, user
+from planning.explaining import failures
+from planning.explaining.patterns import Meaning, Pattern
+from planning.overrides.errors import UnreadableError
+from planning.placements.selecting import Selecting, SelectionError
+from planning.runs import initialization
+from tests.planning.runs import test_initialization, test_validation
+
+SCOPES = pytest.mark.parametrize(
+    ("scope", "namespace"),
+    [(CLUSTER_SCOPE, ""), (NAMESPACED_SCOPE, "team")],
+    ids=["cluster", "namespaced"],
+)
+SELECTING = Selecting(namespace="", name="web")
+
+
+def explained(text: str, scope: Scope = CLUSTER_SCOPE, namespace: str = "") -> Meaning:
+    return failures.explain(
+        text, scope=scope, placement="web", strategy="slow", namespace=namespace
+    )
+
+
+def refused(error: SelectionError) -> str:
+    return str(invalid(str(error)))
+
+
+UNKNOWN = explained("nobody has ever read this")
+
+TEXTS = {
+    **{name: text for name, (_, text) in test_initialization.TEXTS.items()},
+    **{name: text for name, (_, text) in test_validation.OUTDATED.items()},
+    **{name: test_validation.ABORT + text for name, (_, text) in test_validation.MEDDLED.items()},
+    "bad index": test_initialization.USER
+    + "invalid resource snapshot index `x` provided, expected an integer >= 0",
+    "pruned version": str(initialization.snapshot_missing("7", placement="/web")),
+    "no master": str(initialization.master_missing(placement="/web")),
+    "unknown kind": refused(SELECTING.unknown_kind("Nonsense", "v1")),
+    "wrong scope": refused(SELECTING.wrong_scope(POD)),
+    "bad labels": refused(SELECTING.bad_labels("x")),
+    "closed namespace": refused(SELECTING.closed_namespace("kube-system")),
+    "no namespace": refused(SELECTING.no_namespace()),
+    "twice": refused(SelectionError(user("found duplicate resource /v1, Kind=ConfigMap, a/b"))),
+    "envelope": str(UnreadableError("ResourceEnvelope `a/b` holds what is no object: data.x: no")),
+    "override": str(
+        UnreadableError("invalid cluster label selector of ResourceOverrideSnapshot `a/b-0`: no")
+    ),
+    "preempted": str(abort(bindings.preempted(cluster="c", stage="prod", binding="web-c-1"))),
+    "binding gone": str(abort(bindings.missing(cluster="c", stage="prod"))),
+    "cancelled": str(abort(user("the workflow was cancelled in Temporal: tidying"))),
+    "two at once": f"[{abort('x')}, {abort(bindings.missing(cluster='c', stage='prod'))}]",
+}
+
+
+@SCOPES
+@pytest.mark.parametrize("text", TEXTS.values(), ids=list(TEXTS))
+def test_every_text_that_a_run_ends_with_is_known(text: str, scope: Scope, namespace: str) -> None:
+    found = explained(text.format(ns=namespace), scope, namespace)
+    assert found.cause != UNKNOWN.cause
+    assert found.cure != UNKNOWN.cure
+    assert found.commands
+
+
+@SCOPES
+@pytest.mark.parametrize("text", TEXTS.values(), ids=list(TEXTS))
+def test_commands_can_be_typed_as_they_are(text: str, scope: Scope, namespace: str) -> None:
+    kinds = (scope.placement, scope.strategy, scope.binding, scope.policy_snapshot)
+    for command in explained(text.format(ns=namespace), scope, namespace).commands:
+        assert not set(command) & {"`", "<", ">"}
+        if any(kind.plural in command for kind in kinds):
+            assert (" -n team" in command) == bool(namespace)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("7.1 no placement", "no ClusterResourcePlacement web,"),
+        ("7.1 another strategy", "of type RollingUpdate"),
+        ("pruned version", "no version 7"),
+        ("unknown kind", "of kind Nonsense (v1)"),
+        ("closed namespace", "the namespace kube-system,"),
+        ("envelope", "The ResourceEnvelope a/b on the hub"),
+        ("override", "behind the ResourceOverrideSnapshot a/b-0 "),
+        ("preempted", "the binding of cluster c while"),
+        ("binding gone", "The binding of cluster c was deleted"),
+        ("two at once", "The binding of cluster c was deleted"),
+        ("a cluster is to be deleted", "stopped picking cluster c "),
+    ],
+)
+def test_the_cause_names_what_the_text_names(name: str, part: str) -> None:
+    assert part in explained(TEXTS[name].format(ns="")).cause
+
+
+def test_a_text_with_braces_is_shown_as_it_is() -> None:
+    text = str(UnreadableError("ResourceEnvelope `a/b` holds what is no object: {x} and {}"))
+    assert "{x} and {}" in explained(text).cause
+
+
+def test_what_nobody_knows_is_explained_by_who_can_mend_it() -> None:
+    defect = explained(str(abort("unexpected behavior which cannot be handled by the controller")))
+    assert "or this is a defect" in defect.cause
+    assert UNKNOWN.commands == ("kubectl describe clusterresourceplacements web",)
+
+
+@pytest.mark.parametrize("pattern", failures.PATTERNS, ids=lambda each: each.shape.pattern[:40])
+def test_braces_hold_names_that_are_known(pattern: Pattern) -> None:
+    whole = "".join((pattern.cause, pattern.cure, *pattern.commands))
+    wanted = {name for _, name, _, _ in string.Formatter().parse(whole) if name}
+    given = {
+        *pattern.shape.groupindex,
+        *("placement", "strategy", "flag", "where", "placement_kind", "strategy_kind"),
+        *("placements", "strategies", "bindings", "policies", "snapshots", "approvals"),
+    }
+    assert wanted <= given

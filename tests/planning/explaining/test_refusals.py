@@ -1,0 +1,141 @@
+"""What is behind the words with which a member or the hub refuses an object."""
+
+import pytest
+
+from api.reasons import (
+    ApplyError,
+    BindingMessage,
+    manifest_apply_failed,
+    manifest_availability_failed,
+    manifest_diff_blocked,
+    manifest_diff_failed,
+    override_failed,
+    sync_failed,
+    work_not_checked,
+    work_still_applying,
+    work_still_diffing,
+)
+from planning.explaining import refusals
+
+WORDS = {
+    "silent": (work_still_applying("web-work"), "has not said anything of this version"),
+    "silent on availability": (
+        work_not_checked("web-work"),
+        "has not said anything of this version",
+    ),
+    "silent on differences": (
+        work_still_diffing("web-work"),
+        "has not said anything of this version",
+    ),
+    "webhook": (
+        'admission webhook "policy.example.com" denied the request: no latest tags',
+        "The admission webhook policy.example.com of the member refuses",
+    ),
+    "webhook away": (
+        'Internal error occurred: failed calling webhook "x.example.com": connection refused',
+        "x.example.com of the member does not answer",
+    ),
+    "admission policy": (
+        "ValidatingAdmissionPolicy 'few' with binding 'few' denied request: failed expression",
+        "The admission policy few of the member",
+    ),
+    "quota": (
+        'pods "a" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1',
+        "The resource quota small",
+    ),
+    "pod security": (
+        'pods "a" is forbidden: violates PodSecurity "restricted:latest": privileged',
+        "security level restricted:latest",
+    ),
+    "immutable": (
+        'PriorityClass "x" is invalid: value: Forbidden: may not be changed in an update.',
+        "a field that cannot be changed",
+    ),
+    "immutable selector": (
+        'Deployment.apps "web" is invalid: spec.selector: Invalid value: field is immutable',
+        "a field that cannot be changed",
+    ),
+    "rights": (
+        'configmaps is forbidden: User "agent" cannot create resource "configmaps" in API group ""',
+        "no right on the member to create configmaps (as agent)",
+    ),
+    "escalation": (
+        'user "agent" (groups=["a"]) is attempting to grant RBAC permissions not currently held:',
+        "grants rights that the agent does not have",
+    ),
+    "namespace": ('namespaces "web" not found', "The namespace web is not there"),
+    "left": (
+        'Failed to synchronize the work to the latest: namespaces "fleet-member-c1" not found',
+        "Cluster c1 has no namespace on the hub",
+    ),
+    "kind": ('no matches for kind "Gateway" in version "x/v1"', "does not serve the object's kind"),
+    "owned": (ApplyError.CLAIMED_BY_OTHER_WORK, "Something else on the member owns"),
+    "co-owned": (ApplyError.CO_OWNED, "Something else on the member owns"),
+    "conflict": (
+        'Apply failed with 1 conflict: conflict with "python-requests" using v1: .data.k',
+        "(python-requests)",
+    ),
+    "conflicts": (
+        'Apply failed with 2 conflicts: conflicts with "kubectl":\n- .data.k\n- .data.l',
+        "(kubectl)",
+    ),
+    "invalid": (
+        'Deployment.apps "web" is invalid: spec.replicas: Invalid value: -1',
+        "holds the object for invalid",
+    ),
+    "no snapshot": (BindingMessage.NO_SNAPSHOT, "is not on the hub any more"),
+    "override gone": (
+        "clusterResourceOverrideSnapshot x-0 is not found",
+        "The override snapshot x-0, which",
+    ),
+    "label": ("label key zone not found on cluster c1", "asks for the label zone of cluster c1"),
+    "override": (
+        'ResourceOverrideSnapshot "x-ro-0" failed to apply on ConfigMap "cm" in namespace "x": no',
+        'The override behind x-ro-0 does not fit ConfigMap "cm" in namespace "x"',
+    ),
+    "envelope": (
+        "a namespaced object x (a/b) has been wrapped in a cluster resource envelope e",
+        "An envelope holds an object",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "cause"), WORDS.values(), ids=list(WORDS))
+def test_a_refusal_is_known_by_its_words(words: str, cause: str) -> None:
+    found = refusals.explain(f"Failed to apply the manifest (error: {words})")
+    assert found
+    assert cause in found.cause
+    assert found.cure.endswith(".")
+
+
+def test_each_pattern_is_for_something() -> None:
+    causes = {refusals.explain(words) for words, _ in WORDS.values()}
+    assert len(causes) >= len(refusals.PATTERNS)
+
+
+def test_words_that_nobody_knows_have_no_explanation() -> None:
+    assert refusals.explain("etcdserver: request timed out") is None
+
+
+API_SERVER = 'Deployment.apps "web" is invalid: spec.replicas (in body): no'
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        manifest_apply_failed(API_SERVER),
+        manifest_apply_failed(
+            "failed to apply the manifest: failed to patch the manifest object: "
+            f"error returned by the API server: {API_SERVER}"
+        ),
+        manifest_apply_failed(f"failed to take over a pre-existing object: {API_SERVER}"),
+        manifest_availability_failed(API_SERVER),
+        manifest_diff_failed(API_SERVER),
+        manifest_diff_blocked("DecodingErred", API_SERVER),
+        override_failed(API_SERVER),
+        sync_failed(API_SERVER),
+        API_SERVER,
+    ],
+)
+def test_what_stands_around_a_refusal_is_taken_away(message: str) -> None:
+    assert refusals.bare(message) == API_SERVER

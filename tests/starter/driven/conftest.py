@@ -1,0 +1,68 @@
+"""Commands about runs that an engine drives, on a hub of these tests' own.
+
+Members are played by hand, so that clusters are updated when a test says so.
+"""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from api.kinds import SCOPES, Scope
+from bridge import BridgeSettings
+from hub import Hub
+from tests.starter.conftest import Fleetgate
+from tests.starter.driven.rollouts import Rollout
+from tests.support.engine import running_engine
+from tests.support.hand_placement import HandPlacement
+from tests.support.servers import Servers
+from workflows.plugin import connect
+
+STUCK_AFTER = timedelta(seconds=3)
+"""Longer than a test needs to report a cluster, short enough to wait for."""
+
+
+@pytest.fixture(scope="session")
+async def hub_kubeconfig(servers: Servers) -> Path:
+    """A hub beside the one where no engine may answer."""
+    return await servers.cluster("driven")
+
+
+@pytest.fixture(scope="session")
+async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
+    """A client of that hub."""
+    async with await Hub.connect(hub_kubeconfig) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+async def engine(hub: Hub, temporal_address: str) -> AsyncIterator[None]:
+    """What drives the runs."""
+    temporal = await connect({"TEMPORAL_ADDRESS": temporal_address})
+    settings = BridgeSettings(task_queue="driven", stuck_after=STUCK_AFTER)
+    async with running_engine(hub, temporal, settings=settings):
+        yield
+
+
+@pytest.fixture
+def fleetgate(
+    fleetgate: Fleetgate, temporal_address: str, monkeypatch: pytest.MonkeyPatch
+) -> Fleetgate:
+    """Type a command where the Temporal of the engine is reached."""
+    monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_address)
+    return fleetgate
+
+
+@pytest.fixture(params=sorted(SCOPES))
+def scope(request: pytest.FixtureRequest) -> Scope:
+    """Both scopes, one after the other."""
+    found: Scope = SCOPES[request.param]
+    return found
+
+
+@pytest.fixture
+def rollout(engine: None, hub: Hub, scope: Scope, fleetgate: Fleetgate, unique: str) -> Rollout:
+    """A placement that is not written yet."""
+    namespace = unique if scope.run.namespaced else ""
+    return Rollout(HandPlacement(hub, scope, unique, namespace=namespace), fleetgate)

@@ -1,0 +1,127 @@
+"""`fleetgate rollback`: a run of an older version, made and started in one go."""
+
+from tests.starter.driven.rollouts import Rollout
+from tests.workflows.runs import started
+
+
+async def two_versions(rollout: Rollout) -> None:
+    """Versions 0 and 1 were rolled out, one after the other."""
+    await rollout.create(versions=2)
+    await rollout.roll_out(f"{rollout.name}-v0", index=0)
+    await rollout.roll_out(f"{rollout.name}-v1", index=1)
+
+
+async def runs_of(rollout: Rollout) -> list[str]:
+    """Names of the placement's runs."""
+    kind, namespace = rollout.placement.scope.run, rollout.placement.namespace
+    found = await rollout.placement.hub.list(kind, namespace=namespace)
+    return [
+        each["metadata"]["name"]
+        for each in found.items
+        if each["spec"]["placementName"] == rollout.name
+    ]
+
+
+async def test_the_version_before_is_rolled_out_with_the_strategy_used_last(
+    rollout: Rollout,
+) -> None:
+    await two_versions(rollout)
+    typed = await rollout.type("rollback", rollout.name, "--yes")
+    assert typed.code == 0, typed.err
+    name, (first, _) = f"{rollout.name}-rollback-0", rollout.clusters
+    assert typed.out.startswith(
+        f"run {rollout.name}-v1 rolled out snapshot 1; snapshot 0 is the newest before it "
+        f"that a run rolled out to the end ({rollout.name}-v0)\n"
+    )
+    assert "2 clusters, in 2 waves" in typed.out
+    assert f"stage one begins: {first}" in typed.out
+    assert (await rollout.placement.read_run(name))["spec"] == {
+        "placementName": rollout.name,
+        "stagedRolloutStrategyName": rollout.name,
+        "resourceSnapshotIndex": "0",
+        "state": "Run",
+    }
+    await rollout.update(index=0)
+    await rollout.reaches("UpdateRunSucceeded", run=name, kind="Succeeded")
+
+
+async def test_it_asks_before_it_writes_anything(rollout: Rollout) -> None:
+    await two_versions(rollout)
+    typed = await rollout.type("rollback", rollout.name)
+    assert typed.code == 2
+    assert f"Make and start run {rollout.name}-rollback-0? There is no terminal" in typed.err
+    assert await runs_of(rollout) == [f"{rollout.name}-v0", f"{rollout.name}-v1"]
+
+
+async def test_beside_another_run_it_is_refused_until_that_is_stopped(rollout: Rollout) -> None:
+    first, second = rollout.clusters
+    await rollout.create(versions=2)
+    await rollout.roll_out(f"{rollout.name}-v0", index=0)
+    await rollout.run(f"{rollout.name}-v1", index=1)
+    await started(rollout.placement, first, index=1)
+    refused = await rollout.type("rollback", rollout.name, "--yes")
+    assert refused.code == 1
+    assert f"run {rollout.name}-v1: updating {first} in stage one" in refused.err
+    assert f"fleetgate run stop {rollout.name}-v1" in refused.err
+    assert "--stop-active" in refused.err
+
+    typing = rollout.typing("rollback", rollout.name, "--stop-active", "--yes")
+    await rollout.reaches("UpdateRunStopping", run=f"{rollout.name}-v1")
+    await rollout.update(first, index=1)
+    typed = await typing
+    assert typed.code == 0, typed.err
+    assert f"stage one begins: {first}" in typed.out
+    await rollout.update(first, index=0)
+    await rollout.reaches("UpdateRunStopped", run=f"{rollout.name}-v1")
+    await rollout.placement.read_binding(second)
+
+
+async def test_a_cluster_that_is_stuck_is_taken_over(rollout: Rollout) -> None:
+    first, _ = rollout.clusters
+    await rollout.create(versions=2)
+    await rollout.roll_out(f"{rollout.name}-v0", index=0)
+    await rollout.run(f"{rollout.name}-v1", index=1)
+    await started(rollout.placement, first, index=1)
+    await rollout.reaches("UpdateRunStuck", run=f"{rollout.name}-v1")
+    typed = await rollout.type("rollback", rollout.name, "--stop-active", "--yes")
+    assert typed.code == 0, typed.err
+    assert "the rollback takes over what is stuck" in typed.out
+    await rollout.update(index=0)
+    await rollout.reaches("UpdateRunSucceeded", run=f"{rollout.name}-rollback-0", kind="Succeeded")
+    await rollout.reaches("UpdateRunStopped", run=f"{rollout.name}-v1")
+
+
+async def test_a_version_that_is_named_may_be_any_that_is_stored(rollout: Rollout) -> None:
+    await two_versions(rollout)
+    wrong = await rollout.type("rollback", rollout.name, "--to", "7", "--yes")
+    assert wrong.code == 3
+    assert f"placement {rollout.name} has no snapshot 7; it has 0, 1" in wrong.err
+    words = ("--to", "1", "--name", f"{rollout.name}-again", "--yes", "--no-wait")
+    typed = await rollout.type("rollback", rollout.name, *words)
+    assert typed.code == 0, typed.err
+    made = await rollout.placement.read_run(f"{rollout.name}-again")
+    assert made["spec"]["resourceSnapshotIndex"] == "1"
+
+
+async def test_without_a_version_before_it_is_refused(rollout: Rollout) -> None:
+    await rollout.create()
+    never = await rollout.type("rollback", rollout.name, "--yes")
+    assert never.code == 1
+    assert "no run of the placement has rolled anything out" in never.err
+    await rollout.roll_out(rollout.name, index=0)
+    first = await rollout.type("rollback", rollout.name, "--yes")
+    assert first.code == 1
+    assert "rolled out snapshot 0, and none before that is stored" in first.err
+    assert "name a version with --to; there are: 0" in first.err
+    missing = await rollout.type("rollback", "no-such-placement", "--yes")
+    assert missing.code == 3
+
+
+async def test_a_strategy_that_is_not_there_is_refused_before_anything_is_written(
+    rollout: Rollout,
+) -> None:
+    await two_versions(rollout)
+    typed = await rollout.type("rollback", rollout.name, "--strategy", "none", "--yes")
+    assert typed.code == 1
+    assert "a run would not be initialized: referenced updateStrategy not found" in typed.err
+    assert len(await runs_of(rollout)) == 2

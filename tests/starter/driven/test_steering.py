@@ -1,0 +1,85 @@
+"""Starting, stopping and deleting runs, and waiting for what comes of it."""
+
+from tests.starter.driven.rollouts import APPROVAL, Rollout
+from tests.workflows.runs import started
+
+
+async def test_starting_a_planned_run_says_which_clusters_begin(rollout: Rollout) -> None:
+    await rollout.create()
+    await rollout.run(state="Initialize")
+    await rollout.reaches("UpdateRunInitializedSuccessfully", kind="Initialized")
+    typed = await rollout.type("run", "start", rollout.name)
+    assert typed.code == 0, typed.err
+    first, _ = rollout.clusters
+    assert typed.out.splitlines() == [f"run {rollout.name} goes on", f"stage one begins: {first}"]
+
+
+async def test_starting_a_run_that_comes_to_a_gate_says_what_to_type(rollout: Rollout) -> None:
+    await rollout.create(stages=[rollout.stage("one", beforeStageTasks=[APPROVAL])])
+    await rollout.run(state="Initialize")
+    typed = await rollout.type("run", "start", rollout.name)
+    assert typed.code == 0, typed.err
+    command = ["  fleetgate approve", rollout.name, "one --before", *rollout.flags]
+    assert typed.out.splitlines()[1:] == [
+        "waiting for approval before stage one",
+        " ".join(command),
+    ]
+
+
+async def test_stopping_waits_for_the_cluster_in_flight(rollout: Rollout) -> None:
+    first, second = rollout.clusters
+    await rollout.create()
+    await rollout.run()
+    await started(rollout.placement, first)
+    stopping = rollout.typing("run", "stop", rollout.name)
+    await rollout.reaches("UpdateRunStopping")
+    await rollout.update(first)
+    typed = await stopping
+    assert typed.code == 0, typed.err
+    answer, updated, end = typed.out.splitlines()
+    assert "1 cluster in flight will be waited for" in answer
+    assert updated.startswith(f"one/{first} updated in ")
+    assert end == "stopped; 1 of 2 clusters are done"
+
+    again = await rollout.type("run", "start", rollout.name)
+    assert again.out.splitlines()[1:] == [f"stage one goes on: {second}"]
+
+
+async def test_a_stop_that_takes_too_long_says_what_it_waits_for(rollout: Rollout) -> None:
+    first, _ = rollout.clusters
+    await rollout.create()
+    await rollout.run()
+    await started(rollout.placement, first)
+    typed = await rollout.type("run", "stop", rollout.name, "--timeout", "1s")
+    assert typed.code == 1
+    assert typed.err.startswith(
+        f"error: run {rollout.name} is not stopped after 1s; "
+        f"it is still stopping, {first} to finish first\n"
+    )
+    assert f"fleetgate run watch {rollout.name}" in typed.err
+
+
+async def test_without_waiting_a_stop_ends_with_the_answer(rollout: Rollout) -> None:
+    first, _ = rollout.clusters
+    await rollout.create()
+    await rollout.run()
+    await started(rollout.placement, first)
+    typed = await rollout.type("run", "stop", rollout.name, "--no-wait")
+    assert typed.code == 0, typed.err
+    assert len(typed.out.splitlines()) == 1
+
+
+async def test_deleting_a_run_under_way_asks_and_waits_until_it_is_gone(rollout: Rollout) -> None:
+    await rollout.create(stages=[rollout.stage("one", beforeStageTasks=[APPROVAL])])
+    await rollout.run()
+    await rollout.asked(f"{rollout.name}-before-one")
+    refused = await rollout.type("run", "delete", rollout.name)
+    assert refused.code == 2
+    assert f"run {rollout.name} is under way: waiting" in refused.err
+    assert "add --yes" in refused.err
+
+    typed = await rollout.type("run", "delete", rollout.name, "--yes")
+    assert typed.code == 0, typed.err
+    kinds, namespace = rollout.placement.scope, rollout.placement.namespace
+    assert await rollout.placement.hub.find(kinds.run, rollout.name, namespace=namespace) is None
+    assert await rollout.placement.find_approval(f"{rollout.name}-before-one") is None

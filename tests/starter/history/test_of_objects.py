@@ -1,0 +1,128 @@
+"""What the objects on the hub tell; the runs in `data/` were recorded on a KubeFleet hub."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from api.approvals import ClusterApprovalRequest
+from planning.events import Event, EventType
+from starter.history import of_objects, telling
+from starter.history.of_objects import Objects
+from tests.starter.history.test_of_workflow import told
+from tests.starter.test_views import recorded
+
+STAGING = [
+    "stage started / staging",
+    "cluster started / staging / member2",
+    "cluster done / staging / member2",
+    "wait over / after / staging",
+]
+
+
+def event(reason: str, message: str = "") -> Event:
+    return Event(reason=reason, message=message, at=datetime(2026, 11, 21, 2, 9, 6, tzinfo=UTC))
+
+
+def request(message: str) -> ClusterApprovalRequest:
+    approved = {
+        "type": "Approved",
+        "status": "True",
+        "reason": "lgtm",
+        "message": message,
+        "lastTransitionTime": "2026-11-21T02:10:00Z",
+    }
+    body: dict[str, Any] = {
+        "metadata": {"name": "example-run-before-canary"},
+        "spec": {"parentStageRollout": "example-run", "targetStage": "canary"},
+        "status": {"conditions": [approved]},
+    }
+    return ClusterApprovalRequest.from_wire(body)
+
+
+def test_a_run_is_told_by_its_status() -> None:
+    asked = request("fine (by alice)")
+    objects = Objects(recorded("succeeded"), requests={asked.metadata.name: asked})
+    lines = told(of_objects.entries(objects))
+    assert lines[:2] == ["created", "planned"]
+    assert lines[2:6] == STAGING
+    assert "approval asked / before / canary / example-run-before-canary" in lines
+    assert "approved / before / canary / alice / fine" in lines
+    assert lines[-1] == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("moment", "last"),
+    [
+        ("stuck", "stuck"),
+        ("stopped", "stopped"),
+        ("initialization-failed", "failed / no resourceSnapshots with index `1` found"),
+        ("preempted", "failed / the binding of the updating cluster `member2`"),
+    ],
+)
+def test_where_a_run_is_held_up_or_ended_is_told_last(moment: str, last: str) -> None:
+    assert told(of_objects.entries(Objects(recorded(moment))))[-1].startswith(last)
+
+
+def test_what_an_event_tells_as_well_is_told_once() -> None:
+    events = (
+        event("Initialized", "Planned 3 clusters in 2 stages; set spec.state to Run to start"),
+        event("StageStarted", "Stage staging started: 1 cluster, 1 at a time"),
+        event("Resumed"),
+        event("Waiting", "Waiting after stage staging for 20s to pass"),
+    )
+    lines = told(of_objects.entries(Objects(recorded("timed-wait"), events=events)))
+    assert lines == [
+        "created",
+        "planned / Planned 3 clusters in 2 stages",
+        "resumed",
+        "stage started / staging / 1 cluster, 1 at a time",
+        "cluster started / staging / member2",
+        "cluster done / staging / member2",
+    ]
+
+
+def test_the_tool_that_made_the_run_is_named() -> None:
+    def owning(manager: str, *fields: str) -> dict[str, Any]:
+        spec: dict[str, Any] = {f"f:{field}": {} for field in fields}
+        return {"manager": manager, "time": "2026-11-21T02:10:00Z", "fieldsV1": {"f:spec": spec}}
+
+    run = recorded("planned")
+    managers = [owning("kubectl-patch", "state"), owning("kubectl-create", "placementName")]
+    body = run.metadata.to_wire() | {"managedFields": managers}
+    run.metadata = run.metadata.model_validate(body)
+    assert told(of_objects.entries(Objects(run)))[0] == "created / with kubectl-create"
+
+
+def test_an_approval_that_does_not_count_is_told() -> None:
+    why = "The approval does not count: its condition Approved has no observedGeneration"
+    warning = Event(
+        type=EventType.WARNING,
+        reason="ApprovalNotCounted",
+        message=f"{why}, but the generation of the request is 1. Type: kubectl patch …",
+        at=datetime(2026, 11, 21, 2, 12, tzinfo=UTC),
+    )
+    objects = Objects(recorded("approval-before-canary"), warnings=(warning,))
+    last = told(of_objects.entries(objects))[-1]
+    assert last == f"approval ignored / {why}, but the generation of the request is 1"
+
+
+@pytest.mark.parametrize(
+    ("given", "who", "said"),
+    [
+        ("fine (by alice)", "alice", "fine"),
+        ("ClusterApprovalRequest has been approved (by alice)", "alice", ""),
+        ("ApprovalRequest has been approved by alice: fine", "alice", "fine"),
+        ("ClusterApprovalRequest has been approved by alice", "alice", ""),
+        ("ClusterApprovalRequest has been approved", "", ""),
+        (
+            "with kubectl-patch: looks good: very (by far)",
+            "with kubectl-patch",
+            "looks good: very (by far)",
+        ),
+        ("stand by me: now", "", "stand by me: now"),
+        ("", "", ""),
+    ],
+)
+def test_who_gave_an_approval_is_read_from_its_text(given: str, who: str, said: str) -> None:
+    assert telling.approver(given) == (who, said)

@@ -1,0 +1,214 @@
+"""What a workflow's history tells: a recorded one, and moments that are rare."""
+
+from pathlib import Path
+
+import pytest
+from temporalio.api.failure.v1 import Failure
+from temporalio.api.history.v1 import (
+    WorkflowExecutionCancelRequestedEventAttributes,
+    WorkflowExecutionCompletedEventAttributes,
+    WorkflowExecutionFailedEventAttributes,
+    WorkflowExecutionTerminatedEventAttributes,
+)
+from temporalio.client import WorkflowHistory
+
+from activities.requests import (
+    AcceptApproval,
+    ApprovalState,
+    ClusterUpdated,
+    OpenApproval,
+    RecordApproval,
+    RemoveCluster,
+    SetState,
+    StateSet,
+)
+from api.kinds import ScopeName
+from api.runs import RunState
+from planning.identity import RunRef
+from starter.history import of_workflow
+from starter.history.entries import Entry
+from starter.history.of_workflow import Place
+from tests.starter.history.written import CONVERTER, Written, payloads
+from workflows.messages import Approve, ChangeState, GateSide, Outcome
+from workflows.update_run import DELETED
+
+HISTORIES = Path(__file__).parents[2] / "workflows" / "histories"
+RUN = RunRef(scope_name=ScopeName.CLUSTER, name="run", uid="uid")
+GATE = "run-before-prod"
+
+
+def told(entries: list[Entry]) -> list[str]:
+    """Each entry as its fields, one beside the other, without the time."""
+    cells = [list(each.cells().values())[1:] for each in entries]
+    return [" / ".join(filter(None, each)) for each in cells]
+
+
+@pytest.fixture
+def written() -> Written:
+    return Written()
+
+
+def test_an_eventful_run_is_told_from_beginning_to_end() -> None:
+    text = (HISTORIES / "0001-first.json").read_text()
+    events = WorkflowHistory.from_json("recorded", text).events
+    assert told(of_workflow.entries(events, CONVERTER)) == [
+        "taken up / eventful by eventful",
+        "planned / Planned 3 clusters in 3 stages, for resource snapshot 0",
+        "asked to run / spec.state was set on the object",
+        "stage started / staging / 1 cluster, 1 at a time",
+        "cluster started / staging / one",
+        (
+            "stuck / The updateRun is stuck waiting for one cluster(s) in stage staging to finish"
+            " updating, please check placement status for potential errors"
+        ),
+        "cluster done / staging / one",
+        "wait started / after / staging / 1s",
+        "wait over / after / staging / 1s",
+        "approval asked / before / canary / eventful-before-canary",
+        "approved / before / canary / lgtm",
+        "stage started / canary / 2 clusters, 1 at a time",
+        "cluster started / canary / three",
+        "asked to stop / alice / lunch",
+        "cluster done / canary / three",
+        "stopped",
+        "asked to run / spec.state was set on the object",
+        "cluster started / canary / two",
+        "cluster done / canary / two",
+        "approval asked / after / canary / eventful-after-canary",
+        "approved / after / canary / alice / fine",
+        "stage started / kubernetes-fleet.io/deleteStage / 1 cluster to be removed",
+        "removal started / four",
+        "removed / four",
+        "succeeded",
+    ]
+
+
+def test_a_signal_that_names_nobody_was_sent_by_a_client(written: Written) -> None:
+    written.signal("pause", identity="ui@somewhere")
+    written.signal("resume", ChangeState(by="alice", comment="go"), identity="ui@somewhere")
+    assert told(written.entries()) == ["asked to stop / ui@somewhere", "asked to run / alice / go"]
+
+
+def test_a_wish_that_comes_back_from_the_object_is_told_once(written: Written) -> None:
+    written.signal("pause", ChangeState(by="alice"))
+    written.signal("pause", ChangeState(generation=2))
+    answer = StateSet(state=RunState.STOP, generation=2)
+    written.activity("set_state", SetState(run=RUN, state=RunState.STOP), answer)
+    written.signal("resume", ChangeState(generation=3))
+    written.signal("resume", ChangeState(generation=3))
+    assert told(written.entries()) == [
+        "asked to stop / alice",
+        "asked to run / spec.state was set on the object",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "approved"),
+    [
+        ("with kubectl-patch: lgtm", "approved / before / prod / with kubectl-patch / lgtm"),
+        ("fine (by bob)", "approved / before / prod / bob / fine"),
+        ("lgtm", "approved / before / prod / lgtm"),
+    ],
+)
+def test_an_approval_on_the_object_is_told_as_the_object_has_it(
+    written: Written, given: str, approved: str
+) -> None:
+    ask(written)
+    written.signal("approve", Approve(stage="prod", side=GateSide.BEFORE, on_object=True))
+    record(written, "carol", "too late")
+    accept(written, given)
+    assert told(written.entries())[1:] == [approved]
+
+
+def test_of_several_who_approve_the_first_opens_the_gate(written: Written) -> None:
+    ask(written)
+    record(written, "alice", "fine")
+    record(written, "bob", "me too")
+    accept(written, "fine (by alice)")
+    asked, approved = written.entries()
+    assert told([approved]) == ["approved / before / prod / alice / fine"]
+    assert (approved.at - asked.at).seconds == 2, "when alice said so, not when it was accepted"
+
+
+def test_an_approval_that_was_lost_does_not_count(written: Written) -> None:
+    ask(written)
+    record(written, "alice", "fine")
+    ask(written)
+    record(written, "bob", "again")
+    accept(written, "again (by bob)")
+    assert told(written.entries())[-1] == "approved / before / prod / bob / again"
+
+
+def test_what_becomes_of_clusters_is_told(written: Written) -> None:
+    lost = ClusterUpdated(preempted="cannot continue the updateRun: somebody else took it")
+    written.activity("update_cluster", Place(cluster="a", stage="one"), lost)
+    written.activity("update_cluster", Place(cluster="b", stage="one"), ClusterUpdated(gone=True))
+    written.activity("update_cluster", Place(cluster="c", stage="one"), fault="no binding")
+    written.activity("await_cluster", Place(cluster="b", stage="one"), ClusterUpdated())
+    written.activity("remove_cluster", RemoveCluster(run=RUN, cluster="d", binding="p-d"))
+    assert told(written.entries()) == [
+        "cluster started / one / a",
+        "cluster lost / one / a / somebody else took it",
+        "cluster started / one / b",
+        "cluster lost / one / b / its binding was replaced",
+        "cluster started / one / c",
+        "cluster failed / one / c / no binding",
+        "cluster done / one / b",
+        "removal started / d",
+    ]
+
+
+def test_it_is_told_how_a_workflow_ended_that_did_not_end_by_itself(written: Written) -> None:
+    cancelled = WorkflowExecutionCancelRequestedEventAttributes(cause="enough", identity="cli@host")
+    written.add(
+        "WORKFLOW_EXECUTION_CANCEL_REQUESTED",
+        workflow_execution_cancel_requested_event_attributes=cancelled,
+    )
+    deleted = WorkflowExecutionCancelRequestedEventAttributes(cause=DELETED, identity="7@host")
+    written.add(
+        "WORKFLOW_EXECUTION_CANCEL_REQUESTED",
+        workflow_execution_cancel_requested_event_attributes=deleted,
+    )
+    terminated = WorkflowExecutionTerminatedEventAttributes(reason="hung", identity="ui@host")
+    written.add(
+        "WORKFLOW_EXECUTION_TERMINATED", workflow_execution_terminated_event_attributes=terminated
+    )
+    failed = WorkflowExecutionFailedEventAttributes(failure=Failure(message="a defect"))
+    written.add("WORKFLOW_EXECUTION_FAILED", workflow_execution_failed_event_attributes=failed)
+    for reason in ("Gone", "UpdateRunSucceeded"):
+        completed = WorkflowExecutionCompletedEventAttributes(
+            result=payloads(Outcome(reason=reason, message="the run does not exist any more"))
+        )
+        written.add(
+            "WORKFLOW_EXECUTION_COMPLETED", workflow_execution_completed_event_attributes=completed
+        )
+    assert told(written.entries()) == [
+        "cancelled / cli@host / enough",
+        "deleted",
+        "terminated / ui@host / hung",
+        "failed / a defect",
+        "deleted / the run does not exist any more",
+    ]
+
+
+def test_what_a_newer_version_wrote_is_passed_over(written: Written) -> None:
+    written.signal("dance", ChangeState(by="alice"))
+    written.signal("pause", Outcome(reason="other", message="fields"), identity="ui@host")
+    written.activity("update_cluster", SetState(run=RUN, state=RunState.RUN), ClusterUpdated())
+    written.activity("polish", SetState(run=RUN, state=RunState.RUN), ClusterUpdated())
+    assert told(written.entries()) == ["asked to stop / ui@host"]
+
+
+def ask(written: Written) -> None:
+    request = OpenApproval(run=RUN, name=GATE, stage="prod", task_type="beforeStage")
+    written.activity("open_approval", request, ApprovalState())
+
+
+def record(written: Written, by: str, comment: str) -> None:
+    request = RecordApproval(run=RUN, name=GATE, by=by, comment=comment)
+    written.activity("record_approval", request, ApprovalState(approved=True))
+
+
+def accept(written: Written, given: str) -> None:
+    answer = ApprovalState(approved=True, given=given)
+    written.activity("accept_approval", AcceptApproval(run=RUN, name=GATE), answer)

@@ -1,0 +1,78 @@
+"""A workflow's history, written event by event as a test needs it."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import BaseModel
+from temporalio.api.common.v1 import ActivityType, Payload, Payloads
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.failure.v1 import Failure
+from temporalio.api.history.v1 import (
+    ActivityTaskCompletedEventAttributes,
+    ActivityTaskFailedEventAttributes,
+    ActivityTaskScheduledEventAttributes,
+    HistoryEvent,
+    WorkflowExecutionSignaledEventAttributes,
+)
+from temporalio.contrib.pydantic import pydantic_data_converter
+
+from starter.history import of_workflow
+from starter.history.entries import Entry
+
+BEGIN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+CONVERTER = pydantic_data_converter.payload_converter
+
+
+class Written:
+    """Each event comes a second after the one before."""
+
+    def __init__(self) -> None:
+        self.events: list[HistoryEvent] = []
+
+    def entries(self) -> list[Entry]:
+        """What a reader makes of it."""
+        return of_workflow.entries(self.events, CONVERTER)
+
+    def add(self, kind: str, **attributes: Any) -> int:
+        """Write an event and return its id."""
+        number = len(self.events) + 1
+        event = HistoryEvent(
+            event_id=number, event_type=EventType.Value(f"EVENT_TYPE_{kind}"), **attributes
+        )
+        event.event_time.FromDatetime(BEGIN + timedelta(seconds=number))
+        self.events.append(event)
+        return number
+
+    def signal(self, name: str, message: BaseModel | None = None, *, identity: str = "") -> None:
+        """Somebody sent a signal."""
+        found = WorkflowExecutionSignaledEventAttributes(
+            signal_name=name, input=payloads(message), identity=identity
+        )
+        self.add("WORKFLOW_EXECUTION_SIGNALED", workflow_execution_signaled_event_attributes=found)
+
+    def activity(
+        self, name: str, request: BaseModel, answer: BaseModel | None = None, *, fault: str = ""
+    ) -> None:
+        """An activity is scheduled, and ends if it has an answer or a fault."""
+        scheduled = self.add(
+            "ACTIVITY_TASK_SCHEDULED",
+            activity_task_scheduled_event_attributes=ActivityTaskScheduledEventAttributes(
+                activity_type=ActivityType(name=name), input=payloads(request)
+            ),
+        )
+        if answer:
+            completed = ActivityTaskCompletedEventAttributes(
+                scheduled_event_id=scheduled, result=payloads(answer)
+            )
+            self.add("ACTIVITY_TASK_COMPLETED", activity_task_completed_event_attributes=completed)
+        if fault:
+            failed = ActivityTaskFailedEventAttributes(
+                scheduled_event_id=scheduled, failure=Failure(message=fault)
+            )
+            self.add("ACTIVITY_TASK_FAILED", activity_task_failed_event_attributes=failed)
+
+
+def payloads(message: BaseModel | None) -> Payloads:
+    """One argument, or none."""
+    found: list[Payload] = [CONVERTER.to_payload(message)] if message else []
+    return Payloads(payloads=found)

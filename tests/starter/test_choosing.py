@@ -1,0 +1,93 @@
+"""Which gate is meant, what a rollback's run is called, and who is recorded."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from api.runs import UpdateRun
+from starter import people, views
+from starter.approve import choosing
+from starter.failures import Failure
+from starter.rollback.choosing import NAME_AT_MOST, Asked, beside, name
+from tests.starter.test_views import recorded
+from workflows.messages import Approve, GateSide
+
+
+def at_two_gates() -> UpdateRun:
+    """A run that no engine would let come to this: it waits before and after a stage."""
+    run = recorded("approval-after-canary")
+    task = run.status.stages_status[1].before_stage_task_status[0]
+    task.conditions = [each for each in task.conditions if each.type == "ApprovalRequestCreated"]
+    return run
+
+
+@pytest.mark.parametrize(
+    "wanted", [Approve(), Approve(stage="canary"), Approve(side=GateSide.BEFORE)]
+)
+def test_the_only_open_gate_is_meant(wanted: Approve) -> None:
+    gate = choosing.choose(views.of(recorded("approval-before-canary")), wanted)
+    assert gate is not None
+    assert str(gate) == "approval before stage canary"
+
+
+def test_of_several_open_gates_one_has_to_be_named() -> None:
+    view = views.of(at_two_gates())
+    with pytest.raises(Failure, match="several approvals; name stage and side") as refused:
+        choosing.choose(view, Approve(stage="canary"))
+    assert "fleetgate approve example-run canary --before" in refused.value.advice
+    assert "fleetgate approve example-run canary --after" in refused.value.advice
+    gate = choosing.choose(view, Approve(side=GateSide.AFTER))
+    assert gate is not None
+    assert gate.side is GateSide.AFTER
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        (Approve(stage="prod"), "waits for no approval at stage prod; it waits for: "),
+        (Approve(stage="canary", side=GateSide.AFTER), "waits for no approval after stage canary;"),
+        (Approve(side=GateSide.AFTER), "waits for no approval after any stage;"),
+    ],
+)
+def test_a_gate_that_is_not_open_is_not_meant(wanted: Approve, text: str) -> None:
+    view = views.of(recorded("approval-before-canary"))
+    assert choosing.choose(view, wanted) is None
+    assert text in str(choosing.none_open(view, wanted))
+
+
+@pytest.mark.parametrize(
+    ("placement", "taken", "made"),
+    [
+        ("web", [], "web-rollback-3"),
+        ("web", ["web-rollback-3", "web-rollback-3-2"], "web-rollback-3-3"),
+        ("w" * 80, [], "w" * 52 + "-rollback-3"),
+        ("w" * 51 + "." + "w" * 20, [], "w" * 51 + "-rollback-3"),
+    ],
+)
+def test_a_run_gets_a_free_name_that_is_short_enough(
+    placement: str, taken: list[str], made: str
+) -> None:
+    assert name(Asked(placement), "3", taken) == made
+    assert len(made) <= NAME_AT_MOST
+    assert name(Asked(placement, name="mine"), "3", taken) == "mine"
+
+
+def test_beside_other_runs_each_of_them_is_named_with_what_stops_it() -> None:
+    now = datetime.now(UTC)
+    refusal = beside([recorded("first-cluster-in-flight"), recorded("stuck")], now)
+    assert "run example-run: updating member2 in stage staging" in str(refusal)
+    assert refusal.advice.count("fleetgate run stop ") == 2
+
+
+@pytest.mark.parametrize(
+    ("user", "by", "recorded_as"),
+    [
+        ("jo", None, "jo"),
+        ("jo", "jo", "jo"),
+        ("jo", "kim", "jo on behalf of kim"),
+        ("", "kim", "an unknown user on behalf of kim"),
+        ("", None, ""),
+    ],
+)
+def test_nobody_can_sign_as_somebody_else(user: str, by: str | None, recorded_as: str) -> None:
+    assert people.signature(user, by) == recorded_as

@@ -1,0 +1,79 @@
+"""What a command says came of starting, stopping or approving; the runs were recorded."""
+
+from datetime import timedelta
+
+import pytest
+
+from starter import views
+from starter.run import effects
+from starter.views import RunView
+from tests.starter.test_views import recorded, seen
+
+UNDER_WAY = {
+    "planned": False,
+    "stopped": False,
+    "stopped-at-gate": False,
+    "first-cluster-in-flight": True,
+    "timed-wait": True,
+    "approval-before-canary": True,
+    "stuck": True,
+    "succeeded": True,
+    "initialization-failed": True,
+    "preempted": True,
+}
+
+
+def view(moment: str) -> RunView:
+    return seen(moment)[0]
+
+
+def said(before: str, after: str) -> list[str]:
+    now = max(each.last_transition_time for each in view(after).conditions) + timedelta(seconds=7)
+    return list(effects.going(view(before), view(after), now))
+
+
+@pytest.mark.parametrize(("moment", "under_way"), UNDER_WAY.items())
+def test_a_run_is_under_way_when_there_is_something_to_show(moment: str, under_way: bool) -> None:
+    assert effects.is_under_way(view("planned"), view(moment)) is under_way
+
+
+def test_a_status_from_before_the_wish_shows_nothing_yet() -> None:
+    run = recorded("first-cluster-in-flight")
+    run.metadata.generation += 1
+    assert not effects.is_under_way(view("planned"), views.of(run))
+    stopped = recorded("stopped")
+    assert effects.has_stopped(views.of(stopped))
+    stopped.metadata.generation += 1
+    assert not effects.has_stopped(views.of(stopped))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ("planned", "first-cluster-in-flight", ["stage staging begins: member2"]),
+        (
+            "planned",
+            "stuck",
+            ["stage staging begins: member2", "stuck at member2 in stage staging"],
+        ),
+        ("first-cluster-in-flight", "timed-wait", ["waiting for 13s more after stage staging"]),
+        (
+            "timed-wait",
+            "approval-before-canary",
+            [
+                "waiting for approval before stage canary",
+                "  fleetgate approve example-run canary --before",
+            ],
+        ),
+        ("stopped", "succeeded", ["stage canary goes on: member1", "succeeded after 74s"]),
+    ],
+)
+def test_what_is_new_is_said(before: str, after: str, lines: list[str]) -> None:
+    assert said(before, after) == lines
+
+
+def test_how_far_a_stopped_run_came_is_said() -> None:
+    stopped, now = seen("stopped")
+    assert effects.stopped(stopped, now) == "stopped; 2 of 3 clusters are done"
+    ended, now = seen("succeeded")
+    assert "has ended before it could stop: succeeded" in effects.stopped(ended, now)

@@ -1,0 +1,140 @@
+"""An explanation as a whole, and as text and data."""
+
+import io
+import json
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from rich.console import Console
+
+from api.runs import UpdateRun
+from starter.explain.documents import document
+from starter.explain.evidence import Evidence
+from starter.explain.explanations import Explanation
+from starter.explain.showing import show
+from tests.starter.explaining import (
+    binding,
+    cluster_evidence,
+    condition,
+    explanation,
+    failed,
+    run_of,
+)
+from tests.starter.runs import DATA, recorded
+
+MOMENTS = sorted(each.stem for each in DATA.glob("*.yaml"))
+RECORDED = {each: recorded(each) for each in MOMENTS}
+BEGUN = (
+    condition("Overridden", "True", "NoOverrideSpecified"),
+    condition("WorkSynchronized", "True", "AllWorkSynced"),
+)
+REFUSED = binding(
+    *BEGUN,
+    condition("Applied", "False", "NotAllWorkHaveBeenApplied", "Work object w has failed to apply"),
+    failedPlacements=[failed("ManifestApplyFailed", "exceeded quota: small, requested: pods=1")],
+)
+
+
+def text(found: Explanation) -> str:
+    """What a person reads, a line of it at most 100 wide."""
+    page = io.StringIO()
+    show(Console(file=page, width=100, color_system=None), found)
+    return page.getvalue()
+
+
+def with_trouble(moment: str) -> Explanation:
+    """A run whose cluster member2 cannot be updated."""
+    evidence = Evidence(clusters={"member2": cluster_evidence(REFUSED)})
+    return explanation(run_of(moment), evidence)
+
+
+def test_troubles_before_the_limit_are_told_without_alarm() -> None:
+    found = with_trouble("first-cluster-in-flight")
+    assert found.situation.acts == "Nobody has to act yet: what is wrong below may pass."
+    assert "The resource quota small on the member is used up." in text(found)
+
+
+def test_what_to_look_at_comes_before_what_to_do() -> None:
+    assert with_trouble("stuck").commands == (
+        "kubectl describe deployment web -n shop  # on member2",
+        "kubectl get pods -n shop  # on member2",
+        "fleetgate rollback web-app-placement -n my-app",
+    )
+
+
+def test_who_may_not_read_bindings_is_told_and_no_trouble_made_up() -> None:
+    unread = ("resourcebindings", "memberclusters")
+    found = explanation(run_of("stuck"), Evidence(unread=unread))
+    assert [each.troubles for each in found.clusters] == [()]
+    assert "You may not read resourcebindings, memberclusters;" in text(found)
+
+
+@pytest.mark.parametrize("run", ["rollback", "later"])
+def test_of_a_run_that_is_over_nothing_is_said_of_what_others_did_since(run: str) -> None:
+    """Cluster member3 was in flight when the run failed."""
+
+    def in_flight(run: UpdateRun) -> None:
+        rows = run.status.stages_status
+        rows[1].clusters[0].conditions = rows[0].clusters[0].conditions[:1]
+
+    refused = REFUSED.model_copy(deep=True)
+    refused.status.conditions[0].message = f"started, updateRun: {run}"
+    evidence = Evidence(clusters={"member3": cluster_evidence(refused)})
+    *_, report = explanation(run_of("preempted", in_flight), evidence).clusters
+    assert report.row.name == "member3"
+    assert bool(report.troubles) == (run == "rollback")
+
+
+def test_further_clusters_are_counted_by_how_far_they_are() -> None:
+    steps = ("Available is False",) * 8 + ("Applied is False",) * 2 + ("",)
+    evidence = Evidence(clusters={"member2": cluster_evidence(REFUSED)}, steps=steps)
+    found = explanation(run_of("stuck"), evidence)
+    assert "and 11 more clusters in flight: 8 where Available is False, 2 where Applied is" in (
+        text(found)
+    )
+    assert document(found)["moreClusters"] == {
+        "Available is False": 8,
+        "Applied is False": 2,
+        "unknown": 1,
+    }
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_each_moment_fits_a_screen_and_can_be_read_by_programs(moment: str) -> None:
+    found = explanation(run_of(moment))
+    shown, _, commands = text(found).partition("Next:\n")
+    assert len(shown.splitlines()) <= 16
+    assert max(map(len, shown.splitlines())) <= 100
+    assert all(line.startswith(("  fleetgate ", "  kubectl ")) for line in commands.splitlines())
+    assert json.loads(json.dumps(document(found)))["name"] == found.view.name
+
+
+def parts(value: Any) -> list[tuple[dict[str, Any], str]]:
+    """Every field of a JSON value, with the object that it is in."""
+    if isinstance(value, list):
+        return [each for item in value for each in parts(item)]
+    if not isinstance(value, dict):
+        return []
+    own = [(value, key) for key in value]
+    return own + [each for item in value.values() for each in parts(item)]
+
+
+@settings(deadline=None)
+@given(st.sampled_from(MOMENTS), st.sets(st.integers(min_value=0, max_value=200), max_size=5))
+def test_a_status_with_holes_is_explained_as_far_as_it_goes(moment: str, holes: set[int]) -> None:
+    run = deepcopy(RECORDED[moment])
+    fields = parts(run["status"])
+    for hole in holes:
+        holder, field = fields[hole % len(fields)]
+        holder.pop(field, None)
+    try:
+        read = UpdateRun.from_wire(run)
+    except ValidationError:
+        reject()
+    found = explanation(read)
+    assert text(found)
+    assert document(found)["phase"] == found.view.phase

@@ -1,0 +1,315 @@
+"""Where a run is, why it waits and who must act, by its status alone."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from api.base import Condition
+from api.runs import RunState, UpdateRun
+from planning import conditions
+from starter.explain.evidence import Evidence
+from starter.explain.looks import Attention
+from tests.starter.explaining import as_recorded, condition, request, run_of, situation
+
+PERSON, WORKER, NOBODY = Attention.PERSON, Attention.WORKER, Attention.NOBODY
+REQUEST = "example-run-before-canary"
+
+
+@pytest.mark.parametrize(
+    ("moment", "attention", "says", "command"),
+    [
+        (
+            "planned",
+            PERSON,
+            "Planned 7s ago and not started: 3 clusters in 2 stages. No cluster has been touched.",
+            "fleetgate run start example-run",
+        ),
+        (
+            "first-cluster-in-flight",
+            NOBODY,
+            "Updating member2 in stage staging (1 of 2), for 7s now. 0 of 3 clusters are done.",
+            "",
+        ),
+        (
+            "timed-wait",
+            NOBODY,
+            "Waiting until 02:09:42 UTC, 13s more, after stage staging. 1 of 3 clusters are done.",
+            "",
+        ),
+        (
+            "approval-before-canary",
+            PERSON,
+            "Waiting for the approval before stage canary, for 7s now. 1 of 3 clusters are done.",
+            "fleetgate approve example-run canary --before",
+        ),
+        (
+            "approval-after-canary",
+            PERSON,
+            "Waiting for the approval after stage canary, for 7s now. 3 of 3 clusters are done.",
+            "fleetgate approve example-run canary --after",
+        ),
+        (
+            "stopped-at-gate",
+            PERSON,
+            (
+                "Stopped 7s ago in stage canary (2 of 2). 1 of 3 clusters are done. "
+                "Once it goes on it waits for the approval before stage canary."
+            ),
+            "fleetgate run start example-run-2",
+        ),
+        (
+            "stuck",
+            PERSON,
+            (
+                "Stuck: member2 in stage staging (1 of 2) for longer than a cluster may, 5m50s "
+                "by now. 0 of 3 clusters are done."
+            ),
+            "fleetgate rollback web-app-placement -n my-app",
+        ),
+        (
+            "preempted",
+            PERSON,
+            "Failed 7s ago. It ended in stage staging (1 of 2). 0 of 3 clusters are done.",
+            "fleetgate run list",
+        ),
+        (
+            "initialization-failed",
+            PERSON,
+            "Failed 7s ago. It could not be planned; no cluster was touched.",
+            (
+                "kubectl get clusterresourcesnapshots -l kubernetes-fleet.io/parent-CRP="
+                "example-placement -L kubernetes-fleet.io/resource-index"
+            ),
+        ),
+        (
+            "succeeded",
+            NOBODY,
+            "Succeeded 7s ago, 74s after it was created. 3 of 3 clusters are done.",
+            "",
+        ),
+    ],
+)
+def test_each_moment_says_where_it_is_and_who_must_act(
+    moment: str, attention: Attention, says: str, command: str
+) -> None:
+    found = situation(moment)
+    assert " ".join(found.says) == says
+    assert found.attention is attention
+    assert (found.acts.startswith("Nobody has to act.")) == (attention is NOBODY)
+    assert next(iter(found.commands), "") == command
+
+
+@pytest.mark.parametrize(
+    ("moment", "since"),
+    [
+        ("planned", "02:09:04"),
+        ("first-cluster-in-flight", "02:09:07"),
+        ("timed-wait", "02:09:22"),
+        ("approval-before-canary", "02:09:42"),
+        ("stuck", "02:13:38"),
+    ],
+)
+def test_each_moment_says_since_when(moment: str, since: str) -> None:
+    found = situation(moment).since
+    assert found
+    assert f"{found:%H:%M:%S}" == since
+
+
+# -- workers that do not work ----------------------------------------------------------------
+
+
+def unseen(run: UpdateRun) -> None:
+    """Nobody has taken the run."""
+    run.status.conditions = []
+    run.status.stages_status = []
+    run.metadata.finalizers = []
+
+
+def seen(run: UpdateRun) -> None:
+    """A worker has noticed the run, and no more."""
+    finalizers = run.metadata.finalizers
+    unseen(run)
+    run.metadata.finalizers = finalizers
+
+
+def progressing(run: UpdateRun) -> Condition:
+    found = conditions.find(run.status.conditions, "Progressing")
+    assert found
+    return found
+
+
+def asked_to_stop(run: UpdateRun) -> None:
+    """Somebody set spec.state with kubectl when the run had been stuck for a moment."""
+    run.spec.state = RunState.STOP
+    run.metadata.generation += 1
+    assert run.metadata.model_extra is not None
+    run.metadata.model_extra["managedFields"] = [
+        {
+            "manager": "kubectl-patch",
+            "time": progressing(run).last_transition_time.isoformat(),
+            "fieldsV1": {"f:spec": {"f:state": {}}},
+        }
+    ]
+
+
+def between_stages(run: UpdateRun) -> None:
+    """The first stage is done, the second not begun, no gate closed."""
+    found = progressing(run)
+    found.reason, found.status = "UpdateRunProgressing", "True"  # type: ignore[assignment]
+    run.status.stages_status[0].conditions.append(
+        found.model_copy(update={"type": "Succeeded", "reason": "StageUpdatingSucceeded"})
+    )
+
+
+def to_run(run: UpdateRun) -> None:
+    """Somebody set spec.state to Run, and a worker has taken note."""
+    run.spec.state = RunState.RUN
+
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("moment", "change", "after", "says"),
+    [
+        ("planned", unseen, MINUTE, "Created 60s ago and not planned yet. Nobody has taken it"),
+        ("planned", seen, MINUTE, "not planned yet, although a worker has seen it"),
+        ("timed-wait", as_recorded, MINUTE, "The wait after stage staging has been over for 40s."),
+        ("stuck", asked_to_stop, MINUTE, "spec.state was set to Stop with kubectl-patch 60s ago"),
+        ("planned", to_run, MINUTE, "It was to start 60s ago"),
+        ("stopped-at-gate", to_run, MINUTE, "It was to go on 60s ago"),
+        ("timed-wait", between_stages, MINUTE, "Nothing has happened for 60s"),
+    ],
+)
+def test_what_a_worker_should_have_done_long_ago_is_told(
+    moment: str, change: Callable[[UpdateRun], object], after: timedelta, says: str
+) -> None:
+    found = situation(moment, change, after=after)
+    assert says in " ".join(found.says)
+    assert "fleetgate worker --run engine,bridge" in found.commands
+    assert found.attention is WORKER
+    soon = situation(moment, change, after=timedelta(seconds=2))
+    assert soon.attention is not WORKER, "a worker takes a moment"
+
+
+def test_an_approval_that_nobody_took_is_told() -> None:
+    given = condition("Approved", "True", "lgtm", observedGeneration=1)
+    evidence = Evidence(approvals={REQUEST: request(REQUEST, given)})
+    found = situation("approval-before-canary", evidence=evidence)
+    assert found.attention is WORKER
+    assert "The approval before stage canary is given, and nobody has taken it." in found.says
+
+
+def test_an_approval_given_just_now_needs_nobody() -> None:
+    run = run_of("approval-before-canary")
+    now = progressing(run).last_transition_time
+    given = condition("Approved", "True", "lgtm", observedGeneration=1)
+    given["lastTransitionTime"] = now.isoformat()
+    evidence = Evidence(approvals={REQUEST: request(REQUEST, given)})
+    assert situation("approval-before-canary", evidence=evidence).attention is NOBODY
+
+
+def test_an_approval_that_does_not_count_is_told_with_what_to_type() -> None:
+    given = condition("Approved", "True", "lgtm", observedGeneration=7)
+    evidence = Evidence(approvals={REQUEST: request(REQUEST, given)})
+    found = situation("approval-before-canary", evidence=evidence)
+    assert found.attention is PERSON
+    assert found.says[1] == (
+        "The approval does not count: its condition Approved has observedGeneration 7, but the "
+        "generation of the request is 1."
+    )
+
+
+def test_kubectl_approves_for_the_generation_of_the_request() -> None:
+    evidence = Evidence(approvals={REQUEST: request(REQUEST, generation=2)})
+    found = situation("approval-before-canary", evidence=evidence)
+    _, command = found.commands
+    assert command.startswith(f"kubectl patch clusterapprovalrequests {REQUEST} ")
+    assert '"observedGeneration":2' in command
+
+
+def test_a_wait_that_ends_on_another_day_names_the_day() -> None:
+    def long(run: UpdateRun) -> None:
+        strategy = run.status.staged_update_strategy_snapshot
+        assert strategy
+        (task,) = strategy.stages[0].after_stage_tasks
+        task = task.model_copy(update={"wait_time": "24h0m0s"})
+        stage = strategy.stages[0].model_copy(update={"after_stage_tasks": [task]})
+        strategy.stages[0] = stage
+
+    assert "until 2026-11-22 02:09:22 UTC, 23h more" in situation("timed-wait", long).says[0]
+
+
+# -- less common moments ----------------------------------------------------------------------
+
+
+def test_a_stuck_run_that_was_asked_to_stop_says_why_it_does_not() -> None:
+    found = situation("stuck", lambda run: setattr(run.spec, "state", RunState.STOP))
+    assert found.says[-1] == "It was asked to stop, and cannot while clusters are in flight."
+
+
+def test_many_stuck_clusters_are_not_counted_as_few() -> None:
+    def many(run: UpdateRun) -> None:
+        progressing(run).message = (
+            "The updateRun is stuck waiting for a, b, c... cluster(s) in stage staging to finish "
+            "updating, please check placement status for potential errors"
+        )
+
+    assert situation("stuck", many).says[0].startswith("Stuck: a, b, c and more in stage staging")
+
+
+def test_a_stopping_run_names_what_must_finish_first_and_the_tool_that_stopped_it() -> None:
+    def stopping(run: UpdateRun) -> None:
+        progressing(run).reason = "UpdateRunStopping"
+        asked_to_stop(run)
+        run.metadata.generation -= 1
+
+    found = situation("first-cluster-in-flight", stopping)
+    assert found.says[0].startswith(
+        "Stopping with kubectl-patch: member2 in stage staging (1 of 2) must finish first"
+    )
+    assert found.attention is NOBODY
+
+
+def test_a_run_that_removes_clusters_says_so() -> None:
+    def removing(run: UpdateRun) -> None:
+        for stage in run.status.stages_status:
+            stage.conditions.append(
+                progressing(run).model_copy(
+                    update={"type": "Succeeded", "reason": "StageUpdatingSkippedNoClusters"}
+                )
+            )
+        deletion = run.status.deletion_stage_status
+        assert deletion
+        deletion.clusters = run.status.stages_status[0].clusters
+        run.status.stages_status[0].clusters = []
+
+    found = situation("first-cluster-in-flight", removing)
+    assert found.says[0].startswith("Removing what is on member2 in the stage that removes")
+    assert found.attention is NOBODY
+    later = situation("first-cluster-in-flight", removing, after=timedelta(minutes=10))
+    assert later.attention is PERSON
+
+
+@pytest.mark.parametrize(("after", "attention"), [(2, NOBODY), (60, WORKER)])
+def test_a_run_that_is_being_deleted_says_so(after: int, attention: Attention) -> None:
+    def deleted(run: UpdateRun) -> None:
+        run.metadata.deletion_timestamp = progressing(run).last_transition_time
+
+    found = situation("timed-wait", deleted, after=timedelta(seconds=after))
+    assert found.says[0].startswith("Being deleted")
+    assert found.attention is attention
+
+
+def test_a_failed_run_says_what_it_left_behind() -> None:
+    def later(run: UpdateRun) -> None:
+        canary = run.status.stages_status[1].clusters[0]
+        canary.conditions = [
+            progressing(run).model_copy(update={"type": "Started", "status": "True"})
+        ]
+
+    found = situation("preempted", later)
+    assert "member3 had begun to get it." in found.says[0]
+    assert found.message.startswith("the binding of the updating cluster `member2`")
+    assert "changed the binding of cluster member2" in found.cause
