@@ -9,6 +9,7 @@ import promql_parser as promql
 import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
+from temporalio.testing import WorkflowEnvironment
 
 from api.kinds import CLUSTER_SCOPE
 from deploy.local import crds, ports
@@ -63,15 +64,21 @@ def selectors(expression: str) -> list[promql.VectorSelector]:
 
 @pytest.fixture(scope="module")
 async def measured(
-    servers: Servers, temporal_address: str, tmp_path_factory: pytest.TempPathFactory
+    servers: Servers, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[dict[str, set[str]]]:
-    """Names of what a worker shows that had a run, with the names of their labels."""
+    """Names of what a worker shows, with the names of their labels.
+
+    It had a run, and has lost its Temporal since: some metrics are there only then.
+    """
     server = await servers.started_api_server()
+    temporal = await WorkflowEnvironment.start_local(
+        dev_server_existing_path=str(servers.binaries.temporal)
+    )
     address = f"127.0.0.1:{ports.choose()}"
     worker = worker_process(
         tmp_path_factory.mktemp("worker") / "worker.log",
         KUBECONFIG=str(server.kubeconfig),
-        TEMPORAL_ADDRESS=temporal_address,
+        TEMPORAL_ADDRESS=temporal.client.service_client.config.target_host,
         FLEETGATE_RUN="engine,bridge,placement",
         FLEETGATE_TASK_QUEUE=address,
         FLEETGATE_METRICS_ADDRESS=address,
@@ -80,11 +87,9 @@ async def measured(
         await crds.install(hub, crds.definitions())
         with worker:
             await fail_a_run(hub)
-            yield await eventually(
-                lambda: scrape(address),
-                lambda found: "temporal_activity_execution_latency_seconds" in found,
-                within=60,
-            )
+            await shows(address, "temporal_activity_execution_latency_seconds")
+            await temporal.shutdown()
+            yield await shows(address, "temporal_long_request_failure_total")
     await server.kill()
 
 
@@ -98,6 +103,11 @@ async def fail_a_run(hub: Hub) -> None:
         return [each["reason"] for each in run.get("status", {}).get("conditions", [])]
 
     await eventually(conditions, lambda found: "UpdateRunInitializedFailed" in found, within=60)
+
+
+async def shows(address: str, metric: str) -> dict[str, set[str]]:
+    """Wait until a metric is there, and return all."""
+    return await eventually(lambda: scrape(address), lambda found: metric in found, within=60)
 
 
 async def scrape(address: str) -> dict[str, set[str]]:
