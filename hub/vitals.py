@@ -35,16 +35,22 @@ class Answers:
 
     @contextmanager
     def timed(self, verb: str) -> Iterator["Timing"]:
-        """Time one request; whoever sends it says how it was answered."""
-        timing = Timing()
-        started = monotonic()
+        """Time one request; whoever sends it says how it was answered.
+
+        One that is cancelled does not count: it says nothing of the server.
+        """
+        timing, started = Timing(), monotonic()
         try:
             yield timing
-        finally:
-            taken = monotonic() - started
-            durations = self.durations[verb, timing.code]
-            durations.counts[bisect_left(BOUNDS, taken)] += 1
-            durations.seconds += taken
+        except Exception:
+            self._note(verb, timing, monotonic() - started)
+            raise
+        self._note(verb, timing, monotonic() - started)
+
+    def _note(self, verb: str, timing: "Timing", taken: float) -> None:
+        durations = self.durations[verb, timing.code]
+        durations.counts[bisect_left(BOUNDS, taken)] += 1
+        durations.seconds += taken
 
 
 @dataclass(slots=True)

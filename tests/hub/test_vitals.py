@@ -1,10 +1,12 @@
 """What a client sees of its API server, for metrics."""
 
+import asyncio
+
 import pytest
 
 from api.kinds import CONFIG_MAP
 from hub import Cache, Hub, NotFound, Unavailable
-from hub.vitals import BOUNDS, UNANSWERED, Watches
+from hub.vitals import BOUNDS, UNANSWERED, Answers, Watches
 from tests.hub.support import QUICK, eventually, fill, mirrored
 from tests.support.servers import PrivateApiServer
 
@@ -29,6 +31,13 @@ async def test_a_request_without_answer_is_timed_too(private_api_server: Private
         with pytest.raises(Unavailable):
             await hub.get(CONFIG_MAP, "any", namespace="default")
         assert sum(hub.answers.durations["get", UNANSWERED].counts) == 1
+
+
+def test_a_request_that_is_cancelled_says_nothing_of_the_server() -> None:
+    answers = Answers()
+    with pytest.raises(asyncio.CancelledError), answers.timed("get"):
+        raise asyncio.CancelledError
+    assert not answers.durations
 
 
 async def test_a_watch_is_heard_of_until_its_server_is_gone(
