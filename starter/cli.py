@@ -87,8 +87,8 @@ def _show(error: Exception) -> int:
 
     failure = failures.explain(error)
     _say(f"error: {failure}")
-    if failure.advice:
-        _say(f"  {failure.advice}")
+    for line in failure.advice.splitlines():
+        _say(f"  {line}")
     return failure.exit_code
 
 

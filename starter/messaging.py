@@ -8,6 +8,7 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
+from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from api.runs import UpdateRun
@@ -51,12 +52,18 @@ async def ask(target: Target, ref: RunRef, update: str, message: ChangeState | A
         async with asyncio.timeout(ANSWER_WITHIN.total_seconds()):
             answer: Answer = await handle.execute_update(update, message, result_type=Answer)
     except WorkflowUpdateFailedError as error:
-        raise Failure(str(error.cause)) from error
+        raise Failure(_refusal(error)) from error
     except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
         raise Unanswered("no worker answers") from error
     except RPCError as error:
         raise Unanswered(_why(error)) from error
     return answer.text
+
+
+def _refusal(error: WorkflowUpdateFailedError) -> str:
+    """The workflow's words, without the name that Python has for them."""
+    cause = error.cause
+    return cause.message if isinstance(cause, ApplicationError) else str(cause)
 
 
 def _why(error: RPCError) -> str:

@@ -83,6 +83,6 @@ async def _plan(target: Target, spec: UpdateRunSpec, *, diff: bool) -> None:
     async with await target.connect() as hub:
         made = await draft(hub, run, spec)
     console = output.console()
-    print_draft(console, made, whole=diff)
+    print_draft(console, made, target, whole=diff)
     advice = showing.advice(made, target.namespace)
     console.print("\nNext:", *(f"  {line}" for line in advice), sep="\n")

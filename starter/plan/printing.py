@@ -5,9 +5,10 @@ from rich.console import Console
 from starter.failures import Failure
 from starter.plan import showing
 from starter.plan.drafting import Draft
+from starter.targets import Target
 
 
-def print_draft(console: Console, made: Draft, *, whole: bool) -> None:
+def print_draft(console: Console, made: Draft, target: Target, *, whole: bool) -> None:
     """Print what a run would do, and what changes: each object, or with `whole` each line.
 
     Raises Failure when the run would not be initialized.
@@ -23,5 +24,5 @@ def print_draft(console: Console, made: Draft, *, whole: bool) -> None:
     if made.problem:
         raise Failure(
             f"a run would not be initialized: {showing.problem(made)}",
-            advice="mend that and plan again; nothing was written",
+            advice=showing.remedy(made, target.scope, target.namespace),
         )

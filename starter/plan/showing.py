@@ -5,9 +5,11 @@ from datetime import timedelta
 
 from rich.text import Text
 
+from api.kinds import Scope
 from api.runs import StageStatus
 from api.strategies import Stage, StageTaskType
 from planning import durations
+from planning.explaining import failures
 from planning.runs import waves
 from starter import columns, differences, words
 from starter.plan.drafting import Draft
@@ -108,6 +110,19 @@ def _now(draft: Draft, clusters: Sequence[str]) -> str:
     """The versions that these clusters have, each once."""
     found = dict.fromkeys(draft.present.has_now.get(each, "") or "nothing" for each in clusters)
     return ", ".join(found)
+
+
+def remedy(draft: Draft, scope: Scope, namespace: str) -> str:
+    """What is behind the problem, and what to do about it."""
+    spec = draft.spec
+    behind = failures.explain(
+        draft.problem,
+        scope=scope,
+        placement=spec.placement_name,
+        strategy=spec.staged_rollout_strategy_name,
+        namespace=namespace,
+    )
+    return "\n".join([behind.cause, behind.cure, *behind.commands, "Nothing was written."])
 
 
 def problem(draft: Draft) -> str:

@@ -100,7 +100,7 @@ async def _shown(hub: Hub, target: Target, asked: Asked, known: Record, *, diff:
         # Who may roll out in one namespace need not be allowed to look at the fleet.
         click.echo(f"what the run would do cannot be shown: {error}", err=True)
     else:
-        print_draft(output.console(), made, whole=diff)
+        print_draft(output.console(), made, target, whole=diff)
     return body(target.scope, name, target.namespace, spec)
 
 

@@ -61,10 +61,11 @@ class Waiting:
             lambda view: also(view) and effects.is_under_way(before, view),
             what="under way",
         )
-        *_, last = lines = list(effects.going(before, after, datetime.now(UTC)))
+        now = datetime.now(UTC)
         if after.phase is Phase.FAILED:
-            raise Failure(f"run {after.name} {last}", advice=_command("show", after))
-        return lines
+            text = f"run {after.name} {words.sentence(after, now)}"
+            raise Failure(text, advice="\n".join(tables.advice(after)))
+        return list(effects.going(before, after, now))
 
     async def until_stopped(self, run: UpdateRun, *, or_stuck: bool = False) -> RunView:
         """Wait until nothing of a run is in flight, and say what ends meanwhile.

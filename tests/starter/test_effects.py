@@ -54,7 +54,11 @@ def test_a_status_from_before_the_wish_shows_nothing_yet() -> None:
         (
             "planned",
             "stuck",
-            ["stage staging begins: member2", "stuck at member2 in stage staging"],
+            [
+                "stage staging begins: member2",
+                "stuck at member2 in stage staging",
+                "  fleetgate run explain stuck-run -n my-app",
+            ],
         ),
         ("first-cluster-in-flight", "timed-wait", ["waiting for 13s more after stage staging"]),
         (

@@ -66,6 +66,12 @@ class Rollout:
         """Wait until a condition of a run has a reason."""
         return await reaches(self.placement, run or self.name, reason, kind=kind)
 
+    async def wants(self, state: str) -> None:
+        """Wait until the object asks for a state."""
+        await eventually(
+            lambda: self.placement.read_run(self.name), lambda seen: seen["spec"]["state"] == state
+        )
+
     async def update(self, *clusters: str, index: int = 0) -> None:
         """Be the members: report the version as available as soon as it is asked for."""
         for cluster in clusters or self.clusters:

@@ -33,6 +33,8 @@ async def test_stopping_waits_for_the_cluster_in_flight(rollout: Rollout) -> Non
     await started(rollout.placement, first)
     stopping = rollout.typing("run", "stop", rollout.name)
     await rollout.reaches("UpdateRunStopping")
+    # The answer counts what is in flight when the wish is in the object.
+    await rollout.wants("Stop")
     await rollout.update(first)
     typed = await stopping
     assert typed.code == 0, typed.err
