@@ -5,7 +5,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from enum import StrEnum
@@ -15,23 +15,31 @@ from typing import Any, Final, Self
 
 from prometheus_client import CollectorRegistry
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from temporalio.client import Client
+from temporalio.client import Client, Interceptor
 from temporalio.worker import Worker
 
+from activities.log_fields import LogFields
 from activities.registry import all_activities
 from agent import AgentPool, AgentSettings, MemberSecrets
 from bridge import Bridge, BridgeSettings
-from hub import Hub, HubError, SharedCaches
+from hub import BOUNDS, Hub, HubError, SharedCaches
 from placement import Placement, PlacementSettings
 from planning import durations
 from telemetry import (
     AddressError,
     Health,
     LogFormat,
+    TemporalMetrics,
+    Tracing,
+    TracingError,
     configure_logging,
     process_registry,
+    register_hub_answers,
     register_hub_requests,
+    register_hub_watches,
+    register_readiness,
     serve_health,
+    start_tracing,
     temporal_runtime,
 )
 from workflows.messages import DEFAULT_STUCK_AFTER
@@ -90,6 +98,8 @@ class Settings(BaseModel):
     """host:port of /metrics, /healthz and /readyz; loopback, because it has no access control."""
     log_format: LogFormat | None = None
     """`text` or `json`; by default text on a terminal and JSON elsewhere."""
+    tracing: Tracing = Tracing.NONE
+    """`otlp` sends traces where OpenTelemetry's own variables say."""
     members: dict[str, Path] = {}
     """Kubeconfigs of the members that this process runs the agents of: `name=path,…`."""
     member_secrets: str = ""
@@ -139,15 +149,16 @@ class Settings(BaseModel):
 async def serve(settings: Settings) -> None:
     """Run every part that the settings name, until SIGTERM or SIGINT.
 
-    Raises HubError or AddressError for what an operator can mend.
+    Raises HubError, AddressError or TracingError for what an operator can mend.
     """
     health, registry = Health(), process_registry()
+    register_readiness(registry, health)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(serve_health(settings.metrics_address, health, registry))
         hub = await stack.enter_async_context(
             await Hub.connect(settings.kubeconfig, context=settings.context, manager=MANAGER)
         )
-        register_hub_requests(registry, lambda: hub.requests)
+        _register_hub(registry, hub)
         parts = await _parts(settings, hub, stack, registry)
         # An engine polls in the background: a process of that alone has nothing else to wait for.
         stay = asyncio.Event().wait()
@@ -157,6 +168,12 @@ async def serve(settings: Settings) -> None:
             await running
         except asyncio.CancelledError:
             logger.info("stopping")
+
+
+def _register_hub(registry: CollectorRegistry, hub: Hub) -> None:
+    register_hub_requests(registry, lambda: hub.requests)
+    register_hub_answers(registry, hub.answers.durations, bounds=BOUNDS)
+    register_hub_watches(registry, hub.watches)
 
 
 class _Part:
@@ -177,7 +194,9 @@ async def _parts(
 ) -> list[_Part]:
     parts = []
     if settings.run & {Role.ENGINE, Role.BRIDGE}:
-        client, caches = await _temporal(), SharedCaches(hub)
+        measured = TemporalMetrics(registry)
+        client = await _temporal(measured, _traced(settings, stack))
+        caches = SharedCaches(hub)
         if Role.ENGINE in settings.run:
             await stack.enter_async_context(_engine(client, hub, caches, settings))
         if Role.BRIDGE in settings.run:
@@ -186,6 +205,7 @@ async def _parts(
             )
             bridge = Bridge(hub, client, settings=bridging, registry=registry, caches=caches)
             parts.append(_Part(bridge.run(), bridge.ready()))
+        parts.append(_Part(measured.run(), asyncio.sleep(0)))
     if Role.PLACEMENT in settings.run and settings.placement is PlacementKind.BUILTIN:
         placement = Placement(hub, settings=PlacementSettings(), registry=registry)
         parts.append(_Part(placement.run(), placement.ready()))
@@ -222,17 +242,26 @@ async def _engine(
         max_concurrent_activities=ACTIVITIES_AT_ONCE,
         sticky_queue_schedule_to_start_timeout=STICKY,
         graceful_shutdown_timeout=GRACE,
+        interceptors=[LogFields()],
     )
     async with worker:
         yield
 
 
-async def _temporal() -> Client:
+def _traced(settings: Settings, stack: AsyncExitStack) -> list[Interceptor]:
+    if settings.tracing is Tracing.NONE:
+        return []
+    tracer = start_tracing()
+    stack.callback(tracer.close)
+    return [tracer.interceptor]
+
+
+async def _temporal(measured: TemporalMetrics, interceptors: Sequence[Interceptor]) -> Client:
     """Connect to Temporal, waiting for it as long as it takes."""
-    runtime = temporal_runtime()
+    runtime = temporal_runtime(measured.buffer)
     while True:
         try:
-            return await connect(runtime=runtime)
+            return await connect(runtime=runtime, interceptors=interceptors)
         except RuntimeError as error:
             logger.warning("Temporal does not answer, trying again: %s", error)
             await asyncio.sleep(RECONNECT)
@@ -263,7 +292,7 @@ def main(**overrides: object) -> None:
         for each in error.errors():
             sys.stderr.write(f"error: {_problem(each, overrides)}\n")  # There is no log yet.
         sys.exit(WRONG_USAGE)
-    except (HubError, AddressError) as error:
+    except (HubError, AddressError, TracingError) as error:
         sys.exit(f"error: {error}")
 
 

@@ -6,6 +6,7 @@ one that follows the placement's bindings (`activities.following`) completes it.
 contract: update-runs 8.4, 8.6 and 8.8, decision 17 (status is written before spec)
 """
 
+import logging
 from typing import Final
 
 from temporalio import activity
@@ -18,6 +19,8 @@ from api.kinds import Kind
 from api.names import PARENT_PLACEMENT
 from hub import Hub, NotFound, SharedCaches
 from planning import bindings
+
+logger = logging.getLogger(__name__)
 
 MANAGER: Final = "fleetgate-engine"
 """Field manager of RolloutStarted; the work generator owns the other conditions."""
@@ -44,7 +47,9 @@ class ClusterActivities:
             if self._taken(request, binding):
                 return ClusterUpdated(preempted=preemption(request, binding))
             binding = await self._write(request, binding)
+            logger.info("binding %s is for snapshot %s", request.binding, request.index)
         if bindings.progress(binding) is bindings.Progress.FINISHED:
+            logger.info("cluster is done")
             return ClusterUpdated()
         activity.raise_complete_async()
 

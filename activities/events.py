@@ -5,6 +5,8 @@ An event is worth a try but nothing waits for it: what the API server refuses is
 contract: decisions 12 and 13
 """
 
+import logging
+
 from temporalio import activity
 
 from activities.errors import told_to_temporal
@@ -12,6 +14,8 @@ from activities.requests import RecordEvents
 from hub import Hub, record
 from planning import events
 from planning.events import Event, Subject
+
+logger = logging.getLogger(__name__)
 
 
 class EventActivities:
@@ -29,6 +33,7 @@ class EventActivities:
         about = Subject.of(request.run)
         with told_to_temporal():
             for event in request.events:
+                logger.info("%s: %s", event.reason, event.message)
                 await write(self._hub, event, about)
 
 

@@ -165,7 +165,9 @@ class Follower:
     async def _complete(self, cluster: str, result: ClusterUpdated) -> None:
         # Not found: the activity is done, or was never scheduled. In the second case it will
         # see for itself that there is nothing left to do.
-        await _tolerating_not_found(self._activity(cluster).complete(result))
+        if await _tolerating_not_found(self._activity(cluster).complete(result)):
+            ended = "cluster is done" if result.done else "cluster is taken by others"
+            logger.info(ended, extra={"cluster": cluster})
         self._held.pop(cluster, None)
 
     async def _report(self, cluster: str, failure: str) -> None:
@@ -176,7 +178,7 @@ class Follower:
         try:
             await _tolerating_not_found(self._activity(cluster).heartbeat(failure))
         except AsyncActivityCancelledError:
-            logger.debug("cluster %s is not waited for any more", cluster)
+            logger.debug("cluster is not waited for any more", extra={"cluster": cluster})
 
     async def _repair(self) -> None:
         """Retry activities whose worker died between taking the task and writing the binding."""
@@ -186,7 +188,9 @@ class Follower:
             pause = REPAIR_EVERY
             try:
                 for cluster in await self._orphans():
-                    logger.warning("cluster %s was never written, trying again", cluster)
+                    logger.warning(
+                        "cluster was never written, trying again", extra={"cluster": cluster}
+                    )
                     error = ApplicationError("the worker was lost before it wrote the binding")
                     await _tolerating_not_found(self._activity(cluster).fail(error))
             except (RPCError, Unavailable) as error:
@@ -221,9 +225,12 @@ def _uid(body: Json) -> str:
     return uid
 
 
-async def _tolerating_not_found(call: Awaitable[None]) -> None:
+async def _tolerating_not_found(call: Awaitable[None]) -> bool:
+    """Say something to an activity; returns whether it was there."""
     try:
         await call
     except RPCError as error:
         if error.status != RPCStatusCode.NOT_FOUND:
             raise Unavailable(f"Temporal: {error}") from error
+        return False
+    return True

@@ -16,6 +16,7 @@ from hub import Cache, Hub, Key, NotFound
 from planning import conditions
 from planning.events import Subject
 from planning.runs import approval_events, approvals
+from telemetry import log_about
 from workflows.messages import ApprovalLost, Approve, GateSide
 
 _SIDES = {"beforeStage": GateSide.BEFORE, "afterStage": GateSide.AFTER}
@@ -38,6 +39,7 @@ class ApprovalReconciler:
             await self._lost(key)
             return
         request = BaseApprovalRequest.from_wire(found)
+        log_about(run=request.spec.parent_stage_rollout, stage=request.spec.target_stage)
         run = self._runs.get((namespace, request.spec.parent_stage_rollout))
         if run is None:
             await self._remove_orphan(request)

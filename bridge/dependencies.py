@@ -14,6 +14,7 @@ from typing import Final
 
 from api.reasons import ConditionType
 from api.runs import RunState, UpdateRun
+from bridge.log_fields import logged_about_run
 from bridge.runs import RunIndex, is_active
 from bridge.surroundings import Surroundings
 from bridge.temporal import Signal, Workflows
@@ -58,7 +59,9 @@ class Dependencies:
         self._workflows = workflows
         self._shared = shared
         self._watches: dict[Key, _Watch] = {}
-        self._controller = Controller("bridge of dependencies", self._judge, workers=WORKERS)
+        self._controller = Controller(
+            "bridge of dependencies", self._judge, workers=WORKERS, around=logged_about_run
+        )
 
     async def run(self) -> None:
         """Judge runs whose dependencies change, until cancelled."""

@@ -10,6 +10,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Gauge, Histogram
 
 from api.runs import UpdateRun
+from bridge.standings import Standings
 from hub import Key
 from planning.runs import run_metrics
 from planning.runs.run_metrics import Reading
@@ -47,11 +48,15 @@ class RunMetrics:
             registry=registry,
         )
 
+        self._standings = Standings()
+        registry.register(self._standings)
+
     def note(self, key: Key, run: UpdateRun | None) -> None:
         """Take over what the hub says of a run now; None when it is gone."""
         if run is None or run.metadata.deletion_timestamp:
             self._forget(key)
             return
+        self._standings.note(key, run)
         before = self._readings.get(key)
         if before and before.uid != run.metadata.uid:
             self._forget(key)
@@ -75,6 +80,7 @@ class RunMetrics:
 
     def _forget(self, key: Key) -> None:
         self._readings.pop(key, None)
+        self._standings.forget(key)
         for metric in (self._status, self._approvals, self._stages):
             metric.remove_by_labels(_named(key))
 

@@ -1,6 +1,8 @@
 """The bridge as a whole: for both scopes, what is watched and who looks at it."""
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
@@ -11,11 +13,13 @@ from temporalio.client import Client
 from api.kinds import SCOPES, Kind, Scope
 from bridge.approvals import ApprovalReconciler, open_requests
 from bridge.dependencies import Dependencies
+from bridge.log_fields import logged_about_run
 from bridge.metrics import RunMetrics
 from bridge.runs import RunIndex, RunReconciler, is_active, is_damaged, is_planned
 from bridge.temporal import Workflows
 from hub import Cache, Change, Controller, Hub, Key, SharedCaches
 from planning.runs import tampering
+from telemetry import logged_about
 from workflows.messages import DEFAULT_STUCK_AFTER
 
 WORKERS = 8
@@ -88,9 +92,11 @@ class _ScopeBridge:
         self._placement_cache = Cache(hub, scope.placement)
         self._index = RunIndex(scope, self._run_cache)
         self._run_reconciler = RunReconciler(hub, self._index, workflows)
-        self._runs = _controller(scope.run, self._run_reconciler)
+        self._runs = _controller(scope.run, self._run_reconciler, logged_about_run)
         self._approvals = _controller(
-            scope.approval, ApprovalReconciler(hub, self._approval_cache, self._index, workflows)
+            scope.approval,
+            ApprovalReconciler(hub, self._approval_cache, self._index, workflows),
+            _logged_about_approval,
         )
         self._dependencies = Dependencies(self._index, self._placement_cache, workflows, caches)
         self._caches = (self._run_cache, self._approval_cache, self._placement_cache)
@@ -134,8 +140,17 @@ class _Reconciler(Protocol):
     async def reconcile(self, key: Key) -> None: ...
 
 
-def _controller(kind: Kind, reconciler: _Reconciler) -> Controller:
-    return Controller(f"bridge of {kind.plural}", reconciler.reconcile, workers=WORKERS)
+def _controller(
+    kind: Kind, reconciler: _Reconciler, about: Callable[[Key], AbstractContextManager[None]]
+) -> Controller:
+    return Controller(
+        f"bridge of {kind.plural}", reconciler.reconcile, workers=WORKERS, around=about
+    )
+
+
+def _logged_about_approval(key: Key) -> AbstractContextManager[None]:
+    namespace, name = key
+    return logged_about(namespace=namespace, approval=name)
 
 
 def _queue(controller: Controller, change: Change) -> None:

@@ -9,13 +9,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from temporalio.client import Client
-from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.common import (
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from api.runs import UpdateRun
 from hub import Unavailable
 from planning.identity import RunRef
+from workflows import search_attributes
 from workflows.messages import WORKFLOW, Message, UpdateRunInput
 from workflows.update_run import DELETED
 
@@ -37,30 +42,64 @@ class Workflows:
         self._client = client
         self._task_queue = task_queue
         self._stuck_after = stuck_after
+        self._warned = False
 
     async def start(self, ref: RunRef, run: UpdateRun, *, signal: Signal | None) -> None:
         """Start the run's workflow unless it exists, and tell it something in the same request.
 
         Raises Unavailable when Temporal does not answer.
         """
-        spec = run.spec
         try:
-            await _asked(
-                self._client.start_workflow(
-                    WORKFLOW,
-                    UpdateRunInput(run=ref, stuck_after=self._stuck_after),
-                    id=ref.workflow_id,
-                    task_queue=self._task_queue,
-                    id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                    id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-                    start_signal=signal.name if signal else None,
-                    start_signal_args=[signal.message] if signal else [],
-                    static_summary=f"{spec.placement_name} by {spec.staged_rollout_strategy_name}",
-                    static_details=_details(ref, run),
-                )
-            )
+            await _asked(self._start_searchable(ref, run, signal))
         except WorkflowAlreadyStartedError:
             logger.debug("the workflow of run %s is over", ref.reference(ref.name))
+
+    async def _start_searchable(self, ref: RunRef, run: UpdateRun, signal: Signal | None) -> None:
+        """Start with search attributes, or without where they are not registered.
+
+        It is tried with each run: whoever registers them need not restart anything.
+        """
+        try:
+            await self._start(ref, run, signal, search_attributes.at_start(ref, run.spec))
+        except RPCError as refusal:
+            if refusal.status is not RPCStatusCode.INVALID_ARGUMENT:
+                raise
+            await self._start(ref, run, signal, None)
+            # Now it is known that nothing else was wrong with the first request.
+            self._warn_once(refusal.message)
+
+    async def _start(
+        self,
+        ref: RunRef,
+        run: UpdateRun,
+        signal: Signal | None,
+        found_by: TypedSearchAttributes | None,
+    ) -> None:
+        spec = run.spec
+        await self._client.start_workflow(
+            WORKFLOW,
+            UpdateRunInput(run=ref, stuck_after=self._stuck_after, searchable=found_by is not None),
+            id=ref.workflow_id,
+            task_queue=self._task_queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+            start_signal=signal.name if signal else None,
+            start_signal_args=[signal.message] if signal else [],
+            static_summary=f"{spec.placement_name} by {spec.staged_rollout_strategy_name}",
+            static_details=_details(ref, run),
+            search_attributes=found_by,
+        )
+
+    def _warn_once(self, refusal: str) -> None:
+        if not self._warned:
+            logger.warning(
+                "Temporal does not know fleetgate's search attributes in namespace %s, so its UI "
+                "cannot find runs by placement, state or stage; register them with `fleetgate "
+                "search-attributes` (%s)",
+                self._client.namespace,
+                refusal,
+            )
+        self._warned = True
 
     async def tell(self, ref: RunRef, signal: Signal) -> None:
         """Signal the run's workflow; one that is over, or not there yet, need not know.
@@ -89,9 +128,9 @@ async def _asked(request: Awaitable[object]) -> None:
 
 def _details(ref: RunRef, run: UpdateRun) -> str:
     spec = run.spec
-    index = spec.resource_snapshot_index or "of the hub's content when the run begins"
+    index = spec.resource_snapshot_index
+    what = f"resource snapshot {index}" if index else "the hub's content as it is at the start"
     return (
-        f"{run.kind} `{ref.reference(ref.name)}` takes resource snapshot {index} "
-        f"of placement `{spec.placement_name}` through the stages of strategy "
-        f"`{spec.staged_rollout_strategy_name}`."
+        f"{run.kind} `{ref.reference(ref.name)}` takes placement `{spec.placement_name}` through "
+        f"the stages of strategy `{spec.staged_rollout_strategy_name}`, with {what}."
     )

@@ -28,9 +28,11 @@ from hub.objects import Json, Key, key_of, version_of
 from hub.queue import WorkQueue
 from hub.shared import SharedCaches
 from hub.store import Change
+from hub.vitals import BOUNDS
 from hub.watching import WatchEvent
 
 __all__ = [
+    "BOUNDS",
     "AlreadyExists",
     "BadConfiguration",
     "Cache",

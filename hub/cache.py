@@ -13,6 +13,7 @@ from hub.client import Hub
 from hub.errors import Gone, HubError, Unavailable
 from hub.objects import Json, Key
 from hub.store import Change, Store
+from hub.vitals import Pulse
 from hub.watching import WatchEvent
 
 logger = logging.getLogger(__name__)
@@ -50,20 +51,30 @@ class Cache:
         self._failures = 0
         self._complaint = ""
         self._trouble: Trouble = self._log
+        self._pulse = Pulse()
 
     async def run(self) -> None:
         """Mirror until cancelled, whatever happens to the API server in between."""
-        while True:
-            try:
-                await self._mirror()
-            except Gone:
-                logger.debug("%s: the watch fell behind, listing again", self._kind)
-            except HubError as error:
-                self._complain(error)
-            except Exception:
-                logger.exception("%s: the cache failed, listing again", self._kind)
-            self._failures += 1
-            await asyncio.sleep(self._pause())
+        watches, plural = self._hub.watches, self._kind.plural
+        with watches.followed(plural) as self._pulse:
+            while True:
+                watches.restarts[plural] += not await self._mirrored()
+                self._failures += 1
+                await asyncio.sleep(self._pause())
+
+    async def _mirrored(self) -> bool:
+        """Mirror until a list is due again, or something goes wrong; says whether nothing did."""
+        try:
+            await self._mirror()
+        except Gone:
+            logger.debug("%s: the watch fell behind, listing again", self._kind)
+        except HubError as error:
+            self._complain(error)
+        except Exception:
+            logger.exception("%s: the cache failed, listing again", self._kind)
+        else:
+            return True
+        return False
 
     def _complain(self, error: HubError) -> None:
         """Warn, but not of the same thing with each try."""
@@ -75,6 +86,7 @@ class Cache:
         if self._complaint:
             self._trouble("")
         self._complaint = ""
+        self._pulse.beat()
         self._ready.set()
 
     def _log(self, complaint: str) -> None:
@@ -110,10 +122,12 @@ class Cache:
         async with aclosing(stream) as events:
             async for event in events:
                 self._failures = 0
+                self._pulse.beat()
                 self._apply(event)
         if monotonic() - started < SHORTEST_STREAM.total_seconds():
             raise Unavailable("the watch ended as soon as it began")
         self._failures = 0
+        self._pulse.beat()
 
     def _apply(self, event: WatchEvent) -> None:
         _lighter(event.object)

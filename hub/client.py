@@ -17,6 +17,7 @@ from hub.kubeconfig import load as load_configuration
 from hub.limits import Limits
 from hub.objects import Json, JsonPatch, key_of, version_of
 from hub.transport import Request, Transport
+from hub.vitals import Answers, Watches
 from hub.watching import WatchEvent
 
 APPLY = "application/apply-patch+yaml"
@@ -50,6 +51,8 @@ class Hub:
         self._manager = manager
         self._discovery = Discovery(transport, max_age=limits.discovery_age)
         self.limits = limits
+        self.watches = Watches()
+        """The caches that are kept in step through this client."""
 
     @classmethod
     async def connect(
@@ -111,6 +114,11 @@ class Hub:
     def requests(self) -> Counter[tuple[str, str]]:
         """Requests sent so far, by verb and resource: `("apply", "configmaps/status")`."""
         return self._transport.requests
+
+    @property
+    def answers(self) -> Answers:
+        """How long requests took until they were answered."""
+        return self._transport.answers
 
     async def get(self, kind: Kind, name: str, *, namespace: str = "") -> Json:
         """One object. Raises NotFound."""

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 
 from hub.errors import Conflict, TooManyRequests, Unavailable
@@ -22,9 +23,18 @@ class Controller:
     noise; any other exception is logged with its stack and retried as well.
     """
 
-    def __init__(self, name: str, reconcile: Reconcile, workers: int = 1) -> None:
+    def __init__(
+        self,
+        name: str,
+        reconcile: Reconcile,
+        workers: int = 1,
+        *,
+        around: Callable[[Key], AbstractContextManager[None]] | None = None,
+    ) -> None:
+        """`around` is entered for each look at a key, as to name it in the log."""
         self.name = name
         self.queue: WorkQueue[Key] = WorkQueue()
+        self._around = around
         self._reconcile = reconcile
         self._workers = workers
 
@@ -39,7 +49,8 @@ class Controller:
         while True:
             key = await self.queue.get()
             try:
-                await self._handle(key)
+                with self._around(key) if self._around else nullcontext():
+                    await self._handle(key)
             finally:
                 self.queue.done(key)
 

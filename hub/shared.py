@@ -7,6 +7,7 @@ last one it ends. So memory and connections grow with what is being looked at, a
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from contextvars import Context
 from dataclasses import dataclass
 
 from api.kinds import Kind
@@ -90,7 +91,12 @@ class SharedCaches:
             labels=selection.labels,
             fields=selection.fields,
         )
-        task = asyncio.create_task(cache.run(), name=f"cache of {selection.kind.plural}")
+        task = asyncio.create_task(
+            cache.run(),
+            name=f"cache of {selection.kind.plural}",
+            # It serves others too, so what it logs is not about its first user's work.
+            context=Context(),
+        )
         self._shared[selection] = _Shared(cache, task)
         return self._shared[selection]
 

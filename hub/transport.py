@@ -16,6 +16,7 @@ from hub.errors import BadConfiguration
 from hub.limits import Limits
 from hub.objects import Json
 from hub.proxies import proxy_for
+from hub.vitals import Answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Transport:
         self._limits = limits
         self.url: str = configuration.host
         self.requests: Counter[tuple[str, str]] = Counter()
+        self.answers = Answers()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -87,7 +89,9 @@ class Transport:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         self.requests[request.verb, request.resource] += 1
         with failures.translated(asked=str(request), url=self.url):
-            response = await self._open(request, limit)
+            with self.answers.timed(request.verb) as timing:
+                response = await self._open(request, limit)
+                timing.answered(response.status)
             try:
                 if not response.ok:
                     raise await failures.read(

@@ -1,16 +1,21 @@
-"""The metric of placements, under the name by which KubeFleet's dashboards know it.
+"""The metric of placements, under the name by which KubeFleet's dashboards know it, and of members.
 
 contract: placement 7.6
 """
 
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client import CollectorRegistry, Gauge, Metric
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from api.kinds import Scope
+from api.members import MemberCluster
 from api.placements import Placement
-from hub import Key
-from planning.placements import placement_metrics
+from hub import Json, Key
+from planning.placements import eligibility, placement_metrics
 
 NAME: Final = "fleet_workload_placement_status_last_timestamp_seconds"
 LABELS: Final = ("namespace", "name", "generation", "conditionType", "status", "reason")
@@ -32,6 +37,27 @@ class PlacementMetrics:
     def forget(self, key: Key) -> None:
         """Show nothing more of a placement that is gone."""
         self._status.remove_by_labels(_named(key))
+
+
+class MemberSilence(Collector):
+    """Says how long each member has not been heard of; nothing of one that never was."""
+
+    def __init__(self, members: Callable[[], Iterable[Json]]) -> None:
+        self._members = members
+
+    def collect(self) -> Iterable[Metric]:
+        """One series for each member."""
+        family = GaugeMetricFamily(
+            "fleetgate_member_silence_seconds",
+            "Time since the last heartbeat of a member's agent",
+            labels=("member",),
+        )
+        now = datetime.now(UTC)
+        for member in map(MemberCluster.from_wire, self._members()):
+            if (silent := eligibility.silence(member, now=now)) is not None:
+                # The clock of the member may be ahead of this one.
+                family.add_metric((member.metadata.name,), max(silent.total_seconds(), 0))
+        yield family
 
 
 def _named(key: Key) -> dict[str, str]:

@@ -14,7 +14,7 @@ from placement.contents import Contents
 from placement.distribution import Distributor
 from placement.fleet import Fleet
 from placement.members import Members
-from placement.metrics import PlacementMetrics
+from placement.metrics import MemberSilence, PlacementMetrics
 from placement.mirroring import Mirror
 from placement.override_snapshots import OverrideSnapshots
 from placement.reporter import Reporter
@@ -38,9 +38,11 @@ class Placement:
         registry: CollectorRegistry | None = None,
     ) -> None:
         settings = settings or PlacementSettings()
-        self._metrics = PlacementMetrics(registry or CollectorRegistry())
+        registry = registry or CollectorRegistry()
+        self._metrics = PlacementMetrics(registry)
         self._hub = hub
         self._stores = Stores(hub)
+        registry.register(MemberSilence(self._stores.members.items))
         self._fleet = Fleet(self._stores.members)
         self._watches = ContentWatches(hub, self._on_content)
         self._copies = StatusCopies(hub, self._stores.status_copies)

@@ -27,6 +27,11 @@ class RunRef(BaseModel):
         parts = [self.scope_name.value, self.namespace, self.name, self.uid]
         return "/".join(part for part in parts if part)
 
+    @property
+    def log_fields(self) -> dict[str, str]:
+        """What lines of the log about the run are found by."""
+        return {"namespace": self.namespace, "run": self.name}
+
     def key(self, name: str) -> str:
         """`<namespace>/<name>` of something in the run's namespace, `/<name>` without one."""
         return f"{self.namespace}/{name}"

@@ -1,7 +1,9 @@
 """The command `fleetgate`: mounts all commands and turns every failure into one line."""
 
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -28,6 +30,10 @@ COMMANDS = {
         "Make the shell complete commands, and names on the hub.",
     ),
     "crds": ("starter.crds:crds", "Print the kinds' definitions, or install them."),
+    "search-attributes": (
+        "starter.search_attributes:search_attributes_command",
+        "Register with Temporal what its UI finds runs by.",
+    ),
     "worker": ("starter.worker:worker", "Drive update runs: engine, bridge, placement, agents."),
     "agent": ("starter.agent:agent", "Be the agent of one member cluster."),
 }
@@ -42,7 +48,12 @@ class Session:
 
 def main() -> NoReturn:
     """Run what was typed and end the process with its exit code."""
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    with suppress(BrokenPipeError):
+        sys.stdout.flush()
+    # Not sys.exit: threads of Temporal's SDK may abort an interpreter that is being torn down,
+    # and the exit code is lost (temporalio/sdk-python issue 300).
+    os._exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -8,30 +8,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from api.base import Condition
-from api.reasons import ConditionType, RunReason, StageReason
+from api.reasons import ConditionType, StageReason
 from api.runs import ClusterStatus, RunState, StageStatus, UpdateRun
 from planning import conditions
+from planning.runs import phases
+from planning.runs.phases import ENDED as ENDED
+from planning.runs.phases import Phase as Phase
 from starter import gates
 from starter.gates import Gates
-
-
-class Phase(StrEnum):
-    """Where a run is, in one word."""
-
-    PENDING = "pending"
-    """Nobody has planned it yet."""
-    PLANNED = "planned"
-    RUNNING = "running"
-    WAITING = "waiting"
-    STUCK = "stuck"
-    STOPPING = "stopping"
-    STOPPED = "stopped"
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
-    """Failed while it ran, or could not be planned."""
-
-
-ENDED = frozenset({Phase.SUCCEEDED, Phase.FAILED})
 
 
 class Progress(StrEnum):
@@ -178,29 +162,9 @@ def moved(old: RunView | None, new: RunView) -> list[tuple[StageRow, ClusterRow]
     ]
 
 
-_BY_REASON: dict[str, Phase] = {
-    RunReason.WAITING: Phase.WAITING,
-    RunReason.STUCK: Phase.STUCK,
-    RunReason.STOPPING: Phase.STOPPING,
-    RunReason.STOPPED: Phase.STOPPED,
-}
-
-
 def phase(run: UpdateRun) -> Phase:
-    """Where the run is, by its conditions (contract: update-runs 5)."""
-    current = {each.type: each for each in run.status.conditions}
-    initialized = current.get(ConditionType.INITIALIZED)
-    succeeded = current.get(ConditionType.SUCCEEDED)
-    progressing = current.get(ConditionType.PROGRESSING)
-    if initialized is None:
-        return Phase.PENDING
-    if initialized.status == "False":
-        return Phase.FAILED
-    if succeeded is not None:
-        return Phase.SUCCEEDED if succeeded.status == "True" else Phase.FAILED
-    if progressing is None:
-        return Phase.PLANNED
-    return _BY_REASON.get(progressing.reason, Phase.RUNNING)
+    """Where the run is, in one word."""
+    return phases.phase(run.status)
 
 
 def _up_to_date(run: UpdateRun) -> bool:

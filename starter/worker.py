@@ -6,6 +6,7 @@ import click
 
 import worker as process
 from starter.helping import examples
+from telemetry import Tracing
 
 
 @click.command(
@@ -50,6 +51,12 @@ from starter.helping import examples
     "--log-format",
     type=click.Choice(["text", "json"]),
     help="[FLEETGATE_LOG_FORMAT; default: text on a terminal, else json].",
+)
+@click.option(
+    "--tracing",
+    type=click.Choice([str(each) for each in Tracing]),
+    help="Send traces where OTEL_EXPORTER_OTLP_ENDPOINT and so on say; needs fleetgate[tracing]  "
+    "[FLEETGATE_TRACING; default: none].",
 )
 @click.option(
     "--members",

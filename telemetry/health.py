@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from aiohttp import web
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Gauge
 
 from telemetry.metrics import exposition
 
@@ -21,6 +21,14 @@ class Health:
     def __init__(self) -> None:
         self.ready = False
         """It polls for work, and its watches are in step."""
+
+
+def register_readiness(registry: CollectorRegistry, health: Health) -> None:
+    """Show among the metrics what `/readyz` answers."""
+    ready = Gauge(
+        "fleetgate_ready", "Whether the process is ready (1) or not (0)", registry=registry
+    )
+    ready.set_function(lambda: float(health.ready))
 
 
 @asynccontextmanager

@@ -3,12 +3,19 @@
 import json
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final
 
 _OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 """What every record has; anything else was handed over as `extra`."""
+
+
+_ABOUT: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("_ABOUT", default=())
+"""What the work under way is about; each asyncio task has its own."""
 
 
 class LogFormat(StrEnum):
@@ -25,8 +32,29 @@ def configure_logging(log_format: LogFormat, *, level: int = logging.INFO) -> No
     logging.basicConfig(level=level, handlers=[handler], force=True)
 
 
+def log_about(**fields: str) -> None:
+    """Let all lines that this asyncio task writes from now on say what they are about.
+
+    A field without a value is left out.
+    """
+    told = {name: value for name, value in fields.items() if value}
+    _ABOUT.set(tuple((dict(_ABOUT.get()) | told).items()))
+
+
+@contextmanager
+def logged_about(**fields: str) -> Iterator[None]:
+    """The same for the time of a `with`."""
+    before = _ABOUT.get()
+    log_about(**fields)
+    try:
+        yield
+    finally:
+        _ABOUT.set(before)
+
+
 def _extras(record: logging.LogRecord) -> dict[str, Any]:
-    return {name: value for name, value in vars(record).items() if name not in _OWN}
+    own = {name: value for name, value in vars(record).items() if name not in _OWN}
+    return dict(_ABOUT.get()) | own
 
 
 class _Text(logging.Formatter):

@@ -3,16 +3,11 @@
 The registry is made here and handed down: whoever measures something registers it there.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from math import inf
 
 import prometheus_client
-from prometheus_client import CollectorRegistry, Metric, ProcessCollector
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import choose_encoder
-from prometheus_client.registry import Collector
-
-Requests = Mapping[tuple[str, str], int]
-"""How many requests were sent, by verb and resource."""
 
 
 def process_registry() -> CollectorRegistry:
@@ -24,30 +19,12 @@ def process_registry() -> CollectorRegistry:
     return registry
 
 
-def register_hub_requests(registry: CollectorRegistry, requests: Callable[[], Requests]) -> None:
-    """Show how many requests the process has sent to the hub; read whenever somebody asks."""
-    registry.register(_HubRequests(requests))
-
-
 def exposition(registry: CollectorRegistry, *, accept: str = "") -> tuple[bytes, str]:
     """Everything measured, in the format that a client accepts, and the format's name."""
     encode, content_type = choose_encoder(accept)
     return encode(registry), content_type
 
 
-class _HubRequests(Collector):
-    """Counts that are kept elsewhere."""
-
-    def __init__(self, requests: Callable[[], Requests]) -> None:
-        self._requests = requests
-
-    def collect(self) -> Iterable[Metric]:
-        """One series for each verb and resource."""
-        family = CounterMetricFamily(
-            "fleetgate_hub_requests",
-            "Requests sent to the hub's API server, failed ones included",
-            labels=("verb", "resource"),
-        )
-        for (verb, resource), count in sorted(self._requests().items()):
-            family.add_metric((verb, resource), count)
-        yield family
+def bucket(bound: float) -> str:
+    """Upper bound of a histogram's bucket as a label says it."""
+    return "+Inf" if bound == inf else str(bound)

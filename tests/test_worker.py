@@ -16,7 +16,7 @@ from pydantic import ValidationError
 import worker
 from deploy.local import crds, ports
 from hub import Hub
-from telemetry import AddressError, Health, LogFormat, serve_health
+from telemetry import AddressError, Health, LogFormat, Tracing, serve_health
 from tests.support.eventually import eventually
 from tests.support.servers import Servers
 from worker import PlacementKind, Role, Settings
@@ -37,6 +37,7 @@ def test_without_variables_a_worker_does_everything_for_a_small_fleet() -> None:
     assert settings.stuck_after == timedelta(minutes=5)
     assert settings.metrics_address == "127.0.0.1:9464"
     assert settings.log_format is None
+    assert settings.tracing is Tracing.NONE
     assert settings.members == {}
 
 
@@ -52,6 +53,7 @@ def test_without_variables_a_worker_does_everything_for_a_small_fleet() -> None:
         ("FLEETGATE_STUCK_AFTER", "1h30m", "stuck_after", timedelta(hours=1, minutes=30)),
         ("FLEETGATE_METRICS_ADDRESS", "[::1]:80", "metrics_address", "[::1]:80"),
         ("FLEETGATE_LOG_FORMAT", "json", "log_format", LogFormat.JSON),
+        ("FLEETGATE_TRACING", "otlp", "tracing", Tracing.OTLP),
         ("FLEETGATE_MEMBERS", "a=a.kubeconfig", "members", {"a": Path("a.kubeconfig")}),
         ("FLEETGATE_MEMBERS", "a=x=y, b=/z,", "members", {"a": Path("x=y"), "b": Path("/z")}),
         ("FLEETGATE_MEMBERS", "", "members", {}),
@@ -70,11 +72,13 @@ def test_a_flag_wins_over_its_variable(field: str) -> None:
         "log_format": "text",
         "members": "b=/z",
         "collect_namespaces": "false",
+        "tracing": "otlp",
     }
     by_variable = {"run": "engine", "placement": "builtin", "stuck_after": "8m"} | {
         "log_format": "json",
         "members": "a=/z",
         "collect_namespaces": "true",
+        "tracing": "none",
     }
     environ = {f"FLEETGATE_{field.upper()}": by_variable.get(field, "variable")}
     flag = by_flag.get(field, "flag")
@@ -104,6 +108,7 @@ def test_settings_cannot_be_changed() -> None:
             "'9999999h' is too long for a duration; the longest is about 290 years",
         ),
         ("LOG_FORMAT", "xml", "Input should be 'text' or 'json'"),
+        ("TRACING", "jaeger", "Input should be 'none' or 'otlp'"),
         ("MEMBERS", "a", "write name=path,name=path"),
         ("MEMBERS", "a=x,=y", "write name=path,name=path"),
         ("MEMBERS", "a=", "write name=path,name=path"),

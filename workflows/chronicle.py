@@ -90,7 +90,8 @@ class Chronicle:
         except FailureError as error:
             if is_cancelled_exception(error):
                 raise
-            workflow.logger.warning("events dropped: %s (%s)", reasons, error)
+            fields = self._rollout.log_fields
+            workflow.logger.warning("events dropped: %s (%s)", reasons, error, extra=fields)
 
     def _is_behind(self) -> bool:
         rollout = self._rollout

@@ -47,6 +47,9 @@ class UpdateRunInput(Message):
     stuck_after: timedelta = DEFAULT_STUCK_AFTER
     carried: Carried | None = None
     """What an earlier execution of the same workflow handed on."""
+    searchable: bool = False
+    """Temporal took the run's search attributes at its start, so it takes changes of them too. One
+    that does not know them would refuse not only the change but all that the workflow does."""
 
 
 class GateSide(StrEnum):

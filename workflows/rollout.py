@@ -70,6 +70,12 @@ class Rollout:
         )
 
     @property
+    def log_fields(self) -> dict[str, str]:
+        """What lines of the log about the run are found by."""
+        stage = self.ledger.stage(self.stage).stage_name if self.planned else ""
+        return self.run.log_fields | {"stage": stage}
+
+    @property
     def strategy(self) -> StrategySpec:
         """The stages, as copied when the plan was made."""
         copied = self.ledger.status.staged_update_strategy_snapshot

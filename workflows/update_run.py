@@ -15,12 +15,13 @@ with workflow.unsafe.imports_passed_through():
     from api.runs import RunState
     from planning import conditions
     from planning.errors import RunError, StageAborted, abort, user
-    from planning.runs import lifecycle, marks, overview
+    from planning.runs import lifecycle, marks
     from workflows import calls
     from workflows.approval_desk import Ticket
     from workflows.chronicle import Chronicle
     from workflows.deletion import remove_clusters
     from workflows.desired_state import DesiredState
+    from workflows.display import Display
     from workflows.guard import Guard
     from workflows.messages import (
         WORKFLOW,
@@ -53,6 +54,7 @@ class UpdateRun:
         self._guard = Guard(self._rollout)
         self._mirror = Mirror(self._rollout)
         self._chronicle = Chronicle(self._rollout)
+        self._display = Display(self._rollout, searchable=start.searchable)
 
     # -- messages: people and the bridge ---------------------------------------------------
 
@@ -72,7 +74,8 @@ class UpdateRun:
         try:
             ticket = self._rollout.approvals.the_one(message)
         except ValueError as error:
-            workflow.logger.warning("approval ignored: %s", error)
+            fields = self._rollout.log_fields | {"stage": message.stage}
+            workflow.logger.warning("approval ignored: %s", error, extra=fields)
             return
         await self._approve(ticket, message)
 
@@ -146,7 +149,7 @@ class UpdateRun:
                 self._mirror.run(),
                 self._desired.tell_hub(),
                 self._desired.keep_stops(),
-                self._describe(),
+                self._display.run(),
                 self._chronicle.run(),
             )
         ]
@@ -213,23 +216,6 @@ class UpdateRun:
         if stage_failed:
             marks.stage_failed(rollout.ledger, rollout.stage, text, now)
         marks.run_failed(rollout.ledger, text, now)
-
-    async def _describe(self) -> None:
-        """Keep the table that the Temporal UI shows current."""
-        rollout, shown = self._rollout, ""
-        while True:
-            text = overview.markdown(
-                rollout.ledger.status,
-                desired=rollout.desired,
-                approvals=[each.request for each in rollout.approvals.pending],
-            )
-            if text != shown:
-                shown = text
-                workflow.set_current_details(text)
-            await self._changed(rollout.ledger.changes)
-
-    async def _changed(self, seen: int) -> None:
-        await workflow.wait_condition(lambda: self._rollout.ledger.changes != seen)
 
     # -- how it ends -----------------------------------------------------------------------
 

@@ -60,6 +60,12 @@ def disconnected(member: MemberCluster, *, now: datetime) -> str:
     return Ineligible.NEVER_ONLINE if agent is None else _away(agent, now=now)
 
 
+def silence(member: MemberCluster, *, now: datetime) -> timedelta | None:
+    """How long the member's agent has not been heard of; None if it never was."""
+    agent = _own_agent(member)
+    return _silence(agent, now=now) if agent else None
+
+
 def patience_left(member: MemberCluster, *, now: datetime) -> timedelta | None:
     """How long until a member becomes ineligible without saying so; None if it never will."""
     agent = _own_agent(member)
@@ -78,12 +84,16 @@ def _own_agent(member: MemberCluster) -> AgentStatus | None:
     return next(reports, None)
 
 
+def _silence(agent: AgentStatus, *, now: datetime) -> timedelta | None:
+    return now - agent.last_received_heartbeat if agent.last_received_heartbeat else None
+
+
 def _away(agent: AgentStatus, *, now: datetime) -> str:
-    silence = now - agent.last_received_heartbeat if agent.last_received_heartbeat else None
-    if silence is None:
+    silent = _silence(agent, now=now)
+    if silent is None:
         return Ineligible.NEVER_ONLINE
-    if silence > PATIENCE:
-        return heartbeat_missing(silence / timedelta(minutes=1))
+    if silent > PATIENCE:
+        return heartbeat_missing(silent / timedelta(minutes=1))
     joined = find(agent.conditions, ConditionType.JOINED)
     if joined is None or joined.status != "True":
         return Ineligible.NOT_JOINED

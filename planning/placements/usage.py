@@ -17,7 +17,12 @@ Named = tuple[str, str]
 
 
 def is_under_way(run: UpdateRun) -> bool:
-    """Whether a run may still roll something out; a stopped one may be resumed."""
+    """Whether a run may still roll something out; a stopped one may be resumed.
+
+    One that could not be planned never will.
+    """
+    if conditions.has(run.status.conditions, ConditionType.INITIALIZED, "False"):
+        return False
     ended = conditions.find(run.status.conditions, ConditionType.SUCCEEDED)
     return ended is None or ended.status not in ("True", "False")
 

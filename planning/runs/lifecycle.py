@@ -13,11 +13,9 @@ def is_active(run: UpdateRun) -> bool:
     """Whether a run changes clusters now, or will without anybody asking it to again."""
     if run.metadata.deletion_timestamp:
         return False
-    found = run.status.conditions
-    planned = not conditions.has(found, ConditionType.INITIALIZED, "False")
-    if not (planned and usage.is_under_way(run)) or run.spec.state is RunState.INITIALIZE:
+    if not usage.is_under_way(run) or run.spec.state is RunState.INITIALIZE:
         return False
-    progressing = conditions.find(found, ConditionType.PROGRESSING)
+    progressing = conditions.find(run.status.conditions, ConditionType.PROGRESSING)
     halted = progressing is None or progressing.reason == RunReason.STOPPED
     return run.spec.state is RunState.RUN or not halted
 

@@ -1,24 +1,56 @@
 """A run in words and as a table, for people who look at it from outside."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from api.reasons import ConditionType
 from api.runs import ClusterStatus, RunState, StageStatus, UpdateRunStatus
 from planning import conditions
+from planning.identity import RunRef
+from planning.runs.approval_events import approve_command
+from planning.runs.tasks import Side
+
+GAP: Final = "\u2003"
+"""Between columns, which the UI sets next to each other without any space or line."""
+NOTHING: Final = "\u00a0"
+"""Stands at the end: the UI gives the text a frame that is a line too short."""
 
 
-def markdown(status: UpdateRunStatus, *, desired: RunState, approvals: Sequence[str]) -> str:
-    """What the Temporal UI shows as a run's current details.
+@dataclass(frozen=True, slots=True)
+class AwaitedApproval:
+    """An approval that a person has to give."""
 
-    What has to be done comes first: the UI may cut off what stands below a table.
-    """
+    request: str
+    """Name of the (Cluster)ApprovalRequest."""
+    stage: str
+    side: Side
+
+
+def markdown(
+    status: UpdateRunStatus,
+    *,
+    run: RunRef,
+    desired: RunState,
+    approvals: Sequence[AwaitedApproval],
+) -> str:
+    """What the Temporal UI shows as a run's current details; what has to be done comes first."""
     lines = [f"**{headline(status)}**"]
-    lines += [f"Waiting for a person to approve `{name}`." for name in approvals]
+    lines += [_to_approve(each, run) for each in approvals]
     if desired is RunState.INITIALIZE and status.stages_status:
         lines.append("Planned, not started: send the signal `resume` or set spec.state to Run.")
     if desired is RunState.STOP:
         lines.append("Asked to stop: send the signal `resume` or set spec.state to Run to go on.")
-    return "\n\n".join([*lines, _table(status)])
+    return "\n\n".join([*lines, _table(status), NOTHING])
+
+
+def _to_approve(approval: AwaitedApproval, run: RunRef) -> str:
+    stage, side = approval.stage, approval.side
+    command = approve_command(run=run.name, stage=stage, side=side, namespace=run.namespace)
+    return (
+        f"Waiting for a person to approve `{approval.request}`: type `{command}`, or send the "
+        f'update `approve` with `{{"stage": "{stage}", "side": "{side}"}}`.'
+    )
 
 
 def headline(status: UpdateRunStatus) -> str:
@@ -61,7 +93,7 @@ def _table(status: UpdateRunStatus) -> str:
         stages.append(status.deletion_stage_status)
     if not stages:
         return ""
-    rows = ["| stage | clusters done | in flight | state |", "| --- | --- | --- | --- |"]
+    rows = [_line("stage", "clusters done", "in flight", "state"), "| --- | --- | --- | --- |"]
     return "\n".join(rows + [_row(stage) for stage in stages])
 
 
@@ -74,4 +106,8 @@ def _row(stage: StageStatus) -> str:
     progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
     state = progressing.reason.removeprefix("StageUpdating") if progressing else ""
     # Not "1/3": the UI would make a fraction of it.
-    return f"| {stage.stage_name} | {done(stage)} of {len(stage.clusters)} | {names} | {state} |"
+    return _line(stage.stage_name, f"{done(stage)} of {len(stage.clusters)}", names, state)
+
+
+def _line(*cells: str) -> str:
+    return "| " + " | ".join(f"{cell}{GAP}" for cell in cells) + " |"

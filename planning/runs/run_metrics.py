@@ -5,7 +5,7 @@ contract: update-runs 13
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from api.base import Condition, ConditionStatus
@@ -13,6 +13,8 @@ from api.reasons import ConditionType, RunReason, StageReason
 from api.runs import StageStatus, StageTaskStatus, UpdateRun
 from planning import conditions
 from planning.errors import USER_ERROR
+from planning.runs import phases
+from planning.runs.tasks import Side
 
 NO_FAILURE: Final = "none"
 USER_FAILURE: Final = "user_error"
@@ -37,6 +39,29 @@ class Reading:
     """From start to last cluster, of each stage whose clusters are all updated."""
     held_up: frozenset[int]
     """Stages that are stopping or stopped: their time would say nothing of the clusters."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingGate:
+    """A gate that a person has to open."""
+
+    stage: str
+    side: Side
+    since: datetime
+    """When the approval was asked for."""
+
+
+def waiting_gates(run: UpdateRun) -> list[WaitingGate]:
+    """The approvals that a run waits for; none once it is over."""
+    if phases.phase(run.status) in phases.ENDED:
+        return []
+    return [
+        WaitingGate(stage.stage_name, side, since)
+        for stage in run.status.stages_status
+        for side, tasks in _tasks(stage)
+        for task in tasks
+        if (since := _asked_at(task)) is not None
+    ]
 
 
 def status_labels(run: UpdateRun) -> dict[str, str] | None:
@@ -111,14 +136,22 @@ def _failure_type(condition: Condition) -> str:
 
 
 def _latencies(stage: StageStatus) -> Iterator[tuple[str, timedelta]]:
-    sides = (
-        ("beforeStage", stage.before_stage_task_status),
-        ("afterStage", stage.after_stage_task_status),
-    )
-    for side, tasks in sides:
+    for side, tasks in _tasks(stage):
         for task in tasks:
             if (latency := _latency(task)) is not None:
-                yield side, latency
+                yield f"{side}Stage", latency
+
+
+def _tasks(stage: StageStatus) -> tuple[tuple[Side, list[StageTaskStatus]], ...]:
+    return ("before", stage.before_stage_task_status), ("after", stage.after_stage_task_status)
+
+
+def _asked_at(task: StageTaskStatus) -> datetime | None:
+    """When an approval was asked for that is not given yet."""
+    created = conditions.find(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
+    if created is None or conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED):
+        return None
+    return created.last_transition_time
 
 
 def _latency(task: StageTaskStatus) -> timedelta | None:

@@ -1,6 +1,7 @@
 """The series of runs, as a scrape shows them; the runs are made up."""
 
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from api.runs import UpdateRun
 from bridge.metrics import RunMetrics
+from planning.runs.phases import Phase
 from telemetry import process_registry
 
 PREFIX = "fleet_workload_update_run_"
@@ -64,6 +66,7 @@ def run(*conditions: dict[str, Any], done: bool = False, **meta: Any) -> UpdateR
     )
 
 
+INITIALIZED = condition("Initialized", 3)
 STARTED = condition("Progressing", 4, reason="UpdateRunProgressing")
 SUCCEEDED = condition("Succeeded", 5, reason="UpdateRunSucceeded")
 
@@ -209,3 +212,46 @@ def test_a_run_made_anew_under_the_name_begins_anew(
     text = generate_latest(registry).decode()
     assert 'condition="Progressing"' not in text
     assert f"{DURATION}_count{{" not in text
+
+
+def test_runs_are_counted_by_where_they_are_also_where_there_is_none(
+    metrics: RunMetrics, registry: CollectorRegistry
+) -> None:
+    metrics.note(KEY, run(INITIALIZED, STARTED))
+    metrics.note(("", "v3"), run(INITIALIZED, STARTED, SUCCEEDED))
+    found = {
+        phase: registry.get_sample_value("fleetgate_runs", {"phase": phase}) for phase in Phase
+    }
+    assert found == dict.fromkeys(Phase, 0) | {Phase.RUNNING: 1, Phase.SUCCEEDED: 1}
+
+
+def test_each_run_that_is_not_over_shows_its_phase(
+    metrics: RunMetrics, registry: CollectorRegistry
+) -> None:
+    def shown() -> list[dict[str, str]]:
+        return [
+            dict(sample.labels)
+            for family in registry.collect()
+            for sample in family.samples
+            if sample.name == "fleetgate_run_phase"
+        ]
+
+    metrics.note(KEY, run(INITIALIZED, STARTED))
+    assert shown() == [{"namespace": "team", "run": "v2", "phase": "running"}]
+    metrics.note(KEY, run(INITIALIZED, STARTED, SUCCEEDED))
+    assert shown() == []
+    metrics.note(KEY, run(INITIALIZED))
+    metrics.note(KEY, None)
+    assert shown() == []
+
+
+def test_a_gate_that_waits_for_a_person_shows_for_how_long(
+    metrics: RunMetrics, registry: CollectorRegistry
+) -> None:
+    gate = {"namespace": "team", "run": "v2", "stage": "one", "side": "before"}
+    metrics.note(KEY, run(INITIALIZED, STARTED))
+    waited = registry.get_sample_value("fleetgate_gates_waiting_seconds", gate)
+    asked_at = datetime(2026, 1, 2, 3, tzinfo=UTC).timestamp()
+    assert waited == pytest.approx(time.time() - asked_at, abs=60)
+    metrics.note(KEY, run(INITIALIZED, STARTED, done=True))
+    assert registry.get_sample_value("fleetgate_gates_waiting_seconds", gate) is None

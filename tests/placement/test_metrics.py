@@ -1,12 +1,15 @@
 """Where placements are shows in a metric (contract: placement 7.6)."""
 
 import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from prometheus_client import CollectorRegistry
 
+from api.base import format_time
 from api.kinds import CLUSTER_SCOPE
-from placement.metrics import NAME, PlacementMetrics
+from placement.metrics import NAME, MemberSilence, PlacementMetrics
 from tests.planning.placements.statuses import condition, placement
 
 KEY = ("", "p")
@@ -54,3 +57,31 @@ def test_a_placement_that_is_gone_has_no_series() -> None:
     metrics.forget(KEY)
     metrics.forget(("", "never seen"))
     assert samples(registry) == []
+
+
+def test_a_member_is_silent_since_its_last_heartbeat() -> None:
+    registry = CollectorRegistry()
+    now = datetime.now(UTC)
+    members = [
+        heard_of("late", now - timedelta(minutes=10)),
+        heard_of("ahead", now + timedelta(minutes=10)),
+        heard_of("never", None),
+    ]
+    registry.register(MemberSilence(lambda: members))
+    (family,) = registry.collect()
+    silence = {sample.labels["member"]: sample.value for sample in family.samples}
+    assert silence == {"late": pytest.approx(600, abs=60), "ahead": 0}
+
+
+def heard_of(name: str, heartbeat: datetime | None) -> dict[str, Any]:
+    agent = {"type": "MemberAgent", "conditions": []}
+    if heartbeat is not None:
+        agent["lastReceivedHeartbeat"] = format_time(heartbeat)
+    identity = {"kind": "User", "name": name, "apiGroup": "rbac.authorization.k8s.io"}
+    return {
+        "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
+        "kind": "MemberCluster",
+        "metadata": {"name": name},
+        "spec": {"identity": identity},
+        "status": {"agentStatus": [agent]},
+    }

@@ -1,5 +1,6 @@
 """The log in both formats."""
 
+import asyncio
 import json
 import logging
 import re
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from telemetry import LogFormat, configure_logging
+from telemetry import LogFormat, configure_logging, log_about, logged_about
 
 logger = logging.getLogger("hub.cache")
 
@@ -105,3 +106,33 @@ def test_configuring_again_replaces_the_format(capsys: pytest.CaptureFixture[str
     configure_logging(LogFormat.JSON)
     logger.info("once")
     assert [each["message"] for each in objects(capsys)] == ["once"]
+
+
+def test_lines_say_what_the_work_under_way_is_about(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    configure_logging(LogFormat.JSON)
+    with logged_about(run="v2", namespace=""):
+        log_about(stage="prod")
+        logger.info("one")
+        logger.info("two", extra={"stage": "canary"})
+    logger.info("three")
+    own = ("time", "level", "logger", "message")
+    fields = [{k: v for k, v in each.items() if k not in own} for each in objects(capsys)]
+    assert fields == [{"run": "v2", "stage": "prod"}, {"run": "v2", "stage": "canary"}, {}]
+
+
+async def test_what_is_done_side_by_side_is_about_different_things(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    configure_logging(LogFormat.JSON)
+    both_began = asyncio.Barrier(2)
+
+    async def work(run: str) -> None:
+        log_about(run=run)
+        await both_began.wait()
+        logger.info("at work on %s", run)
+
+    await asyncio.gather(work("a"), work("b"))
+    logger.info("done")
+    assert [each.get("run") for each in objects(capsys)] in (["a", "b", None], ["b", "a", None])

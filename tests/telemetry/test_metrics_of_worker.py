@@ -1,9 +1,7 @@
 """What a worker, as a process, shows on its metrics address."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import aiohttp
@@ -11,8 +9,7 @@ import pytest
 
 from deploy.local import ports
 from tests.support.eventually import eventually
-
-ROOT = Path(__file__).parent.parent.parent
+from tests.support.workers import worker_process
 
 
 @pytest.fixture
@@ -21,18 +18,15 @@ def address(
 ) -> Iterator[str]:
     """Metrics address of a worker that runs; it only polls a queue of its own."""
     address = f"127.0.0.1:{ports.choose()}"
-    environ = os.environ | {
-        "KUBECONFIG": str(hub_kubeconfig),
-        "TEMPORAL_ADDRESS": temporal_address,
-        "FLEETGATE_RUN": "engine",
-        "FLEETGATE_TASK_QUEUE": unique,
-        "FLEETGATE_METRICS_ADDRESS": address,
-    }
-    with (tmp_path / "worker.log").open("w") as log:
-        process = subprocess.Popen([sys.executable, ROOT / "worker.py"], env=environ, stderr=log)
-    yield address
-    process.kill()
-    process.wait()
+    with worker_process(
+        tmp_path / "worker.log",
+        KUBECONFIG=str(hub_kubeconfig),
+        TEMPORAL_ADDRESS=temporal_address,
+        FLEETGATE_RUN="engine",
+        FLEETGATE_TASK_QUEUE=unique,
+        FLEETGATE_METRICS_ADDRESS=address,
+    ):
+        yield address
 
 
 async def scrape(address: str) -> str:
@@ -51,3 +45,12 @@ async def test_a_worker_shows_its_process_and_its_requests(address: str) -> None
         lambda: scrape(address), lambda seen: "fleetgate_hub_requests_total" in seen, within=60
     )
     assert "# TYPE fleetgate_hub_requests_total counter\n" in text
+
+
+async def test_a_worker_shows_that_it_is_ready_and_polls_temporal(address: str) -> None:
+    for series in ("fleetgate_ready 1.0", "temporal_num_pollers{"):
+        await eventually(partial(scrape, address), partial(contains, f"\n{series}"), within=60)
+
+
+def contains(part: str, text: str) -> bool:
+    return part in text

@@ -29,6 +29,18 @@ async def started(placement: HandPlacement, cluster: str, *, index: int = 0) -> 
     )
 
 
+async def rolled_out(placement: HandPlacement, name: str, clusters: list[str]) -> Json:
+    """Take a run of one stage to its end, one cluster after the other, and return it."""
+    await placement.create({cluster: {"env": name} for cluster in clusters})
+    selector = {"matchLabels": {"env": name}}
+    await placement.strategy(name, [{"name": "all", "labelSelector": selector}])
+    await placement.create_run(name, name, index="0")
+    for cluster in clusters:
+        await started(placement, cluster)
+        await placement.report(cluster)
+    return await reaches(placement, name, "UpdateRunSucceeded", kind="Succeeded")
+
+
 def workflow_id(run: Json, scope: Scope) -> str:
     """The id under which Temporal has the run's workflow."""
     meta = run["metadata"]

@@ -14,9 +14,11 @@ from hub import Hub
 from planning.identity import RunRef
 from starter.history import in_temporal, of_workflow
 from starter.history.entries import What
+from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement, says
 from tests.support.servers import PrivateApiServer, Servers
 from tests.workflows.runs import reaches, started, workflow_id
+from workflows import search_attributes
 from workflows.plugin import fleetgate_plugin
 
 NEW_AFTER = 20
@@ -34,6 +36,7 @@ async def test_a_run_goes_on_in_a_new_execution_between_stages(
             plugins=[fleetgate_plugin()],
             dev_server_existing_path=str(servers.binaries.temporal),
             dev_server_extra_args=["--dynamic-config-value", limit],
+            search_attributes=search_attributes.ALL,
         ) as temporal,
     ):
         await crds.install(hub, crds.definitions())
@@ -57,6 +60,9 @@ async def _roll_out(hub: Hub, client: Client, unique: str) -> int:
             await started(placement, cluster)
             await placement.report(cluster)
         run = await reaches(placement, unique, "UpdateRunSucceeded", kind="Succeeded")
+        found_by = f"WorkflowId = '{workflow_id(created, CLUSTER_SCOPE)}'"
+        ended = f"{found_by} and FleetgateState = 'succeeded' and ExecutionStatus = 'Completed'"
+        await eventually(lambda: client.count_workflows(ended), lambda found: found.count == 1)
         bridging.cancel()
     ref = RunRef(scope_name=CLUSTER_SCOPE.name, name=unique, uid=created["metadata"]["uid"])
     events = await in_temporal.history(client, ref)
@@ -67,5 +73,4 @@ async def _roll_out(hub: Hub, client: Client, unique: str) -> int:
     for stage in run["status"]["stagesStatus"]:
         assert says(stage, "Succeeded")[0] == "True"
         assert says(stage["clusters"][0], "Succeeded")[0] == "True"
-    query = f"WorkflowId = '{workflow_id(created, CLUSTER_SCOPE)}'"
-    return (await client.count_workflows(query)).count
+    return (await client.count_workflows(found_by)).count

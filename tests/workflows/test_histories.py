@@ -8,7 +8,7 @@ from temporalio.client import Client
 
 from api.kinds import Scope
 from tests.support.hand_placement import HandPlacement
-from tests.workflows.runs import reaches, started, workflow_id
+from tests.workflows.runs import rolled_out, workflow_id
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -17,14 +17,7 @@ async def test_history_holds_changes_of_the_status_and_not_the_status(
     placement: HandPlacement, scope: Scope, temporal: Client, unique: str
 ) -> None:
     clusters = [f"{unique}-{number}" for number in range(3)]
-    await placement.create({name: {"env": unique} for name in clusters})
-    selector = {"matchLabels": {"env": unique}}
-    await placement.strategy(unique, [{"name": "all", "labelSelector": selector}])
-    await placement.create_run(unique, unique, index="0")
-    for cluster in clusters:
-        await started(placement, cluster)
-        await placement.report(cluster)
-    run = await reaches(placement, unique, "UpdateRunSucceeded", kind="Succeeded")
+    run = await rolled_out(placement, unique, clusters)
 
     workflow = temporal.get_workflow_handle(workflow_id(run, scope))
     written = [

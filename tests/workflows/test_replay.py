@@ -1,5 +1,7 @@
 """Recorded runs replay with today's workflow, and the gate that says so is not dead."""
 
+import json
+from base64 import b64decode, b64encode
 from datetime import timedelta
 from pathlib import Path
 
@@ -29,6 +31,31 @@ def test_there_are_recorded_runs() -> None:
 async def test_a_recorded_run_replays(path: Path) -> None:
     replayer = Replayer(workflows=[], plugins=[fleetgate_plugin()])
     await replayer.replay_workflow(read(path))
+
+
+async def test_a_run_that_an_older_worker_began_goes_on_without_search_attributes() -> None:
+    """A newer bridge may have started it: what its input says, the older worker did not know."""
+    path = HISTORIES / "0001-first.json"
+    recorded = json.loads(path.read_text())
+    begun = recorded["events"][0]["workflowExecutionStartedEventAttributes"]
+    (payload,) = begun["input"]["payloads"]
+    start = json.loads(b64decode(payload["data"]))
+    assert not start.get("searchable")
+    payload["data"] = b64encode(json.dumps(start | {"searchable": True}).encode()).decode()
+
+    replayer = Replayer(workflows=[], plugins=[fleetgate_plugin()])
+    await replayer.replay_workflow(WorkflowHistory.from_json(path.stem, recorded))
+
+
+async def test_a_run_replays_after_its_search_attributes_were_removed_from_temporal() -> None:
+    """Then Temporal no longer tells of them, also not in what is history."""
+    path = HISTORIES / "0002-search-attributes.json"
+    recorded = json.loads(path.read_text())
+    begun = recorded["events"][0]["workflowExecutionStartedEventAttributes"]
+    assert begun.pop("searchAttributes")["indexedFields"]
+
+    replayer = Replayer(workflows=[], plugins=[fleetgate_plugin()])
+    await replayer.replay_workflow(WorkflowHistory.from_json(path.stem, recorded))
 
 
 @workflow.defn(name=WORKFLOW)

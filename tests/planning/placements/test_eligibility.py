@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from api.members import MemberCluster
-from planning.placements.eligibility import candidate, ineligible, patience_left
+from planning.placements.eligibility import candidate, ineligible, patience_left, silence
 from tests.planning.placements.fleets import NOW, condition, member
 
 DISCONNECTED = "cluster is not connected to the fleet: "
@@ -103,3 +103,12 @@ def test_namespaces_count_only_where_somebody_collects_them() -> None:
     assert candidate(uncollected, now=NOW).namespaces is None
     assert candidate(member(namespaces=["app"]), now=NOW).namespaces == frozenset({"app"})
     assert candidate(member(namespaces=[]), now=NOW).namespaces == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("body", "minutes"),
+    [(member(heartbeat=3), 3), (without_time(), None), (without_agent(), None)],
+)
+def test_how_long_a_member_is_silent(body: MemberCluster, minutes: float | None) -> None:
+    expected = None if minutes is None else timedelta(minutes=minutes)
+    assert silence(body, now=NOW) == expected

@@ -3,20 +3,40 @@
 import pytest
 
 from api.runs import RunState, UpdateRunStatus
+from planning.identity import RunRef
 from planning.runs import marks, overview
 from planning.runs.ledger import DELETION, Ledger
-from tests.planning.run_samples import NOW, binding, cluster, facts, ledger, planned, stage
+from planning.runs.overview import AwaitedApproval
+from tests.planning.run_samples import (
+    CLUSTER_RUN,
+    NOW,
+    binding,
+    both_scopes,
+    cluster,
+    facts,
+    ledger,
+    planned,
+    stage,
+)
 
 RUN, STOP = RunState.RUN, RunState.STOP
 
 
-def shown(book: Ledger, *approvals: str, desired: RunState = RUN) -> list[str]:
-    return overview.markdown(book.status, desired=desired, approvals=approvals).splitlines()
+def shown(
+    book: Ledger,
+    *approvals: AwaitedApproval,
+    desired: RunState = RUN,
+    run: RunRef = CLUSTER_RUN,
+) -> list[str]:
+    """Lines, without what only makes them look better in the UI."""
+    text = overview.markdown(book.status, run=run, desired=desired, approvals=approvals)
+    return text.replace(overview.GAP, "").removesuffix(f"\n\n{overview.NOTHING}").splitlines()
 
 
 def test_before_anything_is_known_it_says_so() -> None:
-    text = overview.markdown(UpdateRunStatus(), desired=RunState.INITIALIZE, approvals=[])
-    assert text.strip() == "**Not initialized yet**"
+    book = Ledger(UpdateRunStatus(), generation=1)
+    lines = [line for line in shown(book, desired=RunState.INITIALIZE) if line]
+    assert lines == ["**Not initialized yet**"]
 
 
 def test_a_run_that_cannot_begin_shows_why() -> None:
@@ -25,19 +45,29 @@ def test_a_run_that_cannot_begin_shows_why() -> None:
     assert shown(book)[0] == "**the whole text**"
 
 
-def test_a_run_that_waits_says_first_what_a_person_has_to_do() -> None:
+@both_scopes
+def test_a_run_that_waits_says_first_what_a_person_has_to_do(run: RunRef, ns: str) -> None:
     book = ledger()
     marks.run_initialized(book, NOW)
     marks.waiting(book, 0, "before", NOW)
-    assert shown(book, "v2-before-prod") == [
+    approval = AwaitedApproval(request="v2-before-prod", stage="prod", side="before")
+    command = "fleetgate approve v2 prod --before" + (f" -n {ns}" if ns else "")
+    update = 'or send the update `approve` with `{"stage": "prod", "side": "before"}`.'
+    assert shown(book, approval, run=run) == [
         "**The updateRun is waiting for before-stage tasks in stage prod to complete**",
         "",
-        "Waiting for a person to approve `v2-before-prod`.",
+        f"Waiting for a person to approve `v2-before-prod`: type `{command}`, {update}",
         "",
         "| stage | clusters done | in flight | state |",
         "| --- | --- | --- | --- |",
         "| prod | 0 of 2 |  | Waiting |",
     ]
+
+
+def test_the_last_row_is_not_what_the_ui_cuts_off() -> None:
+    book = ledger()
+    text = overview.markdown(book.status, run=CLUSTER_RUN, desired=RUN, approvals=[])
+    assert text.splitlines()[-1] == overview.NOTHING
 
 
 def test_a_run_that_is_only_planned_says_how_to_start_it() -> None:

@@ -1,0 +1,178 @@
+"""Alert rules and dashboard ask for nothing that a worker does not measure."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+
+import aiohttp
+import promql_parser as promql
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+from temporalio.testing import WorkflowEnvironment
+
+from api.kinds import CLUSTER_SCOPE
+from deploy.local import crds, ports
+from hub import Hub
+from planning.runs.phases import Phase
+from starter.cli import COMMANDS
+from starter.run.group import COMMANDS as RUN
+from tests.support.eventually import eventually
+from tests.support.servers import Servers
+from tests.support.workers import ROOT, worker_process
+
+FOLDER = ROOT / "deploy" / "observability"
+PARTS_OF_HISTOGRAM = ("_bucket", "_count", "_sum")
+MADE_BY_GRAFANA = {"$__rate_interval": "5m"}
+MADE_BY_PROMETHEUS = {"instance", "job"}
+
+
+def rules() -> list[dict[str, str]]:
+    groups = yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def panels() -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads((FOLDER / "grafana-dashboard.json").read_text())[
+        "panels"
+    ]
+    return found
+
+
+def expressions() -> list[str]:
+    found = [rule["expr"] for rule in rules()]
+    for panel in panels():
+        targets = panel.get("targets", [])
+        assert isinstance(targets, list)
+        found += [target["expr"] for target in targets]
+    for name, value in MADE_BY_GRAFANA.items():
+        found = [each.replace(name, value) for each in found]
+    return found
+
+
+def selectors(expression: str) -> list[promql.VectorSelector]:
+    """Everything that an expression reads."""
+    found: list[promql.VectorSelector] = []
+
+    def note(node: promql.Expr) -> None:
+        if isinstance(node, promql.VectorSelector):
+            found.append(node)
+
+    promql.walk(promql.parse(expression), note)
+    return found
+
+
+@pytest.fixture(scope="module")
+async def measured(
+    servers: Servers, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[dict[str, set[str]]]:
+    """Names of what a worker shows, with the names of their labels.
+
+    It had a run, and has lost its Temporal since: some metrics are there only then.
+    """
+    server = await servers.started_api_server()
+    temporal = await WorkflowEnvironment.start_local(
+        dev_server_existing_path=str(servers.binaries.temporal)
+    )
+    address = f"127.0.0.1:{ports.choose()}"
+    worker = worker_process(
+        tmp_path_factory.mktemp("worker") / "worker.log",
+        KUBECONFIG=str(server.kubeconfig),
+        TEMPORAL_ADDRESS=temporal.client.service_client.config.target_host,
+        FLEETGATE_RUN="engine,bridge,placement",
+        FLEETGATE_TASK_QUEUE=address,
+        FLEETGATE_METRICS_ADDRESS=address,
+    )
+    async with await Hub.connect(server.kubeconfig) as hub:
+        await crds.install(hub, crds.definitions())
+        with worker:
+            await fail_a_run(hub)
+            await shows(address, "temporal_activity_execution_latency_seconds")
+            await temporal.shutdown()
+            yield await shows(address, "temporal_long_request_failure_total")
+    await server.kill()
+
+
+async def fail_a_run(hub: Hub) -> None:
+    """Let a run fail at once: its placement does not exist."""
+    spec = {"placementName": "none", "stagedRolloutStrategyName": "none", "state": "Run"}
+    await hub.create(CLUSTER_SCOPE.run, {"metadata": {"name": "any"}, "spec": spec})
+
+    async def conditions() -> list[str]:
+        run = await hub.get(CLUSTER_SCOPE.run, "any")
+        return [each["reason"] for each in run.get("status", {}).get("conditions", [])]
+
+    await eventually(conditions, lambda found: "UpdateRunInitializedFailed" in found, within=60)
+
+
+async def shows(address: str, metric: str) -> dict[str, set[str]]:
+    """Wait until a metric is there, and return all."""
+    return await eventually(lambda: scrape(address), lambda found: metric in found, within=60)
+
+
+async def scrape(address: str) -> dict[str, set[str]]:
+    async with aiohttp.ClientSession() as http, http.get(f"http://{address}/metrics") as response:
+        text = await response.text()
+    found: dict[str, set[str]] = {}
+    for family in text_string_to_metric_families(text):
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        found[name] = {label for sample in family.samples for label in sample.labels}
+    return found
+
+
+def family_of(name: str, known: dict[str, set[str]]) -> str:
+    """What a series belongs to."""
+    for part in PARTS_OF_HISTOGRAM:
+        if name.removesuffix(part) in known:
+            return name.removesuffix(part)
+    return name
+
+
+def test_a_worker_measures_all_that_is_asked_for(measured: dict[str, set[str]]) -> None:
+    asked = [each for text in expressions() for each in selectors(text)]
+    assert len(asked) >= len(expressions())
+    for selector in asked:
+        assert selector.name
+        name = family_of(selector.name, measured)
+        assert name in measured, f"no worker shows {selector.name}"
+        labels = measured[name] | MADE_BY_PROMETHEUS
+        for matcher in selector.matchers.matchers:
+            # What waits or is silent has no series as long as nothing is.
+            assert not measured[name] or matcher.name in labels, f"{selector.name}: {matcher.name}"
+
+
+def test_phases_that_are_asked_for_exist() -> None:
+    asked = [
+        value
+        for text in expressions()
+        for selector in selectors(text)
+        for matcher in selector.matchers.matchers
+        if matcher.name == "phase"
+        for value in matcher.value.split("|")
+    ]
+    assert asked
+    assert set(asked) <= {str(phase) for phase in Phase}
+
+
+def test_every_alert_says_what_is_wrong_and_what_to_do() -> None:
+    assert rules()
+    for rule in rules():
+        assert rule["alert"].startswith("Fleetgate")
+        assert rule["labels"]["severity"] in {"critical", "warning", "info"}  # type: ignore[index]
+        assert set(rule["annotations"]) == {"summary", "description"}
+
+
+def test_commands_in_alerts_exist() -> None:
+    text = (FOLDER / "alerts.yaml").read_text()
+    found = re.findall(r"`fleetgate (\S+) (\S+)", text)
+    assert found
+    for command, word in found:
+        assert command in COMMANDS
+        assert command != "run" or word.strip("`") in RUN
+
+
+def test_panels_have_a_number_and_a_place_of_their_own() -> None:
+    numbers = [panel["id"] for panel in panels()]
+    assert len(set(numbers)) == len(numbers)
+    places = [str(panel["gridPos"]) for panel in panels()]
+    assert len(set(places)) == len(places)

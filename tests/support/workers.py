@@ -1,0 +1,23 @@
+"""The worker as a process of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@contextmanager
+def worker_process(log: Path, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a worker with these variables for the time of a `with`; its log goes into a file."""
+    command = [sys.executable, str(ROOT / "worker.py")]
+    with log.open("w") as written:
+        process = subprocess.Popen(command, env=os.environ | variables, stderr=written)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()

@@ -1,0 +1,89 @@
+"""Finding runs in Temporal by what they are about and where they are."""
+
+import pytest
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import Client
+
+from api.kinds import Scope
+from tests.planning.run_samples import CLUSTER_RUN, NAMESPACED_RUN, facts, ledger
+from tests.support.eventually import eventually
+from tests.support.hand_placement import HandPlacement
+from tests.workflows.runs import rolled_out, started, workflow_id
+from workflows import search_attributes
+
+served = pytest.mark.usefixtures("engine")
+MOST_CHANGES = 8
+"""Of a run of one stage: planned, running, waiting, running, waiting for time, running, ended."""
+
+
+def test_a_run_says_at_its_start_what_it_is_about() -> None:
+    spec = facts().spec
+    assert dict(search_attributes.at_start(NAMESPACED_RUN, spec)) == {
+        search_attributes.PLACEMENT: "web",
+        search_attributes.STRATEGY: "slow",
+        search_attributes.SCOPE: "namespaced",
+        search_attributes.NAMESPACE: "team",
+        search_attributes.STATE: "pending",
+        search_attributes.STAGE: "",
+    }
+    of_cluster = search_attributes.at_start(CLUSTER_RUN, spec)
+    assert of_cluster[search_attributes.SCOPE] == "cluster"
+    assert of_cluster[search_attributes.NAMESPACE] == ""
+
+
+def test_what_changes_is_where_the_run_is() -> None:
+    assert search_attributes.moving(ledger().status) == {
+        search_attributes.STATE: "pending",
+        search_attributes.STAGE: "prod",
+    }
+
+
+async def find(temporal: Client, query: str) -> list[str]:
+    return [found.id async for found in temporal.list_workflows(query)]
+
+
+@served
+async def test_a_run_is_found_by_where_it_is(
+    placement: HandPlacement, scope: Scope, temporal: Client, unique: str
+) -> None:
+    await placement.create({unique: {"env": unique}})
+    prod = {"name": "prod", "labelSelector": {"matchLabels": {"env": unique}}}
+    await placement.strategy(unique, [prod | {"beforeStageTasks": [{"type": "Approval"}]}])
+    run = await placement.create_run(unique, unique, index="0")
+    ids = [workflow_id(run, scope)]
+
+    about = f'FleetgatePlacement = "{unique}" and FleetgateStrategy = "{unique}"'
+    where = f'FleetgateNamespace = "{placement.namespace}" and FleetgateScope = '
+    where += '"namespaced"' if placement.namespace else '"cluster"'
+    waits = 'FleetgateState = "waiting" and FleetgateStage = "prod"'
+    query = f'{about} and {where} and {waits} and ExecutionStatus = "Running"'
+    await eventually(lambda: find(temporal, query), lambda found: found == ids)
+
+    gate = f"{unique}-before-prod"
+    await eventually(lambda: placement.find_approval(gate), bool)
+    await placement.approve(gate)
+    await started(placement, unique)
+    query = f'{about} and FleetgateState = "running" and FleetgateStage = "prod"'
+    await eventually(lambda: find(temporal, query), lambda found: found == ids)
+
+    await placement.report(unique)
+    query = f'{about} and FleetgateState = "succeeded" and FleetgateStage = ""'
+    await eventually(lambda: find(temporal, query), lambda found: found == ids)
+
+
+@served
+async def test_history_does_not_grow_with_the_clusters_for_it(
+    placement: HandPlacement, scope: Scope, temporal: Client, unique: str
+) -> None:
+    clusters = [f"{unique}-{number}" for number in range(MOST_CHANGES + 1)]
+    run = await rolled_out(placement, unique, clusters)
+
+    workflow = temporal.get_workflow_handle(workflow_id(run, scope))
+    await workflow.result()
+    changes = [
+        event.upsert_workflow_search_attributes_event_attributes.search_attributes
+        async for event in workflow.fetch_history_events()
+        if event.event_type == EventType.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES
+    ]
+    own = [each for each in changes if "FleetgateState" in each.indexed_fields]
+    assert 0 < len(own) < MOST_CHANGES

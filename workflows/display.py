@@ -1,0 +1,63 @@
+"""What the Temporal UI shows of a run: a table of its stages, and what it can be searched by."""
+
+from typing import Final
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from planning.runs import overview
+    from planning.runs.overview import AwaitedApproval
+    from workflows import search_attributes
+    from workflows.rollout import Rollout
+
+PATCH: Final = "search-attributes"
+"""Runs that began with a version without them go on without them."""
+
+
+class Display:
+    """Keeps what Temporal shows in step with the run."""
+
+    def __init__(self, rollout: Rollout, *, searchable: bool) -> None:
+        self._rollout = rollout
+        self._searchable = searchable
+        self._shown = ""
+        # Not what Temporal says that it knows: that changes with what is registered there, and a
+        # replay would go another way.
+        self._indexed = search_attributes.moving(rollout.ledger.status)
+
+    async def run(self) -> None:
+        """Show each change, until cancelled."""
+        searchable = self._searchable and workflow.patched(PATCH)
+        while True:
+            changes = self._rollout.ledger.changes
+            self._describe()
+            if searchable:
+                self._index()
+            await self._changed(changes)
+
+    async def _changed(self, seen: int) -> None:
+        await workflow.wait_condition(lambda: self._rollout.ledger.changes != seen)
+
+    def _describe(self) -> None:
+        """Bring the table up to date."""
+        rollout = self._rollout
+        text = overview.markdown(
+            rollout.ledger.status,
+            run=rollout.run,
+            desired=rollout.desired,
+            approvals=[
+                AwaitedApproval(request=each.request, stage=each.stage, side=each.side.value)
+                for each in rollout.approvals.pending
+            ],
+        )
+        if text != self._shown:
+            self._shown = text
+            workflow.set_current_details(text)
+
+    def _index(self) -> None:
+        """Say where the run is: an event of history, so not of each cluster."""
+        found = search_attributes.moving(self._rollout.ledger.status)
+        changed = [key for key, value in found.items() if self._indexed[key] != value]
+        if changed:
+            self._indexed = found
+            workflow.upsert_search_attributes([key.value_set(found[key]) for key in changed])

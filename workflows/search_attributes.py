@@ -1,0 +1,52 @@
+"""By what Temporal finds runs: the search attributes of their workflows.
+
+`fleetgate local up` and `fleetgate search-attributes` register them. In a namespace that does not
+have them, a run is started without.
+"""
+
+from typing import Final
+
+from temporalio.common import (
+    SearchAttributeKey,
+    SearchAttributePair,
+    TypedSearchAttributes,
+)
+
+from api.runs import UpdateRunSpec, UpdateRunStatus
+from planning.identity import RunRef
+from planning.runs import phases
+
+Key = SearchAttributeKey[str]
+
+PLACEMENT: Final = SearchAttributeKey.for_keyword("FleetgatePlacement")
+STRATEGY: Final = SearchAttributeKey.for_keyword("FleetgateStrategy")
+SCOPE: Final = SearchAttributeKey.for_keyword("FleetgateScope")
+"""`cluster` or `namespaced`."""
+NAMESPACE: Final = SearchAttributeKey.for_keyword("FleetgateNamespace")
+"""Namespace of the run on the hub; empty for a cluster-scoped run."""
+STATE: Final = SearchAttributeKey.for_keyword("FleetgateState")
+"""One of `planning.runs.phases.Phase`, as `fleetgate run list` shows it."""
+STAGE: Final = SearchAttributeKey.for_keyword("FleetgateStage")
+"""Stage that the run is at; empty before its plan, and when none is left."""
+
+ALL: Final[tuple[Key, ...]] = (PLACEMENT, STRATEGY, SCOPE, NAMESPACE, STATE, STAGE)
+
+
+def at_start(ref: RunRef, spec: UpdateRunSpec) -> TypedSearchAttributes:
+    """Values of a run that has no plan yet.
+
+    All of them have one, so that a Temporal which takes these has them all registered.
+    """
+    values = {
+        PLACEMENT: spec.placement_name,
+        STRATEGY: spec.staged_rollout_strategy_name,
+        SCOPE: ref.scope_name.name.lower(),
+        NAMESPACE: ref.namespace,
+        **moving(UpdateRunStatus()),
+    }
+    return TypedSearchAttributes([SearchAttributePair(key, values[key]) for key in ALL])
+
+
+def moving(status: UpdateRunStatus) -> dict[Key, str]:
+    """Values of those that change; a few times a stage, however many clusters it has."""
+    return {STATE: phases.phase(status).value, STAGE: phases.stage_name(status)}
