@@ -5,8 +5,15 @@ from prometheus_client.registry import Collector
 
 from bridge.metrics import RunMetrics
 from docs.generator.markdown import Pages, literal, page, table
-from placement.metrics import PlacementMetrics
-from telemetry import register_hub_requests
+from hub.vitals import Watches
+from placement.metrics import MemberSilence, PlacementMetrics
+from telemetry import (
+    Health,
+    register_hub_answers,
+    register_hub_requests,
+    register_hub_watches,
+    register_readiness,
+)
 
 
 class _Listing(CollectorRegistry):
@@ -27,7 +34,11 @@ def pages() -> Pages:
     registry = _Listing()
     RunMetrics(registry)
     PlacementMetrics(registry)
+    registry.register(MemberSilence(list))
+    register_readiness(registry, Health())
     register_hub_requests(registry, dict)
+    register_hub_answers(registry, {}, bounds=())
+    register_hub_watches(registry, Watches())
     rows = [
         _row(collector, family)
         for collector in registry.collectors
@@ -39,7 +50,8 @@ def pages() -> Pages:
         "whose names begin with `fleet_` have the names, labels and meaning that KubeFleet gives "
         "them, so that dashboards made for it go on working.",
         table(("metric", "type", "labels", "what it measures"), rows),
-        "`process_…` are the usual ones of a process: memory, CPU time, open files. On the same "
+        "`temporal_…` are those of Temporal's SDK, under the names that it gives them. `process_…` "
+        "are the usual ones of a process: memory, CPU time, open files. On the same "
         "address `/healthz` answers while the process lives, and `/readyz` answers 200 once the "
         "worker polls for work and its watches are in step.",
     )
