@@ -12,6 +12,8 @@ from hub import Hub
 from tests.support.servers import HUB, PrivateApiServer, Servers
 
 _FOLDER = pytest.StashKey[Path]()
+FLEETS = ("e2e", "docs")
+"""Rooms whose tests type on whole fleets."""
 
 # Speed is measured in benchmarks; here a busy machine may take its time.
 hypothesis.settings.register_profile("fleetgate", deadline=None)
@@ -24,6 +26,16 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_FOLDER] = Servers.make_folder()
         # As Ctrl-C, so that a time limit on the whole run leaves no server behind either.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Type on the fleets first: that takes minutes, in which no other test's engine can work.
+
+    Engines of tests live in the event loop of the session, which stands still meanwhile; a process
+    in which one has been started would find its workflows in a bad way afterwards.
+    """
+    here = Path(__file__).parent
+    items.sort(key=lambda item: item.path.relative_to(here).parts[0] not in FLEETS)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
