@@ -28,9 +28,9 @@ setup: .venv/.in-step ## Make .venv with exactly what uv.lock names
 demo: setup ## Roll a change through a local fleet, step by step
 	$(BIN)/fleetgate demo
 
-# Two of the three workers begin with a fleet each and mostly wait for it.
+# Both workers begin with a fleet, and mostly wait for it.
 test: setup ## Run all tests but the two long rings
-	$(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder $(RINGS:%=--ignore=%) $(ARGS)
+	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder $(RINGS:%=--ignore=%) $(ARGS)
 
 rings: setup ## Play the contract promise by promise, and runs through faults
 	$(BIN)/pytest -n 2 --dist loadgroup $(RINGS) $(ARGS)
