@@ -1,6 +1,7 @@
 """Content that is too large for one object (contract: placement 5, 8)."""
 
 from api import names
+from placement import Placement
 from tests.placement.world import World, condition, until
 
 
@@ -67,15 +68,24 @@ async def _part(world: World, name: str) -> str:
     return str(body["metadata"]["uid"]) if body else ""
 
 
-async def test_a_version_of_which_a_part_is_lost_is_not_distributed(world: World) -> None:
+async def test_a_version_of_which_a_part_is_lost_is_not_distributed(
+    world: World, room: Placement
+) -> None:
     await large(world)
     member = await world.join("a")
     await world.place()
     await until(lambda: _part(world, f"{world.name}-0-1"), "all parts are there")
     await world.content("small", name="big0")
     await world.snapshot(1)
-    await lose(world, f"{world.name}-0-1")
+    lost = f"{world.name}-0-1"
+    await lose(world, lost)
 
+    async def noticed() -> bool:
+        known = room._stores.scopes[world.scope.name].snapshots
+        return known.get((world.home, lost)) is None
+
+    # What is distributed before the watch tells of the loss is whole.
+    await until(noticed, "the placement knows of the loss")
     await world.roll_out(member, 0)
 
     body = await world.bound(member, "WorkSynchronized", status="False", reason="SyncWorkFailed")

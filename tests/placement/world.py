@@ -18,7 +18,7 @@ from placement import SnapshotTaken, take_snapshot
 Json = dict[str, Any]
 T = TypeVar("T")
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 PAUSE_SECONDS = 0.02
 STRATEGY = {
     "comparisonOption": "PartialComparison",
