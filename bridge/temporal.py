@@ -50,9 +50,13 @@ class Workflows:
         Raises Unavailable when Temporal does not answer.
         """
         try:
-            await _asked(self._start_searchable(ref, run, signal))
+            await self._start_searchable(ref, run, signal)
         except WorkflowAlreadyStartedError:
             logger.debug("the workflow of run %s is over", ref.reference(ref.name))
+        except RPCError as error:
+            # Not found too: then it is the namespace that is missing, as in a Temporal that has
+            # only just started.
+            raise Unavailable(f"Temporal: {error.message}") from error
 
     async def _start_searchable(self, ref: RunRef, run: UpdateRun, signal: Signal | None) -> None:
         """Start with search attributes, or without where they are not registered.
@@ -119,6 +123,7 @@ class Workflows:
 
 
 async def _asked(request: Awaitable[object]) -> None:
+    """Await a message to a workflow; one that is not there need not hear it."""
     try:
         await request
     except RPCError as error:
