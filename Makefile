@@ -18,7 +18,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test rings check docs bench clean
+.PHONY: help setup demo test rings check docs bench soak clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ test: setup ## Run all tests but the two long rings
 rings: setup ## Play the contract promise by promise, and runs through faults
 	$(BIN)/pytest -n 2 --dist loadgroup $(RINGS) $(ARGS)
 
+soak: setup ## Roll out while servers are killed and requests fail; a judge reads the audit log
+	$(BIN)/python -m tests.soak $(ARGS)
+
 bench: setup ## Measure runs of 30, 100 and 1,000 clusters, 10 at once, and the placement
 	$(BIN)/python -m tests.bench $(ARGS)
 
@@ -44,6 +47,8 @@ check: setup ## Run what CI checks besides the tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m api.crds --check deploy/crds
+	$(BIN)/python -m deploy.packaging --check
+	$(BIN)/python -m tests.audit
 	$(SPHINX)
 
 docs: setup ## Build the documentation for users

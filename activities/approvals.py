@@ -14,6 +14,7 @@ from api import names
 from api.approvals import BaseApprovalRequest
 from api.base import Condition
 from hub import AlreadyExists, Hub, Json
+from planning import signatures
 from planning.identity import RunRef
 from planning.runs import approval_events, approvals
 
@@ -48,14 +49,17 @@ class ApprovalActivities:
 
     @activity.defn(name="record_approval")
     async def record_approval(self, request: RecordApproval) -> ApprovalState:
-        """Write a person's approval into the request, unless it is approved already."""
+        """Write what Temporal was told into the request, unless it is approved already."""
         with told_to_temporal():
             found = await self._find(request.run, request.name)
             if found is None:
                 return ApprovalState(exists=False)
             if not approvals.approved(found):
                 condition = approvals.approval(
-                    found, by=request.by, comment=request.comment, now=datetime.now(UTC)
+                    found,
+                    by=signatures.of_temporal(request.by),
+                    comment=request.comment,
+                    now=datetime.now(UTC),
                 )
                 await self._put(request.run, found, condition)
             return ApprovalState(approved=True)

@@ -17,7 +17,7 @@ from activities.writing import Writing
 from api.bindings import Binding
 from api.kinds import Kind
 from api.names import PARENT_PLACEMENT
-from hub import Hub, NotFound, SharedCaches
+from hub import Conflict, Hub, NotFound, SharedCaches
 from planning import bindings
 
 logger = logging.getLogger(__name__)
@@ -41,14 +41,14 @@ class ClusterActivities:
         Raises (retried): the hub is away.
         """
         with told_to_temporal(), self._writing.noted():
-            binding = await self._binding(request)
-            if binding is None:
-                return ClusterUpdated(gone=True)
-            if self._taken(request, binding):
-                return ClusterUpdated(preempted=preemption(request, binding))
-            binding = await self._write(request, binding)
-            logger.info("binding %s is for snapshot %s", request.binding, request.index)
-        if bindings.progress(binding) is bindings.Progress.FINISHED:
+            try:
+                updated = await self._update(request, again=activity.info().attempt > 1)
+            except Conflict:
+                # What is followed was a moment old, or somebody else was quicker.
+                updated = await self._update(request, again=True)
+        if isinstance(updated, ClusterUpdated):
+            return updated
+        if bindings.progress(updated) is bindings.Progress.FINISHED:
             logger.info("cluster is done")
             return ClusterUpdated()
         activity.raise_complete_async()
@@ -68,10 +68,24 @@ class ClusterActivities:
             return ClusterUpdated()
         activity.raise_complete_async()
 
-    async def _binding(self, request: UpdateCluster) -> Binding | None:
+    async def _update(self, request: UpdateCluster, *, again: bool) -> ClusterUpdated | Binding:
+        """Write the binding and return it, or say why it is not to be written.
+
+        When it is done again, others may have been at work, and what is followed may be older
+        than what was written before.
+        """
+        binding = await self._binding(request, again=again)
+        if binding is None:
+            return ClusterUpdated(gone=True)
+        if self._taken(request, binding, again=again):
+            return ClusterUpdated(preempted=preemption(request, binding))
+        written = await self._write(request, binding)
+        logger.info("binding %s is for snapshot %s", request.binding, request.index)
+        return written
+
+    async def _binding(self, request: UpdateCluster, *, again: bool) -> Binding | None:
         run = request.run
-        # A later attempt asks: what is followed may be older than what the first one wrote.
-        if activity.info().attempt == 1 and (followed := self._followed(request)):
+        if not again and (followed := self._followed(request)):
             return followed
         found = await self._hub.find(run.scope.binding, request.binding, namespace=run.namespace)
         return Binding.from_wire(found) if found else None
@@ -79,8 +93,8 @@ class ClusterActivities:
     def _followed(self, request: UpdateCluster) -> Binding | None:
         """The binding as the run's follower has it, which saves a read, if it is to be written.
 
-        It may be a moment old. Then the first write announces a wrong generation, which the
-        look at the second one's answer mends; but that nothing is to be done must be true now.
+        It may be a moment old. Then the first write is refused; but that nothing is to be done
+        must be true now.
         """
         run = request.run
         labels = f"{PARENT_PLACEMENT}={request.placement}"
@@ -89,41 +103,55 @@ class ClusterActivities:
         binding = Binding.from_wire(found) if found else None
         return binding if binding and request.desired.patch(binding) else None
 
-    def _taken(self, request: UpdateCluster, binding: Binding) -> bool:
-        """Whether another run took the binding between two attempts of this activity."""
-        info = activity.info()
-        return info.attempt > 1 and bindings.announced_by_other(
-            binding, request.run.name, since=info.scheduled_time
-        )
+    def _taken(self, request: UpdateCluster, binding: Binding, *, again: bool) -> bool:
+        """Whether another run took the binding since this activity began, if it is done again.
+
+        Or, after an earlier workflow of the run was lost, since that one handed the cluster out.
+        """
+        run = request.run.name
+        if since := request.handed_out:
+            return bindings.announced_by_other(binding, run, since=since) or bindings.overtaken(
+                binding, run, since=since
+            )
+        since = activity.info().scheduled_time
+        return again and bindings.announced_by_other(binding, run, since=since)
 
     async def _write(self, request: UpdateCluster, binding: Binding) -> Binding:
-        """Bring the binding to the wanted content: nothing, one write or two."""
+        """Bring the binding to the wanted content: nothing, one write or two.
+
+        Both are refused unless the binding is still what was read. A worker that was paused, or a
+        network that held a request back, would else write what a run wanted that is long over.
+        """
         patch = request.desired.patch(binding)
         if not patch and bindings.announced(binding):
             return binding
-        generation = binding.metadata.generation + bool(patch)
-        announced = await self._announce(request, generation)
+        generation = binding.metadata.generation
+        announced = await self._announce(request, binding, generation + bool(patch))
         if not patch:
             return announced
         run = request.run
+        unchanged = {"op": "test", "path": "/metadata/generation", "value": generation}
         written = Binding.from_wire(
             await self._hub.patch(
-                run.scope.binding, request.binding, patch, namespace=run.namespace
+                run.scope.binding, request.binding, [unchanged, *patch], namespace=run.namespace
             )
         )
         if bindings.announced(written):
             return written
-        # Somebody else changed the spec between the two writes.
-        return await self._announce(request, written.metadata.generation)
+        # Somebody else announced content between the two writes.
+        return await self._announce(request, written, written.metadata.generation)
 
-    async def _announce(self, request: UpdateCluster, generation: int) -> Binding:
+    async def _announce(self, request: UpdateCluster, binding: Binding, generation: int) -> Binding:
         run = request.run
         # Temporal's time: it is compared with Temporal's, and the clocks of workers may differ.
         now = activity.info().started_time
         condition = bindings.rollout_started(
             index=request.index, run=run.name, generation=generation, now=now
         )
-        metadata = {"name": request.binding}
+        metadata = {
+            "name": request.binding,
+            "resourceVersion": binding.metadata.resource_version,
+        }
         if run.namespace:
             metadata["namespace"] = run.namespace
         kind: Kind = run.scope.binding

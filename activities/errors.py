@@ -11,6 +11,7 @@ from typing import Final
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from hub import Conflict, HubError, TooManyRequests, Unavailable
+from hub.errors import bounded
 from planning import errors
 from planning.errors import RunError, TransientState
 
@@ -37,8 +38,12 @@ def told_to_temporal() -> Iterator[None]:
             category=ApplicationErrorCategory.BENIGN,
         ) from error
     except TooManyRequests as error:
+        # Benign: a hub that is busy says so, and is asked again when it wants to be.
         raise ApplicationError(
-            _bounded(error), type="TooManyRequests", next_retry_delay=error.retry_after
+            _bounded(error),
+            type="TooManyRequests",
+            next_retry_delay=error.retry_after,
+            category=ApplicationErrorCategory.BENIGN,
         ) from error
     except (Unavailable, Conflict) as error:
         raise ApplicationError(_bounded(error), type=type(error).__name__) from error
@@ -54,5 +59,4 @@ def _family(error: RunError) -> str:
 
 
 def _bounded(error: Exception) -> str:
-    text = str(error)
-    return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "…"
+    return bounded(str(error), MAX_TEXT)

@@ -13,10 +13,13 @@ from api.members import MemberCluster
 from api.placements import Placement
 from api.policies import PolicySnapshot
 from api.runs import UpdateRunSpec
+from api.selectors import LabelSelector
 from api.strategies import StrategySpec, UpdateStrategy
 from hub import Hub
+from planning import selectors
+from planning.errors import invalid, user
 from planning.identity import RunRef
-from planning.runs import observing, stages
+from planning.runs import observing, sizes, stages
 from planning.runs.facts import BindingFact, HubFacts, PlacementFact, PolicyFact
 
 
@@ -27,24 +30,28 @@ async def look(
     *,
     generation: int = 0,
     label_keys: Sequence[str] | None = None,
+    content: str = "",
 ) -> HubFacts:
     """Gather the facts about a run with this spec; `label_keys` None reads the strategy for them.
 
-    Raises HubError when the hub is away.
+    `content` names the resource snapshot that bindings are compared with, if they are.
+
+    Raises HubError when the hub is away, InitializationError when nothing can belong to a placement
+    of such a name, or when there is more than a workflow can be told.
     """
     placement = await _placement(hub, run, spec.placement_name)
     if placement is None:
-        # Nothing else decides then; and a name too long for a label would be refused.
+        # Nothing else decides then.
         return HubFacts(spec=spec, generation=generation)
     policies, bindings, strategy, clusters = await asyncio.gather(
         _policies(hub, run, spec.placement_name),
-        _bindings(hub, run, spec.placement_name),
+        _bindings(hub, run, spec.placement_name, content),
         _strategy(hub, run, spec.staged_rollout_strategy_name),
         hub.list(MEMBER_CLUSTER),
     )
     keys = stages.deciding_labels(strategy) if label_keys is None else label_keys
     members = map(MemberCluster.from_wire, clusters.items)
-    return HubFacts(
+    facts = HubFacts(
         spec=spec,
         generation=generation,
         placement=placement,
@@ -53,12 +60,25 @@ async def look(
         strategy=strategy,
         clusters=observing.cluster_facts(members, bindings, list(keys)),
     )
+    sizes.check_payload(
+        facts,
+        what=f"the facts about its {len(bindings)} bindings and the labels that decide",
+        remedy="divide the placement, or have the stages decide by fewer and shorter labels",
+    )
+    return facts
 
 
 async def _placement(hub: Hub, run: RunRef, name: str) -> PlacementFact | None:
     found = await hub.find(run.scope.placement, name, namespace=run.namespace)
     if found is None:
         return None
+    if selectors.problem(LabelSelector(match_labels={names.PARENT_PLACEMENT: name})):
+        raise invalid(
+            user(
+                f"the name of placement `{run.key(name)}` has {len(name)} characters: nothing can "
+                "be labelled with it, which takes 63 at most; make a placement of a shorter name"
+            )
+        )
     return observing.placement_fact(Placement.from_wire(found))
 
 
@@ -71,14 +91,15 @@ async def _policies(hub: Hub, run: RunRef, placement: str) -> list[PolicyFact]:
     return [observing.policy_fact(PolicySnapshot.from_wire(each)) for each in found.items]
 
 
-async def _bindings(hub: Hub, run: RunRef, placement: str) -> list[BindingFact]:
+async def _bindings(hub: Hub, run: RunRef, placement: str, content: str) -> list[BindingFact]:
     found = await hub.list(
         run.scope.binding,
         namespace=run.namespace,
         labels=f"{names.PARENT_PLACEMENT}={placement}",
     )
     bindings = map(Binding.from_wire, found.items)
-    return sorted(map(observing.binding_fact, bindings), key=lambda each: each.name)
+    facts = (observing.binding_fact(each, content=content) for each in bindings)
+    return sorted(facts, key=lambda each: each.name)
 
 
 async def _strategy(hub: Hub, run: RunRef, name: str) -> StrategySpec | None:

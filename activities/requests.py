@@ -3,11 +3,12 @@
 Each is one JSON object in workflow history: facts only, never a manifest (design D3).
 """
 
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from api.runs import RunState
+from api.runs import RunState, UpdateRunStatus
 from planning.bindings import Desired
 from planning.events import Event
 from planning.identity import RunRef
@@ -28,12 +29,18 @@ class Survey(Request):
     """Which labels of the clusters decide; None reads the strategy to find out."""
     settled: bool = True
     """Refuse, and so repeat, a look into the middle of somebody else's change."""
+    content: str = ""
+    """Resource snapshot to compare the bindings with; empty compares nothing."""
+    recall: bool = False
+    """Answer with the run's own status too."""
 
 
 class Surveyed(Request):
     """What the hub holds; nothing when the run itself is gone."""
 
     facts: HubFacts | None = None
+    recorded: UpdateRunStatus | None = None
+    """What the run's status says, if it was asked for and somebody has planned the run already."""
 
 
 class FindSnapshot(Request):
@@ -72,6 +79,8 @@ class SetState(Request):
 
     run: RunRef
     state: RunState
+    by: str = ""
+    comment: str = ""
 
 
 class StateSet(Request):
@@ -144,6 +153,8 @@ class UpdateCluster(Request):
     index: str
     """Index of the resource snapshot, for the binding's condition."""
     desired: Desired
+    handed_out: datetime | None = None
+    """When a workflow of the run that is lost handed the cluster out; None if none did."""
 
 
 class RemoveCluster(Request):

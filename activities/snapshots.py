@@ -11,9 +11,11 @@ from activities.requests import FindSnapshot
 from hub import Hub
 from placement.snapshots import take_snapshot
 from planning.errors import invalid
+from planning.overrides.applicable import ClusterOverrides
 from planning.placements.selecting import SelectionError
-from planning.runs import initialization
+from planning.runs import initialization, sizes
 from planning.runs.facts import SnapshotFacts
+from planning.runs.snapshot_groups import SnapshotGroup
 
 
 class SnapshotActivities:
@@ -34,14 +36,26 @@ class SnapshotActivities:
                 initialization.check_index(request.index)
             index = request.index or await self._take(request)
             group = await find_group(self._hub, run, placement, index)
-            overrides = await overrides_of(
-                self._hub,
-                run,
-                placement,
-                clusters=request.clusters,
-                content=lambda: whole_content(self._hub, run, placement, index, group),
+            overrides = await self._overrides(request, index, group) if request.clusters else []
+            facts = SnapshotFacts(index=index, name=group.name, overrides=overrides)
+            sizes.check_payload(
+                facts,
+                what="the names of the override snapshots that apply to its clusters",
+                remedy="have fewer overrides, or divide the placement",
             )
-            return SnapshotFacts(index=index, name=group.name, overrides=overrides)
+            return facts
+
+    async def _overrides(
+        self, request: FindSnapshot, index: str, group: SnapshotGroup
+    ) -> list[ClusterOverrides]:
+        run, placement = request.run, request.placement
+        return await overrides_of(
+            self._hub,
+            run,
+            placement,
+            clusters=request.clusters,
+            content=lambda: whole_content(self._hub, run, placement, index, group),
+        )
 
     async def _take(self, request: FindSnapshot) -> str:
         try:

@@ -15,7 +15,9 @@ from activities.heartbeats import heartbeating
 from activities.requests import SetState, StateSet, StatusWritten, WriteStatus
 from api.runs import RunState, UpdateRun
 from hub import Conflict, Hub, Invalid, Json, NotFound
+from planning import signatures
 from planning.identity import RunRef
+from planning.runs import steering
 
 REST: Final = 2
 """For so many times as long as a status write took, the next one has to wait. Whatever changes, an
@@ -35,6 +37,9 @@ class StatusActivities:
     async def write_status(self, request: WriteStatus) -> StatusWritten:
         """Apply a patch to the run's status, if the object still is what the patch assumes.
 
+        A patch that assumes nothing is for the object as it is found now: one that a network holds
+        back must not undo what is written after it.
+
         Answers after a rest if there is to be one, in which the workflow gathers what the next
         write takes along. Raises (retried): the hub is away.
         """
@@ -47,10 +52,14 @@ class StatusActivities:
         return written
 
     async def _write_status(self, request: WriteStatus) -> StatusWritten:
-        tests: list[Json] = [_test("/metadata/uid", request.run.uid)]
-        if request.resource_version:
-            tests.append(_test("/metadata/resourceVersion", request.resource_version))
         with told_to_temporal():
+            version = request.resource_version or await self._version(request.run)
+            if not version:
+                return StatusWritten(gone=True)
+            tests: list[Json] = [
+                _test("/metadata/uid", request.run.uid),
+                _test("/metadata/resourceVersion", version),
+            ]
             try:
                 return await self._patch_status(request.run, tests + request.patch)
             except NotFound:
@@ -68,6 +77,10 @@ class StatusActivities:
             metadata_only=True,
         )
         return StatusWritten(resource_version=written["metadata"]["resourceVersion"])
+
+    async def _version(self, run: RunRef) -> str:
+        found = await self._find(run)
+        return found.metadata.resource_version if found else ""
 
     async def _stale(self, run: RunRef) -> StatusWritten:
         found = await self._find(run)
@@ -88,7 +101,12 @@ class StatusActivities:
                 written = await self._hub.patch(
                     run.scope.run,
                     run.name,
-                    {"spec": {"state": request.state.value}},
+                    steering.change(
+                        found.metadata,
+                        request.state,
+                        by=signatures.of_temporal(request.by),
+                        comment=request.comment,
+                    ),
                     namespace=run.namespace,
                 )
             except Invalid as error:

@@ -8,8 +8,10 @@ from temporalio import activity
 from activities.errors import told_to_temporal
 from activities.looking import look
 from activities.requests import Survey, Surveyed
+from api.reasons import ConditionType
 from api.runs import UpdateRun
 from hub import Hub
+from planning import conditions
 from planning.identity import RunRef
 from planning.runs import initialization
 
@@ -39,11 +41,13 @@ class SurveyingActivities:
             run.spec,
             generation=run.metadata.generation,
             label_keys=request.label_keys,
+            content=request.content,
         )
         if request.settled:
             # Here and not in the workflow: Temporal repeats an activity without a trace in history.
             initialization.check_settled(facts, run=request.run)
-        return Surveyed(facts=facts)
+        planned = conditions.find(run.status.conditions, ConditionType.INITIALIZED)
+        return Surveyed(facts=facts, recorded=run.status if request.recall and planned else None)
 
     async def _run(self, ref: RunRef) -> UpdateRun | None:
         found = await self._hub.find(ref.scope.run, ref.name, namespace=ref.namespace)

@@ -63,7 +63,9 @@ class AgentPool:
     async def _serve(self, member: str, connect: Connect) -> None:
         while True:
             try:
-                await self._run_agent(member, await connect())
+                # Who may not write to the hub may not write to the members either.
+                cluster = (await connect()).fenced(self._hub.fence)
+                await self._run_agent(member, cluster)
             except BadConfiguration as error:
                 logger.warning("member %s has no agent: %s", member, error)
                 return

@@ -50,6 +50,14 @@ fleetgate's own, for KubeFleet's agents always run next to their members."""
 GRANTED: Final = "fleetgate.dev/granted"
 """Annotation of a member's namespace: fingerprint of what its agent was granted."""
 
+CREATED_BY: Final = "fleetgate.dev/created-by"
+"""Annotation of a run: the user who made it, as the API server's policies write it down."""
+STATE_BY: Final = "fleetgate.dev/state-by"
+"""Annotation of a run: who set spec.state last."""
+STATE_COMMENT: Final = "fleetgate.dev/state-comment"
+STATE_GENERATION: Final = "fleetgate.dev/state-generation"
+"""Annotation of a run: the generation that `STATE_BY` and `STATE_COMMENT` are about."""
+
 # Finalizers.
 RUN_FINALIZER: Final = PREFIX + "stagedupdaterun-finalizer"
 PLACEMENT_FINALIZER: Final = PREFIX + "crp-cleanup"

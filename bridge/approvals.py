@@ -3,6 +3,7 @@
 contract: update-runs 4, 8.5 and 12
 """
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from activities.events import write
@@ -25,11 +26,21 @@ _SIDES = {"beforeStage": GateSide.BEFORE, "afterStage": GateSide.AFTER}
 class ApprovalReconciler:
     """Tells a run's workflow what became of one approval request."""
 
-    def __init__(self, hub: Hub, cache: Cache, runs: RunIndex, workflows: Workflows) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        cache: Cache,
+        runs: RunIndex,
+        workflows: Workflows,
+        *,
+        lost: Callable[[Key], None],
+    ) -> None:
+        """`lost` is told of runs that are active, but whose workflow is not there."""
         self._hub = hub
         self._cache = cache
         self._runs = runs
         self._workflows = workflows
+        self._run_lost = lost
 
     async def reconcile(self, key: Key) -> None:
         """Do what is missing; raises HubError when something does not answer."""
@@ -56,7 +67,12 @@ class ApprovalReconciler:
             side=_SIDES.get(request.metadata.labels.get(TASK_TYPE, "")),
             on_object=True,
         )
-        await self._workflows.tell(self._runs.ref(run), Signal("approve", message))
+        await self._tell(run, Signal("approve", message))
+
+    async def _tell(self, run: UpdateRun, signal: Signal) -> None:
+        if not await self._workflows.tell(self._runs.ref(run), signal):
+            # A new one will look at the request for itself.
+            self._run_lost((run.metadata.namespace, run.metadata.name))
 
     async def _explain(self, request: BaseApprovalRequest) -> None:
         """Tell who approved, but not what is asked for now, what is missing (decision 12)."""
@@ -77,7 +93,7 @@ class ApprovalReconciler:
             if run.metadata.namespace != namespace:
                 continue
             for message in waiting_for(run, name):
-                await self._workflows.tell(self._runs.ref(run), Signal("approval_lost", message))
+                await self._tell(run, Signal("approval_lost", message))
 
     async def _remove_orphan(self, request: BaseApprovalRequest) -> None:
         """Remove a request that a workflow made at the moment when its run was deleted."""

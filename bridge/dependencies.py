@@ -7,6 +7,7 @@ contract: update-runs 9, decision 8
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from time import monotonic
@@ -52,12 +53,20 @@ class Dependencies:
     """Watches what the runs of one scope depend on, while they run."""
 
     def __init__(
-        self, runs: RunIndex, placements: Cache, workflows: Workflows, shared: SharedCaches
+        self,
+        runs: RunIndex,
+        placements: Cache,
+        workflows: Workflows,
+        shared: SharedCaches,
+        *,
+        lost: Callable[[Key], None],
     ) -> None:
+        """`lost` is told of runs that are active, but whose workflow is not there."""
         self._runs = runs
         self._placements = placements
         self._workflows = workflows
         self._shared = shared
+        self._lost = lost
         self._watches: dict[Key, _Watch] = {}
         self._controller = Controller(
             "bridge of dependencies", self._judge, workers=WORKERS, around=logged_about_run
@@ -128,7 +137,8 @@ class Dependencies:
 
     async def _tell(self, run: UpdateRun, reason: str) -> None:
         signal = Signal("recheck", Recheck(reason=reason[:LONGEST_REASON]))
-        await self._workflows.tell(self._runs.ref(run), signal)
+        if not await self._workflows.tell(self._runs.ref(run), signal):
+            self._lost((run.metadata.namespace, run.metadata.name))
 
 
 def _is_under_way(run: UpdateRun) -> bool:

@@ -15,12 +15,13 @@ from bridge.approvals import ApprovalReconciler, open_requests
 from bridge.dependencies import Dependencies
 from bridge.log_fields import logged_about_run
 from bridge.metrics import RunMetrics
+from bridge.presence import Presence, Told
 from bridge.runs import RunIndex, RunReconciler, is_active, is_damaged, is_planned
 from bridge.temporal import Workflows
 from hub import Cache, Change, Controller, Hub, Key, SharedCaches
 from planning.runs import tampering
 from telemetry import logged_about
-from workflows.messages import DEFAULT_STUCK_AFTER
+from workflows.messages import DEFAULT_STUCK_AFTER, TemporalApprovals
 
 WORKERS = 8
 """Objects of one kind that are looked at side by side; each look is a request or two."""
@@ -34,6 +35,8 @@ class BridgeSettings:
     """Temporal task queue of the workers."""
     stuck_after: timedelta = field(default=DEFAULT_STUCK_AFTER)
     """How long a cluster may take before its run counts as stuck."""
+    temporal_approvals: TemporalApprovals = TemporalApprovals.ACCEPT
+    """Whether approvals count that are given in Temporal alone."""
 
 
 class Bridge:
@@ -53,19 +56,24 @@ class Bridge:
         caches: SharedCaches | None = None,
     ) -> None:
         workflows = Workflows(
-            client, task_queue=settings.task_queue, stuck_after=settings.stuck_after
+            client,
+            task_queue=settings.task_queue,
+            stuck_after=settings.stuck_after,
+            temporal_approvals=settings.temporal_approvals,
         )
         metrics = RunMetrics(registry or CollectorRegistry())
         self._caches = SharedCaches(hub) if caches is None else caches
         self._owns_caches = caches is None
+        self._presence = Presence(workflows, self._told)
         self._scopes = [
-            _ScopeBridge(hub, scope, workflows, metrics, self._caches) for scope in SCOPES.values()
+            _ScopeBridge(hub, scope, workflows, metrics, self._caches, told=self._presence.note)
+            for scope in SCOPES.values()
         ]
 
     async def run(self) -> None:
         """Bridge until cancelled."""
         try:
-            await asyncio.gather(*(scope.run() for scope in self._scopes))
+            await asyncio.gather(*(scope.run() for scope in self._scopes), self._presence.run())
         finally:
             if self._owns_caches:
                 await self._caches.close()
@@ -73,6 +81,9 @@ class Bridge:
     async def ready(self) -> None:
         """Wait until everything that is on the hub has been seen."""
         await asyncio.gather(*(scope.ready() for scope in self._scopes))
+
+    def _told(self) -> list[Told]:
+        return [each for scope in self._scopes for each in scope.told()]
 
 
 class _ScopeBridge:
@@ -85,20 +96,26 @@ class _ScopeBridge:
         workflows: Workflows,
         metrics: RunMetrics,
         caches: SharedCaches,
+        *,
+        told: Callable[[], None],
     ) -> None:
         self._metrics = metrics
         self._run_cache = Cache(hub, scope.run)
         self._approval_cache = Cache(hub, scope.approval)
         self._placement_cache = Cache(hub, scope.placement)
         self._index = RunIndex(scope, self._run_cache)
-        self._run_reconciler = RunReconciler(hub, self._index, workflows)
+        self._run_reconciler = RunReconciler(hub, self._index, workflows, told=told)
         self._runs = _controller(scope.run, self._run_reconciler, logged_about_run)
         self._approvals = _controller(
             scope.approval,
-            ApprovalReconciler(hub, self._approval_cache, self._index, workflows),
+            ApprovalReconciler(
+                hub, self._approval_cache, self._index, workflows, lost=self._start_again
+            ),
             _logged_about_approval,
         )
-        self._dependencies = Dependencies(self._index, self._placement_cache, workflows, caches)
+        self._dependencies = Dependencies(
+            self._index, self._placement_cache, workflows, caches, lost=self._start_again
+        )
         self._caches = (self._run_cache, self._approval_cache, self._placement_cache)
 
     async def run(self) -> None:
@@ -106,6 +123,16 @@ class _ScopeBridge:
 
     async def ready(self) -> None:
         await asyncio.gather(*(cache.ready() for cache in self._caches))
+
+    def told(self) -> list[Told]:
+        """The runs whose workflow is there, as far as is known."""
+        found = self._run_reconciler.told()
+        return [Told(key, ref, self._start_again) for key, ref in found.items()]
+
+    def _start_again(self, key: Key) -> None:
+        """Start a run's workflow again, if it is lost."""
+        self._run_reconciler.note_doubt(key)
+        self._runs.queue.add(key)
 
     async def _control(self) -> None:
         """Look at objects once all kinds are listed: approvals and dependencies need the runs."""

@@ -3,6 +3,8 @@
 contract: update-runs 6 and 12
 """
 
+from collections.abc import Callable
+
 from api.kinds import Scope
 from api.names import RUN_FINALIZER, TARGET_UPDATE_RUN
 from api.reasons import ConditionType
@@ -12,7 +14,7 @@ from bridge.temporal import Signal, Workflows
 from hub import Cache, Change, Hub, Key, NotFound
 from planning import conditions
 from planning.identity import RunRef
-from planning.runs import tampering
+from planning.runs import steering, tampering
 from workflows.messages import ChangeState, Recheck
 
 _SIGNALS = {RunState.RUN: "resume", RunState.STOP: "pause"}
@@ -75,17 +77,39 @@ def is_damaged(change: Change) -> bool:
 class RunReconciler:
     """Brings one run's workflow in step with its object."""
 
-    def __init__(self, hub: Hub, runs: RunIndex, workflows: Workflows) -> None:
+    def __init__(
+        self, hub: Hub, runs: RunIndex, workflows: Workflows, *, told: Callable[[], None]
+    ) -> None:
+        """`told` is called whenever there is another run whose workflow is there."""
         self._hub = hub
         self._runs = runs
         self._workflows = workflows
         self._told: dict[Key, tuple[RunRef, int]] = {}
         """Which run of a name has a workflow, and the generation of the spec it was told of."""
+        self._noted = told
+        self._over: set[Key] = set()
+        """Those of them whose workflow is over, though they are not."""
+        self._doubted: set[Key] = set()
+        """Runs whose workflow may be lost."""
         self._damaged: set[Key] = set()
 
     def note_damage(self, key: Key) -> None:
         """Have a run's status restored when the run is looked at next."""
         self._damaged.add(key)
+
+    def note_doubt(self, key: Key) -> None:
+        """Have a run's workflow started again when the run is looked at next, if it is lost."""
+        self._doubted.add(key)
+
+    def told(self) -> dict[Key, RunRef]:
+        """The active runs whose workflow is there, as far as is known."""
+        return {
+            key: ref
+            for key, (ref, _) in self._told.items()
+            if key not in self._doubted | self._over
+            and (run := self._runs.get(key))
+            and is_active(run)
+        }
 
     async def reconcile(self, key: Key) -> None:
         """Do what is missing; raises HubError when something does not answer."""
@@ -97,31 +121,62 @@ class RunReconciler:
             await self._remove_approvals(key)
             del self._told[key]
         if run is None:
-            self._damaged.discard(key)
+            self._forget(key)
             return
         if run.metadata.deletion_timestamp:
             await self._clean_up(run)
-            self._told.pop(key, None)
+            self._forget(key)
             return
         if is_active(run):
             await self._tell(key, run)
+        else:
+            self._doubted.discard(key)
         # Also one that is over, or said to be by somebody else.
         await self._restore(key, run)
+
+    def _forget(self, key: Key) -> None:
+        self._told.pop(key, None)
+        for noted in (self._damaged, self._doubted, self._over):
+            noted.discard(key)
 
     async def _tell(self, key: Key, run: UpdateRun) -> None:
         # With each look: a person may have taken it off.
         await self._ensure_finalizer(run)
         ref = self._runs.ref(run)
         told = (ref, run.metadata.generation)
-        if self._told.get(key) != told:
-            await self._workflows.start(ref, run, signal=_news(run))
+        if self._told.get(key) != told or key in self._doubted:
+            news = _news(run) or (None if key in self._told else _first_look(run))
+            if await self._workflows.start(ref, run, signal=news):
+                self._over.discard(key)
+            else:
+                await self._end(ref, run)
+                self._over.add(key)
+            self._doubted.discard(key)
             self._told[key] = told
+            self._noted()
+
+    async def _end(self, ref: RunRef, run: UpdateRun) -> None:
+        """Have the hub told what becomes of a run whose workflow is over: it is not begun anew."""
+        meta = run.metadata
+        found = await self._hub.find(self._runs.scope.run, meta.name, namespace=meta.namespace)
+        # A run that has only just ended is over on the hub too, where this cache lags behind.
+        if found and found["metadata"]["uid"] == meta.uid and is_active(UpdateRun.from_wire(found)):
+            await self._workflows.end(ref, run)
 
     async def _restore(self, key: Key, run: UpdateRun) -> None:
-        if key in self._damaged:
+        if key not in self._damaged:
+            return
+        ref = self._runs.ref(run)
+        # The hub may have been restored from a backup; then it matters what else is older.
+        recheck = Signal("recheck", Recheck(reason="the status was edited, or is older"))
+        there = await self._workflows.tell(ref, recheck)
+        if there:
             restore = Signal("restore", Recheck(reason="the status was edited"))
-            await self._workflows.tell(self._runs.ref(run), restore)
-            self._damaged.discard(key)
+            await self._workflows.tell(ref, restore)
+        elif is_active(run):
+            self._doubted.add(key)
+            await self._tell(key, run)
+        self._damaged.discard(key)
 
     async def _ensure_finalizer(self, run: UpdateRun) -> None:
         if RUN_FINALIZER not in run.metadata.finalizers:
@@ -150,6 +205,16 @@ class RunReconciler:
             return
 
 
+def _first_look(run: UpdateRun) -> Signal | None:
+    """What a workflow that was there before the bridge shall do, unless there is nothing to it.
+
+    While no bridge was there, the hub may have been restored from a backup.
+    """
+    if not is_planned(run):
+        return None
+    return Signal("recheck", Recheck(reason="the bridge has come"))
+
+
 def _news(run: UpdateRun) -> Signal | None:
     """What the workflow may not know of the run's spec; a new one reads it for itself."""
     generation = run.metadata.generation
@@ -158,4 +223,5 @@ def _news(run: UpdateRun) -> Signal | None:
     name = _SIGNALS.get(run.spec.state)
     if name is None or known >= generation:
         return None
-    return Signal(name, ChangeState(generation=generation))
+    steered = steering.last(run.metadata)
+    return Signal(name, ChangeState(generation=generation, by=steered.by, comment=steered.comment))

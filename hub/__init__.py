@@ -1,17 +1,19 @@
 """The one way to talk to a Kubernetes API server.
 
-Client, watch cache, work queue, controller, errors. Objects travel as plain dicts, the
-wire's JSON; other rooms parse what they need with the models of `api`. May import `api`
-only, and does not know what a rollout is.
+Client, watch cache, work queue, controller, leader election, errors. Objects travel as plain
+dicts, the wire's JSON; other rooms parse what they need with the models of `api`. May import
+`api` only, and does not know what a rollout is.
 """
 
 from hub.cache import Cache
 from hub.client import Hub, Listing
 from hub.controller import Controller
 from hub.errors import (
+    PASSING,
     AlreadyExists,
     BadConfiguration,
     Conflict,
+    Fenced,
     Forbidden,
     Gone,
     HubError,
@@ -23,22 +25,29 @@ from hub.errors import (
     Unavailable,
 )
 from hub.events import record
+from hub.identity import process_identity
+from hub.kubeconfig import own_namespace
+from hub.leadership import Election, Pace, Standing
 from hub.limits import Limits
 from hub.objects import Json, Key, key_of, version_of
 from hub.queue import WorkQueue
 from hub.shared import SharedCaches
 from hub.store import Change
+from hub.term import Term
 from hub.vitals import BOUNDS
 from hub.watching import WatchEvent
 
 __all__ = [
     "BOUNDS",
+    "PASSING",
     "AlreadyExists",
     "BadConfiguration",
     "Cache",
     "Change",
     "Conflict",
     "Controller",
+    "Election",
+    "Fenced",
     "Forbidden",
     "Gone",
     "Hub",
@@ -49,7 +58,10 @@ __all__ = [
     "Limits",
     "Listing",
     "NotFound",
+    "Pace",
     "SharedCaches",
+    "Standing",
+    "Term",
     "TimedOut",
     "TooManyRequests",
     "Unauthorized",
@@ -57,6 +69,8 @@ __all__ = [
     "WatchEvent",
     "WorkQueue",
     "key_of",
+    "own_namespace",
+    "process_identity",
     "record",
     "version_of",
 ]

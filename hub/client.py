@@ -1,9 +1,11 @@
 """A client for any kind of object that an API server serves."""
 
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from copy import copy
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -25,6 +27,9 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 METADATA_ONLY = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
 """What to accept when the rest of a large object is of no use. Who does not know it sends all."""
+
+Fence = Callable[[], None]
+"""Raises Fenced when nothing may be written any more."""
 
 LIST_ATTEMPTS = 3
 """A list whose pages expired while it was read starts again this often."""
@@ -50,6 +55,8 @@ class Hub:
         self._transport = transport
         self._manager = manager
         self._discovery = Discovery(transport, max_age=limits.discovery_age)
+        self.fence: Fence = _open
+        """Asked before each write."""
         self.limits = limits
         self.watches = Watches()
         """The caches that are kept in step through this client."""
@@ -90,6 +97,15 @@ class Hub:
         transport = Transport(configuration, limits=limits, user_agent=manager)
         return cls(transport, manager=manager, limits=limits)
 
+    def fenced(self, fence: Fence) -> Self:
+        """Make a client over the same connections that asks before each write whether it may.
+
+        It counts its requests and watches together with this one; close only one of them.
+        """
+        other = copy(self)
+        other.fence = fence
+        return other
+
     async def close(self) -> None:
         """Close all connections; watches under way end."""
         await self._transport.close()
@@ -120,10 +136,15 @@ class Hub:
         """How long requests took until they were answered."""
         return self._transport.answers
 
+    async def _send(self, request: Request) -> Json:
+        if request.verb not in _READS:
+            self.fence()
+        return await self._transport.send(request)
+
     async def get(self, kind: Kind, name: str, *, namespace: str = "") -> Json:
         """One object. Raises NotFound."""
         path = paths.item(kind, name, namespace=namespace)
-        return await self._transport.send(Request("get", paths.resource(kind), "GET", path))
+        return await self._send(Request("get", paths.resource(kind), "GET", path))
 
     async def find(self, kind: Kind, name: str, *, namespace: str = "") -> Json | None:
         """One object, or None when there is none."""
@@ -149,9 +170,7 @@ class Hub:
         query = selection | {"limit": str(self.limits.page_size)}
         items: list[Json] = []
         while True:
-            page = await self._transport.send(
-                Request("list", paths.resource(kind), "GET", path, query)
-            )
+            page = await self._send(Request("list", paths.resource(kind), "GET", path, query))
             items.extend(_typed(kind, item) for item in page.get("items") or [])
             token = page["metadata"].get("continue")
             if not token:
@@ -173,7 +192,7 @@ class Hub:
             raise ValueError(f"a new {kind} needs a namespace")
         path = paths.collection(kind, namespace=namespace)
         query = self._writing(manager, dry_run=dry_run)
-        return await self._transport.send(
+        return await self._send(
             Request("create", paths.resource(kind), "POST", path, query, _typed(kind, body))
         )
 
@@ -184,7 +203,7 @@ class Hub:
         namespace, name = key_of(body)
         path = paths.item(kind, name, namespace=namespace, subresource=subresource)
         query = self._writing(dry_run=dry_run)
-        return await self._transport.send(
+        return await self._send(
             Request("update", paths.resource(kind, subresource), "PUT", path, query, body)
         )
 
@@ -206,7 +225,7 @@ class Hub:
         path = paths.item(kind, name, namespace=namespace, subresource=subresource)
         query = self._writing(manager, dry_run=dry_run) | {"force": str(force).lower()}
         resource = paths.resource(kind, subresource)
-        return await self._transport.send(
+        return await self._send(
             Request("apply", resource, "PATCH", path, query, _typed(kind, body), APPLY)
         )
 
@@ -234,7 +253,7 @@ class Hub:
         accept = METADATA_ONLY if metadata_only else "application/json"
         request = Request("patch", resource, "PATCH", path, query, patch, content_type, accept)
         try:
-            return await self._transport.send(request)
+            return await self._send(request)
         except errors.Invalid as error:
             if isinstance(patch, list) and not error.details.kind and not error.details.causes:
                 # The API server keeps to itself which operation failed.
@@ -262,9 +281,7 @@ class Hub:
         if propagation:
             body["propagationPolicy"] = propagation
         path = paths.item(kind, name, namespace=namespace)
-        await self._transport.send(
-            Request("delete", paths.resource(kind), "DELETE", path, body=body)
-        )
+        await self._send(Request("delete", paths.resource(kind), "DELETE", path, body=body))
 
     async def delete_all(self, kind: Kind, *, namespace: str = "", labels: str) -> None:
         """Delete all objects with these labels, in one namespace or of a cluster-scoped kind."""
@@ -272,7 +289,7 @@ class Hub:
             raise ValueError(f"to delete every {kind} with labels {labels!r} needs a namespace")
         path = paths.collection(kind, namespace=namespace)
         resource = paths.resource(kind)
-        await self._transport.send(
+        await self._send(
             Request("deletecollection", resource, "DELETE", path, _selection(labels, ""))
         )
 
@@ -312,13 +329,24 @@ class Hub:
 
     async def version(self) -> str:
         """The API server's version, such as `v1.34.4`."""
-        answer = await self._transport.send(Request("get", "version", "GET", "/version"))
+        answer = await self._send(Request("get", "version", "GET", "/version"))
         version: str = answer["gitVersion"]
         return version
+
+    async def clock(self) -> datetime:
+        """What time it is by the API server's own clock: whole seconds, cut off."""
+        return await self._transport.date(Request("get", "version", "GET", "/version"))
 
     def _writing(self, manager: str | None = None, *, dry_run: bool) -> dict[str, str]:
         query = {"fieldManager": manager or self._manager}
         return query | {"dryRun": "All"} if dry_run else query
+
+
+_READS = frozenset({"get", "list", "watch"})
+
+
+def _open() -> None:
+    """Let every write pass: the fence of a client that needs no lead."""
 
 
 def _selection(labels: str, fields: str) -> dict[str, str]:

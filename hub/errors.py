@@ -3,7 +3,8 @@
     HubError                   anything that is not below
     ├── BadConfiguration       kubeconfig or credentials: the operator mends it
     ├── Unavailable            no connection, 5xx: passes, try again
-    │   └── TimedOut           no answer in time; the request may have been done
+    │   ├── TimedOut           no answer in time; the request may have been done
+    │   └── Fenced             not sent: another process may have taken over
     ├── TooManyRequests        429: try again after `retry_after`
     ├── Conflict               409: the object is not as the request assumed: read, decide again
     ├── AlreadyExists          409: the name is taken
@@ -21,7 +22,7 @@ The text of an error is bounded and never holds what was sent.
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Self
+from typing import Final, Self
 
 from hub.objects import Json
 
@@ -96,6 +97,10 @@ class TimedOut(Unavailable):
     """No answer in time. Whether the request was carried out is not known."""
 
 
+class Fenced(Unavailable):
+    """Not sent, because this process may no longer write: whoever leads now does it."""
+
+
 class TooManyRequests(HubError):
     """The API server sheds load."""
 
@@ -146,6 +151,10 @@ _BY_CODE: dict[int, type[HubError]] = {
     HTTPStatus.UNPROCESSABLE_ENTITY: Invalid,
     HTTPStatus.TOO_MANY_REQUESTS: TooManyRequests,
 }
+
+
+PASSING: Final = (Unavailable, TooManyRequests, Conflict)
+"""What is over soon, and is mended by trying again."""
 
 
 def bounded(text: str, limit: int = MAX_TEXT) -> str:

@@ -10,10 +10,12 @@ import yaml
 from kubernetes.aio import config
 from kubernetes.aio.client import Configuration
 
-from hub import credentials
+from hub import credentials, impersonation
 from hub.errors import BadConfiguration
 
 HOME_KUBECONFIG = "~/.kube/config"
+POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+"""Comes with the token of a pod's service account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +87,31 @@ async def load(
     The first of: `path`; the environment's KUBECONFIG (several paths joined as for kubectl);
     the service account when running in a pod; `~/.kube/config`. Raises BadConfiguration.
     """
-    paths = str(path) if path else environment.get("KUBECONFIG", "")
-    if not paths and not context and "KUBERNETES_SERVICE_HOST" in environment:
+    if _uses_pod(path, context, environment):
         return _in_cluster()
+    paths = str(path) if path else environment.get("KUBECONFIG", "")
     return await _from_files(Files(paths or HOME_KUBECONFIG), context)
+
+
+def own_namespace(
+    path: Path | None,
+    *,
+    context: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+    file: Path = POD_NAMESPACE,
+) -> str:
+    """Namespace of the pod that this process runs in; empty when `load` reads a kubeconfig."""
+    if not _uses_pod(path, context, environment):
+        return ""
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ""
+
+
+def _uses_pod(path: Path | None, context: str | None, environment: Mapping[str, str]) -> bool:
+    paths = str(path) if path else environment.get("KUBECONFIG", "")
+    return not paths and not context and "KUBERNETES_SERVICE_HOST" in environment
 
 
 def _in_cluster() -> Configuration:
@@ -115,7 +138,9 @@ async def _from_files(files: Files, context: str | None) -> Configuration:
         )
     except (config.ConfigException, OSError, ValueError, TypeError, AttributeError) as error:
         raise BadConfiguration(f"kubeconfig {files.paths} cannot be used: {error}") from error
-    _keep_fresh(configuration, loader, files.user(context))
+    user = files.user(context)
+    _keep_fresh(configuration, loader, user)
+    impersonation.put(configuration, user.content)
     return configuration
 
 

@@ -4,15 +4,18 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlencode
 
 import aiohttp
 from kubernetes.aio.client import ApiClient, Configuration
+from multidict import CIMultiDict
 
-from hub import failures
+from hub import failures, impersonation
 from hub.connections import Connections
-from hub.errors import BadConfiguration
+from hub.errors import BadConfiguration, HubError
 from hub.limits import Limits
 from hub.objects import Json
 from hub.proxies import proxy_for
@@ -53,6 +56,7 @@ class Transport:
             "trust_env": False,
         }
         self._user_agent = user_agent
+        self._impersonation = impersonation.headers(configuration)
         self._limits = limits
         self.url: str = configuration.host
         self.requests: Counter[tuple[str, str]] = Counter()
@@ -65,12 +69,25 @@ class Transport:
 
     async def send(self, request: Request) -> Json:
         """Answer of one request, parsed. Raises what `hub.errors` draws."""
-        limit = aiohttp.ClientTimeout(
+        async with self._exchange(request, self._limit()) as response:
+            return failures.parse(await response.read(), asked=str(request), url=self.url)
+
+    async def date(self, request: Request) -> datetime:
+        """When the API server answered, by its own clock: whole seconds, cut off.
+
+        Raises HubError when something on the way has removed what says so.
+        """
+        async with self._exchange(request, self._limit()) as response:
+            said = response.headers.get("Date")
+            if said is None:
+                raise HubError(f"{self.url} does not say what time it is")
+            return parsedate_to_datetime(said)
+
+    def _limit(self) -> aiohttp.ClientTimeout:
+        return aiohttp.ClientTimeout(
             total=self._limits.request_timeout.total_seconds(),
             connect=self._limits.connect_timeout.total_seconds(),
         )
-        async with self._exchange(request, limit) as response:
-            return failures.parse(await response.read(), asked=str(request), url=self.url)
 
     async def lines(self, request: Request) -> AsyncGenerator[bytes, None]:
         """Lines of an answer that has no end, until the server ends it."""
@@ -116,12 +133,15 @@ class Transport:
         opened: aiohttp.ClientResponse = response.response
         return opened
 
-    async def _headers(self, request: Request) -> dict[str, str]:
-        headers = {
-            "Accept": request.accept,
-            "Content-Type": request.content_type,
-            "User-Agent": self._user_agent,
-        }
+    async def _headers(self, request: Request) -> CIMultiDict[str]:
+        headers = CIMultiDict(
+            [
+                ("Accept", request.accept),
+                ("Content-Type", request.content_type),
+                ("User-Agent", self._user_agent),
+                *self._impersonation,
+            ]
+        )
         await self._api.update_params_for_auth(
             headers, [], ["BearerToken"], request.path, request.method, None
         )

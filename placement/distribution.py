@@ -14,16 +14,14 @@ from api.bindings import Binding, BindingState
 from api.kinds import WORK
 from api.rollouts import RolloutStrategy
 from hub import (
+    PASSING,
     Change,
-    Conflict,
     Controller,
     Hub,
     HubError,
     Json,
     Key,
     NotFound,
-    TooManyRequests,
-    Unavailable,
     key_of,
 )
 from placement.metadata import (
@@ -44,9 +42,6 @@ from planning.placements import binding_conditions, rendering
 from planning.placements.binding_conditions import BindingReport
 from planning.placements.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
 from planning.placements.rendering import MissingSnapshotError, Source, WorkChanges
-
-_PASSING = (Unavailable, TooManyRequests, Conflict)
-"""Errors that are over soon: tried again without a word in the binding's status."""
 
 
 class Distributor:
@@ -159,8 +154,8 @@ class Distributor:
             return Outcome(override_error=str(error))
         except (MissingSnapshotError, EnvelopeError) as error:
             return Outcome(sync_error=str(error))
-        except _PASSING:
-            raise
+        except PASSING:
+            raise  # Tried again without a word in the binding's status.
         except HubError as error:
             return Outcome(sync_error=str(error))
         by_name = {each["metadata"]["name"]: each for each in self._works_of(key)}

@@ -6,9 +6,8 @@ contract: placement 4 (eligibility), 11
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from api.members import MemberCluster
 from hub import Change, Controller, Json, Key
-from placement.stores import Store
+from placement.stores import Stores
 from planning.placements.eligibility import Candidate, candidate, patience_left
 
 Subscriber = Callable[[Candidate | None, Candidate | None], None]
@@ -18,12 +17,13 @@ Subscriber = Callable[[Candidate | None, Candidate | None], None]
 class Fleet:
     """Follows the members, and time: a member that falls silent says nothing of it."""
 
-    def __init__(self, members: Store) -> None:
-        self._members = members
+    def __init__(self, stores: Stores) -> None:
+        self._members = stores.members
+        self._parsed = stores.parsed_members
         self._known: dict[Key, Candidate] = {}
         self._subscribers: list[Subscriber] = []
         self.controller = Controller("silence of members", self._look_again)
-        members.subscribe(self._on_member)
+        self._members.subscribe(self._on_member)
 
     def subscribe(self, callback: Subscriber) -> None:
         """Call back on each change of what scheduling knows of a member."""
@@ -44,7 +44,7 @@ class Fleet:
     def _take_in(self, key: Key, body: Json | None) -> timedelta | None:
         """Note what a member is like now; returns when its silence will make it another."""
         now = datetime.now(UTC)
-        member = None if body is None else MemberCluster.from_wire(body)
+        member = None if body is None else self._parsed.of(body)
         old = self._known.pop(key, None)
         new = None if member is None else candidate(member, now=now)
         if new is not None:

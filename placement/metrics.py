@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 from api.kinds import Scope
 from api.members import MemberCluster
 from api.placements import Placement
-from hub import Json, Key
+from hub import Key
 from planning.placements import eligibility, placement_metrics
 
 NAME: Final = "fleet_workload_placement_status_last_timestamp_seconds"
@@ -42,7 +42,7 @@ class PlacementMetrics:
 class MemberSilence(Collector):
     """Says how long each member has not been heard of; nothing of one that never was."""
 
-    def __init__(self, members: Callable[[], Iterable[Json]]) -> None:
+    def __init__(self, members: Callable[[], Iterable[MemberCluster]]) -> None:
         self._members = members
 
     def collect(self) -> Iterable[Metric]:
@@ -53,7 +53,7 @@ class MemberSilence(Collector):
             labels=("member",),
         )
         now = datetime.now(UTC)
-        for member in map(MemberCluster.from_wire, self._members()):
+        for member in self._members():
             if (silent := eligibility.silence(member, now=now)) is not None:
                 # The clock of the member may be ahead of this one.
                 family.add_metric((member.metadata.name,), max(silent.total_seconds(), 0))

@@ -8,16 +8,14 @@ import logging
 from api.bindings import BindingState
 from api.placements import PlacementSpec
 from hub import (
+    PASSING,
     Change,
-    Conflict,
     Controller,
     Hub,
     HubError,
     Json,
     Key,
     NotFound,
-    TooManyRequests,
-    Unavailable,
     key_of,
 )
 from placement.metadata import asked, is_going
@@ -28,8 +26,6 @@ from planning.placements import mirroring
 from planning.placements.mirroring import NOT_MIRRORED, SEVERAL_CLUSTERS, Mirrored
 
 logger = logging.getLogger(__name__)
-
-_PASSING = (Unavailable, TooManyRequests, Conflict)
 
 
 class Mirror:
@@ -48,15 +44,14 @@ class Mirror:
             self.controller.queue.add(change.key)
 
     def _on_work(self, change: Change) -> None:
-        # A change that says nothing new costs a comparison; only few placements want a mirror.
-        if change.new is None or not mirroring.reported(change.new):
+        owner = binding_of(change.new) if change.new else None
+        if change.new is None or owner is None or owner[0] != self._own.scope.name:
             return
-        owner = binding_of(change.new)
-        if owner is not None and owner[0] == self._own.scope.name:
-            binding = self._own.bindings.get(owner[1])
-            placement = placement_of(binding) if binding else None
-            if placement is not None:
-                self.controller.queue.add(placement)
+        binding = self._own.bindings.get(owner[1])
+        placement = placement_of(binding) if binding else None
+        # Only few placements want a mirror, and only their agents report what it shows.
+        if placement is not None and mirroring.reported(change.new):
+            self.controller.queue.add(placement)
 
     async def _reconcile(self, key: Key) -> None:
         body = self._own.placements.get(key)
@@ -96,7 +91,7 @@ class Mirror:
                 await self._hub.replace(kind, body, subresource="status")
         except NotFound:
             logger.debug("%s %s has no original, or no status, to show", kind, mirrored.name)
-        except _PASSING:
+        except PASSING:
             raise
         except HubError as error:
             return f"the status of {kind.kind} {mirrored.name} cannot be written: {error}"

@@ -24,7 +24,7 @@ from planning.placements import (
     status_copies,
 )
 from planning.placements.placement_status import View
-from planning.placements.snapshotting import index_of, is_master
+from planning.placements.snapshotting import index_of, is_master, number_of
 
 
 class Reporter:
@@ -139,7 +139,7 @@ class Reporter:
 
 def _contents(snapshots: list[Json]) -> dict[str, list[Json]]:
     """Selected objects by index, the oldest index first, each master's objects before others."""
-    ordered = sorted(snapshots, key=lambda each: (int(index_of(each) or 0), not is_master(each)))
+    ordered = sorted(snapshots, key=lambda each: (number_of(each), not is_master(each)))
     contents: dict[str, list[Json]] = {}
     for each in ordered:
         contents.setdefault(index_of(each), []).extend(each["spec"]["selectedResources"])

@@ -42,8 +42,8 @@ class Placement:
         self._metrics = PlacementMetrics(registry)
         self._hub = hub
         self._stores = Stores(hub)
-        registry.register(MemberSilence(self._stores.members.items))
-        self._fleet = Fleet(self._stores.members)
+        registry.register(MemberSilence(self._stores.all_members))
+        self._fleet = Fleet(self._stores)
         self._watches = ContentWatches(hub, self._on_content)
         self._copies = StatusCopies(hub, self._stores.status_copies)
         self._scopes = {name: self._scope_room(name, settings) for name in SCOPES}

@@ -11,17 +11,15 @@ from api.kinds import CLUSTER_RESOURCE_PLACEMENT, CLUSTER_RESOURCE_PLACEMENT_STA
 from api.placements import Placement, PlacementStatus
 from api.reasons import PlacementMessage
 from hub import (
+    PASSING,
     AlreadyExists,
     Change,
-    Conflict,
     Controller,
     Hub,
     HubError,
     Json,
     Key,
     NotFound,
-    TooManyRequests,
-    Unavailable,
     key_of,
 )
 from placement.metadata import drop_finalizers, is_going, owner_reference
@@ -68,7 +66,7 @@ class StatusCopies:
         copy = status_copies.body(placement, status, owner=owner, now=datetime.now(UTC))
         try:
             written = await self._write(copy, present)
-        except (Unavailable, TooManyRequests, AlreadyExists, Conflict):
+        except (*PASSING, AlreadyExists):
             raise
         except HubError as error:
             return str(error)

@@ -25,6 +25,7 @@ from api.kinds import (
     Scope,
     ScopeName,
 )
+from api.members import MemberCluster
 from hub import Cache, Change, Hub, Json, Key, key_of
 
 Model = TypeVar("Model")
@@ -205,6 +206,7 @@ class Stores:
         self.scopes = {name: ScopeStores(hub, scope) for name, scope in SCOPES.items()}
         self.works = Store(hub, WORK)
         self.members = Store(hub, MEMBER_CLUSTER)
+        self.parsed_members = Parsed(self.members, MemberCluster.from_wire)
         self.member_namespaces = Store(hub, NAMESPACE, labels=names.MEMBER_NAME)
         self.definitions = Store(hub, CUSTOM_RESOURCE_DEFINITION)
         self.cluster_overrides = OverrideStores(
@@ -213,6 +215,10 @@ class Stores:
         self.resource_overrides = OverrideStores(hub, RESOURCE_OVERRIDE, RESOURCE_OVERRIDE_SNAPSHOT)
         self.status_copies = Store(hub, CLUSTER_RESOURCE_PLACEMENT_STATUS)
         self.works_of = self.works.group(binding_of)
+
+    def all_members(self) -> Iterator[MemberCluster]:
+        """The members, sorted by name."""
+        return map(self.parsed_members.of, self.members.items())
 
     def all(self) -> list[Store]:
         """Every store."""

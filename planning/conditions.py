@@ -5,8 +5,12 @@ contract: update-runs 2.2
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
 from api.base import Condition
+
+MAX_MESSAGE: Final = 32768
+"""Characters that the API takes; a status with a longer message is refused as a whole."""
 
 
 def find(conditions: Iterable[Condition], kind: str) -> Condition | None:
@@ -55,12 +59,17 @@ def put(conditions: list[Condition], condition: Condition) -> bool:
 def make(
     kind: str, status: str, reason: str, message: str, *, generation: int, now: datetime
 ) -> Condition:
-    """A condition as of `now`, in whole seconds as the API keeps them."""
+    """A condition as of `now`, in whole seconds as the API keeps them; its message is bounded."""
     return Condition(
         type=kind,
         status=status,
         reason=reason,
-        message=message,
+        message=bounded(message),
         observed_generation=generation,
         last_transition_time=now.replace(microsecond=0),
     )
+
+
+def bounded(message: str) -> str:
+    """The message, cut where the API would refuse it: others have written parts of it."""
+    return message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + "…"

@@ -21,7 +21,7 @@ REPORTER: Final = "fleetgate"
 CLUSTER_NAMESPACE: Final = "default"
 """Where events of objects without a namespace go; the API server takes them nowhere else."""
 MAX_MESSAGE: Final = 1024
-"""Characters, as many as events.k8s.io allows a note."""
+"""Bytes, as many as events.k8s.io allows a note."""
 _MAX_PREFIX: Final = 200
 """Characters of the object's name in the event's name, which may have 253 in all."""
 
@@ -121,4 +121,7 @@ def _digest(*parts: str) -> str:
 
 
 def _bounded(message: str) -> str:
-    return message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + "…"
+    if len(message.encode()) <= MAX_MESSAGE:
+        return message
+    kept = message.encode()[: MAX_MESSAGE - len("…".encode())]
+    return kept.decode(errors="ignore") + "…"

@@ -25,3 +25,14 @@ def parse(text: str) -> int:
     if not -_MOST - 1 <= number <= _MOST:
         raise ValueError(f'strconv.Atoi: parsing "{text}": value out of range')
     return number
+
+
+def known(text: str, *, otherwise: int) -> int:
+    """Read a count or an index that stands in an object; `otherwise` where it says none.
+
+    Labels and annotations can be edited by hand: what is written there need not be a number.
+    """
+    try:
+        return parse(text)
+    except ValueError:
+        return otherwise

@@ -20,7 +20,9 @@ _DECIMAL: Final = {letter: Decimal(10) ** (3 * n) for n, letter in enumerate("kM
 _SMALL: Final = {letter: Decimal(10) ** (-3 * n) for n, letter in enumerate("mun", start=1)}
 _FACTORS: Final = {"": Decimal(1)} | _BINARY | _DECIMAL | _SMALL
 _LONGEST: Final = 64
-"""Characters that a quantity can sensibly have; an exponent of many digits would cost a fortune."""
+"""Characters that a quantity can sensibly have."""
+_MOST_EXPONENT: Final = 100
+"""Beyond what anything has; to write `1e999999` out would take a megabyte and a second."""
 
 
 def parse(text: str | int) -> Decimal:
@@ -32,8 +34,10 @@ def parse(text: str | int) -> Decimal:
     found = _GRAMMAR.fullmatch(str(text)[: _LONGEST + 1])
     if found is None or len(found.group()) > _LONGEST:
         raise ValueError(f'"{text}" is not a quantity such as 2, 500m or 16Gi')
-    number = Decimal(found["number"] + (found["exponent"] or ""))
-    return number * _FACTORS[found["suffix"] or ""]
+    exponent = int((found["exponent"] or "e0")[1:])
+    if abs(exponent) > _MOST_EXPONENT:
+        raise ValueError(f'"{text}" is no quantity that anything could have')
+    return Decimal(found["number"]).scaleb(exponent) * _FACTORS[found["suffix"] or ""]
 
 
 def known(text: str | int | None) -> Decimal | None:

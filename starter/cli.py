@@ -29,10 +29,16 @@ COMMANDS = {
         "starter.completion.command:completion",
         "Make the shell complete commands, and names on the hub.",
     ),
+    "doctor": ("starter.doctor.command:doctor", "Say what is not well, and what to type about it."),
     "crds": ("starter.crds:crds", "Print the kinds' definitions, or install them."),
+    "policies": ("starter.policies:policies", "Print the admission policies, or install them."),
     "search-attributes": (
         "starter.search_attributes:search_attributes_command",
         "Register with Temporal what its UI finds runs by.",
+    ),
+    "temporal": (
+        "starter.operating.group:temporal",
+        "Prepare Temporal: setup, set-current, codec-server.",
     ),
     "worker": ("starter.worker:worker", "Drive update runs: engine, bridge, placement, agents."),
     "agent": ("starter.agent:agent", "Be the agent of one member cluster."),

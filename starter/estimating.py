@@ -16,7 +16,8 @@ from api.runs import StageStatus, UpdateRun
 from api.strategies import Stage, StageTaskType
 from planning import conditions
 from planning.runs import concurrency, waves
-from starter.views import ENDED, Phase, Progress, RunView, StageRow
+from planning.runs.phases import ENDED, Phase
+from starter.views import Progress, RunView, StageRow
 
 COUNTED: Final = 0.9
 """Share of the durations that count, the shortest first: a cluster that was stuck for a night says

@@ -1,10 +1,14 @@
-"""Sending a message to a run's workflow, as a Temporal update that is answered."""
+"""Talking to a run's workflow: what would become of a message, and telling it one."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
-from typing import Final
+from typing import Final, Self
 
 from temporalio.client import (
+    Client,
+    WorkflowQueryFailedError,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
@@ -16,14 +20,27 @@ from planning.identity import RunRef
 from starter import temporal
 from starter.failures import Failure
 from starter.targets import Target
-from workflows.messages import Answer, Approve, ChangeState
+from workflows.encryption import ENCODED_FAILURE, EncryptedError
+from workflows.encryption import VARIABLE as KEYS_VARIABLE
+from workflows.messages import Answer, Approve, ChangeState, Verdict
 
 ANSWER_WITHIN: Final = timedelta(seconds=10)
 """Longer than a worker needs that has just been started in the place of a killed one."""
 
 
+_NO_WORKER: Final = "no worker answers"
+_WITHOUT_WORKER: Final = (
+    RPCStatusCode.FAILED_PRECONDITION,  # none has asked for work recently
+    RPCStatusCode.DEADLINE_EXCEEDED,
+)
+
+
 class Unanswered(Exception):  # noqa: N818 - it is an outcome, not an error
     """No workflow took the message; the text says why."""
+
+
+class NotRunning(Unanswered):
+    """The run has no workflow, or that is over."""
 
 
 def reference(run: UpdateRun, target: Target) -> RunRef:
@@ -37,27 +54,66 @@ def reference(run: UpdateRun, target: Target) -> RunRef:
     )
 
 
-async def ask(target: Target, ref: RunRef, update: str, message: ChangeState | Approve) -> str:
-    """Send the message and return the workflow's answer.
+class Line:
+    """The way to the workflow of one run."""
 
-    Raises Unanswered when no workflow could be asked, Failure with the workflow's words when it
-    refuses.
-    """
+    def __init__(self, client: Client, ref: RunRef) -> None:
+        self._handle = client.get_workflow_handle(ref.workflow_id)
+
+    @classmethod
+    async def to(cls, target: Target, ref: RunRef) -> Self:
+        """Connect with Temporal. Raises Unanswered when that is not possible."""
+        try:
+            return cls(await temporal.connect(target), ref)
+        except temporal.OutOfReach as reason:
+            raise Unanswered(str(reason)) from reason
+
+    async def consult(self, query: str, *arguments: Approve) -> Verdict:
+        """Ask what would become of a message. Raises Unanswered when no workflow could be asked."""
+        with _unanswered():
+            try:
+                async with asyncio.timeout(ANSWER_WITHIN.total_seconds()):
+                    verdict: Verdict = await self._handle.query(
+                        query, args=arguments, result_type=Verdict
+                    )
+            except (WorkflowQueryFailedError, EncryptedError):
+                # A worker of an earlier version does not know, or what it says cannot be read
+                # without its keys: what it does will show.
+                return Verdict()
+        return verdict
+
+    async def tell(self, update: str, message: ChangeState | Approve) -> str:
+        """Send the message and return the workflow's answer.
+
+        Raises Unanswered when no workflow could be asked, Failure with the workflow's words when
+        it refuses.
+        """
+        with _unanswered():
+            try:
+                async with asyncio.timeout(ANSWER_WITHIN.total_seconds()):
+                    answer: Answer = await self._handle.execute_update(
+                        update, message, result_type=Answer
+                    )
+            except WorkflowUpdateFailedError as error:
+                raise Failure(_refusal(error), advice=_to_read(error)) from error
+            except EncryptedError as error:
+                raise Failure(
+                    f"the workflow was asked, but its answer cannot be read: {error}",
+                    advice="`fleetgate run show` tells what became of it",
+                ) from error
+        return answer.text
+
+
+@contextmanager
+def _unanswered() -> Iterator[None]:
     try:
-        client = await temporal.connect(target)
-    except temporal.OutOfReach as reason:
-        raise Unanswered(str(reason)) from reason
-    handle = client.get_workflow_handle(ref.workflow_id)
-    try:
-        async with asyncio.timeout(ANSWER_WITHIN.total_seconds()):
-            answer: Answer = await handle.execute_update(update, message, result_type=Answer)
-    except WorkflowUpdateFailedError as error:
-        raise Failure(_refusal(error)) from error
+        yield
     except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
-        raise Unanswered("no worker answers") from error
+        raise Unanswered(_NO_WORKER) from error
     except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            raise NotRunning("the run has no running workflow") from error
         raise Unanswered(_why(error)) from error
-    return answer.text
 
 
 def _refusal(error: WorkflowUpdateFailedError) -> str:
@@ -66,7 +122,14 @@ def _refusal(error: WorkflowUpdateFailedError) -> str:
     return cause.message if isinstance(cause, ApplicationError) else str(cause)
 
 
+def _to_read(error: WorkflowUpdateFailedError) -> str:
+    """What to do to read why it was refused; empty if it can be read."""
+    if _refusal(error) != ENCODED_FAILURE:
+        return ""
+    return f"the workflow's words are encrypted: name a file with the keys with {KEYS_VARIABLE}"
+
+
 def _why(error: RPCError) -> str:
-    if error.status is RPCStatusCode.NOT_FOUND:
-        return "the run has no running workflow"
+    if error.status in _WITHOUT_WORKER:
+        return _NO_WORKER
     return f"Temporal says: {error.message}"

@@ -5,8 +5,9 @@ from datetime import datetime
 
 from rich.text import Text
 
+from planning.runs.phases import Phase
 from starter import columns, output, words
-from starter.views import ClusterRow, Phase, Progress, RunView, StageRow, moved
+from starter.views import ClusterRow, Progress, RunView, StageRow, moved
 
 BAR_WIDTH = 30
 """Cells of the progress bar: leaves room for the sentence beside it."""

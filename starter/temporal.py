@@ -25,16 +25,16 @@ class OutOfReach(Exception):  # noqa: N818 - it is an outcome, not an error
 async def connect(target: Target) -> Client:
     """A client of the Temporal that the environment names, or else of the local fleet's.
 
-    Raises OutOfReach.
+    Raises OutOfReach, and UnusableSettingsError for what the environment says wrongly.
     """
     try:
         async with asyncio.timeout(CONNECT_WITHIN.total_seconds()):
-            return await plugin.connect(_environment(target))
+            return await plugin.connect(environment(target))
     except (TimeoutError, RuntimeError, OSError) as error:
         raise OutOfReach("Temporal cannot be reached") from error
 
 
-def _environment(target: Target) -> dict[str, str]:
+def environment(target: Target) -> dict[str, str]:
     """The environment, with the local fleet's Temporal in it if the hub is that fleet's.
 
     A Temporal that the environment names wins.

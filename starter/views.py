@@ -12,8 +12,7 @@ from api.reasons import ConditionType, StageReason
 from api.runs import ClusterStatus, RunState, StageStatus, UpdateRun
 from planning import conditions
 from planning.runs import phases
-from planning.runs.phases import ENDED as ENDED
-from planning.runs.phases import Phase as Phase
+from planning.runs.phases import Phase
 from starter import gates
 from starter.gates import Gates
 
@@ -130,7 +129,7 @@ def of(run: UpdateRun) -> RunView:
     stages = [_stage(stage) for stage in status.stages_status]
     if deletion and deletion.clusters:
         stages.append(_stage(deletion, deletes=True))
-    current = phase(run)
+    current = phases.phase(status)
     return RunView(
         name=run.metadata.name,
         namespace=run.metadata.namespace,
@@ -140,7 +139,7 @@ def of(run: UpdateRun) -> RunView:
         state=run.spec.state,
         phase=current,
         stages=tuple(stages),
-        gates=Gates() if current in ENDED else gates.closed(run),
+        gates=Gates() if current in phases.ENDED else gates.closed(run),
         conditions=tuple(status.conditions),
         created=run.metadata.creation_timestamp,
         up_to_date=_up_to_date(run),
@@ -160,11 +159,6 @@ def moved(old: RunView | None, new: RunView) -> list[tuple[StageRow, ClusterRow]
         for cluster in stage.clusters
         if cluster.progress is not before.get((stage.name, cluster.name), Progress.AHEAD)
     ]
-
-
-def phase(run: UpdateRun) -> Phase:
-    """Where the run is, in one word."""
-    return phases.phase(run.status)
 
 
 def _up_to_date(run: UpdateRun) -> bool:

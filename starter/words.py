@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from planning.runs.phases import Phase
 from starter.estimating import Estimate
 from starter.gates import Approval, Wait
-from starter.views import Phase, Progress, RunView, StageRow
+from starter.views import Progress, RunView, StageRow
 
 NAMED_AT_MOST = 3
 """Clusters that a sentence names; the table shows all."""

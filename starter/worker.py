@@ -7,6 +7,8 @@ import click
 import worker as process
 from starter.helping import examples
 from telemetry import Tracing
+from wiring import PlacementKind, Upgrade
+from workflows.messages import TemporalApprovals
 
 
 @click.command(
@@ -22,7 +24,7 @@ from telemetry import Tracing
 )
 @click.option(
     "--placement",
-    type=click.Choice([str(each) for each in process.PlacementKind]),
+    type=click.Choice([str(each) for each in PlacementKind]),
     help="Who makes snapshots, bindings and Works: fleetgate, or another system such as KubeFleet "
     "[FLEETGATE_PLACEMENT; default: builtin].",
 )
@@ -42,6 +44,12 @@ from telemetry import Tracing
     "[FLEETGATE_STUCK_AFTER; default: 5m].",
 )
 @click.option(
+    "--temporal-approvals",
+    type=click.Choice([str(each) for each in TemporalApprovals]),
+    help="Whether approvals count that are given in Temporal alone, which does not know the hub's "
+    "users  [FLEETGATE_TEMPORAL_APPROVALS; default: accept].",
+)
+@click.option(
     "--metrics-address",
     metavar="HOST:PORT",
     help="Where to serve /healthz, /readyz and /metrics "
@@ -57,6 +65,29 @@ from telemetry import Tracing
     type=click.Choice([str(each) for each in Tracing]),
     help="Send traces where OTEL_EXPORTER_OTLP_ENDPOINT and so on say; needs fleetgate[tracing]  "
     "[FLEETGATE_TRACING; default: none].",
+)
+@click.option(
+    "--payload-keys",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File with the keys that Temporal's payloads are encrypted with  "
+    "[FLEETGATE_PAYLOAD_KEYS; default: not encrypted].",
+)
+@click.option(
+    "--deployment",
+    metavar="NAME",
+    help="Worker deployment in Temporal, of which only the current build gets work  "
+    "[FLEETGATE_DEPLOYMENT; default: none].",
+)
+@click.option(
+    "--build-id",
+    metavar="ID",
+    help="What tells this build from others of its deployment  [FLEETGATE_BUILD_ID].",
+)
+@click.option(
+    "--upgrade",
+    type=click.Choice([str(each) for each in Upgrade]),
+    help="When a run goes on with a newer build that was made current  "
+    "[FLEETGATE_UPGRADE; default: any-time].",
 )
 @click.option(
     "--members",
@@ -75,6 +106,18 @@ from telemetry import Tracing
     default=None,
     help="Have these agents report their members' namespaces: a ResourcePlacement then goes only "
     "where its own is  [FLEETGATE_COLLECT_NAMESPACES; default: no].",
+)
+@click.option(
+    "--lease-namespace",
+    metavar="NAMESPACE",
+    help="Namespace of the hub with the Leases by which several workers take turns  "
+    "[FLEETGATE_LEASE_NAMESPACE; default: the pod's, or `default` outside a cluster].",
+)
+@click.option(
+    "--identity",
+    metavar="NAME",
+    help="Name of this process in those Leases, which no other may have  "
+    "[FLEETGATE_IDENTITY; default: made from host and process].",
 )
 def worker(**settings: object) -> None:
     """Drive update runs until told to stop (SIGTERM, Ctrl-C).

@@ -9,6 +9,7 @@ from telemetry.hub_metrics import (
     register_hub_requests,
     register_hub_watches,
 )
+from telemetry.leadership import LeadershipMetrics
 from telemetry.logs import LogFormat, configure_logging, log_about, logged_about
 from telemetry.metrics import process_registry
 from telemetry.temporal import temporal_runtime
@@ -18,6 +19,7 @@ from telemetry.tracing import Tracer, Tracing, TracingError, start_tracing
 __all__ = [
     "AddressError",
     "Health",
+    "LeadershipMetrics",
     "LogFormat",
     "TemporalMetrics",
     "Tracer",

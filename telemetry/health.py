@@ -20,7 +20,9 @@ class Health:
 
     def __init__(self) -> None:
         self.ready = False
-        """It polls for work, and its watches are in step."""
+        """It polls for work, and its watches are in step or it stands by."""
+        self.standings: dict[str, str] = {}
+        """What each part that processes take turns at does here: `leads`, or for whom it waits."""
 
 
 def register_readiness(registry: CollectorRegistry, health: Health) -> None:
@@ -67,14 +69,19 @@ def _application(health: Health, registry: CollectorRegistry | None) -> web.Appl
 
     async def readyz(_: web.Request) -> web.Response:
         if health.ready:
-            return web.Response(text="ready\n")
-        return web.Response(text="not ready yet\n", status=503)
+            return web.Response(text=_told("ready", health))
+        return web.Response(text=_told("not ready yet", health), status=503)
 
     application = web.Application()
     application.add_routes([web.get("/healthz", healthz), web.get("/readyz", readyz)])
     if registry is not None:
         application.add_routes([web.get("/metrics", _metrics_of(registry))])
     return application
+
+
+def _told(readiness: str, health: Health) -> str:
+    standings = [f"{part} {standing}" for part, standing in sorted(health.standings.items())]
+    return "".join(f"{line}\n" for line in (readiness, *standings))
 
 
 def _metrics_of(registry: CollectorRegistry) -> Handler:
@@ -87,9 +94,10 @@ def _metrics_of(registry: CollectorRegistry) -> Handler:
 
 def _parsed(address: str) -> tuple[str, int]:
     host, colon, port = address.rpartition(":")
-    if not colon or not (port.isascii() and port.isdigit()) or int(port) > 65535:
+    number = int(port) if port.isascii() and port.isdigit() and len(port) <= 5 else 65536
+    if not colon or number > 65535:
         raise AddressError(
             f"FLEETGATE_METRICS_ADDRESS is {address!r}, which is no address: "
             "write host:port, such as 127.0.0.1:9464"
         )
-    return host.strip("[]"), int(port)
+    return host.strip("[]"), number

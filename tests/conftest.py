@@ -15,8 +15,18 @@ _FOLDER = pytest.StashKey[Path]()
 FLEETS = ("e2e", "docs")
 """Rooms whose tests type on whole fleets."""
 
-# Speed is measured in benchmarks; here a busy machine may take its time.
-hypothesis.settings.register_profile("fleetgate", deadline=None)
+# Speed is measured in benchmarks; here a busy machine may take its time. The examples are the same
+# each time: what fails is the fault of what has changed. For more: --hypothesis-profile=campaign.
+hypothesis.settings.register_profile(
+    "fleetgate", deadline=None, derandomize=True, max_examples=50, database=None
+)
+hypothesis.settings.register_profile(
+    "campaign",
+    deadline=None,
+    max_examples=2000,
+    print_blob=True,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
 hypothesis.settings.load_profile("fleetgate")
 
 

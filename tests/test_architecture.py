@@ -19,6 +19,7 @@ ROOMS = (
     "planning",
     "starter",
     "telemetry",
+    "wiring",
     "workflows",
 )
 

@@ -1,5 +1,6 @@
 """The worker's settings, and the worker as a process."""
 
+import asyncio
 import json
 import os
 import signal
@@ -14,12 +15,14 @@ import pytest
 from pydantic import ValidationError
 
 import worker
+from api.kinds import LEASE
 from deploy.local import crds, ports
 from hub import Hub
 from telemetry import AddressError, Health, LogFormat, Tracing, serve_health
 from tests.support.eventually import eventually
 from tests.support.servers import Servers
-from worker import PlacementKind, Role, Settings
+from wiring import PlacementKind, Role, Settings, Upgrade
+from workflows.messages import TemporalApprovals
 
 ROOT = Path(__file__).parent.parent
 
@@ -39,6 +42,8 @@ def test_without_variables_a_worker_does_everything_for_a_small_fleet() -> None:
     assert settings.log_format is None
     assert settings.tracing is Tracing.NONE
     assert settings.members == {}
+    assert settings.lease_namespace == ""
+    assert settings.identity == ""
 
 
 @pytest.mark.parametrize(
@@ -54,12 +59,17 @@ def test_without_variables_a_worker_does_everything_for_a_small_fleet() -> None:
         ("FLEETGATE_METRICS_ADDRESS", "[::1]:80", "metrics_address", "[::1]:80"),
         ("FLEETGATE_LOG_FORMAT", "json", "log_format", LogFormat.JSON),
         ("FLEETGATE_TRACING", "otlp", "tracing", Tracing.OTLP),
+        ("FLEETGATE_TEMPORAL_APPROVALS", "refuse", "temporal_approvals", TemporalApprovals.REFUSE),
         ("FLEETGATE_MEMBERS", "a=a.kubeconfig", "members", {"a": Path("a.kubeconfig")}),
         ("FLEETGATE_MEMBERS", "a=x=y, b=/z,", "members", {"a": Path("x=y"), "b": Path("/z")}),
         ("FLEETGATE_MEMBERS", "", "members", {}),
         ("FLEETGATE_MEMBER_SECRETS", "fleet", "member_secrets", "fleet"),
+        ("FLEETGATE_PAYLOAD_KEYS", "/keys", "payload_keys", Path("/keys")),
+        ("FLEETGATE_UPGRADE", "between-stages", "upgrade", Upgrade.BETWEEN_STAGES),
         ("FLEETGATE_COLLECT_NAMESPACES", "true", "collect_namespaces", True),
         ("FLEETGATE_COLLECT_NAMESPACES", "0", "collect_namespaces", False),
+        ("FLEETGATE_LEASE_NAMESPACE", "fleetgate", "lease_namespace", "fleetgate"),
+        ("FLEETGATE_IDENTITY", "fleetgate-7d4f9-x2x8q", "identity", "fleetgate-7d4f9-x2x8q"),
     ],
 )
 def test_each_variable_sets_its_field(variable: str, value: str, field: str, read: object) -> None:
@@ -73,17 +83,31 @@ def test_a_flag_wins_over_its_variable(field: str) -> None:
         "members": "b=/z",
         "collect_namespaces": "false",
         "tracing": "otlp",
+        "upgrade": "between-stages",
+        "temporal_approvals": "refuse",
     }
     by_variable = {"run": "engine", "placement": "builtin", "stuck_after": "8m"} | {
         "log_format": "json",
         "members": "a=/z",
         "collect_namespaces": "true",
         "tracing": "none",
+        "upgrade": "any-time",
+        "temporal_approvals": "accept",
     }
-    environ = {f"FLEETGATE_{field.upper()}": by_variable.get(field, "variable")}
+    goes_with = {"deployment": "FLEETGATE_BUILD_ID", "build_id": "FLEETGATE_DEPLOYMENT"}
+    others = {goes_with[field]: "any"} if field in goes_with else {}
+    environ = others | {f"FLEETGATE_{field.upper()}": by_variable.get(field, "variable")}
     flag = by_flag.get(field, "flag")
-    assert Settings.load(environ, **{field: flag}) == Settings.load({}, **{field: flag})
+    assert Settings.load(environ, **{field: flag}) == Settings.load(others, **{field: flag})
     assert Settings.load(environ, **{field: None}) == Settings.load(environ)
+
+
+def test_a_deployment_without_a_build_is_refused() -> None:
+    with pytest.raises(ValidationError, match="go together: set both or none"):
+        Settings.load({"FLEETGATE_DEPLOYMENT": "fleetgate"})
+    named = Settings.load({"FLEETGATE_DEPLOYMENT": "fleetgate", "FLEETGATE_BUILD_ID": "0.2.0"})
+    assert (named.deployment, named.build_id) == ("fleetgate", "0.2.0")
+    assert named.upgrade is Upgrade.ANY_TIME
 
 
 def test_variables_of_others_are_ignored() -> None:
@@ -109,6 +133,8 @@ def test_settings_cannot_be_changed() -> None:
         ),
         ("LOG_FORMAT", "xml", "Input should be 'text' or 'json'"),
         ("TRACING", "jaeger", "Input should be 'none' or 'otlp'"),
+        ("UPGRADE", "never", "Input should be 'any-time' or 'between-stages'"),
+        ("BUILD_ID", "1", "deployment and build id go together: set both or none"),
         ("MEMBERS", "a", "write name=path,name=path"),
         ("MEMBERS", "a=x,=y", "write name=path,name=path"),
         ("MEMBERS", "a=", "write name=path,name=path"),
@@ -214,7 +240,7 @@ async def readiness(address: str, process: subprocess.Popen[str]) -> int:
         return 0
 
 
-@pytest.mark.parametrize("parts", ["engine", "engine,bridge,placement,agents"])
+@pytest.mark.parametrize("parts", ["engine", "bridge", "engine,bridge,placement,agents"])
 async def test_a_worker_is_ready_stays_and_ends_in_peace(
     start: Start, parts: str, own_kubeconfig: Path, temporal_address: str, tmp_path: Path
 ) -> None:
@@ -233,6 +259,10 @@ async def test_a_worker_is_ready_stays_and_ends_in_peace(
     assert process.wait(timeout=20) == 0
     messages = [json.loads(line)["message"] for line in logged(tmp_path)]
     assert messages.count("ready") == messages.count("stopping") == 1
+    async with await Hub.connect(own_kubeconfig) as hub:
+        leases = (await hub.list(LEASE, namespace="default")).items
+    assert {each["spec"]["holderIdentity"] for each in leases} <= {""}
+    assert leases or parts == "engine"
 
 
 async def test_a_worker_waits_for_temporal_without_being_ready(
@@ -262,6 +292,20 @@ async def test_a_hub_that_cannot_be_reached_is_one_line(start: Start, tmp_path: 
     (line,) = logged(tmp_path)
     assert line.startswith("error: ")
     assert "none.kubeconfig" in line
+
+
+async def test_a_namespace_for_leases_that_is_missing_is_one_line(
+    start: Start, own_kubeconfig: Path, tmp_path: Path
+) -> None:
+    process = start(
+        KUBECONFIG=str(own_kubeconfig),
+        FLEETGATE_RUN="placement",
+        FLEETGATE_LEASE_NAMESPACE="none",
+        FLEETGATE_METRICS_ADDRESS=f"127.0.0.1:{ports.choose()}",
+    )
+    assert await asyncio.to_thread(process.wait, timeout=60) == 1
+    (line,) = logged(tmp_path)
+    assert line.startswith("error: the hub has no namespace 'none' for lease 'fleetgate-placement'")
 
 
 @pytest.mark.parametrize("variable", ["RUN", "TASK_QUEUE", "KUBECONFIG", "STUCK_AFTER"])

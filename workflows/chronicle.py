@@ -53,7 +53,8 @@ class Chronicle:
         rollout = self._rollout
         while True:
             await workflow.wait_condition(self._is_behind)
-            before, self._known = self._known, self._situation()
+            before, self._known = rollout.before or self._known, self._situation()
+            rollout.before = None
             self._changes = rollout.ledger.changes
             # What gates told goes first: it is why the status changed.
             told, rollout.told = rollout.told, []
@@ -100,4 +101,6 @@ class Chronicle:
 
     def _situation(self) -> Situation:
         rollout = self._rollout
-        return run_events.situation(rollout.ledger.status, desired=rollout.desired)
+        return run_events.situation(
+            rollout.ledger.status, desired=rollout.desired, asked=rollout.asked
+        )

@@ -39,6 +39,9 @@ async def settle(
 def _taken(rollout: Rollout, request: UpdateCluster, updated: ClusterUpdated) -> ClusterUpdated:
     if not updated.preempted:
         return updated
+    if request.cluster in rollout.lost:
+        # Nobody took it: the hub was restored, and knows nothing of the write. It is done anew.
+        return ClusterUpdated(gone=True)
     # The scheduler may have replaced the binding, and then the new one is to be looked at.
     binding = rollout.targets.selected[request.cluster]
     text = bindings.preempted(

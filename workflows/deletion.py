@@ -9,26 +9,30 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import ClusterUpdated, FollowBindings, RemoveCluster
-    from planning.runs import marks
+    from planning.runs import adopting, concurrency, marks
     from planning.runs.ledger import DELETION
     from workflows import calls
     from workflows.rollout import Rollout
 
 
 async def remove_clusters(rollout: Rollout) -> None:
-    """Delete all bindings at once and wait until they are gone."""
+    """Delete all bindings at once, as far as Temporal allows, and wait until they are gone."""
     rollout.stage = DELETION
-    await rollout.until_running()
-    marks.run_progressing(rollout.ledger, workflow.now())
-    marks.stage_started(rollout.ledger, DELETION, workflow.now())
-    clusters = [each.cluster_name for each in rollout.ledger.stage(DELETION).clusters]
-    if clusters:
-        await _remove(rollout, clusters)
+    stage = rollout.ledger.stage(DELETION)
+    if rollout.resumes(DELETION):
+        await rollout.until_certain()
+    else:
+        await rollout.until_running()
+        marks.run_progressing(rollout.ledger, workflow.now())
+        marks.stage_started(rollout.ledger, DELETION, workflow.now())
+    positions = adopting.open_clusters(stage)
+    if positions:
+        await _remove(rollout, positions)
         await rollout.until_running()
     marks.stage_succeeded(rollout.ledger, DELETION, workflow.now())
 
 
-async def _remove(rollout: Rollout, clusters: list[str]) -> None:
+async def _remove(rollout: Rollout, positions: list[int]) -> None:
     follower = calls.follower(
         FollowBindings(
             run=rollout.run,
@@ -38,18 +42,24 @@ async def _remove(rollout: Rollout, clusters: list[str]) -> None:
         ),
         summary=f"deletion: bindings of {rollout.placement}",
     )
-    removals = [_remove_one(rollout, position, name) for position, name in enumerate(clusters)]
-    await asyncio.gather(*removals)
+    slots = asyncio.Semaphore(concurrency.MOST)
+
+    async def remove(position: int) -> None:
+        async with slots:
+            await _remove_one(rollout, position)
+
+    await asyncio.gather(*map(remove, positions))
     follower.cancel()
 
 
-async def _remove_one(rollout: Rollout, position: int, cluster: str) -> None:
+async def _remove_one(rollout: Rollout, position: int) -> None:
+    cluster = rollout.ledger.cluster(DELETION, position).cluster_name
     now = workflow.now()
-    rollout.in_flight[cluster] = now
+    rollout.in_flight.setdefault(cluster, now)
     marks.cluster_started(rollout.ledger, DELETION, position, now)
-    request = RemoveCluster(
-        run=rollout.run, cluster=cluster, binding=rollout.targets.leaving[cluster]
-    )
-    await calls.cluster("remove_cluster", request, ClusterUpdated, cluster=cluster)
+    # An earlier workflow may have removed it already.
+    if binding := rollout.targets.leaving.get(cluster):
+        request = RemoveCluster(run=rollout.run, cluster=cluster, binding=binding)
+        await calls.cluster("remove_cluster", request, ClusterUpdated, cluster=cluster)
     del rollout.in_flight[cluster]
     marks.cluster_succeeded(rollout.ledger, DELETION, position, workflow.now())

@@ -11,8 +11,11 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import SetState, StateSet
+    from api.reasons import ConditionType, RunReason
     from api.runs import RunState
+    from planning import conditions, signatures
     from planning.runs import lifecycle, marks
+    from planning.runs.steering import Steered
     from workflows import calls
     from workflows.messages import ChangeState
     from workflows.rollout import Rollout
@@ -25,6 +28,8 @@ class DesiredState:
         self._rollout = rollout
         self._wish: RunState | None = None
         """A wish that the hub does not have yet."""
+        self._message = ChangeState()
+        """The message that it came with."""
         self._refused = ""
         """Why the hub did not take the last wish."""
 
@@ -42,24 +47,26 @@ class DesiredState:
         rollout = self._rollout
         if message.generation is not None:
             if message.generation > rollout.ledger.generation:
-                self._observe(wanted, message.generation)
+                asked = Steered(by=message.by, comment=message.comment)
+                self._observe(wanted, message.generation, asked)
             return
         if wanted is not rollout.desired and self.refusal(wanted) is None:
-            self._wish = wanted
-            rollout.ask(wanted)
+            self._wish, self._message = wanted, message
+            by = signatures.of_temporal(message.by)
+            rollout.ask(wanted, Steered(by=by, comment=message.comment))
 
     async def settled(self) -> str:
         """Wait until the hub has the last wish; says why if it did not take it."""
         await workflow.wait_condition(lambda: self._wish is None)
         return self._refused
 
-    def _observe(self, state: RunState, generation: int) -> None:
+    def _observe(self, state: RunState, generation: int, asked: Steered | None = None) -> None:
         # Before the plan is made there is no status that could speak of a generation.
         if self._rollout.planned:
             self._rollout.ledger.observe(generation)
         else:
             self._rollout.ledger.generation = generation
-        self._rollout.ask(state)
+        self._rollout.ask(state, asked)
 
     # -- keeping ---------------------------------------------------------------------------
 
@@ -67,9 +74,11 @@ class DesiredState:
         """Write wishes into the run's spec, until cancelled."""
         while True:
             await workflow.wait_condition(lambda: self._wish is not None)
-            wish = self._wish
+            wish, message = self._wish, self._message
             assert wish is not None, "waited for above, and nothing ran in between"
-            request = SetState(run=self._rollout.run, state=wish)
+            request = SetState(
+                run=self._rollout.run, state=wish, by=message.by, comment=message.comment
+            )
             # Meanwhile the person may change their mind, or another one may on the hub.
             written = await calls.effect("set_state", request, StateSet, summary=wish.value)
             self._refused = written.refused
@@ -87,7 +96,8 @@ class DesiredState:
                 lambda: rollout.planned and rollout.desired is RunState.STOP
             )
             rollout.halted = True
-            marks.stopping(rollout.ledger, rollout.stage, workflow.now())
+            if not self._is_stopped:
+                marks.stopping(rollout.ledger, rollout.stage, workflow.now())
             self._still_stuck()
             await workflow.wait_condition(
                 lambda: rollout.desired is RunState.RUN or not rollout.in_flight
@@ -96,6 +106,13 @@ class DesiredState:
                 marks.stopped(rollout.ledger, rollout.stage, workflow.now())
                 await workflow.wait_condition(lambda: rollout.desired is RunState.RUN)
             self._resume()
+
+    @property
+    def _is_stopped(self) -> bool:
+        """Whether the run came to a stop already, under an earlier workflow."""
+        found = self._rollout.ledger.status.conditions
+        progressing = conditions.find(found, ConditionType.PROGRESSING)
+        return progressing is not None and progressing.reason == RunReason.STOPPED
 
     def _resume(self) -> None:
         rollout, now = self._rollout, workflow.now()

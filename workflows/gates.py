@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from api.strategies import StageTask, StageTaskType
     from planning import durations
     from planning.runs import marks, run_events
-    from planning.runs.tasks import Side
+    from planning.runs.tasks import Side, is_passed
     from workflows import calls
     from workflows.approval_desk import Ticket
     from workflows.messages import GateSide
@@ -32,23 +32,34 @@ class Gate(Protocol):
 
 async def pass_gates(rollout: Rollout, side: Side, declared: list[StageTask]) -> None:
     """Open all gates on one side of the stage at work and wait until all are passed."""
-    await rollout.until_running()
-    now = workflow.now()
-    rollout.waiting, rollout.waiting_since = side, now
-    marks.waiting(rollout.ledger, rollout.stage, side, now)
     gates = open_gates(rollout, side, declared)
+    if declared and not gates:
+        return
+    recalled = rollout.recalled
+    if recalled and rollout.resumes(rollout.stage) and recalled.waiting == side:
+        # They were open already, also where the run is stopped by now.
+        rollout.waiting_since = recalled.waiting_since or rollout.waiting_since
+    else:
+        await rollout.until_running()
+        rollout.waiting_since = workflow.now()
+    rollout.waiting = side
+    if rollout.may_go_on:
+        marks.waiting(rollout.ledger, rollout.stage, side, workflow.now())
     await asyncio.gather(*(gate.passed() for gate in gates))
     rollout.waiting = None
 
 
 def open_gates(rollout: Rollout, side: Side, declared: list[StageTask]) -> list[Gate]:
-    """One gate for each task that the strategy declares, in its order."""
+    """One gate for each task that the strategy declares and that is not passed, in its order."""
     kinds: dict[StageTaskType, type[ApprovalGate | TimedWaitGate]] = {
         StageTaskType.APPROVAL: ApprovalGate,
         StageTaskType.TIMED_WAIT: TimedWaitGate,
     }
+    recorded = rollout.ledger.tasks(rollout.stage, side)
     return [
-        kinds[task.type](rollout, side, position, task) for position, task in enumerate(declared)
+        kinds[task.type](rollout, side, position, task)
+        for position, task in enumerate(declared)
+        if not is_passed(recorded[position])
     ]
 
 

@@ -11,7 +11,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.requests import Survey, Surveyed
     from planning.errors import RunError, TransientState
-    from planning.runs import stages, validation
+    from planning.runs import restored, stages, validation
     from workflows import calls
     from workflows.rollout import Rollout
 
@@ -67,12 +67,14 @@ class Guard:
     async def _look(self) -> RunError | None:
         rollout, status = self._rollout, self._rollout.ledger.status
         keys = stages.deciding_labels(status.staged_update_strategy_snapshot)
-        request = Survey(run=rollout.run, label_keys=keys, settled=False)
+        request = Survey(run=rollout.run, label_keys=keys, settled=False, content=rollout.snapshot)
         surveyed = await calls.effect("survey", request, Surveyed, summary="check")
         if surveyed.facts is None:
             rollout.gone = True
             return None
+        rollout.lost = restored.lost(surveyed.facts, begun=rollout.in_flight)
         try:
+            restored.check(surveyed.facts, status=status)
             rollout.learn(validation.check(surveyed.facts, run=rollout.run, status=status))
         except RunError as error:
             return error

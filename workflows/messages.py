@@ -7,9 +7,9 @@ input does not decode is dropped by Temporal without a word, so nothing here is 
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from api.runs import RunState, UpdateRunStatus
 from planning.identity import RunRef
@@ -17,6 +17,25 @@ from planning.runs.initialization import Targets
 
 WORKFLOW: Final = "UpdateRun"
 """Workflow type, as the Temporal UI shows it."""
+
+
+def _at_most(characters: int) -> AfterValidator:
+    """Cut a longer text.
+
+    What people send may be as long as Temporal takes, 2 MiB: what is made of it would be longer.
+    """
+    return AfterValidator(
+        lambda text: text if len(text) <= characters else text[: characters - 1] + "…"
+    )
+
+
+Who = Annotated[str, _at_most(1000)]
+Comment = Annotated[str, _at_most(30_000)]
+"""With who it is from, this still is a condition's message (32,768)."""
+StageName = Annotated[str, _at_most(64)]
+"""A stage has 63 characters at most, so one that was cut is none."""
+Generation = Annotated[int, Field(ge=0, lt=2**63)]
+"""What else an object could not have, and no condition could speak of."""
 
 
 class Message(BaseModel):
@@ -40,11 +59,20 @@ class Carried(Message):
     resource_version: str = ""
 
 
+class TemporalApprovals(StrEnum):
+    """What becomes of approvals that are given in Temporal alone."""
+
+    ACCEPT = "accept"
+    REFUSE = "refuse"
+
+
 class UpdateRunInput(Message):
     """Input of the workflow."""
 
     run: RunRef
     stuck_after: timedelta = DEFAULT_STUCK_AFTER
+    temporal_approvals: TemporalApprovals = TemporalApprovals.ACCEPT
+    """Temporal does not know the hub's users: whether what it is told of an approval counts."""
     carried: Carried | None = None
     """What an earlier execution of the same workflow handed on."""
     searchable: bool = False
@@ -62,30 +90,31 @@ class GateSide(StrEnum):
 class ChangeState(Message):
     """Argument of `pause` and `resume`, as signal and as update."""
 
-    by: str = ""
-    """Who asks; free text."""
-    comment: str = ""
-    generation: int | None = None
+    by: Who = ""
+    """Who asks. What the hub has made sure of if there is a generation, else what somebody says."""
+    comment: Comment = ""
+    generation: Generation | None = None
     """Generation of the run's spec that says so, when the change was made on the hub already."""
 
 
 class Approve(Message):
     """Argument of `approve`, as signal and as update."""
 
-    stage: str = ""
+    stage: StageName = ""
     """Stage name; may be left out when exactly one approval is pending."""
     side: GateSide | None = None
     """`before` or `after`; may be left out when only one side of the stage is pending."""
-    by: str = ""
-    comment: str = ""
+    by: Who = ""
+    """Who approves, as somebody says; the name on the ApprovalRequest is the one that counts."""
+    comment: Comment = ""
     on_object: bool = False
-    """The ApprovalRequest carries the approval already (it was made with kubectl)."""
+    """The ApprovalRequest carries the approval already: it was given on the hub."""
 
 
 class ApprovalLost(Message):
     """Argument of the signal `approval_lost`: an approval request was deleted on the hub."""
 
-    stage: str
+    stage: StageName
     side: GateSide
 
 
@@ -108,6 +137,13 @@ class PendingApproval(Message):
     side: GateSide
     request: str
     """Name of the (Cluster)ApprovalRequest."""
+
+
+class Verdict(Message):
+    """What would become of a message: whether it would be taken, and for which gate."""
+
+    refusal: str = ""
+    gate: PendingApproval | None = None
 
 
 class Outcome(Message):

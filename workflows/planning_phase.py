@@ -1,5 +1,7 @@
 """The first phase of a run: looking at the hub, making the plan, choosing the snapshot.
 
+Or, for a run that has a plan already, going on with it: its workflow was lost with Temporal.
+
 contract: update-runs 7
 """
 
@@ -7,8 +9,9 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import FindSnapshot, Survey, Surveyed
-    from planning.errors import InitializationError
-    from planning.runs import initialization, marks
+    from api.runs import RunState, UpdateRunStatus
+    from planning.errors import InitializationError, RunAborted
+    from planning.runs import adopting, initialization, marks, phases, run_events, sizes
     from planning.runs.facts import HubFacts, SnapshotFacts
     from planning.runs.ledger import DELETION
     from workflows import calls
@@ -17,25 +20,31 @@ with workflow.unsafe.imports_passed_through():
 
 async def initialize(rollout: Rollout) -> bool:
     """Fill the run's status with its plan, or with why there is none; says whether there is."""
-    survey = Survey(run=rollout.run)
-    surveyed = await calls.effect("survey", survey, Surveyed, summary="facts for the plan")
-    if surveyed.facts is None:
-        rollout.gone = True
-        return False
-    facts = surveyed.facts
-    # A message may have told of a newer spec while the survey was under way.
-    if facts.generation >= rollout.ledger.generation:
-        rollout.ledger.generation = facts.generation
-        rollout.desired = facts.spec.state
+    survey = Survey(run=rollout.run, recall=True)
     try:
-        await _plan(rollout, facts)
+        surveyed = await calls.effect("survey", survey, Surveyed, summary="facts for the plan")
+        if surveyed.facts is None:
+            rollout.gone = True
+            return False
+        _take(rollout, surveyed.facts)
+        if surveyed.recorded:
+            return await _adopt(rollout, surveyed.facts, surveyed.recorded)
+        await _plan(rollout, surveyed.facts)
     except InitializationError as error:
+        sizes.cut(rollout.ledger.status)
         marks.run_not_initialized(rollout.ledger, str(error), workflow.now())
         return False
     marks.run_initialized(rollout.ledger, workflow.now())
     rollout.stage = 0 if rollout.strategy.stages else DELETION
     rollout.planned = True
     return True
+
+
+def _take(rollout: Rollout, facts: HubFacts) -> None:
+    # A message may have told of a newer spec while the survey was under way.
+    if facts.generation >= rollout.ledger.generation:
+        rollout.ledger.generation = facts.generation
+        rollout.desired = facts.spec.state
 
 
 async def _plan(rollout: Rollout, facts: HubFacts) -> None:
@@ -55,3 +64,51 @@ async def _find_snapshot(rollout: Rollout, facts: HubFacts) -> SnapshotFacts:
     )
     summary = f"snapshot {request.index or 'of the hub as it is'}"
     return await calls.effect("find_snapshot", request, SnapshotFacts, summary=summary)
+
+
+# -- a run that has a plan already -----------------------------------------------------------
+
+
+async def _adopt(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) -> bool:
+    """Go on from a recorded status; says whether there is anything to go on with."""
+    if phases.phase(recorded) in phases.ENDED:
+        # It came to its end while this began: what is said of it stays as it is.
+        rollout.ledger.status = recorded
+        return False
+    rollout.ledger.recall(recorded)
+    rollout.before = run_events.situation(recorded, desired=rollout.desired)
+    try:
+        await _recall(rollout, facts, recorded)
+    except RunAborted as error:
+        marks.run_failed(rollout.ledger, str(error), workflow.now())
+        return False
+    rollout.told.append(run_events.adopted(recorded, now=workflow.now()))
+    rollout.planned = True
+    return True
+
+
+async def _recall(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) -> None:
+    rollout.placement = facts.spec.placement_name
+    rollout.targets = initialization.bound(facts)
+    recalled = adopting.recall(recorded, facts, rollout.targets)
+    rollout.before = run_events.situation(recorded, desired=recalled.desired)
+    if recalled.stage != DELETION:
+        await _check_snapshot(rollout)
+    rollout.recalled, rollout.stage = recalled, recalled.stage
+    rollout.in_flight = dict(recalled.in_flight)
+    # Whether what was planned still fits the hub is for the guard to judge, in the same words as
+    # if the workflow had been there all the time.
+    rollout.doubt()
+    if recalled.desired is RunState.STOP and rollout.desired is RunState.RUN:
+        marks.run_progressing(rollout.ledger, workflow.now())
+
+
+async def _check_snapshot(rollout: Rollout) -> None:
+    index = rollout.ledger.status.resource_snapshot_index_used
+    request = FindSnapshot(run=rollout.run, placement=rollout.placement, index=index)
+    try:
+        await calls.effect(
+            "find_snapshot", request, SnapshotFacts, summary=f"is snapshot {index} still there"
+        )
+    except InitializationError as error:
+        raise RunAborted(str(error)) from error

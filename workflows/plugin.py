@@ -7,19 +7,22 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client, Interceptor
-from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.envconfig import ClientConfig, ClientConnectConfig
+from temporalio.envconfig import ClientConnectConfig
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import Runtime
+from temporalio.service import RPCError
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
+from workflows import connecting
+from workflows.deliverable import Deliverable
+from workflows.encryption import Keys, data_converter, keys_of
+from workflows.ended_run import EndUpdateRun
 from workflows.sandbox import ContextFreeSandbox
 from workflows.update_run import UpdateRun
 
-DEFAULT_ADDRESS: Final = "localhost:7233"
-DEFAULT_NAMESPACE: Final = "default"
 _PASSED_THROUGH: Final = (
     "pydantic",
     "pydantic_core",
@@ -32,13 +35,14 @@ _PASSED_THROUGH: Final = (
 """Modules without side effects that the sandbox need not load anew for each workflow."""
 
 
-def fleetgate_plugin() -> SimplePlugin:
-    """Make the plugin: data converter, sandbox, workflows."""
+def fleetgate_plugin(keys: Keys | None = None) -> SimplePlugin:
+    """Make the plugin: data converter, sandbox, workflows; with keys, payloads are encrypted."""
     return SimplePlugin(
         "fleetgate",
-        data_converter=pydantic_data_converter,
+        data_converter=data_converter(keys),
         workflow_runner=_passing_through,
-        workflows=[UpdateRun],
+        workflows=[UpdateRun, EndUpdateRun],
+        interceptors=[Deliverable()],
     )
 
 
@@ -50,25 +54,46 @@ async def connect(
 ) -> Client:
     """Connect as Temporal's own settings say (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …).
 
-    Interceptors work for the client, and in workers that use it.
+    Payloads are encrypted where FLEETGATE_PAYLOAD_KEYS names keys. Interceptors work for the
+    client, and in workers that use it.
 
-    Raises RuntimeError when nobody answers there.
+    Raises UnusableSettingsError for what can never work, UnreachableError when nobody answers.
     """
-    config = connection(environ)
-    return await Client.connect(
-        **config, plugins=[fleetgate_plugin()], runtime=runtime, interceptors=interceptors
-    )
+    config, plugin = connection(environ), fleetgate_plugin(keys_of(environ))
+    try:
+        return await Client.connect(
+            **config, plugins=[plugin], runtime=runtime, interceptors=interceptors
+        )
+    except (RuntimeError, ValueError) as error:
+        raise await connecting.explained(error, config) from error
+
+
+async def connect_to_namespace(
+    environ: Mapping[str, str] = os.environ,
+    *,
+    runtime: Runtime | None = None,
+    interceptors: Sequence[Interceptor] = (),
+) -> Client:
+    """Connect as `connect` does, and see that the namespace is there and open to us.
+
+    Raises as `connect` does; UnreachableError also while there is no such namespace.
+    """
+    client = await connect(environ, runtime=runtime, interceptors=interceptors)
+    try:
+        await client.workflow_service.describe_namespace(
+            DescribeNamespaceRequest(namespace=client.namespace)
+        )
+    except RPCError as error:
+        raise connecting.refused(error, connection(environ)) from error
+    return client
 
 
 def connection(environ: Mapping[str, str] = os.environ) -> ClientConnectConfig:
     """Where Temporal's own settings say that it is, `target_host` and `namespace` at least.
 
-    Raises RuntimeError when they name a profile that there is not.
+    Raises UnusableSettingsError.
     """
-    found = ClientConfig.load_client_connect_config(override_env_vars=dict(environ))
-    found.setdefault("target_host", DEFAULT_ADDRESS)
-    found.setdefault("namespace", DEFAULT_NAMESPACE)
-    return found
+    return connecting.read(environ)
 
 
 def _passing_through(runner: WorkflowRunner | None) -> WorkflowRunner:

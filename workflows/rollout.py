@@ -9,11 +9,14 @@ with workflow.unsafe.imports_passed_through():
     from api.strategies import StrategySpec
     from planning.events import Event
     from planning.identity import RunRef
+    from planning.runs.adopting import Recalled
     from planning.runs.initialization import Targets
     from planning.runs.ledger import Ledger
+    from planning.runs.run_events import Situation
+    from planning.runs.steering import Steered
     from planning.runs.tasks import Side
     from workflows.approval_desk import ApprovalDesk
-    from workflows.messages import Carried, UpdateRunInput
+    from workflows.messages import Carried, TemporalApprovals, UpdateRunInput
 
 
 class Rollout:
@@ -28,6 +31,8 @@ class Rollout:
             generation=carried.generation if carried else 0,
         )
         self.desired: RunState = carried.desired if carried else RunState.INITIALIZE
+        self.asked = Steered()
+        """Who wants the run to be so, and why."""
         self.targets = carried.targets if carried else Targets()
         self.placement: str = carried.placement if carried else ""
         self.resource_version: str = carried.resource_version if carried else ""
@@ -54,7 +59,15 @@ class Rollout:
         execution may not have come to look."""
         self.dispelled = 0
         """Up to which of these doubts nothing was found wrong."""
+        self.recalled: Recalled | None = None
+        """Where an earlier workflow was, which Temporal does not know any more."""
+        self.lost: list[str] = []
+        """Clusters in flight whose bindings had no trace of it when they were last looked at."""
         self.approvals = ApprovalDesk()
+        self.takes_approvals = start.temporal_approvals is TemporalApprovals.ACCEPT
+        """Whether an approval counts that was given in Temporal alone."""
+        self.before: Situation | None = None
+        """What an earlier workflow has told people of already."""
         self.told: list[Event] = []
         """What people should read of the run besides what its status says."""
 
@@ -83,6 +96,17 @@ class Rollout:
         return copied
 
     @property
+    def snapshot(self) -> str:
+        """Name of the resource snapshot that is rolled out; empty before the plan."""
+        index = self.ledger.status.resource_snapshot_index_used
+        return f"{self.placement}-{index}-snapshot" if index else ""
+
+    def resumes(self, stage: int) -> bool:
+        """Whether an earlier workflow had begun with a stage and not come to its end."""
+        recalled = self.recalled
+        return recalled is not None and recalled.begun and recalled.stage == stage
+
+    @property
     def may_go_on(self) -> bool:
         """Whether the run is to run, and any stop is over."""
         return self.desired is RunState.RUN and not self.halted
@@ -105,11 +129,12 @@ class Rollout:
         if (targets.selected, leaving) != (self.targets.selected, self.targets.leaving):
             self.targets = Targets(selected=targets.selected, leaving=leaving)
 
-    def ask(self, state: RunState) -> None:
+    def ask(self, state: RunState, asked: Steered | None = None) -> None:
         """Take the state that the run shall be in; while it did not run, nobody looked."""
         if state is RunState.RUN and self.desired is not state:
             self.doubt()
         self.desired = state
+        self.asked = asked or self.asked
 
     async def until_running(self) -> None:
         """Wait until new work may begin; the state may be any when the wait is over."""
@@ -117,7 +142,11 @@ class Rollout:
         while not (self.may_go_on and self.certain):
             await workflow.wait_condition(lambda: self.may_go_on and self.certain)
 
+    async def until_certain(self) -> None:
+        """Wait until nothing is in doubt; while the run is to stop, nobody looks."""
+        await workflow.wait_condition(lambda: self.certain or not self.may_go_on)
+
     async def until_looked(self) -> None:
         """Have the guard look, and wait until nothing is wrong; it ends the run otherwise."""
         self.doubt()
-        await workflow.wait_condition(lambda: self.certain or not self.may_go_on)
+        await self.until_certain()

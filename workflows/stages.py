@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from api.strategies import Stage
     from planning.bindings import Desired
     from planning.errors import abort, joined
-    from planning.runs import concurrency, marks
+    from planning.runs import adopting, concurrency, marks
     from planning.runs.initialization import Targets
     from workflows import calls
     from workflows.contention import settle
@@ -44,14 +44,16 @@ class StageRun:
             RunAborted: a cluster cannot be updated; the stage and the run have failed.
         """
         rollout, ledger = self._rollout, self._rollout.ledger
-        await rollout.until_running()
-        marks.run_progressing(ledger, workflow.now())
+        if not rollout.resumes(self._index):
+            await rollout.until_running()
+            marks.run_progressing(ledger, workflow.now())
         if not self._clusters:
             marks.stage_skipped(ledger, self._index, workflow.now())
             return
         if self._stage.before_stage_tasks:
             await pass_gates(rollout, "before", self._stage.before_stage_tasks)
-        await self._update_clusters()
+        if adopting.open_clusters(ledger.stage(self._index)):
+            await self._update_clusters()
         await pass_gates(rollout, "after", self._stage.after_stage_tasks)
         marks.run_progressing(ledger, workflow.now())
         marks.stage_succeeded(ledger, self._index, workflow.now())
@@ -60,7 +62,7 @@ class StageRun:
 
     async def _update_clusters(self) -> None:
         helpers = [asyncio.create_task(self._stuck.run()), asyncio.create_task(self._follow())]
-        positions = range(len(self._clusters))
+        positions = adopting.open_clusters(self._rollout.ledger.stage(self._index))
         try:
             await _all_or_first_error([self._update(position) for position in positions])
         finally:
@@ -87,10 +89,14 @@ class StageRun:
 
     async def _update(self, position: int) -> None:
         async with self._slots:
-            await self._rollout.until_running()
-            if self._failed:
-                return
-            self._begin(position, workflow.now())
+            if self._name(position) in self._rollout.in_flight:
+                # An earlier workflow has begun with it; a stop waits for it.
+                await self._rollout.until_certain()
+            else:
+                await self._rollout.until_running()
+                if self._failed:
+                    return
+                self._begin(position, workflow.now())
             # While this waits, others of the stage begin and end, and a stop may arrive.
             updated = await self._hand_out(position)
             self._end(position, updated, workflow.now())
@@ -132,7 +138,7 @@ class StageRun:
     # -- what is asked of activities -------------------------------------------------------
 
     def _request(self, position: int) -> UpdateCluster:
-        rollout = self._rollout
+        rollout, recalled = self._rollout, self._rollout.recalled
         cluster = self._name(position)
         return UpdateCluster(
             run=rollout.run,
@@ -142,13 +148,14 @@ class StageRun:
             binding=rollout.targets.selected[cluster],
             index=rollout.ledger.status.resource_snapshot_index_used,
             desired=self._desired(position),
+            handed_out=recalled.in_flight.get(cluster) if recalled else None,
         )
 
     def _desired(self, position: int) -> Desired:
         status, cluster = self._rollout.ledger.status, self._clusters[position]
         assert status.applied_strategy is not None, "an initialized run has an apply strategy"
         return Desired(
-            snapshot=f"{self._rollout.placement}-{status.resource_snapshot_index_used}-snapshot",
+            snapshot=self._rollout.snapshot,
             apply_strategy=status.applied_strategy,
             cluster_resource_overrides=cluster.cluster_resource_override_snapshots,
             resource_overrides=cluster.resource_override_snapshots,
@@ -157,7 +164,13 @@ class StageRun:
     def _following(self) -> FollowBindings:
         """All clusters of the stage at once; those alike are described by one content."""
         rollout = self._rollout
-        wanted = {self._name(each): self._desired(each) for each in range(len(self._clusters))}
+        selected = rollout.targets.selected
+        # Of a run that is taken over while it is stopped, nobody has looked at the bindings yet.
+        wanted = {
+            name: self._desired(each)
+            for each in range(len(self._clusters))
+            if (name := self._name(each)) in selected
+        }
         plain = self._desired(0).model_copy(
             update={"cluster_resource_overrides": [], "resource_overrides": []}
         )
@@ -165,7 +178,7 @@ class StageRun:
             run=rollout.run,
             placement=rollout.placement,
             stage=self._stage.name,
-            clusters={name: rollout.targets.selected[name] for name in wanted},
+            clusters={name: selected[name] for name in wanted},
             desired=plain,
             overrides={name: each for name, each in wanted.items() if each != plain},
         )

@@ -28,7 +28,8 @@ class StuckWatch:
             assert remaining is not None, "waited for above, and nothing ran in between"
             stage = self._rollout.ledger.stage(self._index).stage_name
             # Not ended early when clusters finish: a new timer for each would fill the history.
-            await workflow.sleep(remaining, summary=f"{stage}: stuck check")
+            # One that an earlier workflow began with may be overdue already.
+            await workflow.sleep(max(remaining, timedelta(0)), summary=f"{stage}: stuck check")
             self.look()
 
     def one_ended(self) -> None:

@@ -15,8 +15,8 @@ with workflow.unsafe.imports_passed_through():
     from api.runs import RunState
     from planning import conditions
     from planning.errors import RunError, StageAborted, abort, user
-    from planning.runs import lifecycle, marks
-    from workflows import calls
+    from planning.runs import adopting, lifecycle, marks
+    from workflows import builds, calls
     from workflows.approval_desk import Ticket
     from workflows.chronicle import Chronicle
     from workflows.deletion import remove_clusters
@@ -29,10 +29,12 @@ with workflow.unsafe.imports_passed_through():
         ApprovalLost,
         Approve,
         ChangeState,
+        GateSide,
         Outcome,
         PendingApproval,
         Recheck,
         UpdateRunInput,
+        Verdict,
     )
     from workflows.mirror import Mirror
     from workflows.planning_phase import initialize
@@ -41,6 +43,11 @@ with workflow.unsafe.imports_passed_through():
 
 DELETED = "the run was deleted on the hub"
 """Reason with which the bridge cancels the workflow of a deleted run."""
+NOT_IN_TEMPORAL = (
+    "approvals given in Temporal alone are refused, because Temporal does not know the hub's "
+    "users; type fleetgate approve, or approve with kubectl"
+)
+"""Where operators have set it so."""
 
 
 @workflow.defn(name=WORKFLOW)
@@ -73,6 +80,7 @@ class UpdateRun:
         """Take an approval for the gate it means; one that means none or several is no approval."""
         try:
             ticket = self._rollout.approvals.the_one(message)
+            self._refuse_unless_counted(message)
         except ValueError as error:
             fields = self._rollout.log_fields | {"stage": message.stage}
             workflow.logger.warning("approval ignored: %s", error, extra=fields)
@@ -80,8 +88,10 @@ class UpdateRun:
         await self._approve(ticket, message)
 
     @workflow.signal(name="approval_lost")
-    def approval_lost(self, message: ApprovalLost) -> None:
+    def approval_lost(self, message: ApprovalLost | None = None) -> None:
         """Ask again: the approval request was deleted before it was accepted."""
+        if message is None:
+            return
         for ticket in self._rollout.approvals.find(message.stage, message.side):
             ticket.lost = True
 
@@ -117,6 +127,9 @@ class UpdateRun:
     @workflow.update(name="approve", description="As the signal, with an answer")
     async def ask_to_approve(self, message: Approve = Approve()) -> Answer:
         """Approve, and say what that means."""
+        if message.on_object and not self._rollout.approvals.find(message.stage, message.side):
+            # The bridge was quicker to tell of the same approval.
+            return _approved(message.stage, message.side)
         try:
             ticket = self._rollout.approvals.the_one(message)
         except ValueError as error:
@@ -127,16 +140,37 @@ class UpdateRun:
         if ticket.lost:
             raise ApplicationError(f"{ticket.request} does not exist any more; approve it again")
         later = "" if self._rollout.may_go_on else "; it counts when the run is resumed"
-        return Answer(text=f"stage {ticket.stage} ({ticket.side}) is approved{later}")
+        return _approved(ticket.stage, ticket.side, later)
 
     @ask_to_approve.validator
     def _check_approve(self, message: Approve = Approve()) -> None:
+        if message.on_object and message.stage:
+            return
         self._rollout.approvals.the_one(message)
+        self._refuse_unless_counted(message)
 
     @workflow.query(name="pending_approvals", description="What the run waits for people to do")
     def pending_approvals(self) -> list[PendingApproval]:
         """List the approvals that are open."""
         return self._rollout.approvals.pending
+
+    @workflow.query(name="would_approve", description="What would become of an approval")
+    def would_approve(self, message: Approve = Approve()) -> Verdict:
+        """Say which gate an approval means, or why it would be refused."""
+        try:
+            return Verdict(gate=self._rollout.approvals.the_one(message).pending)
+        except ValueError as error:
+            return Verdict(refusal=str(error))
+
+    @workflow.query(name="would_pause", description="What would become of a wish to stop")
+    def would_pause(self) -> Verdict:
+        """Say why a wish to stop would be refused."""
+        return Verdict(refusal=self._desired.refusal(RunState.STOP) or "")
+
+    @workflow.query(name="would_resume", description="What would become of a wish to run")
+    def would_resume(self) -> Verdict:
+        """Say why a wish to run would be refused."""
+        return Verdict(refusal=self._desired.refusal(RunState.RUN) or "")
 
     # -- what happens ----------------------------------------------------------------------
 
@@ -166,7 +200,10 @@ class UpdateRun:
         for keeper in keepers:
             keeper.cancel()
         if again:
-            workflow.continue_as_new(start.model_copy(update={"carried": self._rollout.carried()}))
+            workflow.continue_as_new(
+                start.model_copy(update={"carried": self._rollout.carried()}),
+                initial_versioning_behavior=builds.of_next_execution(),
+            )
         return self._outcome()
 
     async def _drive_guarded(self) -> bool:
@@ -200,15 +237,14 @@ class UpdateRun:
                 continue
             rollout.stage = index
             await StageRun(rollout, index, stage).run()
-            if workflow.info().is_continue_as_new_suggested():
+            if workflow.info().is_continue_as_new_suggested() or builds.newer_is_current():
                 return True
         await remove_clusters(rollout)
         marks.run_succeeded(rollout.ledger, workflow.now())
         return False
 
     def _done(self, index: int) -> bool:
-        stage = self._rollout.ledger.stage(index)
-        return conditions.has(stage.conditions, ConditionType.SUCCEEDED)
+        return adopting.is_done(self._rollout.ledger.stage(index))
 
     def _fail(self, text: str, *, stage_failed: bool) -> None:
         """End the run; a fault outside of a stage leaves its stages as they are."""
@@ -253,6 +289,10 @@ class UpdateRun:
         if refusal := self._desired.refusal(wanted):
             raise ValueError(refusal)
 
+    def _refuse_unless_counted(self, message: Approve) -> None:
+        if not (message.on_object or self._rollout.takes_approvals):
+            raise ValueError(NOT_IN_TEMPORAL)
+
     async def _approve(self, ticket: Ticket, message: Approve) -> None:
         if not message.on_object:
             request = RecordApproval(
@@ -263,6 +303,11 @@ class UpdateRun:
             )
             ticket.lost = not recorded.exists
         ticket.approved = not ticket.lost
+
+
+def _approved(stage: str, side: GateSide | None, later: str = "") -> Answer:
+    where = f" ({side})" if side else ""
+    return Answer(text=f"stage {stage}{where} is approved{later}")
 
 
 def _cancelled_text(reason: str) -> str:

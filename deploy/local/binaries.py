@@ -51,7 +51,7 @@ class Finder:
         if explicit:
             return _named(program, Path(explicit))
         on_path = shutil.which(program.name, path=self._environment.get("PATH", ""))
-        if on_path is not None and runs(Path(on_path)):
+        if on_path is not None and runs(Path(on_path), asked=program.asked):
             return Path(on_path).absolute()
         cached = self._cached(program)
         if cached.exists():
@@ -90,7 +90,7 @@ class Finder:
         }
         for way, get in ways.items():
             try:
-                return _working(get())
+                return _working(program, get())
             except NotObtained as error:
                 tried[way] = str(error)
                 self._progress.say(f"{program.name}: {way} does not work here: {error}")
@@ -124,9 +124,9 @@ def find_all(
     )
 
 
-def runs(path: Path) -> bool:
-    """Whether the file is a program of this kind of machine that answers `--version`."""
-    command = [str(path), "--version"]
+def runs(path: Path, *, asked: str = "--version") -> bool:
+    """Whether the file is a program of this kind of machine that answers what it is asked."""
+    command = [str(path), asked]
     try:
         subprocess.run(command, check=True, capture_output=True, timeout=_ANSWERS_WITHIN_SECONDS)
     except (OSError, subprocess.SubprocessError):
@@ -135,18 +135,18 @@ def runs(path: Path) -> bool:
 
 
 def _named(program: Program, path: Path) -> Path:
-    if not runs(path):
+    if not runs(path, asked=program.asked):
         raise BinaryMissing(
-            f"{program.variable}={path} names no program that answers `--version`; "
+            f"{program.variable}={path} names no program that answers `{program.asked}`; "
             f"correct it, or unset it to have {program.name} looked for"
         )
     return path.absolute()
 
 
-def _working(made: Path) -> Path:
+def _working(program: Program, made: Path) -> Path:
     made.chmod(0o755)
-    if not runs(made):
-        raise NotObtained(f"{made.name} does not answer `--version` on this machine")
+    if not runs(made, asked=program.asked):
+        raise NotObtained(f"{made.name} does not answer `{program.asked}` on this machine")
     return made
 
 

@@ -60,13 +60,14 @@ class Blueprint:
             etcd_address=self.etcd().address,
             # As KubeFleet's hub: workloads there are templates for the members, nothing more.
             runs_workloads=cluster != HUB,
+            worker_token=self.state.tokens[WORKER] if cluster == HUB else "",
         )
 
     def worker(self) -> Service:
         """The worker of fleetgate itself."""
         temporal_address = self.temporal().address
         return own_processes.worker(
-            hub_kubeconfig=self.paths.kubeconfig(HUB),
+            hub_kubeconfig=self.paths.worker_kubeconfig,
             members=self._member_kubeconfigs(),
             temporal_address=temporal_address,
             port=self.state.ports[WORKER],

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from deploy.local import worker_rights
 from deploy.local.files import private_folder, write_private
 from deploy.local.kubeconfigs import USER, write_kubeconfig
 from deploy.local.ports import LOOPBACK
 from deploy.local.processes import Processes
 from deploy.local.secrets import new_signing_key
 from deploy.local.services import Service, answers, ensure
-from deploy.local.state import api_server, controllers
+from deploy.local.state import WORKER, api_server, controllers
 
 # Just the controllers that people see the work of; the rest would only cost memory.
 _HOUSEKEEPING: Final = ("namespace-controller", "garbage-collector-controller")
@@ -21,6 +22,8 @@ _WORKLOADS: Final = (
     "statefulset-controller",
     "job-controller",
 )
+
+_AUDIT_LOG_MIB: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,10 @@ class ControlPlane:
     etcd_address: str
     runs_workloads: bool = True
     """Whether its workloads make pods."""
+    worker_token: str = ""
+    """Token of fleetgate's own worker, with an identity that is no administrator's."""
+    audit_policy: str = ""
+    """An audit policy as YAML: which requests the API server notes in `audit_log`; none without."""
 
     @property
     def url(self) -> str:
@@ -47,21 +54,40 @@ class ControlPlane:
         """Certificates that a client has to trust: the server's own, signed by itself."""
         return self.folder / "apiserver.crt"
 
+    @property
+    def audit_log(self) -> Path:
+        """One line of JSON for each request that the audit policy names."""
+        return self.folder / "audit.log"
+
     def prepare(self) -> None:
         """Write the files that the API server reads when it starts."""
         private_folder(self.folder)
-        write_private(self._tokens, f'{self.token},{USER},{USER},"system:masters"\n')
+        if self.audit_policy:
+            write_private(self._audit_policy_file, self.audit_policy)
+        lines = [f'{self.token},{USER},{USER},"system:masters"']
+        if self.worker_token:
+            groups = ",".join(worker_rights.GROUPS)
+            lines.append(f'{self.worker_token},{worker_rights.USER},{WORKER},"{groups}"')
+        write_private(self._tokens, "".join(f"{line}\n" for line in lines))
         if not self._signing_key.exists():
             write_private(self._signing_key, new_signing_key())
 
     def write_kubeconfig(self) -> None:
         """Write the kubeconfig; the API server has made its certificate by then."""
+        self._write_kubeconfig(self.kubeconfig, USER, self.token)
+
+    def write_worker_kubeconfig(self, path: Path) -> None:
+        """Write the kubeconfig of fleetgate's own worker."""
+        self._write_kubeconfig(path, WORKER, self.worker_token)
+
+    def _write_kubeconfig(self, path: Path, user: str, token: str) -> None:
         write_kubeconfig(
-            self.kubeconfig,
+            path,
             cluster=self.name,
             url=self.url,
             authority=self.authority,
-            token=self.token,
+            user=user,
+            token=token,
         )
 
     def api_server(self, binary: Path) -> Service:
@@ -86,7 +112,11 @@ class ControlPlane:
                 "--endpoint-reconciler-type=none",
                 # Pods need no service account here, and no controller makes one.
                 "--disable-admission-plugins=ServiceAccount",
+                # Not on by itself before Kubernetes 1.36: the policies that record who did it.
+                "--feature-gates=MutatingAdmissionPolicy=true",
+                "--runtime-config=admissionregistration.k8s.io/v1beta1=true",
                 "--profiling=false",
+                *self._auditing(),
             ),
             address=self.url,
             ready=self._is_ready,
@@ -107,6 +137,20 @@ class ControlPlane:
             ),
             uses=(self.url,),
         )
+
+    def _auditing(self) -> tuple[str, ...]:
+        if not self.audit_policy:
+            return ()
+        return (
+            f"--audit-policy-file={self._audit_policy_file}",
+            f"--audit-log-path={self.audit_log}",
+            # Whoever reads along would lose the rest of a file that is rotated away.
+            f"--audit-log-maxsize={_AUDIT_LOG_MIB}",
+        )
+
+    @property
+    def _audit_policy_file(self) -> Path:
+        return self.folder / "audit-policy.yaml"
 
     @property
     def _tokens(self) -> Path:

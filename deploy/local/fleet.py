@@ -12,7 +12,7 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from api.kinds import APPLIED_WORK
-from deploy.local import crds, members
+from deploy.local import crds, members, policies, worker_rights
 from deploy.local.binaries import Binaries
 from deploy.local.blueprint import Blueprint
 from deploy.local.control_plane import ensure_control_plane
@@ -117,7 +117,9 @@ class LocalFleet:
         return path
 
     async def _up(self, blueprint: Blueprint, *, worker: bool) -> None:
-        await asyncio.gather(self._start(blueprint.temporal()), self._start_clusters(blueprint))
+        await asyncio.gather(
+            self._start(blueprint.temporal()), self._start_clusters(blueprint, worker=worker)
+        )
         processes = self._processes()
         own = [blueprint.simulated_nodes()]
         if worker:
@@ -129,12 +131,14 @@ class LocalFleet:
             if worker or name != WORKER:
                 require_alive(name, processes=processes)
 
-    async def _start_clusters(self, blueprint: Blueprint) -> None:
+    async def _start_clusters(self, blueprint: Blueprint, *, worker: bool) -> None:
         await self._start(blueprint.etcd())
         clusters = blueprint.state.clusters
-        await asyncio.gather(*(self._start_cluster(blueprint, name) for name in clusters))
+        await asyncio.gather(
+            *(self._start_cluster(blueprint, name, worker=worker) for name in clusters)
+        )
 
-    async def _start_cluster(self, blueprint: Blueprint, name: str) -> None:
+    async def _start_cluster(self, blueprint: Blueprint, name: str, *, worker: bool) -> None:
         plane = blueprint.control_plane(name)
         binaries = blueprint.binaries
         started = await ensure_control_plane(
@@ -146,11 +150,25 @@ class LocalFleet:
         async with await Hub.connect(plane.kubeconfig) as hub:
             if name == HUB:
                 await crds.install(hub, crds.definitions())
+                plane.write_worker_kubeconfig(self.paths.worker_kubeconfig)
+                await self._protect(hub, worker=worker)
                 await members.register(hub, blueprint.state.members)
             else:
                 # All that an agent keeps on its member; everything else is on the hub.
                 await crds.install(hub, [crds.definition(APPLIED_WORK)])
         self._tell(name, plane.url, started=started)
+
+    async def _protect(self, hub: Hub, *, worker: bool) -> None:
+        """Have the hub tell people from the worker.
+
+        Without the fleet's own worker another engine is to run, with whatever rights: it would be
+        taken for a person.
+        """
+        if worker:
+            await worker_rights.grant(hub)
+            await policies.install(hub)
+        else:
+            await policies.remove(hub)
 
     async def _start(self, service: Service) -> None:
         started = await ensure(service, processes=self._processes())

@@ -8,10 +8,12 @@ import yaml
 from deploy.local.files import write_private
 
 USER = "admin"
-"""User of every cluster's only token; member of system:masters."""
+"""The administrator of every cluster; member of system:masters."""
 
 
-def write_kubeconfig(path: Path, *, cluster: str, url: str, authority: Path, token: str) -> None:
+def write_kubeconfig(
+    path: Path, *, cluster: str, url: str, authority: Path, token: str, user: str = USER
+) -> None:
     """Write a kubeconfig with one context, unless the file says just that already."""
     certificates = base64.b64encode(authority.read_bytes()).decode()
     content = {
@@ -23,8 +25,8 @@ def write_kubeconfig(path: Path, *, cluster: str, url: str, authority: Path, tok
                 "cluster": {"server": url, "certificate-authority-data": certificates},
             }
         ],
-        "users": [{"name": USER, "user": {"token": token}}],
-        "contexts": [{"name": cluster, "context": {"cluster": cluster, "user": USER}}],
+        "users": [{"name": user, "user": {"token": token}}],
+        "contexts": [{"name": cluster, "context": {"cluster": cluster, "user": user}}],
         "current-context": cluster,
     }
     text = yaml.safe_dump(content, sort_keys=False)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import deploy
+from deploy.local import worker_rights
 from deploy.local.ports import LOOPBACK
 from deploy.local.services import Service, answers
 from deploy.local.state import SIMULATED_NODES, WORKER
@@ -45,6 +46,7 @@ def worker(
             "FLEETGATE_RUN": _ROLES,
             "FLEETGATE_MEMBERS": _listed(members),
             "FLEETGATE_METRICS_ADDRESS": metrics,
+            "FLEETGATE_LEASE_NAMESPACE": worker_rights.NAMESPACE,
             "KUBECONFIG": str(hub_kubeconfig),
             "TEMPORAL_ADDRESS": temporal_address,
             "TEMPORAL_NAMESPACE": "default",

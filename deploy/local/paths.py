@@ -24,6 +24,11 @@ class FleetPaths:
         return self.root / f"{cluster}.kubeconfig"
 
     @property
+    def worker_kubeconfig(self) -> Path:
+        """With what the fleet's own worker goes to the hub."""
+        return self.root / "hub-of-worker.kubeconfig"
+
+    @property
     def state(self) -> Path:
         """Ports, tokens and members, kept from one `up` to the next."""
         return self.root / "state.json"

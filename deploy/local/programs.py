@@ -58,6 +58,8 @@ class Program:
     """Environment variable with an explicit path."""
     download: Download
     build: Build
+    asked: str = "--version"
+    """What it is asked to see that it works."""
 
 
 def _kubernetes(name: str, variable: str) -> Program:

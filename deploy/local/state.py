@@ -36,7 +36,7 @@ class FleetState(BaseModel):
     ports: dict[str, int] = {}
     """By process, or `process/use`."""
     tokens: dict[str, str] = {}
-    """By cluster."""
+    """By cluster, and of the worker."""
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -50,8 +50,9 @@ class FleetState(BaseModel):
         return [ETCD, TEMPORAL, *(name for pair in pairs for name in pair), SIMULATED_NODES, WORKER]
 
     def with_tokens(self) -> "FleetState":
-        """Return the state with a token for each cluster that has none."""
-        tokens = {name: self.tokens.get(name) or new_token() for name in self.clusters}
+        """Return the state with a token for each cluster, and for the worker, that has none."""
+        users = (*self.clusters, WORKER)
+        tokens = {name: self.tokens.get(name) or new_token() for name in users}
         return self.model_copy(update={"tokens": tokens})
 
     def with_ports(self, *, is_running: Callable[[str], bool]) -> "FleetState":

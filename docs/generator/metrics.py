@@ -9,6 +9,7 @@ from hub.vitals import Watches
 from placement.metrics import MemberSilence, PlacementMetrics
 from telemetry import (
     Health,
+    LeadershipMetrics,
     register_hub_answers,
     register_hub_requests,
     register_hub_watches,
@@ -36,6 +37,7 @@ def pages() -> Pages:
     PlacementMetrics(registry)
     registry.register(MemberSilence(list))
     register_readiness(registry, Health())
+    LeadershipMetrics(registry)
     register_hub_requests(registry, dict)
     register_hub_answers(registry, {}, bounds=())
     register_hub_watches(registry, Watches())

@@ -3,10 +3,10 @@
 from datetime import timedelta
 from pathlib import Path
 
-import worker
 from api.crds.descriptions import describe_fields
 from docs.generator.markdown import Pages, literal, page, table
 from planning import durations
+from wiring import Role, Settings
 
 _TEMPORAL = (
     ("TEMPORAL_ADDRESS", "host:port of Temporal's frontend; default `localhost:7233`"),
@@ -16,13 +16,14 @@ _TEMPORAL = (
     ("TEMPORAL_TLS_CLIENT_CERT_PATH", "client certificate, for mutual TLS"),
     ("TEMPORAL_TLS_CLIENT_KEY_PATH", "its key"),
     ("TEMPORAL_TLS_SERVER_CA_CERT_PATH", "authority that signed the server's certificate"),
+    ("TEMPORAL_TLS_SERVER_NAME", "name that the server's certificate is for, if it is another"),
     ("TEMPORAL_PROFILE", "profile of the file that `TEMPORAL_CONFIG_FILE` names"),
 )
 
 
 def pages() -> Pages:
     """The one page."""
-    texts = describe_fields(worker.Settings)
+    texts = describe_fields(Settings)
     rows = [
         (
             literal(f"FLEETGATE_{name.upper()}"),
@@ -30,7 +31,7 @@ def pages() -> Pages:
             _default(info.get_default(call_default_factory=True)),
             texts[name],
         )
-        for name, info in worker.Settings.model_fields.items()
+        for name, info in Settings.model_fields.items()
     ]
     text = page(
         "Settings",
@@ -53,7 +54,7 @@ def _default(value: object) -> str:
         case None | "" | {}:
             return ""
         case frozenset():
-            return literal(",".join(str(role) for role in worker.Role if role in value))
+            return literal(",".join(str(role) for role in Role if role in value))
         case timedelta():
             return literal(durations.format_duration(value).removesuffix("0s"))
         case bool():

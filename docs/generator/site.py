@@ -1,11 +1,15 @@
 """All generated pages, and writing them where Sphinx reads them."""
 
 from pathlib import Path
+from typing import Final
 
 from docs.generator import commands, metrics, objects, reasons, settings
 from docs.generator.markdown import Pages
 
 __all__ = ["Pages", "all_pages", "write"]
+
+_WRITTEN: Final = ("index.md", "limits.md")
+"""Pages that people write."""
 
 
 def all_pages() -> Pages:
@@ -27,4 +31,4 @@ def write(folder: Path) -> None:
 
 
 def _generated(folder: Path) -> set[Path]:
-    return set(folder.rglob("*.md")) - {folder / "index.md"}
+    return set(folder.rglob("*.md")) - {folder / page for page in _WRITTEN}

@@ -157,6 +157,25 @@ _STRATEGY: Final = (
         _SHOW_STRATEGY,
     ),
     Pattern.of(
+        r"the name of placement `(?P<long>[^`]*)` has (?P<number>\d+) characters",
+        "The placement has too long a name: what belongs to it is found by a label, whose value "
+        "has 63 characters at most.",
+        "Make a placement with a shorter name for the same resources.",
+        _SHOW_PLACEMENT,
+    ),
+    Pattern.of(
+        r"the run is too large: (?P<why>[^:]*): (?P<cure>.*)",
+        "The run would not fit into its object or its workflow: {why}.",
+        "To mend it, {cure}.",
+        _SHOW_STRATEGY,
+    ),
+    Pattern.of(
+        r"the run is too large: (?P<why>[^;]*); most of that is the copy of the strategy",
+        "The run would not fit into its object: {why}, most of it the strategy {strategy}.",
+        "Give the strategy fewer or shorter selectors.",
+        _SHOW_STRATEGY,
+    ),
+    Pattern.of(
         r"invalid value for IntOrString",
         "maxConcurrency of a stage is neither a number nor a percentage.",
         "Correct maxConcurrency in the strategy: a number such as 3, or a percentage such as 25%.",
@@ -204,6 +223,39 @@ _VERSION: Final = (
         "Cluster {cluster} left the fleet while the run was being planned.",
         "Wait until the placement has taken note of it.",
         "kubectl get memberclusters",
+    ),
+)
+
+_LOST: Final = (
+    Pattern.of(
+        r"restored from a backup that is older than this run's end \(Temporal: (?P<ended>[^)]*)\)",
+        "The hub was put back to a moment at which the run was still under way; for Temporal it "
+        "was over ({ended}). Clusters whose bindings were put back have the earlier version again.",
+        "Look which version each cluster has, and make a new run for the one that they shall have.",
+        _SHOW_BINDINGS,
+        _SHOW_SNAPSHOTS,
+    ),
+    Pattern.of(
+        r"restored from a backup that is older than what this run has done: .*\((?P<back>[^)]*)\)",
+        "The hub was put back to a moment before the run had updated {back}: their bindings, and "
+        "so the clusters, have the earlier version again.",
+        "Look which version each cluster has, and make a new run for the one that they shall have.",
+        _SHOW_BINDINGS,
+        _SHOW_SNAPSHOTS,
+    ),
+    Pattern.of(
+        r"the run's workflow was ended in Temporal \((?P<ended>[^)]*)\)",
+        "Somebody ended the run's workflow in Temporal ({ended}) while the run was under way.",
+        "Make a new run. To halt one, use `fleetgate run stop` and leave its workflow alone.",
+        _RUNS,
+    ),
+    Pattern.of(
+        r"its status cannot be gone on from",
+        "Temporal lost what it knew of the run, and the status on the hub is not as fleetgate "
+        "writes it: parts are missing, or somebody changed it by hand.",
+        "Make a new run; clusters that have its version already are not changed by it.",
+        _RUNS,
+        _SHOW_BINDINGS,
     ),
 )
 
@@ -313,7 +365,7 @@ _REST: Final = (
 )
 """For texts that nobody knows."""
 
-PATTERNS: Final = (*_PLACEMENT, *_STRATEGY, *_VERSION, *_CHANGED)
+PATTERNS: Final = (*_LOST, *_PLACEMENT, *_STRATEGY, *_VERSION, *_CHANGED)
 """Every text with which a run can fail, the narrower before the wider ones."""
 
 

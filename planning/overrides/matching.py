@@ -16,7 +16,7 @@ from api.overrides import (
     ResourceOverrideSnapshot,
 )
 from api.selectors import LabelSelector
-from planning import selectors
+from planning import integers, selectors
 from planning.overrides.applicable import ClusterOverrides
 from planning.overrides.errors import UnreadableError
 from planning.resource_order import Identity
@@ -114,8 +114,7 @@ def _override_of(snapshot: OverrideSnapshot) -> tuple[str, str]:
 
 
 def _index(snapshot: OverrideSnapshot) -> int:
-    number = snapshot.metadata.labels.get(OVERRIDE_INDEX, "")
-    return int(number) if number.isdecimal() else -1
+    return integers.known(snapshot.metadata.labels.get(OVERRIDE_INDEX, ""), otherwise=-1)
 
 
 def _namespace_and_name(snapshot: OverrideSnapshot) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from api import names
 from api.base import OwnerReference
-from planning import hashing
+from planning import hashing, integers
 
 Json = dict[str, Any]
 
@@ -56,7 +56,7 @@ def plan(override: Json, known: Sequence[Json], *, owner: OwnerReference) -> Sna
 def index(snapshot: Json) -> int:
     """The number of a snapshot among those of its override; -1 of one that has none."""
     number = snapshot["metadata"].get("labels", {}).get(names.OVERRIDE_INDEX, "")
-    return int(number) if number.isdecimal() else -1
+    return integers.known(number, otherwise=-1)
 
 
 def _beyond(ordered: Sequence[Json], count: int) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ class View:
     def newest(self) -> str:
         """Name of the master snapshot of the newest content; empty without any."""
         index = next(reversed(list(self.contents)), "")
-        return snapshotting.master_name(self.placement.metadata.name, int(index)) if index else ""
+        return snapshotting.master_name(self.placement.metadata.name, index) if index else ""
 
     @property
     def is_external(self) -> bool:

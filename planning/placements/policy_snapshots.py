@@ -15,7 +15,7 @@ from api.placements import Placement
 from api.policies import ClusterDecision, PolicySnapshot, SchedulingPolicySnapshotStatus
 from api.reasons import ConditionType, SchedulingReason, found_all, found_some
 from api.scheduling import PlacementPolicy, PlacementType
-from planning import conditions, hashing
+from planning import conditions, hashing, integers
 from planning.placements.scheduling import Schedule
 
 Json = dict[str, Any]
@@ -93,12 +93,12 @@ class InForce:
 def in_force(snapshot: PolicySnapshot) -> InForce:
     """Read back what a snapshot was made from."""
     annotations, policy = snapshot.metadata.annotations, snapshot.spec.policy
-    count = annotations.get(names.NUMBER_OF_CLUSTERS, "")
-    if policy is not None and count.isdecimal():
+    count = integers.known(annotations.get(names.NUMBER_OF_CLUSTERS, ""), otherwise=-1)
+    if policy is not None and count >= 0:
         # Changing the number alone changes the annotation only.
-        policy = policy.model_copy(update={"number_of_clusters": int(count)})
-    generation = annotations.get(names.CRP_GENERATION, "")
-    return InForce(snapshot, policy, int(generation) if generation.isdecimal() else 0)
+        policy = policy.model_copy(update={"number_of_clusters": count})
+    generation = integers.known(annotations.get(names.CRP_GENERATION, ""), otherwise=0)
+    return InForce(snapshot, policy, generation)
 
 
 def latest_of(known: Sequence[PolicySnapshot]) -> PolicySnapshot | None:
@@ -134,8 +134,7 @@ def _latest(ordered: Sequence[PolicySnapshot]) -> PolicySnapshot | None:
 
 
 def _index(snapshot: PolicySnapshot) -> int:
-    index = snapshot.metadata.labels.get(names.POLICY_INDEX, "")
-    return int(index) if index.isdecimal() else -1
+    return integers.known(snapshot.metadata.labels.get(names.POLICY_INDEX, ""), otherwise=-1)
 
 
 def _marked(snapshot: PolicySnapshot) -> bool:

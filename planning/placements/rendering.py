@@ -13,7 +13,7 @@ from api.bindings import Binding
 from api.names import member_namespace
 from api.outcomes import EnvelopeIdentifier
 from api.reasons import BindingMessage
-from planning import envelopes, hashing
+from planning import envelopes, hashing, integers
 from planning.placements import snapshotting
 
 Json = dict[str, Any]
@@ -131,16 +131,30 @@ def _parts(name: str, snapshots: Iterable[Json]) -> list[Json]:
     masters = [each for each in ordered if each["metadata"]["name"] == name]
     if not masters:
         raise MissingSnapshotError(BindingMessage.NO_SNAPSHOT)
-    index = masters[0]["metadata"]["labels"][names.RESOURCE_INDEX]
+    index = snapshotting.index_of(masters[0])
     group = [each for each in ordered if snapshotting.index_of(each) == index]
-    size = int(masters[0]["metadata"]["annotations"][names.NUMBER_OF_RESOURCE_SNAPSHOTS])
+    size = _size(masters[0])
     if len(group) < size:
         raise MissingSnapshotError(f"{len(group)} of {size} resource snapshots of {name} are there")
     return group
 
 
+def _size(master: Json) -> int:
+    """How many objects store the revision."""
+    metadata = master["metadata"]
+    count = metadata.get("annotations", {}).get(names.NUMBER_OF_RESOURCE_SNAPSHOTS, "")
+    size = integers.known(count, otherwise=0)
+    if size < 1:
+        raise MissingSnapshotError(
+            f"resource snapshot {metadata['name']} does not say of how many objects it consists: "
+            f"its annotation {names.NUMBER_OF_RESOURCE_SNAPSHOTS} is `{count}`"
+        )
+    return size
+
+
 def _part(snapshot: Json) -> int:
-    return int(snapshot["metadata"].get("annotations", {}).get(names.SUBINDEX, "0"))
+    subindex = snapshot["metadata"].get("annotations", {}).get(names.SUBINDEX, "")
+    return integers.known(subindex, otherwise=0)
 
 
 def _work_name(source: Source, part: Json) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from api import names
 from api.base import OwnerReference
-from planning import hashing
+from planning import hashing, integers
 from planning.envelopes import is_envelope
 
 Json = dict[str, Any]
@@ -35,9 +35,9 @@ def revisions(snapshots: Iterable[Json]) -> list[Revision]:
     """Group a placement's snapshot objects by index, oldest first."""
     groups: dict[int, list[Json]] = {}
     for snapshot in snapshots:
-        index = index_of(snapshot)
-        if index.isdecimal() and "deletionTimestamp" not in snapshot["metadata"]:
-            groups.setdefault(int(index), []).append(snapshot)
+        index = number_of(snapshot)
+        if index >= 0 and "deletionTimestamp" not in snapshot["metadata"]:
+            groups.setdefault(index, []).append(snapshot)
     return [_revision(index, groups[index]) for index in sorted(groups)]
 
 
@@ -49,7 +49,7 @@ def _revision(index: int, group: list[Json]) -> Revision:
         index=index,
         latest=labels.get(names.IS_LATEST_SNAPSHOT) == "true",
         hash=annotations.get(names.RESOURCE_HASH, ""),
-        size=int(annotations.get(names.NUMBER_OF_RESOURCE_SNAPSHOTS, "1")),
+        size=integers.known(annotations.get(names.NUMBER_OF_RESOURCE_SNAPSHOTS, ""), otherwise=1),
         objects=frozenset(each["metadata"]["name"] for each in group),
     )
 
@@ -58,6 +58,11 @@ def index_of(snapshot: Json) -> str:
     """The index of the revision that an object is a part of; empty when it does not say."""
     index: str = snapshot["metadata"].get("labels", {}).get(names.RESOURCE_INDEX, "")
     return index
+
+
+def number_of(snapshot: Json) -> int:
+    """The same as a number, to sort by; -1 of an object that does not say, or no number."""
+    return integers.known(index_of(snapshot), otherwise=-1)
 
 
 def is_master(snapshot: Json) -> bool:

@@ -12,14 +12,12 @@ from api.approvals import BaseApprovalRequest
 from api.kinds import Kind
 from api.names import TASK_TYPE
 from api.reasons import ConditionType
-from planning import conditions
+from planning import conditions, signatures
 from planning.events import REPORTER, Event, EventType
 from planning.runs import approvals
 from planning.writers import last_writer
 
 NOT_COUNTED: Final = "ApprovalNotCounted"
-MAX_QUOTED: Final = 200
-"""Characters of what a person wrote into an approval; enough to tell who it was."""
 _SIDES: Final = {"beforeStage": "before", "afterStage": "after"}
 
 
@@ -86,7 +84,7 @@ def given(request: BaseApprovalRequest) -> str:
     if approval is None:
         return ""
     writer = _writer(request)
-    said = (approval.message or approval.reason)[:MAX_QUOTED]
+    said = signatures.bounded(approval.message or approval.reason)
     return f"with {writer}: {said}" if writer else said
 
 

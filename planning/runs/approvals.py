@@ -9,7 +9,7 @@ from typing import Final
 from api.approvals import BaseApprovalRequest
 from api.base import Condition
 from api.reasons import ApprovalMessage, ApprovalReason, ConditionType
-from planning import conditions
+from planning import conditions, signatures
 from planning.errors import abort, unexpected
 from planning.identity import RunRef
 
@@ -51,7 +51,7 @@ def approval(request: BaseApprovalRequest, *, by: str, comment: str, now: dateti
         APPROVED,
         "True",
         f"{request.kind}Approved",
-        f"{text} (by {by})" if by else text,
+        signatures.sign(text, by),
         generation=request.metadata.generation,
         now=now,
     )

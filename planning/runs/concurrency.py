@@ -3,11 +3,19 @@
 contract: update-runs 8.3
 """
 
+import re
+from typing import Final
+
 from planning.errors import abort
+
+MOST: Final = 1500
+"""Clusters at once, whatever is declared: Temporal lets a workflow have 2,000 activities under way,
+and takes none of a step that asks for more."""
+_PERCENTAGE: Final = re.compile(r"([0-9]{1,3})%")
 
 
 def limit(max_concurrency: int | str | None, *, clusters: int) -> int:
-    """Turn `maxConcurrency` into a number of clusters, at least one.
+    """Turn `maxConcurrency` into a number of clusters, at least one and at most `MOST`.
 
     Raises:
         RunAborted: neither a number nor a percentage; the API server refuses such a value.
@@ -15,8 +23,8 @@ def limit(max_concurrency: int | str | None, *, clusters: int) -> int:
     if max_concurrency is None:
         return 1
     if isinstance(max_concurrency, int):
-        return max(1, max_concurrency)
-    digits = max_concurrency.removesuffix("%")
-    if digits == max_concurrency or not (digits.isascii() and digits.isdigit()):
+        return min(max(1, max_concurrency), MOST)
+    percentage = _PERCENTAGE.fullmatch(max_concurrency)
+    if percentage is None:
         raise abort(f'invalid value for IntOrString: invalid value "{max_concurrency}"')
-    return max(1, int(digits) * clusters // 100)
+    return min(max(1, int(percentage[1]) * clusters // 100), MOST)

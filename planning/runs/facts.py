@@ -3,6 +3,8 @@
 Facts travel through workflow history, so they never hold a manifest (design D3).
 """
 
+from datetime import datetime
+
 from pydantic import BaseModel, ConfigDict
 
 from api.applying import ApplyStrategy
@@ -48,6 +50,9 @@ class BindingFact(Fact):
     policy_snapshot: str
     state: str
     deleting: bool = False
+    since: datetime | None = None
+    """Since when the binding has a content that is not the run's; None when it has the run's, when
+    it cannot be told, or when nobody asked."""
 
 
 class ClusterFact(Fact):

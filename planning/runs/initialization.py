@@ -18,7 +18,7 @@ from api.strategies import StrategySpec
 from planning import integers
 from planning.errors import InitializationError, TransientState, invalid, unexpected, user
 from planning.identity import RunRef
-from planning.runs import stages, tasks
+from planning.runs import sizes, stages, tasks
 from planning.runs.facts import BindingFact, HubFacts, PlacementFact, PolicyFact, SnapshotFacts
 
 UNKNOWN_COUNT: Final = -1
@@ -56,11 +56,16 @@ def plan(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> Targets:
         stage_name=DELETION_STAGE,
         clusters=[ClusterStatus(cluster_name=name) for name in targets.leaving],
     )
+    sizes.check(status, targets=targets)
     return targets
 
 
 def record_snapshot(snapshot: SnapshotFacts, *, status: UpdateRunStatus) -> None:
-    """Note which resource snapshot is rolled out, and each cluster's overrides."""
+    """Note which resource snapshot is rolled out, and each cluster's overrides.
+
+    Raises:
+        InitializationError: with so many overrides the status would be too large.
+    """
     status.resource_snapshot_index_used = snapshot.index
     overrides = {each.cluster: each for each in snapshot.overrides}
     for stage in status.stages_status:
@@ -71,6 +76,7 @@ def record_snapshot(snapshot: SnapshotFacts, *, status: UpdateRunStatus) -> None
                 cluster.cluster_resource_override_snapshots = found.cluster_resource
             if found and found.resource:
                 cluster.resource_override_snapshots = found.resource
+    sizes.check(status)
 
 
 def check_index(index: str) -> int:
@@ -155,6 +161,15 @@ def inspect_bindings(
             )
         )
     return Targets(selected=_by_cluster(selected), leaving=_by_cluster(leaving))
+
+
+def bound(facts: HubFacts) -> Targets:
+    """The bindings by now, whether or not they are those of a plan."""
+    unscheduled = BindingState.UNSCHEDULED
+    return Targets(
+        selected=_by_cluster([each for each in facts.bindings if each.state != unscheduled]),
+        leaving=_by_cluster([each for each in facts.bindings if each.state == unscheduled]),
+    )
 
 
 def check_settled(facts: HubFacts, *, run: RunRef) -> None:

@@ -126,9 +126,17 @@ class Ledger:
         if generation <= self.generation:
             return
         self.generation = generation
+        self._speak_of_generation()
+
+    def recall(self, status: UpdateRunStatus) -> None:
+        """Go on from what an earlier writer left on the hub."""
+        self.status = status
+        self._speak_of_generation()
+
+    def _speak_of_generation(self) -> None:
         for each in self._all_conditions():
             each[:] = [
-                condition.model_copy(update={"observed_generation": generation})
+                condition.model_copy(update={"observed_generation": self.generation})
                 for condition in each
             ]
         self.touch("")

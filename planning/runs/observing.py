@@ -4,6 +4,7 @@ contract: update-runs 7.1 to 7.5 d
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from api import names
 from api.applying import ApplyStrategy
@@ -12,6 +13,7 @@ from api.bindings import Binding
 from api.placements import Placement
 from api.policies import PolicySnapshot
 from planning import conditions
+from planning.bindings import ROLLOUT_STARTED
 from planning.runs.facts import BindingFact, ClusterFact, PlacementFact, PolicyFact
 
 
@@ -43,15 +45,30 @@ def policy_fact(snapshot: PolicySnapshot) -> PolicyFact:
     )
 
 
-def binding_fact(binding: Binding) -> BindingFact:
-    """Which cluster a binding is for, and whether the cluster is still picked."""
+def binding_fact(binding: Binding, *, content: str = "") -> BindingFact:
+    """Which cluster a binding is for, and whether the cluster is still picked.
+
+    With the name of a resource snapshot as `content`, also whether the binding has another one.
+    """
     return BindingFact(
         name=binding.metadata.name,
         cluster=binding.spec.target_cluster,
         policy_snapshot=binding.spec.scheduling_policy_snapshot_name,
         state=binding.spec.state,
         deleting=binding.metadata.deletion_timestamp is not None,
+        since=_other_since(binding, content) if content else None,
     )
+
+
+def _other_since(binding: Binding, content: str) -> datetime | None:
+    if binding.spec.resource_snapshot_name == content:
+        return None
+    announced = conditions.find(binding.status.conditions, ROLLOUT_STARTED)
+    if announced is None:
+        return binding.metadata.creation_timestamp
+    # Changed without being announced, so nothing says when.
+    current = announced.observed_generation == binding.metadata.generation
+    return announced.last_transition_time if current else None
 
 
 def cluster_facts(

@@ -8,19 +8,22 @@ contract: decision 13
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from api.base import Condition
 from api.reasons import ConditionType, RunReason, StageReason
-from api.runs import RunState, StageStatus, StageTaskStatus, UpdateRunStatus
+from api.runs import RunState, StageStatus, UpdateRunStatus
 from api.strategies import Stage, StageTaskType
-from planning import conditions
+from planning import conditions, signatures
 from planning.events import Event, EventType
 from planning.identity import RunRef
-from planning.runs import concurrency
+from planning.runs import concurrency, overview
 from planning.runs.approval_events import approve_command
-from planning.runs.tasks import Side
+from planning.runs.steering import Steered
+from planning.runs.tasks import Side, is_passed
 
 NORMAL, WARNING = EventType.NORMAL, EventType.WARNING
+NOBODY: Final = Steered()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Situation:
     started: tuple[int, ...]
     """Positions of the stages that began to update or remove clusters; the deletion stage last."""
     desired: RunState
+    asked: Steered = NOBODY
+    """Who wanted the run to stop or go on, and why."""
 
     @property
     def over(self) -> bool:
@@ -46,7 +51,7 @@ class Situation:
         return self.progressing.reason if self.progressing else ""
 
 
-def situation(status: UpdateRunStatus, *, desired: RunState) -> Situation:
+def situation(status: UpdateRunStatus, *, desired: RunState, asked: Steered = NOBODY) -> Situation:
     """Read a run's status, which may change afterwards."""
     stages = enumerate(_stages(status))
     return Situation(
@@ -55,6 +60,7 @@ def situation(status: UpdateRunStatus, *, desired: RunState) -> Situation:
         succeeded=conditions.find(status.conditions, ConditionType.SUCCEEDED),
         started=tuple(index for index, each in stages if each.clusters and each.start_time),
         desired=desired,
+        asked=asked,
     )
 
 
@@ -81,6 +87,19 @@ def approved(*, stage: str, side: Side, given: str, now: datetime) -> Event:
     return Event(reason="Approved", message=text, at=now)
 
 
+def adopted(status: UpdateRunStatus, *, now: datetime) -> Event:
+    """A run that Temporal did not know goes on from what its status says."""
+    stages = [each for each in _stages(status) if each.clusters]
+    done = sum(conditions.has(each.conditions, ConditionType.SUCCEEDED) for each in stages)
+    clusters = sum(len(each.clusters) for each in stages)
+    text = (
+        "Temporal did not know this run any more; going on from what the hub recorded: "
+        f"{done} of {_count(len(stages), 'stage')}, "
+        f"{sum(map(overview.done, stages))} of {_count(clusters, 'cluster')}"
+    )
+    return Event(type=WARNING, reason="Adopted", message=text, at=now)
+
+
 Found = Iterator[tuple[EventType, str, str]]
 """Type, reason and message of events."""
 
@@ -99,9 +118,13 @@ def _initialized(before: Situation, after: Situation, status: UpdateRunStatus) -
 
 def _stopped(before: Situation, after: Situation) -> Found:
     if _came(RunReason.STOPPED, before, after):
-        yield NORMAL, "Stopped", "The update run has been stopped; set spec.state to Run to go on"
+        who = signatures.clause(after.asked.by, after.asked.comment)
+        stopped = f"The update run has been stopped{who}"
+        yield NORMAL, "Stopped", f"{stopped}; set spec.state to Run to go on"
     if (before.desired, after.desired) == (RunState.STOP, RunState.RUN):
-        yield NORMAL, "Resumed", "The update run goes on where it was stopped"
+        who = signatures.clause(after.asked.by, after.asked.comment)
+        resumed = f"was resumed{who}; it goes on" if who else "goes on"
+        yield NORMAL, "Resumed", f"The update run {resumed} where it was stopped"
 
 
 def _stages_started(before: Situation, after: Situation, status: UpdateRunStatus) -> Found:
@@ -177,7 +200,7 @@ def _gates(stage: StageStatus, declared: Stage | None, side: Side, run: RunRef) 
     before = side == "before"
     tasks = stage.before_stage_task_status if before else stage.after_stage_task_status
     for position, task in enumerate(tasks):
-        if _passed(task):
+        if is_passed(task):
             continue
         if task.type == StageTaskType.TIMED_WAIT and declared:
             yield f"{declared.after_stage_tasks[position].wait_time} to pass"
@@ -186,11 +209,6 @@ def _gates(stage: StageStatus, declared: Stage | None, side: Side, run: RunRef) 
                 run=run.name, stage=stage.stage_name, side=side, namespace=run.namespace
             )
             yield f"{run.scope.approval} {task.approval_request_name} to be approved ({command})"
-
-
-def _passed(task: StageTaskStatus) -> bool:
-    passed = (ConditionType.APPROVAL_REQUEST_APPROVED, ConditionType.WAIT_TIME_ELAPSED)
-    return any(conditions.has(task.conditions, kind) for kind in passed)
 
 
 def _count(number: int, what: str) -> str:

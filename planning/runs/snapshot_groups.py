@@ -40,10 +40,7 @@ class SnapshotGroup:
             InitializationError: it does not say so.
         """
         count = self.master["metadata"]["annotations"].get(NUMBER_OF_RESOURCE_SNAPSHOTS, "")
-        try:
-            size = integers.parse(count)
-        except ValueError:
-            size = 0
+        size = integers.known(count, otherwise=0)
         if size < 1:
             raise invalid(
                 unexpected(

@@ -6,9 +6,10 @@ contract: update-runs 4, 7.5 a, b and g
 from datetime import timedelta
 from typing import Final, Literal
 
+from api.reasons import ConditionType
 from api.runs import StageTaskStatus
 from api.strategies import Stage, StageTask, StageTaskType
-from planning import durations
+from planning import conditions, durations
 
 Side = Literal["before", "after"]
 
@@ -63,6 +64,12 @@ def entries(tasks: list[StageTask], *, run: str, side: Side, stage: str) -> list
         else StageTaskStatus(type=task.type)
         for task in tasks
     ]
+
+
+def is_passed(task: StageTaskStatus) -> bool:
+    """Whether the run may go past the gate."""
+    passed = (ConditionType.APPROVAL_REQUEST_APPROVED, ConditionType.WAIT_TIME_ELAPSED)
+    return any(conditions.has(task.conditions, kind) for kind in passed)
 
 
 def normalized(stage: Stage) -> Stage:

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from api.approvals import BaseApprovalRequest
 from api.runs import UpdateRun
 from hub import Hub
-from planning.runs import approvals
+from planning.runs import approvals, phases
+from planning.runs.phases import Phase
 from starter import views
-from starter.acting import tell
+from starter.acting import Written, act
 from starter.approve.choosing import choose, none_open
 from starter.patience import Patience
 from starter.run.waiting import Waiting
 from starter.targets import Target
-from starter.views import Phase
-from workflows.messages import Approve
+from workflows.messages import Approve, PendingApproval
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,36 +36,41 @@ class Desk:
         if gate:
             wanted = wanted.model_copy(update={"stage": gate.stage, "side": gate.side})
 
-        async def write() -> str:
-            if gate is None:
+        async def write(known: PendingApproval | None) -> Written:
+            # The workflow may have opened one a moment ago, and the object not say so yet.
+            open_gate = known or gate
+            if open_gate is None:
                 raise none_open(view, wanted)
-            return await self._write(gate.request, wanted)
+            place = {"stage": open_gate.stage, "side": open_gate.side}
+            return await self._write(open_gate.request, wanted.model_copy(update=place))
 
-        # Without a gate in the object too: the workflow may have opened one a moment ago.
-        return await tell(self.target, run, "approve", wanted, otherwise=write)
+        return await act(self.target, run, "approve", wanted, write=write)
 
     async def follow(self, run: UpdateRun) -> Sequence[str]:
         """Wait until a run has gone through the gate, and tell what it does then."""
         # A stopped run goes through when it is started (contract: update-runs 10.3).
-        if views.phase(run) in {Phase.STOPPING, Phase.STOPPED} or not self.patience.wait:
+        if phases.phase(run.status) in {Phase.STOPPING, Phase.STOPPED} or not self.patience.wait:
             return []
         before = views.of(run).gates.approved
         waiting = Waiting(self.hub, self.target, self.patience.timeout)
         return await waiting.until_under_way(
-            run, also=lambda view: view.phase in views.ENDED or view.gates.approved > before
+            run, also=lambda view: view.phase in phases.ENDED or view.gates.approved > before
         )
 
-    async def _write(self, name: str, message: Approve) -> str:
+    async def _write(self, name: str, message: Approve) -> Written:
         """Write the approval into its request, as people do with kubectl."""
         kind, namespace = self.target.scope.approval, self.target.namespace
+        told = message.model_copy(update={"on_object": True})
+        done = f"stage {message.stage} ({message.side}) is approved"
         body = await self.hub.get(kind, name, namespace=namespace)
+        request = BaseApprovalRequest.from_wire(body)
+        if approvals.approved(request):
+            return Written(told, f"{kind} {name} is approved already", done)
         condition = approvals.approval(
-            BaseApprovalRequest.from_wire(body),
-            by=message.by,
-            comment=message.comment,
-            now=datetime.now(UTC),
+            request, by=message.by, comment=message.comment, now=datetime.now(UTC)
         )
         metadata = {"name": name, "namespace": namespace, "uid": body["metadata"]["uid"]}
         status = {"conditions": [condition.to_wire()]}
         await self.hub.apply(kind, {"metadata": metadata, "status": status}, subresource="status")
-        return f"wrote the approval to {kind} {name}, a worker will follow it"
+        text = f"wrote the approval to {kind} {name}, a worker will follow it"
+        return Written(told, text, done)

@@ -45,7 +45,7 @@ def _runs(fits: "Callable[[RunView], bool]") -> Completer:
 
 
 def _has_ended(view: "RunView") -> bool:
-    from starter.views import ENDED
+    from planning.runs.phases import ENDED
 
     return view.phase in ENDED
 

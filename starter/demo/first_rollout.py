@@ -12,11 +12,13 @@ from api.reasons import ConditionType
 from api.runs import UpdateRun
 from hub import Json
 from planning import conditions
+from planning.runs import phases
+from planning.runs.phases import Phase
 from starter import views
 from starter.demo import deeds, looking, manifests
 from starter.demo.looking import RunCheck
 from starter.demo.tale import Tale
-from starter.views import Phase, Progress
+from starter.views import Progress
 
 
 async def publish(tale: Tale) -> None:
@@ -114,7 +116,7 @@ async def until_snapshot(tale: Tale, index: str) -> None:
 
 def is_in(phase: Phase) -> RunCheck:
     """Whether a run is in the phase."""
-    return lambda run: views.phase(run) is phase
+    return lambda run: phases.phase(run.status) is phase
 
 
 def asks_for_approval(run: UpdateRun) -> bool:

@@ -1,6 +1,7 @@
 """The tutorial's second part: a rollout that is stopped and resumed, and a way back."""
 
 from api.kinds import CLUSTER_STAGED_UPDATE_RUN as RUN
+from planning.runs.phases import Phase
 from starter import views
 from starter.demo import deeds, looking, manifests
 from starter.demo.first_rollout import (
@@ -12,7 +13,6 @@ from starter.demo.first_rollout import (
 )
 from starter.demo.tale import Tale
 from starter.failures import ExitCode
-from starter.views import Phase
 
 
 async def stop(tale: Tale) -> None:

@@ -8,6 +8,8 @@ from typing import Final
 import click
 
 from hub import Hub
+from planning.runs import phases
+from planning.runs.phases import Phase
 from starter import output, views, words
 from starter.completion import live
 from starter.explain import explanations, finding, showing
@@ -19,7 +21,7 @@ from starter.explain.looks import Look
 from starter.explain.troubles import OnMember
 from starter.helping import examples
 from starter.targets import Output, Target, output_option, target_options
-from starter.views import Phase, RunView
+from starter.views import RunView
 
 AT_ONCE: Final = 8
 """Runs that are looked at side by side: each takes up to some ten requests."""
@@ -63,7 +65,7 @@ async def _one(target: Target, name: str) -> None:
 async def _all(target: Target) -> None:
     async with await target.connect() as hub:
         runs = await finding.every(hub, target)
-        active = [each for each in runs if views.phase(each.run) not in views.ENDED]
+        active = [each for each in runs if phases.phase(each.run.status) not in phases.ENDED]
         found = await _each(hub, target, active)
     if found or target.output not in {Output.TABLE, Output.WIDE}:
         _print(sorted(found, key=explanations.urgency), target.output, single=False)

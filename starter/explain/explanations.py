@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from api.kinds import Kind
+from planning.runs.phases import ENDED, Phase
 from starter import words
 from starter.explain import flights, prospects, situations, troubles
 from starter.explain.evidence import ClusterEvidence
 from starter.explain.looks import NOBODY_ACTS, Look, Situation
 from starter.explain.troubles import OnMember, Trouble
-from starter.views import ENDED, ClusterRow, Phase, RunView
+from starter.views import ClusterRow, RunView
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ from typing import Final
 
 from api.kinds import Scope
 from api.runs import UpdateRun
+from planning import signatures
 from planning.events import REPORTER
+from planning.runs import steering
 from planning.writers import Writer, last_writer
 from starter import words
 from starter.explain.evidence import Evidence
@@ -101,7 +103,10 @@ class Look:
 
     @property
     def by(self) -> str:
-        """` with kubectl-edit`: the tool with which spec.state was set; empty if unknown."""
+        """` by jane (window is over)`, or with what tool: how spec.state was set, if known."""
+        steered = steering.last(self.run.metadata)
+        if steered.by:
+            return signatures.clause(steered.by, steered.comment)
         writer = self.state_writer
         if writer is None:
             return ""

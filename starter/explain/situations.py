@@ -10,10 +10,10 @@ from api.runs import RunState
 from planning import conditions
 from planning.explaining import failures
 from planning.explaining.patterns import Meaning
+from planning.runs.phases import ENDED, Phase
 from starter import tables, words
 from starter.explain import flights, troubles, waits, workers
 from starter.explain.looks import NOBODY_ACTS, Attention, Look, Situation
-from starter.views import ENDED, Phase
 from workflows.messages import DEFAULT_STUCK_AFTER
 
 

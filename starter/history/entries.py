@@ -12,6 +12,8 @@ class What(StrEnum):
     TAKEN_UP = "taken up"
     """A workflow was started that drives the run."""
     PLANNED = "planned"
+    ADOPTED = "adopted"
+    """Temporal had lost the run's workflow; another one goes on from the status."""
     ASKED_TO_RUN = "asked to run"
     ASKED_TO_STOP = "asked to stop"
     STOPPED = "stopped"

@@ -94,7 +94,7 @@ async def _entries(
     """What the workflow tells, which is the most, or else what the objects do."""
     told = await _workflow(client, ref, missing) if client else []
     if told and objects:
-        return sorted([*of_objects.besides(objects), *told], key=lambda entry: entry.at)
+        return of_objects.beside(told, objects)
     return told or (of_objects.entries(objects) if objects else [])
 
 

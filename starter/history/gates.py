@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from activities.requests import OpenApproval, RecordApproval
+from planning import signatures
 from starter.history import telling
 from starter.history.entries import Entry, What
 from workflows.messages import Approve
@@ -60,7 +61,8 @@ class Gates:
         gate = self._gates.get(request)
         if gate is None:
             return None
-        message = gate.message
-        who, comment = (message.by, message.comment) if message else telling.approver(given)
+        who, comment = telling.approver(given)
+        if gate.message and not given:
+            who, comment = signatures.of_temporal(gate.message.by), gate.message.comment
         when = gate.first or at
         return Entry(when, What.APPROVED, gate.side, gate.stage, who=who, comment=comment)

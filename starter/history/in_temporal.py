@@ -8,7 +8,9 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from planning.identity import RunRef
+from starter.history.decrypting import decrypt
 from starter.temporal import OutOfReach
+from workflows.encryption import EncryptedError
 from workflows.messages import WORKFLOW
 
 
@@ -54,7 +56,12 @@ async def history(client: Client, run: RunRef) -> list[HistoryEvent]:
         executions.append(found)
         first = found[0].workflow_execution_started_event_attributes
         run_id = first.continued_execution_run_id
-    return [event for execution in reversed(executions) for event in execution]
+    events = [event for execution in reversed(executions) for event in execution]
+    try:
+        await decrypt(events, client.data_converter.payload_codec)
+    except EncryptedError as error:
+        raise OutOfReach(f"what Temporal has of the run cannot be read: {error}") from error
+    return events
 
 
 async def _execution(client: Client, workflow_id: str, run_id: str | None) -> list[HistoryEvent]:

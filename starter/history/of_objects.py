@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from api.approvals import BaseApprovalRequest
 from api.base import Condition, ObjectMeta
+from api.names import CREATED_BY
 from api.reasons import ConditionType, RunReason
 from api.runs import ClusterStatus, StageStatus, StageTaskStatus, UpdateRun
 from planning import conditions
@@ -60,6 +61,17 @@ def entries(objects: Objects) -> list[Entry]:
     )
 
 
+def beside(told: list[Entry], objects: Objects) -> list[Entry]:
+    """What a workflow tells, with what of the run it does not know.
+
+    That is all that was before it, where Temporal lost an earlier workflow of the run.
+    """
+    first = min(each.at for each in told)
+    adopted = any(each.what is What.ADOPTED for each in told)
+    earlier = [each for each in entries(objects) if adopted and each.at < first]
+    return sorted(dict.fromkeys([*besides(objects), *earlier, *told]), key=lambda entry: entry.at)
+
+
 def besides(objects: Objects) -> Iterator[Entry]:
     """What only objects tell: how the run was made, and which approvals do not count."""
     metadata = objects.run.metadata
@@ -71,7 +83,10 @@ def besides(objects: Objects) -> Iterator[Entry]:
 
 
 def _creator(metadata: ObjectMeta) -> str:
-    """The tool that made the object: it owns what cannot be changed afterwards."""
+    """The user who made the object, as far as is known, and the tool.
+
+    The tool owns what cannot be changed afterwards.
+    """
     managed: list[dict[str, Any]] = (metadata.model_extra or {}).get("managedFields", [])
     owners = [
         (each.get("time", ""), each["manager"])
@@ -79,7 +94,8 @@ def _creator(metadata: ObjectMeta) -> str:
         if "f:placementName" in each.get("fieldsV1", {}).get("f:spec", {})
     ]
     _, tool = min(owners, default=("", ""))
-    return f"with {tool}" if tool else ""
+    user = metadata.annotations.get(CREATED_BY, "")
+    return f"{user} with {tool}".lstrip() if tool else user
 
 
 # -- the run's status ----------------------------------------------------------------------

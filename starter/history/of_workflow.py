@@ -26,6 +26,7 @@ from activities.requests import (
     Request,
     StateSet,
 )
+from planning import signatures
 from starter import words
 from starter.history import telling
 from starter.history.entries import Entry, What
@@ -141,9 +142,10 @@ class _Reader:
 
     def _wish(self, wish: ChangeState, what: What, identity: str, at: datetime) -> None:
         if wish.generation is None:
-            self._add(at, what, who=wish.by or identity, comment=wish.comment)
+            who = signatures.of_temporal(wish.by) if wish.by else identity
+            self._add(at, what, who=who, comment=wish.comment)
         else:
-            told = Entry(at, what, comment=ON_THE_OBJECT)
+            told = Entry(at, what, who=wish.by, comment=wish.comment or ON_THE_OBJECT)
             self._observed.setdefault(wish.generation, told)
 
     # -- activities and timers -------------------------------------------------------------

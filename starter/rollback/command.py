@@ -9,6 +9,7 @@ import click
 from api.runs import RunState, UpdateRun
 from hub import Forbidden, Hub
 from planning.identity import RunRef
+from planning.runs.phases import Phase
 from starter import consent, output, records, views, words
 from starter.completion import live
 from starter.consent import yes_option
@@ -23,7 +24,6 @@ from starter.run.creating import body
 from starter.run.steering import ask_for
 from starter.run.waiting import Waiting
 from starter.targets import Target, target_options
-from starter.views import Phase
 from workflows.messages import ChangeState
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from api.runs import UpdateRun
 from hub import Hub, HubError, Json
+from planning.runs import phases
 from starter import estimating, views
 from starter.targets import Target
 from starter.views import RunView
@@ -23,7 +24,7 @@ async def durations(hub: Hub, target: Target, view: RunView) -> tuple[timedelta,
 
     Empty when the run is over or has durations of its own, and when the hub does not tell.
     """
-    if view.phase in views.ENDED or view.done:
+    if view.phase in phases.ENDED or view.done:
         return ()
     try:
         async with asyncio.timeout(WITHIN.total_seconds()):
@@ -44,7 +45,7 @@ def _over(bodies: Iterable[Json]) -> Iterator[RunView]:
     """Those that have ended with some clusters updated, the latest first."""
     latest_first = sorted(bodies, key=_created, reverse=True)
     for view in map(views.of, map(UpdateRun.from_wire, latest_first)):
-        if view.phase in views.ENDED and view.done:
+        if view.phase in phases.ENDED and view.done:
             yield view
 
 

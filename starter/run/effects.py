@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from planning.runs.phases import ENDED, Phase
 from starter import tables, words
-from starter.views import ENDED, Phase, Progress, RunView, moved
+from starter.views import Progress, RunView, moved
 
 _HALTED = frozenset({Phase.PENDING, Phase.PLANNED, Phase.STOPPING, Phase.STOPPED})
 

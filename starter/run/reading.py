@@ -2,10 +2,11 @@
 
 from api.runs import UpdateRun
 from hub import Hub
+from planning.runs import phases
+from planning.runs.phases import Phase
 from starter import views, words
 from starter.failures import Failure
 from starter.targets import Target
-from starter.views import Phase
 
 
 async def read(hub: Hub, target: Target, name: str) -> UpdateRun:
@@ -17,7 +18,7 @@ async def read_unfinished(hub: Hub, target: Target, name: str) -> UpdateRun:
     """The run of that name, which must not have ended; raises hub.NotFound, Failure."""
     run = await read(hub, target, name)
     view = views.of(run)
-    if view.phase in views.ENDED:
+    if view.phase in phases.ENDED:
         failed = view.phase is Phase.FAILED and view.deciding
         why = f": {words.reason(failed.message)}" if failed else ""
         raise Failure(

@@ -8,8 +8,10 @@ import click
 
 from api.runs import RunState, UpdateRun
 from hub import Hub
+from planning.runs import lifecycle, steering
+from planning.runs.phases import Phase
 from starter import people
-from starter.acting import by_option, comment_option, tell
+from starter.acting import Written, act, by_option, comment_option
 from starter.completion import live
 from starter.failures import Failure
 from starter.helping import examples
@@ -18,8 +20,7 @@ from starter.run import effects
 from starter.run.reading import read_unfinished
 from starter.run.waiting import Waiting
 from starter.targets import Target, target_options
-from starter.views import Phase
-from workflows.messages import ChangeState
+from workflows.messages import ChangeState, PendingApproval
 
 _UPDATES = {RunState.RUN: "resume", RunState.STOP: "pause"}
 
@@ -81,12 +82,11 @@ async def ask_for(
 ) -> None:
     """Ask a run for a state and say what it answers. Raises Failure when it refuses."""
     by = people.signature(await people.user_of(hub), message.by)
-    message = message.model_copy(update={"by": by})
 
-    async def write() -> str:
-        return await _write(hub, target, run, state)
+    async def write(_: PendingApproval | None) -> Written:
+        return await _write(hub, target, run, state, message.model_copy(update={"by": by}))
 
-    click.echo(await tell(target, run, _UPDATES[state], message, otherwise=write))
+    click.echo(await act(target, run, _UPDATES[state], write=write))
 
 
 async def _stopped(waiting: Waiting, run: UpdateRun) -> Sequence[str]:
@@ -103,13 +103,20 @@ _EFFECTS: dict[RunState, Callable[[Waiting, UpdateRun], Awaitable[Sequence[str]]
 }
 
 
-async def _write(hub: Hub, target: Target, run: UpdateRun, state: RunState) -> str:
+async def _write(
+    hub: Hub, target: Target, run: UpdateRun, state: RunState, message: ChangeState
+) -> Written:
+    metadata = run.metadata
+    done = lifecycle.answer(state, run=metadata.name, in_flight=0)
     if run.spec.state is state:
-        return f"the object says {state} already"
-    await hub.patch(
+        told = message.model_copy(update={"generation": metadata.generation})
+        return Written(told, f"the object says {state} already", done)
+    written = await hub.patch(
         target.scope.run,
-        run.metadata.name,
-        {"spec": {"state": str(state)}},
+        metadata.name,
+        steering.change(metadata, state, by=message.by, comment=message.comment),
         namespace=target.namespace,
     )
-    return f"wrote spec.state {state} to the object, a worker will follow it"
+    told = message.model_copy(update={"generation": written["metadata"]["generation"]})
+    text = f"wrote spec.state {state} to the object, a worker will follow it"
+    return Written(told, text, done)

@@ -5,9 +5,10 @@ Pure: a view of the run in, an exit code out.
 
 from enum import StrEnum
 
-from starter import views
+from planning.runs import phases
+from planning.runs.phases import Phase
 from starter.failures import ExitCode
-from starter.views import Phase, RunView
+from starter.views import RunView
 
 
 class Until(StrEnum):
@@ -23,7 +24,7 @@ class Until(StrEnum):
 
 def exit_code(view: RunView, until: Until) -> ExitCode | None:
     """How the command ends, or None while there is more to see."""
-    if view.phase in views.ENDED:
+    if view.phase in phases.ENDED:
         good = view.phase is Phase.SUCCEEDED or until is Until.FINISHED
         return ExitCode.DONE if good else ExitCode.FAILED
     return ExitCode.WAITING if until is Until.GATE and view.needs_person else None

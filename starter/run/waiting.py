@@ -11,12 +11,14 @@ import click
 from api.runs import UpdateRun
 from hub import Hub
 from planning import durations
+from planning.runs import phases
+from planning.runs.phases import Phase
 from starter import tables, views, words
 from starter.failures import ExitCode, Failure
 from starter.run import effects
 from starter.run.following import versions
 from starter.targets import Target
-from starter.views import Phase, RunView
+from starter.views import RunView
 
 Look = Callable[[RunView], object]
 
@@ -114,7 +116,7 @@ class Waiting:
 
 
 def _where(view: RunView) -> str:
-    if view.phase not in views.ENDED and not view.up_to_date:
+    if view.phase not in phases.ENDED and not view.up_to_date:
         return f"no worker has taken up yet that its state is {view.state}; is one running?"
     return f"it is still {words.sentence(view, datetime.now(UTC))}"
 

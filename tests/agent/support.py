@@ -10,6 +10,7 @@ from agent import Agent, AgentPool, AgentSettings, MemberSecrets
 from api import names
 from api.kinds import APPLIED_WORK, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Kind
 from hub import Hub, Json, NotFound
+from tests.support.eventually import pauses
 
 T = TypeVar("T")
 
@@ -19,6 +20,7 @@ PATIENCE = 20.0
 async def eventually(read: Callable[[], Awaitable[T | None]], *, within: float = PATIENCE) -> T:
     """Read until there is an answer; the last assertion that failed says what was missing."""
     deadline = asyncio.get_running_loop().time() + within
+    pause = pauses()
     while True:
         try:
             found = await read()
@@ -29,7 +31,7 @@ async def eventually(read: Callable[[], Awaitable[T | None]], *, within: float =
             problem = error
         if asyncio.get_running_loop().time() > deadline:
             raise problem
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(next(pause))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -116,17 +116,14 @@ async def _hub(servers: Servers) -> World:
         port=ports.choose(),
         token="benchmark",
         etcd_address=await servers.etcd_address(),
+        audit_policy=AUDIT_POLICY,
     )
     plane.prepare()
-    policy, log = folder / "audit-policy.yaml", folder / "audit.log"
-    policy.write_text(AUDIT_POLICY)
-    service = plane.api_server(servers.binaries.api_server)
-    audited = (*service.argv, f"--audit-policy-file={policy}", f"--audit-log-path={log}")
-    await ensure(replace(service, argv=audited), processes=servers.processes)
+    await ensure(plane.api_server(servers.binaries.api_server), processes=servers.processes)
     plane.write_kubeconfig()
     async with await Hub.connect(plane.kubeconfig) as hub:
         await crds.install(hub, crds.definitions())
-    return World(servers, plane.kubeconfig, log)
+    return World(servers, plane.kubeconfig, plane.audit_log)
 
 
 def _members(kubeconfig: Path, delay: float, cast: Cast) -> Service:

@@ -25,4 +25,5 @@ def test_a_page_is_true(name: str, desk: Desk, shell: Shell) -> None:
 
 @pytest.mark.parametrize("block", NOT_RUN)
 def test_a_block_that_cannot_be_typed_here_says_why(block: NotRun) -> None:
+    assert block.reason, "write <!-- not run: REASON -->"
     pytest.skip(block.reason)

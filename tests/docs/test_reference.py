@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 import pytest
 
-import worker
 from api.base import KubernetesObject
 from api.crds import MODELS, definition
 from api.markers import Schema
@@ -18,6 +17,7 @@ from planning.explaining.entries import Entry
 from starter.cli import fleetgate
 from starter.failures import ExitCode
 from starter.worker import worker as worker_command
+from wiring import Settings
 
 PAGES = all_pages()
 
@@ -88,7 +88,7 @@ def test_every_exit_code_is_described(code: ExitCode) -> None:
 
 def test_every_setting_is_described_with_a_flag_that_there_is() -> None:
     flags = {opt for each in worker_command.params for opt in each.opts}
-    for name in worker.Settings.model_fields:
+    for name in Settings.model_fields:
         flag = f"--{name.replace('_', '-')}"
         assert f"| `FLEETGATE_{name.upper()}` | `{flag}` |" in PAGES["settings.md"]
         assert flag in flags

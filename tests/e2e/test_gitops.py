@@ -123,7 +123,7 @@ def test_a_run_with_a_state_in_git_is_a_conflict_once_people_change_it(
 
     refused = repository.apply(run, how=SERVER_SIDE, fails=True)
 
-    assert 'conflict with "fleetgate"' in refused
+    assert 'conflict with "fleetgate-cli"' in refused
     assert ".spec.state" in refused
     assert repository.state() == "Stop"
     repository.apply(run, how=FORCED)

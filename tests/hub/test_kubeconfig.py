@@ -41,6 +41,29 @@ async def test_a_missing_file_is_named_with_the_ways_out(tmp_path: Path) -> None
     assert "fleetgate local up" in text
 
 
+@pytest.mark.parametrize(
+    ("path", "context", "environment", "namespace"),
+    [
+        (None, None, {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, "fleetgate"),
+        (None, None, {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBECONFIG": "/other/hub"}, ""),
+        (Path("/other/hub"), None, {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, ""),
+        (None, "hub", {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, ""),
+        (None, None, {}, ""),
+    ],
+)
+def test_a_pods_own_namespace_counts_only_on_the_hub_that_it_runs_on(
+    path: Path | None,
+    context: str | None,
+    environment: dict[str, str],
+    namespace: str,
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "namespace"
+    file.write_text("fleetgate\n")
+    found = kubeconfig.own_namespace(path, context=context, environment=environment, file=file)
+    assert found == namespace
+
+
 async def test_the_missing_file_of_the_environment_is_named(tmp_path: Path) -> None:
     assert str(tmp_path / "none") in await refusal(None, KUBECONFIG=str(tmp_path / "none"))
 

@@ -1,40 +1,44 @@
 """Content that is too large for one object (contract: placement 5, 8)."""
 
+import pytest
+
 from api import names
 from placement import Placement
 from tests.placement.world import World, condition, until
 
 
-async def large(world: World) -> None:
-    """Have three ConfigMaps, each so large that it needs a snapshot of its own."""
-    for number in range(3):
+async def large(world: World, *, parts: int = 3) -> None:
+    """Have ConfigMaps of half a megabyte, each so large that it needs a snapshot of its own."""
+    for number in range(parts):
         await world.content("x" * 500_000, name=f"big{number}")
 
 
-async def test_large_content_is_stored_in_parts(world: World) -> None:
-    await large(world)
+@pytest.mark.parametrize("count", [3, 10], ids=["1.5 MB", "5 MB"])
+async def test_large_content_is_stored_in_parts(world: World, count: int) -> None:
+    await large(world, parts=count)
     member = await world.join("a")
     await world.place()
 
     snapshot = await world.snapshot(0)
 
-    assert snapshot["metadata"]["annotations"][names.NUMBER_OF_RESOURCE_SNAPSHOTS] == "3"
+    assert snapshot["metadata"]["annotations"][names.NUMBER_OF_RESOURCE_SNAPSHOTS] == str(count)
 
     async def complete() -> bool:
-        return len(await world.snapshots()) == 3
+        return len(await world.snapshots()) == count
 
     await until(complete, "all parts are there")
     parts = {each["metadata"]["name"] for each in await world.snapshots()}
-    assert parts == {f"{world.name}-0-snapshot", f"{world.name}-0-0", f"{world.name}-0-1"}
+    others = range(count - 1)
+    assert parts == {f"{world.name}-0-snapshot", *(f"{world.name}-0-{each}" for each in others)}
     await world.roll_out(member)
 
     async def distributed() -> bool:
-        return len(await world.works()) == 3
+        return len(await world.works()) == count
 
     await until(distributed, "each part is a Work")
     base = f"{world.home}.{world.name}" if world.home else world.name
     works = {each["metadata"]["name"] for each in await world.works()}
-    assert works == {f"{base}-work", f"{base}-0", f"{base}-1"}
+    assert works == {f"{base}-work", *(f"{base}-{each}" for each in others)}
 
 
 async def lose(world: World, part: str) -> str:

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from api.base import format_time
 from api.kinds import CLUSTER_SCOPE
+from api.members import MemberCluster
 from placement.metrics import NAME, MemberSilence, PlacementMetrics
 from tests.planning.placements.statuses import condition, placement
 
@@ -73,15 +74,17 @@ def test_a_member_is_silent_since_its_last_heartbeat() -> None:
     assert silence == {"late": pytest.approx(600, abs=60), "ahead": 0}
 
 
-def heard_of(name: str, heartbeat: datetime | None) -> dict[str, Any]:
+def heard_of(name: str, heartbeat: datetime | None) -> MemberCluster:
     agent = {"type": "MemberAgent", "conditions": []}
     if heartbeat is not None:
         agent["lastReceivedHeartbeat"] = format_time(heartbeat)
     identity = {"kind": "User", "name": name, "apiGroup": "rbac.authorization.k8s.io"}
-    return {
-        "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
-        "kind": "MemberCluster",
-        "metadata": {"name": name},
-        "spec": {"identity": identity},
-        "status": {"agentStatus": [agent]},
-    }
+    return MemberCluster.from_wire(
+        {
+            "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
+            "kind": "MemberCluster",
+            "metadata": {"name": name},
+            "spec": {"identity": identity},
+            "status": {"agentStatus": [agent]},
+        }
+    )

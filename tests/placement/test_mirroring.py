@@ -69,16 +69,19 @@ async def events(world: World) -> list[str]:
     return [each["message"] for each in found.items if each["reason"] == NOT_MIRRORED]
 
 
-async def test_the_original_shows_the_status_that_its_one_cluster_reports(world: World) -> None:
+async def roll_out(world: World, *, to: str = "OriginalResource", clusters: int = 1) -> str:
+    """Place a Service that reports its status to that destination; returns the member it is on."""
     member = await world.join("a")
     await serve(world)
-    await world.place(
-        world.pick_fixed(member),
-        strategy=mirror("OriginalResource"),
-        resourceSelectors=selectors(world),
-    )
+    policy = world.pick_fixed(member) if clusters == 1 else pick_n(world, clusters)
+    await world.place(policy, strategy=mirror(to), resourceSelectors=selectors(world))
     await world.snapshot(0)
     await world.roll_out(member)
+    return member
+
+
+async def test_the_original_shows_the_status_that_its_one_cluster_reports(world: World) -> None:
+    member = await roll_out(world)
 
     await answer(world, member, "192.0.2.1")
     await shown(world, "192.0.2.1")
@@ -92,13 +95,7 @@ async def test_the_original_shows_the_status_that_its_one_cluster_reports(world:
 async def test_a_status_for_the_work_alone_is_not_shown_until_that_is_changed(
     world: World,
 ) -> None:
-    member = await world.join("a")
-    await serve(world)
-    await world.place(
-        world.pick_fixed(member), strategy=mirror("WorkAPI"), resourceSelectors=selectors(world)
-    )
-    await world.snapshot(0)
-    await world.roll_out(member)
+    member = await roll_out(world, to="WorkAPI")
     await answer(world, member, "192.0.2.1")
     await world.told("Available", status="True")
     assert await addresses(world) == []
@@ -109,15 +106,7 @@ async def test_a_status_for_the_work_alone_is_not_shown_until_that_is_changed(
 
 
 async def test_a_placement_of_several_clusters_says_why_no_status_comes_back(world: World) -> None:
-    member = await world.join("a")
-    await serve(world)
-    await world.place(
-        pick_n(world, 2),
-        strategy=mirror("OriginalResource"),
-        resourceSelectors=selectors(world),
-    )
-    await world.snapshot(0)
-    await world.roll_out(member)
+    member = await roll_out(world, clusters=2)
     await answer(world, member, "192.0.2.1")
 
     async def told() -> bool:
@@ -132,15 +121,7 @@ async def test_a_placement_of_several_clusters_says_why_no_status_comes_back(wor
 
 
 async def test_a_status_that_the_hub_refuses_is_told_of(world: World) -> None:
-    member = await world.join("a")
-    await serve(world)
-    await world.place(
-        world.pick_fixed(member),
-        strategy=mirror("OriginalResource"),
-        resourceSelectors=selectors(world),
-    )
-    await world.snapshot(0)
-    await world.roll_out(member)
+    member = await roll_out(world)
 
     await answer(world, member, "not an address")
 

@@ -99,10 +99,10 @@ async def test_a_member_whose_heartbeat_comes_back_is_picked(world: World) -> No
 
 
 async def test_a_member_that_falls_silent_is_said_to_be_away(world: World) -> None:
-    # Eligible for two more seconds; nobody will tell when they are over.
+    # Eligible for five more seconds; nobody will tell when they are over.
     member = await world.join("a", online=False)
     await taint(world, member, "gpu")
-    await world.beat(member, silent=298)
+    await world.beat(member, silent=295)
     await world.place()
     await refused(world, member, "cannot be tolerated")
 

@@ -14,12 +14,12 @@ from api.base import format_time
 from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Scope, ScopeName
 from hub import Conflict, Hub, NotFound
 from placement import SnapshotTaken, take_snapshot
+from tests.support.eventually import pauses
 
 Json = dict[str, Any]
 T = TypeVar("T")
 
 PATIENCE_SECONDS = 60.0
-PAUSE_SECONDS = 0.02
 STRATEGY = {
     "comparisonOption": "PartialComparison",
     "type": "ClientSideApply",
@@ -37,13 +37,14 @@ namespaced = pytest.mark.parametrize("world", [ScopeName.NAMESPACED], indirect=T
 async def until(look: Callable[[], Awaitable[T | None]], what: str = "") -> T:
     """Look again and again until the answer is true, and return it."""
     deadline = time.monotonic() + PATIENCE_SECONDS
+    pause = pauses()
     while True:
         answer = await look()
         if answer:
             return answer
         if time.monotonic() > deadline:
             raise AssertionError(f"did not happen in {PATIENCE_SECONDS} s: {what}")
-        await asyncio.sleep(PAUSE_SECONDS)
+        await asyncio.sleep(next(pause))
 
 
 def now(*, before: float = 0) -> str:

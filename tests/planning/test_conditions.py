@@ -103,3 +103,12 @@ def test_after_any_changes_each_type_is_there_once_with_the_time_of_its_last_tur
     assert found == {
         kind: (status, NOW + timedelta(seconds=second)) for kind, (status, second) in turned.items()
     }
+
+
+def test_a_message_that_is_too_long_for_the_api_is_cut() -> None:
+    fits, longer = "é" * 32768, "é" * 32769
+    made = [
+        conditions.make("A", "True", "R", text, generation=1, now=NOW).message
+        for text in (fits, longer)
+    ]
+    assert made == [fits, "é" * 32767 + "…"]

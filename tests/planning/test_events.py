@@ -96,10 +96,21 @@ def test_a_long_name_is_cut_to_one_that_kubernetes_takes() -> None:
 def test_a_long_message_is_cut() -> None:
     long = STOPPED.model_copy(update={"message": "x" * 5000})
     message = events.body(long, Subject.of(CLUSTER_RUN))["message"]
-    assert message == "x" * 1023 + "…"
+    assert message == "x" * 1021 + "…"
 
 
 def test_events_of_one_moment_keep_their_order() -> None:
     first, second = events.spaced([STOPPED, STOPPED])
     assert first.at == NOW
     assert second.at > first.at
+
+
+@pytest.mark.parametrize(
+    "message", ["x" * 1025, "ä" * 600, "…" * 400, "😀" * 300, "x" * 1023 + "ä"]
+)
+def test_a_message_has_no_more_bytes_than_the_api_takes(message: str) -> None:
+    event = Event(reason="Failed", message=message, at=NOW)
+    written = events.body(event, Subject.of(CLUSTER_RUN))["message"]
+    assert len(written.encode()) <= 1024
+    assert written.endswith("…")
+    assert message.startswith(written[:-1])

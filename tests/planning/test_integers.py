@@ -61,3 +61,12 @@ def test_more_than_64_bits_are_out_of_range(text: str) -> None:
 @settings(deadline=None)
 def test_every_number_of_64_bits_is_read_back(number: int) -> None:
     assert integers.parse(str(number)) == number
+
+
+@given(st.text(max_size=30))
+def test_what_stands_in_an_object_is_a_number_or_what_is_meant_without_one(text: str) -> None:
+    try:
+        expected = integers.parse(text)
+    except ValueError:
+        expected = -1
+    assert integers.known(text, otherwise=-1) == expected

@@ -2,32 +2,57 @@
 
 import asyncio
 import logging
+import os
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Protocol
 
 import pytest
-from temporalio.worker import Worker
 
-from activities.registry import all_activities
-from api.kinds import SCOPES, ScopeName
-from bridge import Bridge, BridgeSettings
+from api.kinds import SCOPES, Kind, ScopeName
+from bridge import BridgeSettings
+from deploy.local import policies
 from hub import Hub
 from placement import Placement
 from tests.agent.credentials import grant, of_account
 from tests.placement.world import World
+from tests.rights.gates import Gate
+from tests.rights.people import RBAC, bind, kubeconfig_of
+from tests.support.engine import running_engine
 from tests.support.servers import Servers
+from workflows.messages import TemporalApprovals
 from workflows.plugin import connect
 
 PARTS = ("engine", "bridge", "placement")
 _ROLES = "hub-side.yaml"
+_PEOPLE = "people.yaml"
+CLUSTER_ROLE = Kind(RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False)
+_WRITES_STATUS = {
+    "metadata": {"name": "writes-status"},
+    "rules": [
+        {
+            "apiGroups": ["placement.kubernetes-fleet.io"],
+            "resources": ["clusterapprovalrequests/status", "approvalrequests/status"],
+            "verbs": ["get", "update", "patch"],
+        }
+    ],
+}
+"""What approvers had before there were policies: the status, but not the verb."""
+
+
+class Person(Protocol):
+    """Makes a client of a user, who has the ClusterRoles that are named."""
+
+    async def __call__(self, user: str, *roles: str) -> Hub: ...
 
 
 @pytest.fixture(scope="session")
 async def own_kubeconfig(servers: Servers) -> Path:
-    """Of a hub where nobody else places or rolls out."""
-    return await servers.cluster("rights")
+    """Of a hub where nobody else places or rolls out, nor another test process does."""
+    process = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    return await servers.cluster(f"rights-{process}")
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +60,9 @@ async def admin(own_kubeconfig: Path) -> AsyncIterator[Hub]:
     """The administrator of the hub, who granted the rights as the file's head says."""
     async with await Hub.connect(own_kubeconfig, manager="kubectl") as hub:
         await grant(hub, _ROLES)
+        await grant(hub, _PEOPLE)
+        await hub.apply(CLUSTER_ROLE, _WRITES_STATUS, manager="test")
+        await policies.install(hub)
         yield hub
 
 
@@ -55,32 +83,66 @@ async def clients(
 
 
 @pytest.fixture
+async def person(admin: Hub, own_kubeconfig: Path, tmp_path: Path) -> AsyncIterator[Person]:
+    """Clients of people, until the test ends."""
+    async with AsyncExitStack() as stack:
+
+        async def make(user: str, *roles: str) -> Hub:
+            for role in roles:
+                await bind(admin, user, role)
+            kubeconfig = kubeconfig_of(user, admin=own_kubeconfig, folder=tmp_path)
+            return await stack.enter_async_context(await Hub.connect(kubeconfig))
+
+        yield make
+
+
+@pytest.fixture(params=list(ScopeName))
+async def gate(request: pytest.FixtureRequest, admin: Hub, unique: str) -> AsyncIterator[Gate]:
+    """A run that waits at a gate, for each of the two scopes."""
+    found = Gate(admin, SCOPES[request.param], unique)
+    await found.prepare()
+    yield found
+    await found.clear()
+
+
+@pytest.fixture
+def temporal_approvals() -> TemporalApprovals:
+    """What the operator has set; a test may say otherwise."""
+    return TemporalApprovals.ACCEPT
+
+
+@pytest.fixture
 async def processes(
-    clients: dict[str, Hub], temporal_address: str, caplog: pytest.LogCaptureFixture
+    clients: dict[str, Hub],
+    temporal_address: str,
+    temporal_approvals: TemporalApprovals,
+    caplog: pytest.LogCaptureFixture,
 ) -> AsyncIterator[None]:
     """Engine, bridge and placement at work; none of them may have been refused anything."""
     with caplog.at_level(logging.INFO):
-        async with _at_work(clients, temporal_address):
+        async with _at_work(clients, temporal_address, temporal_approvals):
             yield
     refused = [each for each in caplog.messages if "forbidden" in each.lower()]
     assert refused == []
 
 
 @asynccontextmanager
-async def _at_work(clients: dict[str, Hub], temporal_address: str) -> AsyncIterator[None]:
-    queue = f"rights-{secrets.token_hex(4)}"
+async def _at_work(
+    clients: dict[str, Hub], temporal_address: str, temporal_approvals: TemporalApprovals
+) -> AsyncIterator[None]:
+    settings = BridgeSettings(
+        task_queue=f"rights-{secrets.token_hex(4)}", temporal_approvals=temporal_approvals
+    )
     temporal = await connect({"TEMPORAL_ADDRESS": temporal_address})
-    engine = clients["engine"]
-    bridge = Bridge(clients["bridge"], temporal, settings=BridgeSettings(task_queue=queue))
     placement = Placement(clients["placement"])
-    async with Worker(temporal, task_queue=queue, activities=all_activities(engine, temporal)):
-        running = asyncio.gather(bridge.run(), placement.run())
-        try:
-            await asyncio.gather(bridge.ready(), placement.ready())
-            yield
-        finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+    async with running_engine(
+        clients["engine"], temporal, settings=settings, bridge_hub=clients["bridge"]
+    ):
+        placing = asyncio.create_task(placement.run())
+        await placement.ready()
+        yield
+        placing.cancel()
+        await asyncio.gather(placing, return_exceptions=True)
 
 
 @pytest.fixture(params=list(ScopeName))

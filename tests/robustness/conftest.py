@@ -17,8 +17,9 @@ from api.kinds import SCOPES, Scope
 from bridge import Bridge, BridgeSettings
 from deploy.local import crds
 from hub import Hub, Limits
-from tests.robustness.fault_proxy import FaultProxy
 from tests.robustness.rollouts import Rollout, Rollouts
+from tests.robustness.temporal_server import TemporalServer
+from tests.support.fault_proxy import FaultProxy
 from tests.support.servers import PrivateApiServer, Servers
 from workflows.plugin import connect
 
@@ -49,10 +50,21 @@ async def temporal(temporal_address: str) -> Client:
     return await connect({"TEMPORAL_ADDRESS": temporal_address})
 
 
+@pytest.fixture
+async def own_temporal(servers: Servers, tmp_path: Path) -> AsyncIterator[TemporalServer]:
+    """A Temporal server of the test's own, started."""
+    server = TemporalServer(servers, tmp_path)
+    await server.start()
+    yield server
+    await server.stop()
+
+
 @asynccontextmanager
-async def running_engine(kubeconfig: Path, temporal: Client) -> AsyncIterator[None]:
-    """Worker and bridge on a task queue of their own."""
-    queue = f"robust-{secrets.token_hex(4)}"
+async def running_engine(
+    kubeconfig: Path, temporal: Client, *, queue: str = ""
+) -> AsyncIterator[None]:
+    """Worker and bridge; by default on a task queue of their own."""
+    queue = queue or f"robust-{secrets.token_hex(4)}"
     async with await Hub.connect(kubeconfig, limits=LIMITS) as hub:
         worker = Worker(temporal, task_queue=queue, activities=all_activities(hub, temporal))
         bridge = Bridge(hub, temporal, settings=BridgeSettings(task_queue=queue))

@@ -66,6 +66,11 @@ class Rollout:
 
     async def begin(self, *, gate: bool = False) -> None:
         """Create everything and the run; with a gate, stage two waits for an approval."""
+        await self.prepare(gate=gate)
+        await self.placement.create_run(self.name, self.name, index="0")
+
+    async def prepare(self, *, gate: bool = False) -> None:
+        """Create everything but the run."""
         members = {
             cluster: {"stage": f"{self.name}-{stage}"}
             for stage, clusters in self.stages.items()
@@ -75,7 +80,6 @@ class Rollout:
         await self.placement.strategy(
             self.name, [self._stage("one"), self._stage("two", gate=gate)]
         )
-        await self.placement.create_run(self.name, self.name, index="0")
 
     async def again(self) -> None:
         """Create a second run, for the next version."""

@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 
 from tests.robustness.conftest import Between
-from tests.robustness.fault_proxy import all_sprung, release
 from tests.robustness.rollouts import Rollout, Rollouts
+from tests.support.fault_proxy import all_sprung, release
 from tests.support.servers import PrivateApiServer
 
 SILENCE = 10

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from tests.robustness.conftest import Between
-from tests.robustness.fault_proxy import REASONS, Faults
 from tests.robustness.rollouts import Rollout, Rollouts
+from tests.support.fault_proxy import REASONS, Faults
 
 SEED_VARIABLE = "FLEETGATE_TEST_SEED"
 """Repeats what a seed did that was printed by a test that failed."""

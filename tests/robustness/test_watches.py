@@ -11,9 +11,9 @@ import pytest
 from temporalio.client import Client, WorkflowExecutionStatus
 
 from tests.robustness.conftest import Between
-from tests.robustness.fault_proxy import FaultProxy, Faults
 from tests.robustness.rollouts import Rollout, Rollouts, in_time
 from tests.support.eventually import eventually
+from tests.support.fault_proxy import FaultProxy, Faults
 from tests.support.hand_placement import says
 from tests.support.servers import PrivateApiServer, Servers
 from tests.workflows.runs import workflow_id

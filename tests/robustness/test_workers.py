@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from tests.robustness.fault_proxy import FaultProxy, all_sprung, release
 from tests.robustness.rollouts import Rollout, Rollouts
 from tests.robustness.worker_processes import FAKETIME, WorkerProcess
+from tests.support.fault_proxy import FaultProxy, all_sprung, release
 from tests.support.servers import PrivateApiServer
 
 PAUSE = 8

@@ -19,13 +19,20 @@ FAKETIME = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
 
 @dataclass
 class WorkerProcess:
-    """One worker with engine and bridge; `clock` shifts its time of day by a file's content."""
+    """One worker with engine and bridge; `clock` shifts its time of day by a file's content.
+
+    With an `identity` it does not know of a predecessor on this machine that it has ended.
+    """
 
     kubeconfig: Path
     temporal_address: str
     task_queue: str
     log: Path
     clock: Path | None = None
+    root: Path = ROOT
+    """Of the sources that it runs."""
+    roles: str = "engine,bridge"
+    identity: str = ""
     _address: str = field(default_factory=lambda: f"{ports.LOOPBACK}:{ports.choose()}")
     _process: subprocess.Popen[bytes] | None = None
 
@@ -37,7 +44,7 @@ class WorkerProcess:
     def _begin(self) -> None:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, ROOT / "worker.py"], env=self._environment(), stderr=log
+                [sys.executable, self.root / "worker.py"], env=self._environment(), stderr=log
             )
 
     def kill(self) -> None:
@@ -46,6 +53,14 @@ class WorkerProcess:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def terminate(self) -> int:
+        """Tell it to stop, and wait until it has; returns its exit code."""
+        assert self._process is not None
+        self._process.terminate()
+        code = self._process.wait(timeout=30)
+        self._process = None
+        return code
 
     def pause(self) -> None:
         """Have it do nothing, as on a machine that is suspended."""
@@ -76,18 +91,26 @@ class WorkerProcess:
                 "KUBECONFIG": str(self.kubeconfig),
                 "TEMPORAL_ADDRESS": self.temporal_address,
                 "FLEETGATE_TASK_QUEUE": self.task_queue,
-                "FLEETGATE_RUN": "engine,bridge",
+                "FLEETGATE_RUN": self.roles,
+                "FLEETGATE_IDENTITY": self.identity,
                 "FLEETGATE_PLACEMENT": "external",
                 "FLEETGATE_METRICS_ADDRESS": self._address,
             }
         )
 
     async def _readiness(self) -> int:
+        return (await self._said())[0]
+
+    async def standing(self) -> str:
+        """What it says of itself: whether it is ready, what it leads and where it stands by."""
+        return (await self._said())[1]
+
+    async def _said(self) -> tuple[int, str]:
         assert self._process is not None
         assert self._process.poll() is None, self.log.read_text()
         url = f"http://{self._address}/readyz"
         try:
             async with aiohttp.ClientSession() as http, http.get(url) as found:
-                return found.status
+                return found.status, await found.text()
         except aiohttp.ClientConnectorError:
-            return 0
+            return 0, ""

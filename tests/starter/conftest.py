@@ -1,28 +1,17 @@
 """Typing `fleetgate …` in a test."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
 from hub import Hub
 from starter import cli
+from tests.starter.runs import RunOnHub
+from tests.starter.typed import Fleetgate, Typed
 from tests.support.servers import Servers
-
-
-@dataclass(frozen=True)
-class Typed:
-    """How a command ended and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-
-Fleetgate = Callable[..., Coroutine[Any, Any, Typed]]
 
 
 @pytest.fixture(scope="session")
@@ -38,17 +27,24 @@ async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
         yield client
 
 
+@pytest.fixture(scope="session")
+def reached_temporal() -> str:
+    """Address at which commands look for Temporal: nothing answers there."""
+    return "127.0.0.1:1"
+
+
 @pytest.fixture
 def fleetgate(
     hub_kubeconfig: Path,
+    reached_temporal: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> Fleetgate:
-    """Type a command against the shared hub, where no Temporal can be reached."""
+    """Type a command against the hub of these tests."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KUBECONFIG", str(hub_kubeconfig))
-    monkeypatch.setenv("TEMPORAL_ADDRESS", "127.0.0.1:1")
+    monkeypatch.setenv("TEMPORAL_ADDRESS", reached_temporal)
 
     async def typed(*arguments: str) -> Typed:
         capsys.readouterr()
@@ -58,6 +54,17 @@ def fleetgate(
         return Typed(code, out, err)
 
     return typed
+
+
+@pytest.fixture(params=[CLUSTER_SCOPE, NAMESPACED_SCOPE], ids=["cluster", "namespaced"])
+async def run(
+    request: pytest.FixtureRequest, hub: Hub, fleetgate: Fleetgate, unique: str
+) -> AsyncIterator[RunOnHub]:
+    """A run that is not there yet."""
+    scope: Scope = request.param
+    made = RunOnHub(hub, scope, unique, fleetgate)
+    yield made
+    await made.remove()
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from api import names
 from api.base import format_time
 from api.kinds import MEMBER_CLUSTER, NAMESPACE, NAMESPACED_SCOPE, WORK, Kind, Scope
 from hub import Hub, Json
-from tests.starter.conftest import Fleetgate, Typed
 from tests.starter.runs import recorded
+from tests.starter.typed import Fleetgate, Typed
 from tests.support.hand_placement import HandPlacement
 
 

@@ -8,7 +8,7 @@ import yaml
 
 from api.kinds import NAMESPACED_SCOPE, Scope
 from hub import Hub, Json
-from tests.starter.conftest import Fleetgate, Typed
+from tests.starter.typed import Fleetgate, Typed
 
 DATA = Path(__file__).parent / "data"
 

@@ -12,7 +12,7 @@ import yaml
 from starter import cli
 from starter.run.group import COMMANDS as RUN
 from starter.snapshot.group import COMMANDS as SNAPSHOT
-from tests.starter.conftest import Fleetgate
+from tests.starter.typed import Fleetgate
 
 
 @pytest.mark.parametrize("command", ["", *cli.COMMANDS])
@@ -24,7 +24,7 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     "command",
     [
-        *("approve", "rollback", "completion", "crds", "worker"),
+        *("approve", "rollback", "completion", "crds", "policies", "worker"),
         *(f"run {each}" for each in RUN),
         *(f"snapshot {each}" for each in SNAPSHOT),
     ],
@@ -109,6 +109,17 @@ async def test_crds_are_printed_as_kubectl_takes_them(fleetgate: Fleetgate) -> N
     kinds = [each["spec"]["names"]["kind"] for each in yaml.safe_load_all(typed.out)]
     assert "ClusterStagedUpdateRun" in kinds
     assert "MemberCluster" in kinds
+
+
+async def test_policies_are_printed_as_kubectl_takes_them(fleetgate: Fleetgate) -> None:
+    typed = await fleetgate("policies")
+    kinds = {each["kind"] for each in yaml.safe_load_all(typed.out)}
+    assert kinds == {
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding",
+    }
 
 
 async def test_crds_can_be_installed_again(fleetgate: Fleetgate) -> None:

@@ -16,8 +16,8 @@ from hub import Hub, Json
 from starter import cli
 from starter.completion import kubectl
 from starter.run.group import COMMANDS as RUN
-from tests.starter.conftest import Fleetgate
 from tests.starter.runs import RunOnHub
+from tests.starter.typed import Fleetgate
 from tests.support.hand_placement import HandPlacement
 
 SCRIPTS = {

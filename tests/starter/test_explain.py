@@ -17,9 +17,9 @@ from planning.runs import approvals
 from starter import views
 from starter.explain.collecting import Collector
 from tests.agent.credentials import kubeconfig_of_nobody
-from tests.starter.conftest import Fleetgate
 from tests.starter.on_call import Incident, condition
 from tests.starter.runs import recorded
+from tests.starter.typed import Fleetgate
 
 BEGUN = (
     condition("Overridden", "True", "NoOverrideSpecified"),

@@ -2,27 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 
 import pytest
 import yaml
 
-from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
-from hub import Hub, NotFound
-from tests.starter.conftest import Fleetgate
+from hub import NotFound
 from tests.starter.runs import RunOnHub, recorded
+from tests.starter.typed import Fleetgate
 from tests.support.eventually import eventually
-
-
-@pytest.fixture(params=[CLUSTER_SCOPE, NAMESPACED_SCOPE], ids=["cluster", "namespaced"])
-async def run(
-    request: pytest.FixtureRequest, hub: Hub, fleetgate: Fleetgate, unique: str
-) -> AsyncIterator[RunOnHub]:
-    """A run that is not there yet."""
-    scope: Scope = request.param
-    made = RunOnHub(hub, scope, unique, fleetgate)
-    yield made
-    await made.remove()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import yaml
 from api import names
 from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, NAMESPACED_SCOPE, Scope
 from hub import Hub, Json
-from tests.starter.conftest import Fleetgate, Typed
+from tests.starter.typed import Fleetgate, Typed
 from tests.support.hand_placement import HandPlacement
 
 

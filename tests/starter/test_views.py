@@ -7,8 +7,10 @@ import pytest
 import yaml
 
 from api.runs import RunState, UpdateRun
+from planning.runs import phases
+from planning.runs.phases import Phase
 from starter import tables, views, words
-from starter.views import Phase, Progress, RunView
+from starter.views import Progress, RunView
 from workflows.messages import GateSide
 
 DATA = Path(__file__).parent / "data"
@@ -48,7 +50,7 @@ def sentence(moment: str) -> str:
     ],
 )
 def test_each_moment_of_a_run_is_one_sentence(moment: str, phase: Phase, text: str) -> None:
-    assert views.phase(recorded(moment)) is phase
+    assert phases.phase(recorded(moment).status) is phase
     assert sentence(moment) == text
 
 
@@ -73,7 +75,7 @@ def test_an_unknown_reason_of_a_newer_version_counts_as_running() -> None:
     run = recorded("first-cluster-in-flight")
     progressing = next(each for each in run.status.conditions if each.type == "Progressing")
     progressing.reason = "UpdateRunDancing"
-    assert views.phase(run) is Phase.RUNNING
+    assert phases.phase(run.status) is Phase.RUNNING
 
 
 def test_stages_and_clusters_are_listed_in_the_order_of_their_update() -> None:

@@ -7,36 +7,24 @@ import pty
 import struct
 import sys
 import termios
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
+from api.kinds import CLUSTER_SCOPE
 from deploy.local import crds
 from hub import Hub, Json
 from starter import views
 from starter.failures import ExitCode
 from starter.run.until import Until, exit_code
-from tests.starter.conftest import Fleetgate
 from tests.starter.runs import RunOnHub, recorded
 from tests.starter.test_views import recorded as recorded_run
+from tests.starter.typed import Fleetgate
 from tests.support.eventually import eventually
 from tests.support.hand_placement import condition
 from tests.support.servers import PrivateApiServer
 
 GATE = "approval-before-canary"
-
-
-@pytest.fixture(params=[CLUSTER_SCOPE, NAMESPACED_SCOPE], ids=["cluster", "namespaced"])
-async def run(
-    request: pytest.FixtureRequest, hub: Hub, fleetgate: Fleetgate, unique: str
-) -> AsyncIterator[RunOnHub]:
-    """A run that is not there yet."""
-    scope: Scope = request.param
-    made = RunOnHub(hub, scope, unique, fleetgate)
-    yield made
-    await made.remove()
 
 
 def asking(name: str) -> Json:

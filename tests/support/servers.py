@@ -144,6 +144,10 @@ class Servers:
 
     def end(self) -> None:
         """End everything that the session started, and remove its folder."""
+        for pids in self.folder.glob("*/pids"):
+            # A fleet of one test's own, whose test was killed.
+            fleet = Processes(pids=pids, logs=pids.parent / "logs")
+            fleet.stop(fleet.names(), grace=_GRACE)
         names = self.processes.names()
         stores = [name for name in names if name == "etcd"]
         # API servers cannot end in peace without their store.

@@ -17,11 +17,18 @@ _KEPT = Duration(seconds=round(timedelta(days=1).total_seconds()))
 async def bare_namespace(address: str, name: str) -> Client:
     """Make a namespace without search attributes, and return a client of it."""
     client = await connect({"TEMPORAL_ADDRESS": address, "TEMPORAL_NAMESPACE": name})
-    await client.workflow_service.register_namespace(
-        RegisterNamespaceRequest(namespace=name, workflow_execution_retention_period=_KEPT)
-    )
+    await register(client)
     await eventually(lambda: _is_known(client), bool)
     return client
+
+
+async def register(client: Client) -> None:
+    """Make the client's namespace; the server takes some seconds to notice."""
+    await client.workflow_service.register_namespace(
+        RegisterNamespaceRequest(
+            namespace=client.namespace, workflow_execution_retention_period=_KEPT
+        )
+    )
 
 
 async def _is_known(client: Client) -> bool:

@@ -5,7 +5,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
+
+import aiohttp
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -21,3 +24,12 @@ def worker_process(log: Path, **variables: str) -> Iterator[subprocess.Popen[byt
     finally:
         process.kill()
         process.wait()
+
+
+async def answers_ready(address: str) -> bool:
+    """Whether a worker answers at its metrics address, and that it is ready."""
+    try:
+        async with aiohttp.ClientSession() as http, http.get(f"http://{address}/readyz") as found:
+            return found.status == HTTPStatus.OK
+    except aiohttp.ClientConnectorError:
+        return False

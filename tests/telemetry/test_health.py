@@ -36,6 +36,18 @@ async def test_a_process_is_alive_at_once_and_ready_when_it_says_so(
         assert await answer(http, f"http://{address}/readyz") == (200, "ready\n")
 
 
+async def test_readiness_tells_what_the_process_leads(
+    http: aiohttp.ClientSession, address: str
+) -> None:
+    health = Health()
+    async with serve_health(address, health):
+        health.standings = {"placement": "stands by, b leads", "bridge": "leads"}
+        told = "bridge leads\nplacement stands by, b leads\n"
+        assert await answer(http, f"http://{address}/readyz") == (503, f"not ready yet\n{told}")
+        health.ready = True
+        assert await answer(http, f"http://{address}/readyz") == (200, f"ready\n{told}")
+
+
 async def test_nothing_answers_after_the_end(http: aiohttp.ClientSession, address: str) -> None:
     async with serve_health(address, Health()):
         pass
@@ -59,7 +71,17 @@ async def test_a_busy_address_is_refused_with_a_way_out(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["", "9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:http", "127.0.0.1:65536", "x:-1"]
+    "wrong",
+    [
+        "",
+        "9464",
+        "127.0.0.1",
+        "127.0.0.1:",
+        "127.0.0.1:http",
+        "127.0.0.1:65536",
+        "x:-1",
+        "x:" + "9" * 5000,
+    ],
 )
 async def test_what_is_no_address_is_refused_with_an_example(wrong: str) -> None:
     with pytest.raises(AddressError) as refused:

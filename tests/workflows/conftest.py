@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from temporalio.client import Client
@@ -9,7 +10,7 @@ from temporalio.client import Client
 from api.kinds import SCOPES, Scope
 from bridge import BridgeSettings
 from hub import Hub
-from tests.support.engine import running_engine
+from tests.support.engine import engine_beside
 from tests.support.hand_placement import HandPlacement
 from workflows.plugin import connect
 
@@ -24,9 +25,10 @@ async def temporal(temporal_address: str) -> Client:
 
 
 @pytest.fixture(scope="session")
-async def engine(hub: Hub, temporal: Client) -> AsyncIterator[None]:
+async def engine(hub_kubeconfig: Path, temporal_address: str) -> AsyncIterator[None]:
     """Worker and bridge; those of several test processes share the work, as in production."""
-    async with running_engine(hub, temporal, settings=BridgeSettings(stuck_after=STUCK_AFTER)):
+    settings = BridgeSettings(stuck_after=STUCK_AFTER)
+    async with engine_beside(hub_kubeconfig, temporal_address, settings=settings):
         yield
 
 

@@ -1,71 +1,152 @@
-"""Record the history of one eventful run, for the replay test: `python -m tests.workflows.record`.
+"""Record the histories of a release, for the replay tests: `python -m tests.workflows.record`.
 
-The run meets both kinds of gate, a stop and a resume from either side, a second look, a cluster
-that is stuck for a while and one that is removed. Recorded histories are kept for ever: a
-workflow that was begun by an older version has to go on with a newer one.
+Part of every release: they are kept for ever, because a run that an older version began has to go
+on with a newer one. Three runs are played. An eventful one meets both kinds of gate, a stop and a
+resume from either side, a second look, a cluster that is stuck for a while and one that is removed;
+one fails, because another run takes its cluster; and one is long, so it continues as new.
 """
 
 import asyncio
 import re
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 
-from temporalio.client import Client, WorkflowHandle
-from temporalio.worker import Worker
+from temporalio.client import Client, WorkflowHandle, WorkflowHistory
+from temporalio.testing import WorkflowEnvironment
 
-from activities.registry import all_activities
 from api.kinds import CLUSTER_SCOPE
-from bridge import Bridge, BridgeSettings
+from bridge import BridgeSettings
 from hub import Hub, Json
+from tests.support.engine import running_engine
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 from tests.support.servers import HUB, Servers
 from tests.workflows.runs import reaches, started, workflow_id
+from workflows import search_attributes
 from workflows.messages import Approve, ChangeState, Recheck
-from workflows.plugin import connect
+from workflows.plugin import connect, fleetgate_plugin
 
 HISTORIES = Path(__file__).parent / "histories"
+"""A folder for each release, with a file for each execution of a workflow."""
+KINDS = ("eventful", "failed", "long-1", "long-2")
+"""Executions that each release has at least."""
+VERSION = version("fleetgate")
 RUN = "eventful"
 STUCK_AFTER = timedelta(seconds=1)
+NEW_AFTER = 20
+"""Events after which Temporal suggests that the long run continues as new."""
 
 
-async def main(name: str) -> None:
-    """Start servers, play the run, write its history."""
+async def main(release: str) -> None:
+    """Start servers, play the runs, write their histories."""
     servers = Servers(Servers.make_folder())
+    folder = HISTORIES / release
     try:
         address = await servers.temporal_address()
-        async with await Hub.connect(await servers.cluster(HUB)) as hub:
+        async with (
+            await Hub.connect(await servers.cluster(HUB)) as hub,
+            _impatient(servers) as impatient,
+        ):
             client = await connect({"TEMPORAL_ADDRESS": address})
-            history = await _play(hub, client)
-        await asyncio.to_thread(_write, name, history)
+            await _record(folder, "eventful", await _eventful(hub, client), client)
+            await _record(folder, "failed", await _failed(hub, client), client)
+            await _record(folder, "long", await _long(hub, impatient), impatient)
     finally:
         servers.end()
 
 
-def _write(name: str, history: str) -> None:
-    HISTORIES.mkdir(exist_ok=True)
+@asynccontextmanager
+async def _impatient(servers: Servers) -> AsyncIterator[Client]:
+    """A client of a Temporal that has workflows continue as new soon."""
+    limit = f"limit.historyCount.suggestContinueAsNew={NEW_AFTER}"
+    async with await WorkflowEnvironment.start_local(
+        plugins=[fleetgate_plugin()],
+        dev_server_existing_path=str(servers.binaries.temporal),
+        dev_server_extra_args=["--dynamic-config-value", limit],
+        search_attributes=search_attributes.ALL,
+    ) as environment:
+        yield environment.client
+
+
+async def _record(folder: Path, name: str, of_run: str, client: Client) -> None:
+    """Write the executions of a run's workflow, numbered if there are several."""
+    found = await _executions(of_run, client)
+    names = [name] if len(found) == 1 else [f"{name}-{each + 1}" for each in range(len(found))]
+    for each, history in zip(names, found, strict=True):
+        await asyncio.to_thread(_write, folder / f"{each}.json", history.to_json())
+
+
+async def _executions(of_run: str, client: Client) -> list[WorkflowHistory]:
+    """The histories of all executions, the first one first."""
+    found: list[WorkflowHistory] = []
+    run_id: str | None = None  # the latest
+    while run_id != "":
+        handle = client.get_workflow_handle(of_run, run_id=run_id)
+        found.insert(0, await handle.fetch_history())
+        first = found[0].events[0].workflow_execution_started_event_attributes
+        run_id = first.continued_execution_run_id
+    return found
+
+
+def _write(path: Path, history: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     # Who recorded it, on which machine, is nobody's business.
     anonymous = re.sub(r'"\d+@[^"]+"', '"worker"', history)
     anonymous = re.sub(r'("stackTrace": )"(\\.|[^"\\])*"', r'\1""', anonymous)
-    (HISTORIES / f"{name}.json").write_text(anonymous + "\n")
+    path.write_text(anonymous + "\n")
 
 
-async def _play(hub: Hub, client: Client) -> str:
-    bridge = Bridge(hub, client, settings=BridgeSettings(stuck_after=STUCK_AFTER))
-    worker = Worker(client, task_queue="fleetgate", activities=all_activities(hub, client))
-    async with worker:
-        bridging = asyncio.create_task(bridge.run())
-        await bridge.ready()
-        placement = HandPlacement(hub, CLUSTER_SCOPE, RUN)
-        run = await _prepare(placement)
-        handle = client.get_workflow_handle(workflow_id(run, CLUSTER_SCOPE))
+async def _eventful(hub: Hub, client: Client) -> str:
+    placement = HandPlacement(hub, CLUSTER_SCOPE, RUN)
+    async with running_engine(hub, client, settings=BridgeSettings(stuck_after=STUCK_AFTER)):
+        of_run = workflow_id(await _prepare(placement), CLUSTER_SCOPE)
+        handle = client.get_workflow_handle(of_run)
         await _staging(placement, handle)
         await _canary(placement, handle)
         await reaches(placement, RUN, "UpdateRunSucceeded", kind="Succeeded")
         await handle.result()
-        bridging.cancel()
-        return (await handle.fetch_history()).to_json()
+    return of_run
+
+
+async def _failed(hub: Hub, client: Client) -> str:
+    """The run of an older version, of which a newer one takes the cluster."""
+    placement = HandPlacement(hub, CLUSTER_SCOPE, "contested")
+    async with running_engine(hub, client, settings=BridgeSettings()):
+        await placement.create({"five": {"env": "contested"}}, versions=2)
+        selector = {"matchLabels": {"env": "contested"}}
+        await placement.strategy("contested", [{"name": "all", "labelSelector": selector}])
+        run = await placement.create_run("contested", "contested", index="0")
+        await started(placement, "five")
+        await placement.create_run("winner", "contested", index="1")
+        await reaches(placement, "contested", "UpdateRunFailed", kind="Succeeded")
+        await started(placement, "five", index=1)
+        await placement.report("five")
+        await reaches(placement, "winner", "UpdateRunSucceeded", kind="Succeeded")
+        of_run = workflow_id(run, CLUSTER_SCOPE)
+        await client.get_workflow_handle(of_run).result()
+    return of_run
+
+
+async def _long(hub: Hub, client: Client) -> str:
+    """Three stages, each of which is as much as Temporal wants in one execution."""
+    placement = HandPlacement(hub, CLUSTER_SCOPE, "long")
+    clusters = ("six", "seven", "eight")
+    stages = [{"name": each, "labelSelector": {"matchLabels": {"env": each}}} for each in clusters]
+    async with running_engine(hub, client, settings=BridgeSettings()):
+        await placement.create({each: {"env": each} for each in clusters})
+        await placement.strategy("long", stages)
+        run = await placement.create_run("long", "long", index="0")
+        for cluster in clusters:
+            await started(placement, cluster)
+            await placement.report(cluster)
+        await reaches(placement, "long", "UpdateRunSucceeded", kind="Succeeded")
+        of_run = workflow_id(run, CLUSTER_SCOPE)
+        await client.get_workflow_handle(of_run).result()
+    return of_run
 
 
 async def _prepare(placement: HandPlacement) -> Json:
@@ -114,4 +195,4 @@ async def _canary(placement: HandPlacement, handle: WorkflowHandle[object, objec
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1] if len(sys.argv) > 1 else RUN))
+    asyncio.run(main(sys.argv[1] if len(sys.argv) > 1 else VERSION))

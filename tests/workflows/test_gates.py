@@ -144,7 +144,8 @@ async def test_an_approval_through_temporal_shows_in_the_object(
     await started(placement, cluster)
     asked = await placement.find_approval(f"{unique}-before-one")
     assert asked is not None
-    assert says(asked, "Approved")[::2] == ("True", "looks good (by alice)")
+    text = "looks good (by an unknown user of Temporal, who says: alice)"
+    assert says(asked, "Approved")[::2] == ("True", text)
 
 
 async def test_an_approval_signal_as_the_temporal_ui_sends_it_works(

@@ -1,6 +1,7 @@
 """Recorded runs replay with today's workflow, and the gate that says so is not dead."""
 
 import json
+import re
 from base64 import b64decode, b64encode
 from datetime import timedelta
 from pathlib import Path
@@ -12,22 +13,55 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 from temporalio.workflow import NondeterminismError
 
-from tests.workflows.record import HISTORIES
+from tests.workflows.record import HISTORIES, KINDS, VERSION
 from workflows.messages import WORKFLOW, Outcome, UpdateRunInput
 from workflows.plugin import fleetgate_plugin
 
-RECORDED = sorted(HISTORIES.glob("*.json"))
+RECORDED = sorted(HISTORIES.glob("*/*.json"))
+RELEASE = re.compile(r"^## \[(\d+\.\d+\.\d+)\]", re.MULTILINE)
+
+
+def name_of(path: Path) -> str:
+    """How a recorded run is called."""
+    return f"{path.parent.name}/{path.stem}"
 
 
 def read(path: Path) -> WorkflowHistory:
     return WorkflowHistory.from_json(path.stem, path.read_text())
 
 
-def test_there_are_recorded_runs() -> None:
-    assert RECORDED
+def releases() -> list[str]:
+    """All versions that there are, the one that comes next too."""
+    changelog = Path(__file__).parents[2] / "CHANGELOG.md"
+    return list(dict.fromkeys([VERSION, *RELEASE.findall(changelog.read_text())]))
 
 
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("release", releases())
+def test_every_release_has_its_recorded_runs(release: str, kind: str) -> None:
+    path = HISTORIES / release / f"{kind}.json"
+    assert path.is_file(), "record them with `python -m tests.workflows.record`"
+
+
+@pytest.mark.parametrize(
+    ("kind", "met"),
+    [
+        ("eventful", "EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED"),
+        ("eventful", "EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED"),
+        ("eventful", "EVENT_TYPE_TIMER_FIRED"),
+        ("eventful", 'name: "remove_cluster"'),
+        ("eventful", 'name: "accept_approval"'),
+        ("failed", "UpdateRunFailed"),
+        ("long-1", "EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW"),
+        ("long-2", "continued_execution_run_id"),
+    ],
+)
+@pytest.mark.parametrize("release", releases())
+def test_the_recorded_runs_of_a_release_met_much(release: str, kind: str, met: str) -> None:
+    assert met in str(read(HISTORIES / release / f"{kind}.json").events)
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=name_of)
 async def test_a_recorded_run_replays(path: Path) -> None:
     replayer = Replayer(workflows=[], plugins=[fleetgate_plugin()])
     await replayer.replay_workflow(read(path))
@@ -35,7 +69,7 @@ async def test_a_recorded_run_replays(path: Path) -> None:
 
 async def test_a_run_that_an_older_worker_began_goes_on_without_search_attributes() -> None:
     """A newer bridge may have started it: what its input says, the older worker did not know."""
-    path = HISTORIES / "0001-first.json"
+    path = HISTORIES / "0.1.0" / "eventful-first.json"
     recorded = json.loads(path.read_text())
     begun = recorded["events"][0]["workflowExecutionStartedEventAttributes"]
     (payload,) = begun["input"]["payloads"]
@@ -49,7 +83,7 @@ async def test_a_run_that_an_older_worker_began_goes_on_without_search_attribute
 
 async def test_a_run_replays_after_its_search_attributes_were_removed_from_temporal() -> None:
     """Then Temporal no longer tells of them, also not in what is history."""
-    path = HISTORIES / "0002-search-attributes.json"
+    path = HISTORIES / "0.1.0" / "eventful.json"
     recorded = json.loads(path.read_text())
     begun = recorded["events"][0]["workflowExecutionStartedEventAttributes"]
     assert begun.pop("searchAttributes")["indexedFields"]
@@ -69,7 +103,7 @@ class Divergent:
         return Outcome(reason=start.run.name, message="")
 
 
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", RECORDED, ids=name_of)
 async def test_a_workflow_that_diverges_does_not_replay(path: Path) -> None:
     replayer = Replayer(
         workflows=[Divergent],
@@ -78,3 +112,30 @@ async def test_a_workflow_that_diverges_does_not_replay(path: Path) -> None:
     )
     with pytest.raises(NondeterminismError):
         await replayer.replay_workflow(read(path))
+
+
+async def test_a_run_leaves_its_build_after_a_stage_when_there_is_a_newer_one() -> None:
+    """As a Temporal tells it that knows builds; here in the place of a history grown long."""
+    path = HISTORIES / VERSION / "long-1.json"
+    recorded = json.loads(path.read_text())
+    told = 0
+    for event in recorded["events"]:
+        started = event.get("workflowTaskStartedEventAttributes", {})
+        if started.pop("suggestContinueAsNew", False):
+            started["targetWorkerDeploymentVersionChanged"] = True
+            told += 1
+    assert told
+
+    replayer = Replayer(workflows=[], plugins=[fleetgate_plugin()])
+    await replayer.replay_workflow(WorkflowHistory.from_json(path.stem, recorded))
+
+
+async def test_without_a_newer_build_it_would_have_stayed() -> None:
+    path = HISTORIES / VERSION / "long-1.json"
+    recorded = json.loads(path.read_text())
+    for event in recorded["events"]:
+        event.get("workflowTaskStartedEventAttributes", {}).pop("suggestContinueAsNew", None)
+
+    replayer = Replayer(workflows=[], plugins=[fleetgate_plugin()])
+    with pytest.raises((NondeterminismError, RuntimeError), match=r"[Nn]ondeterminism|machines"):
+        await replayer.replay_workflow(WorkflowHistory.from_json(path.stem, recorded))

@@ -6,12 +6,14 @@ import pytest
 
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, POD, Scope
 from planning import bindings
-from planning.errors import abort, invalid, user
+from planning.errors import abort, invalid, unexpected, user
 from planning.explaining import failures
 from planning.explaining.patterns import Meaning, Pattern
 from planning.overrides.errors import UnreadableError
 from planning.placements.selecting import Selecting, SelectionError
-from planning.runs import initialization
+from planning.runs import adopting, initialization, restored
+from planning.runs.restored import Ended
+from tests.planning.run_samples import NOW
 from tests.planning.runs import test_initialization, test_validation
 
 SCOPES = pytest.mark.parametrize(
@@ -55,6 +57,26 @@ TEXTS = {
     "preempted": str(abort(bindings.preempted(cluster="c", stage="prod", binding="web-c-1"))),
     "binding gone": str(abort(bindings.missing(cluster="c", stage="prod"))),
     "cancelled": str(abort(user("the workflow was cancelled in Temporal: tidying"))),
+    "long name": test_initialization.USER
+    + "the name of placement `/web` has 64 characters: nothing can be labelled with it, which "
+    "takes 63 at most; make a placement of a shorter name",
+    "too many clusters": test_initialization.USER
+    + "the run is too large: its status would grow to 2 bytes with 9 clusters, and etcd takes 1 of "
+    "one object: divide the placement, so that a run has at most about 4 clusters like these",
+    "too many labels": test_initialization.USER
+    + "the run is too large: its status would grow to 2 bytes, and etcd takes 1 of one object; "
+    "most of that is the copy of the strategy: give it fewer or shorter selectors",
+    "over in Temporal": restored.ended_text(Ended(how="succeeded", at=NOW)),
+    "ended in Temporal": restored.ended_text(Ended(how="terminated", at=NOW, by_itself=False)),
+    "put back": str(
+        abort(
+            "the hub was restored from a backup that is older than what this run has done: 1 "
+            "updated cluster(s) have an earlier content again (a); nothing was rolled out again"
+        )
+    ),
+    "not to be adopted": str(
+        abort(unexpected("the updateRun has nil deletionStageStatus") + adopting.WHAT_TO_DO)
+    ),
     "two at once": f"[{abort('x')}, {abort(bindings.missing(cluster='c', stage='prod'))}]",
 }
 
@@ -90,6 +112,9 @@ def test_commands_can_be_typed_as_they_are(text: str, scope: Scope, namespace: s
         ("override", "behind the ResourceOverrideSnapshot a/b-0 "),
         ("preempted", "the binding of cluster c while"),
         ("binding gone", "The binding of cluster c was deleted"),
+        ("over in Temporal", "it was over (succeeded at 2026-01-02T03:04:05Z)"),
+        ("put back", "before the run had updated a:"),
+        ("not to be adopted", "Temporal lost what it knew of the run"),
         ("two at once", "The binding of cluster c was deleted"),
         ("a cluster is to be deleted", "stopped picking cluster c "),
     ],

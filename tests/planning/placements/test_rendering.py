@@ -129,3 +129,19 @@ def test_half_a_snapshot_is_not_distributed() -> None:
     with pytest.raises(MissingSnapshotError) as caught:
         changes(binding(), stored[:1])
     assert str(caught.value) == "1 of 2 resource snapshots of p-0-snapshot are there"
+
+
+@pytest.mark.parametrize("count", [None, "", "two", "0", "-1"])
+def test_a_snapshot_whose_books_were_edited_is_not_distributed(count: str | None) -> None:
+    (master,) = snapshots(config_map("a"))
+    annotations = dict(master["metadata"]["annotations"])
+    del annotations[names.NUMBER_OF_RESOURCE_SNAPSHOTS]
+    if count is not None:
+        annotations[names.NUMBER_OF_RESOURCE_SNAPSHOTS] = count
+    master["metadata"]["annotations"] = annotations
+    with pytest.raises(MissingSnapshotError) as caught:
+        changes(binding(), [master])
+    assert str(caught.value) == (
+        "resource snapshot p-0-snapshot does not say of how many objects it consists: its "
+        f"annotation kubernetes-fleet.io/number-of-resource-snapshots is `{count or ''}`"
+    )

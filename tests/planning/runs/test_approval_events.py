@@ -9,7 +9,7 @@ import pytest
 from api.approvals import BaseApprovalRequest
 from api.base import format_time
 from api.kinds import APPROVAL_REQUEST, CLUSTER_APPROVAL_REQUEST, Kind
-from planning.runs import approval_events
+from planning import signatures
 from planning.runs.approval_events import approve_command, given, uncounted
 from tests.planning.run_samples import NOW
 
@@ -181,7 +181,7 @@ def test_an_approval_without_words_shows_its_reason() -> None:
 
 
 def test_long_words_are_cut() -> None:
-    assert given(asked(condition(message="x" * 5000))) == "x" * approval_events.MAX_QUOTED
+    assert given(asked(condition(message="x" * 5000))) == "x" * signatures.MAX_SAID
 
 
 def test_an_approval_that_was_taken_back_after_its_acceptance_says_nothing() -> None:

@@ -11,6 +11,7 @@ from planning.identity import RunRef
 from planning.runs import marks, run_events
 from planning.runs.ledger import DELETION, Ledger
 from planning.runs.run_events import Situation
+from planning.runs.steering import Steered
 from tests.planning.run_samples import (
     APPROVAL,
     CLUSTER_RUN,
@@ -229,6 +230,26 @@ def test_a_resume_is_told_whether_the_stop_was_complete_or_not(
     assert told(before, book) == [("Resumed", "The update run goes on where it was stopped")]
 
 
+def test_who_stopped_a_run_and_who_resumed_it_are_named() -> None:
+    book = begun()
+    marks.stopping(book, 0, NOW)
+    before = look(book, STOP)
+    marks.stopped(book, 0, NOW)
+    stopped = run_events.situation(
+        book.status, desired=STOP, asked=Steered(by="jane", comment="lunch")
+    )
+    resumed = run_events.situation(book.status, desired=RUN, asked=Steered(by="joe"))
+    texts = [
+        event.message
+        for early, late in ((before, stopped), (stopped, resumed))
+        for event in run_events.since(early, late, status=book.status, run=CLUSTER_RUN, now=NOW)
+    ]
+    assert texts == [
+        "The update run has been stopped by jane (lunch); set spec.state to Run to go on",
+        "The update run was resumed by joe; it goes on where it was stopped",
+    ]
+
+
 def test_a_cluster_that_is_stuck_while_stopping_is_no_resume() -> None:
     book = begun()
     marks.stopping(book, 0, NOW)
@@ -287,3 +308,15 @@ def test_an_end_is_told_once(end: Callable[..., None], told_as: tuple[str, str, 
     [event] = run_events.since(before, look(book), status=book.status, run=CLUSTER_RUN, now=NOW)
     assert (event.type, event.reason, event.message) == told_as
     assert told(look(book), book, desired=STOP, run=NAMESPACED_RUN) == []
+
+
+def test_an_adoption_says_how_far_the_run_was() -> None:
+    book = begun(stage("nobody", "none"), stage(), leaving=("c",))
+    marks.stage_skipped(book, 0, NOW)
+    marks.cluster_succeeded(book, 1, 0, NOW)
+    event = run_events.adopted(book.status, now=LATER)
+    assert (event.type, event.reason, event.at) == ("Warning", "Adopted", LATER)
+    assert event.message == (
+        "Temporal did not know this run any more; going on from what the hub recorded: "
+        "0 of 2 stages, 1 of 3 clusters"
+    )

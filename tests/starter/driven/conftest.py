@@ -12,12 +12,11 @@ import pytest
 from api.kinds import SCOPES, Scope
 from bridge import BridgeSettings
 from hub import Hub
-from tests.starter.conftest import Fleetgate
 from tests.starter.driven.rollouts import Rollout
-from tests.support.engine import running_engine
+from tests.starter.typed import Fleetgate
+from tests.support.engine import engine_beside
 from tests.support.hand_placement import HandPlacement
 from tests.support.servers import Servers
-from workflows.plugin import connect
 
 STUCK_AFTER = timedelta(seconds=3)
 """Longer than a test needs to report a cluster, short enough to wait for."""
@@ -37,21 +36,17 @@ async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
 
 
 @pytest.fixture(scope="session")
-async def engine(hub: Hub, temporal_address: str) -> AsyncIterator[None]:
+async def engine(hub_kubeconfig: Path, temporal_address: str) -> AsyncIterator[None]:
     """What drives the runs."""
-    temporal = await connect({"TEMPORAL_ADDRESS": temporal_address})
     settings = BridgeSettings(task_queue="driven", stuck_after=STUCK_AFTER)
-    async with running_engine(hub, temporal, settings=settings):
+    async with engine_beside(hub_kubeconfig, temporal_address, settings=settings):
         yield
 
 
-@pytest.fixture
-def fleetgate(
-    fleetgate: Fleetgate, temporal_address: str, monkeypatch: pytest.MonkeyPatch
-) -> Fleetgate:
-    """Type a command where the Temporal of the engine is reached."""
-    monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_address)
-    return fleetgate
+@pytest.fixture(scope="session")
+def reached_temporal(temporal_address: str) -> str:
+    """Commands reach the Temporal of the engine."""
+    return temporal_address
 
 
 @pytest.fixture(params=sorted(SCOPES))

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from hub import Hub
-from tests.starter.conftest import Fleetgate
 from tests.support.servers import HUB, Servers
 from tests.workflows import conftest as engines
 
@@ -31,10 +30,7 @@ async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
         yield client
 
 
-@pytest.fixture
-def fleetgate(
-    fleetgate: Fleetgate, temporal_address: str, monkeypatch: pytest.MonkeyPatch
-) -> Fleetgate:
-    """Type a command where Temporal answers."""
-    monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_address)
-    return fleetgate
+@pytest.fixture(scope="session")
+def reached_temporal(temporal_address: str) -> str:
+    """Commands reach the Temporal of the engine."""
+    return temporal_address

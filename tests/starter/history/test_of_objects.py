@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from api.approvals import ClusterApprovalRequest
+from api.names import CREATED_BY
 from planning.events import Event, EventType
 from starter.history import of_objects, telling
+from starter.history.entries import Entry, What
 from starter.history.of_objects import Objects
 from tests.starter.history.test_of_workflow import told
 from tests.starter.test_views import recorded
@@ -92,6 +94,8 @@ def test_the_tool_that_made_the_run_is_named() -> None:
     body = run.metadata.to_wire() | {"managedFields": managers}
     run.metadata = run.metadata.model_validate(body)
     assert told(of_objects.entries(Objects(run)))[0] == "created / with kubectl-create"
+    run.metadata.annotations[CREATED_BY] = "jane"
+    assert told(of_objects.entries(Objects(run)))[0] == "created / jane with kubectl-create"
 
 
 def test_an_approval_that_does_not_count_is_told() -> None:
@@ -116,9 +120,15 @@ def test_an_approval_that_does_not_count_is_told() -> None:
         ("ClusterApprovalRequest has been approved by alice", "alice", ""),
         ("ClusterApprovalRequest has been approved", "", ""),
         (
-            "with kubectl-patch: looks good: very (by far)",
-            "with kubectl-patch",
+            "with kubectl-patch: looks good: very (by far) (by alice)",
+            "alice with kubectl-patch",
             "looks good: very (by far)",
+        ),
+        ("with kubectl-patch: looks good", "with kubectl-patch", "looks good"),
+        (
+            "fine (by an unknown user of Temporal, who says: alice)",
+            "an unknown user of Temporal, who says: alice",
+            "fine",
         ),
         ("stand by me: now", "", "stand by me: now"),
         ("", "", ""),
@@ -126,3 +136,31 @@ def test_an_approval_that_does_not_count_is_told() -> None:
 )
 def test_who_gave_an_approval_is_read_from_its_text(given: str, who: str, said: str) -> None:
     assert telling.approver(given) == (who, said)
+
+
+def test_what_was_before_a_lost_workflow_is_told_by_the_objects() -> None:
+    at = datetime(2026, 11, 21, 2, 9, 10, tzinfo=UTC)
+    workflow = [
+        Entry(at, What.TAKEN_UP),
+        Entry(at, What.ADOPTED, comment="going on"),
+        Entry(at, What.CLUSTER_STARTED, stage="canary", cluster="member3"),
+    ]
+    objects = Objects(recorded("succeeded"))
+    lines = told(of_objects.beside(workflow, objects))
+    begun = lines.index("taken up")
+    assert lines[0] == "created"
+    assert lines.count("created") == 1
+    assert lines[begun:] == told(workflow)
+    assert set(lines[:begun]) <= set(told(of_objects.entries(objects)))
+    # Of a workflow that was there from the beginning nothing is missing.
+    assert told(of_objects.beside([workflow[0], workflow[2]], objects)) == [
+        "created",
+        *told([workflow[0], workflow[2]]),
+    ]
+
+
+def test_an_adoption_is_told_by_how_far_the_run_was() -> None:
+    message = "Temporal did not know this run any more; going on from what the hub recorded: 1 of 2"
+    entry = telling.of_event(event("Adopted", message))
+    assert entry is not None
+    assert told([entry]) == ["adopted / going on from what the hub recorded: 1 of 2"]

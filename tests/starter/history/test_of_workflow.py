@@ -49,7 +49,7 @@ def written() -> Written:
 
 
 def test_an_eventful_run_is_told_from_beginning_to_end() -> None:
-    text = (HISTORIES / "0001-first.json").read_text()
+    text = (HISTORIES / "0.1.0" / "eventful-first.json").read_text()
     events = WorkflowHistory.from_json("recorded", text).events
     assert told(of_workflow.entries(events, CONVERTER)) == [
         "taken up / eventful by eventful",
@@ -68,7 +68,7 @@ def test_an_eventful_run_is_told_from_beginning_to_end() -> None:
         "approved / before / canary / lgtm",
         "stage started / canary / 2 clusters, 1 at a time",
         "cluster started / canary / three",
-        "asked to stop / alice / lunch",
+        "asked to stop / an unknown user of Temporal, who says: alice / lunch",
         "cluster done / canary / three",
         "stopped",
         "asked to run / spec.state was set on the object",
@@ -86,7 +86,19 @@ def test_an_eventful_run_is_told_from_beginning_to_end() -> None:
 def test_a_signal_that_names_nobody_was_sent_by_a_client(written: Written) -> None:
     written.signal("pause", identity="ui@somewhere")
     written.signal("resume", ChangeState(by="alice", comment="go"), identity="ui@somewhere")
-    assert told(written.entries()) == ["asked to stop / ui@somewhere", "asked to run / alice / go"]
+    assert told(written.entries()) == [
+        "asked to stop / ui@somewhere",
+        "asked to run / an unknown user of Temporal, who says: alice / go",
+    ]
+
+
+def test_a_wish_on_the_object_is_told_with_the_name_there(written: Written) -> None:
+    written.signal("pause", ChangeState(by="alice", comment="lunch", generation=2))
+    written.signal("resume", ChangeState(by="bob", generation=3))
+    assert told(written.entries()) == [
+        "asked to stop / alice / lunch",
+        "asked to run / bob / spec.state was set on the object",
+    ]
 
 
 def test_a_wish_that_comes_back_from_the_object_is_told_once(written: Written) -> None:
@@ -97,7 +109,7 @@ def test_a_wish_that_comes_back_from_the_object_is_told_once(written: Written) -
     written.signal("resume", ChangeState(generation=3))
     written.signal("resume", ChangeState(generation=3))
     assert told(written.entries()) == [
-        "asked to stop / alice",
+        "asked to stop / an unknown user of Temporal, who says: alice",
         "asked to run / spec.state was set on the object",
     ]
 

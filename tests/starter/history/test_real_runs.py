@@ -12,7 +12,7 @@ import pytest
 from api.runs import UpdateRun
 from hub import Json
 from starter import views
-from tests.starter.conftest import Fleetgate, Typed
+from tests.starter.typed import Fleetgate, Typed
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import reaches, started

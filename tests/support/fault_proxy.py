@@ -4,6 +4,7 @@ It passes requests on to a real API server. Which of them fail is drawn from a s
 """
 
 import asyncio
+import contextlib
 import random
 import socket
 import ssl
@@ -13,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import aiohttp
 from aiohttp import web
@@ -21,7 +22,6 @@ from yarl import URL
 
 from deploy.local import ports
 from deploy.local.kubeconfigs import write_kubeconfig
-from tests.support.servers import PrivateApiServer
 
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _HOP_BY_HOP = frozenset({"connection", "content-length", "host", "transfer-encoding"})
@@ -45,12 +45,30 @@ class Faults:
     answers: tuple[int, ...] = tuple(REASONS)
     lost: float = 0
     """Share of the writes that are carried out but whose answer never arrives."""
+    late: float = 0
+    """Share of the writes that end in a broken connection, and are carried out later all the same:
+    a balancer on the way had them already."""
+    latest: timedelta = timedelta(seconds=10)
+    """A late write is carried out after a part of this."""
     longest_delay: timedelta = timedelta(0)
     """Each request is held up by a part of this."""
     longest_watch: timedelta | None = None
     """Each watch is broken off after a part of this."""
     copies: int = 1
     """How often each event of a watch is delivered."""
+
+
+class Upstream(Protocol):
+    """The API server that requests are passed on to."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def token(self) -> str: ...
+
+    @property
+    def authority(self) -> Path: ...
 
 
 @dataclass
@@ -60,14 +78,26 @@ class Trap:
     matches: Callable[[web.Request], bool]
     carried_out: bool
     """Whether the hub sees the request."""
+    late: bool = False
+    """Whether whoever sent it is told at once that it failed, and the hub sees it when it is let go
+    all the same."""
     sprung: asyncio.Event = field(default_factory=asyncio.Event)
     released: asyncio.Event = field(default_factory=asyncio.Event)
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the hub has answered a late request."""
 
 
 async def all_sprung(traps: list[Trap]) -> None:
     """Wait until each trap has its request."""
     async with asyncio.timeout(30):
         await asyncio.gather(*(trap.sprung.wait() for trap in traps))
+
+
+async def all_arrived(traps: list[Trap]) -> None:
+    """Let late requests go, and wait until the hub has answered them."""
+    release(traps)
+    async with asyncio.timeout(30):
+        await asyncio.gather(*(trap.arrived.wait() for trap in traps))
 
 
 def release(traps: list[Trap]) -> None:
@@ -79,11 +109,12 @@ def release(traps: list[Trap]) -> None:
 class FaultProxy:
     """Serves plain HTTP on the loopback address; `kubeconfig` leads to it."""
 
-    def __init__(self, server: PrivateApiServer, *, kubeconfig: Path, seed: int) -> None:
+    def __init__(self, server: Upstream, *, kubeconfig: Path, seed: int) -> None:
         self._server = server
         self._port = ports.choose()
         self._random = random.Random(seed)
         self._watches: set[asyncio.Task[Any]] = set()
+        self._late: set[asyncio.Task[None]] = set()
         self._traps: list[Trap] = []
         self._open = asyncio.Event()
         self._open.set()
@@ -95,9 +126,7 @@ class FaultProxy:
 
     @classmethod
     @asynccontextmanager
-    async def between(
-        cls, server: PrivateApiServer, *, kubeconfig: Path, seed: int
-    ) -> AsyncIterator[Self]:
+    async def between(cls, server: Upstream, *, kubeconfig: Path, seed: int) -> AsyncIterator[Self]:
         """Stand between the hub and whoever uses `kubeconfig`."""
         proxy = cls(server, kubeconfig=kubeconfig, seed=seed)
         url = f"http://{ports.LOOPBACK}:{proxy._port}"
@@ -119,6 +148,8 @@ class FaultProxy:
             finally:
                 await _accept_no_more(listening)
                 proxy.break_watches()
+                for writing in proxy._late:
+                    writing.cancel()
                 await runner.cleanup()
 
     def break_watches(self) -> None:
@@ -141,9 +172,15 @@ class FaultProxy:
         finally:
             self._open.set()
 
-    def trap(self, matches: Callable[[web.Request], bool], *, carried_out: bool) -> Trap:
+    def trap(
+        self,
+        matches: Callable[[web.Request], bool],
+        *,
+        carried_out: bool = False,
+        late: bool = False,
+    ) -> Trap:
         """Keep the next request that matches."""
-        self._traps.append(Trap(matches, carried_out))
+        self._traps.append(Trap(matches, carried_out, late))
         return self._traps[-1]
 
     # -- one request -----------------------------------------------------------------------
@@ -174,6 +211,9 @@ class FaultProxy:
                 await self._pass_on(request, session)
                 self.done["lost"] += 1
                 return self._broken(request)
+            if self._random.random() < self.faults.late:
+                await self._put_off(request, session)
+                return self._broken(request)
         return await self._pass_on(request, session)
 
     def _refuse(self, code: int) -> web.Response:
@@ -192,13 +232,38 @@ class FaultProxy:
             request.transport.abort()
         return web.Response()
 
+    async def _put_off(
+        self, request: web.Request, session: aiohttp.ClientSession, *, until: Trap | None = None
+    ) -> None:
+        """Carry the write out after its sender has given up: after a time, or as a trap says."""
+        await request.read()  # while the connection stands
+        writing = asyncio.create_task(self._carry_out_later(request, session, until))
+        self._late.add(writing)
+        writing.add_done_callback(self._late.discard)
+
+    async def _carry_out_later(
+        self, request: web.Request, session: aiohttp.ClientSession, until: Trap | None
+    ) -> None:
+        if until is not None:
+            await until.released.wait()
+        else:
+            await asyncio.sleep(self._random.random() * self.faults.latest.total_seconds())
+        with contextlib.suppress(aiohttp.ClientError, OSError):
+            await self._pass_on(request, session)
+            self.done["late"] += 1
+        if until is not None:
+            until.arrived.set()
+
     async def _keep(
         self, request: web.Request, session: aiohttp.ClientSession, trap: Trap
     ) -> web.StreamResponse:
         if trap.carried_out:
             await self._pass_on(request, session)
+        if trap.late:
+            await self._put_off(request, session, until=trap)
         trap.sprung.set()
-        await trap.released.wait()
+        if not trap.late:
+            await trap.released.wait()
         return self._broken(request)
 
     async def _pass_on(

@@ -1,0 +1,24 @@
+"""The manifests that are shipped in `deploy/rbac`."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from deploy.local.errors import LocalFleetError
+from hub import Hub
+
+FOLDER: Final = Path(__file__).parent.parent / "rbac"
+
+
+def documents(file: str) -> list[dict[str, Any]]:
+    """Return all objects of one file."""
+    return list(yaml.safe_load_all((FOLDER / file).read_text(encoding="utf-8")))
+
+
+async def apply(hub: Hub, body: dict[str, Any]) -> None:
+    """Apply an object of any kind. Raises LocalFleetError when the hub does not serve the kind."""
+    kind = await hub.kind_for(body["apiVersion"], body["kind"])
+    if kind is None:
+        raise LocalFleetError(f"{hub.url} does not serve {body['apiVersion']} {body['kind']}")
+    await hub.apply(kind, body)

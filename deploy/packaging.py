@@ -1,0 +1,92 @@
+"""Writes what packages repeat of the sources: `python -m deploy.packaging`.
+
+The version is that of pyproject.toml; charts and image repeat it. Helm reads no files outside a
+chart, so the roles of `deploy/rbac` and the files of `deploy/observability` are copied into them.
+"""
+
+import argparse
+import re
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).parent.parent
+
+_HUB_SIDE: Final = "deploy/helm/fleetgate"
+_MEMBER_SIDE: Final = "deploy/helm/fleetgate-agent"
+_COPIES: Final = {
+    f"{_HUB_SIDE}/files": (
+        "deploy/rbac/[!m]*.yaml",
+        "deploy/observability/alerts.yaml",
+        "deploy/observability/*.json",
+    ),
+    f"{_MEMBER_SIDE}/files": ("deploy/rbac/member-agent-on-member.yaml",),
+}
+"""What each folder holds copies of; of the roles, the hub side has all but `member-…`."""
+_VERSIONS: Final = {
+    f"{_HUB_SIDE}/Chart.yaml": r"^((?:v|appV)ersion: )\S+$",
+    f"{_MEMBER_SIDE}/Chart.yaml": r"^((?:v|appV)ersion: )\S+$",
+    "Dockerfile": r"^(ARG VERSION=)\S+$",
+}
+"""How a file says the version."""
+
+
+def version(root: Path = ROOT) -> str:
+    """Return fleetgate's version, from the one place that decides it."""
+    found: str = _project(root)["project"]["version"]
+    return found
+
+
+def rooms(root: Path = ROOT) -> list[str]:
+    """Return what is installed: the packages, and the worker's module."""
+    targets = _project(root)["tool"]["hatch"]["build"]["targets"]
+    found: list[str] = targets["wheel"]["only-include"]
+    return found
+
+
+def texts(root: Path = ROOT) -> dict[str, str]:
+    """Return what each file that repeats something has to say, by its path below the root."""
+    copied = {
+        f"{folder}/{file.name}": file.read_text(encoding="utf-8")
+        for folder, patterns in _COPIES.items()
+        for pattern in patterns
+        for file in sorted(root.glob(pattern))
+    }
+    current = version(root)
+    return copied | {
+        path: re.sub(pattern, rf"\g<1>{current}", _read(root, path), flags=re.MULTILINE)
+        for path, pattern in _VERSIONS.items()
+    }
+
+
+def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
+    """Write the files, or with `--check` only compare them: 1 when one is not as it should be."""
+    parser = argparse.ArgumentParser(prog="python -m deploy.packaging", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    only_check = parser.parse_args(arguments).check
+    wanted = texts(root)
+    wrong = [path for path, text in wanted.items() if _read(root, path) != text]
+    for path in wrong:
+        if only_check:
+            sys.stderr.write(f"{path} is not what the sources say\n")
+        else:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(wanted[path], encoding="utf-8")
+    if wrong and only_check:
+        sys.stderr.write("to write the files anew: python -m deploy.packaging\n")
+    return 1 if wrong and only_check else 0
+
+
+def _project(root: Path) -> dict[str, Any]:
+    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def _read(root: Path, path: str) -> str:
+    file = root / path
+    return file.read_text(encoding="utf-8") if file.exists() else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

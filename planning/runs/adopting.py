@@ -1,0 +1,291 @@
+"""Going on with a run from what its status says, when Temporal does not know the run any more.
+
+The status is all that is left, so it is read in the most careful way. What it does not say was not
+done: a cluster is handed out again, which changes nothing on one that has the content already, and
+a gate is asked for again, which passes where the hub has its approval. Only the order of things can
+be wrong beyond that, and a status out of order was not written by the engine: the run ends.
+
+The engine writes a status oldest change first. So a stage may be said to be done before all of its
+clusters are, but nothing of a later stage is said before everything of the earlier ones.
+
+contract: update-runs 8, 9 and 10
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from api.base import Condition
+from api.reasons import ConditionType, RunReason
+from api.runs import ClusterStatus, RunState, StageStatus, StageTaskStatus, UpdateRunStatus
+from api.strategies import Stage
+from planning import bindings, conditions
+from planning.errors import RunAborted, abort, unexpected
+from planning.runs import concurrency, tasks
+from planning.runs.facts import HubFacts
+from planning.runs.initialization import Targets
+from planning.runs.ledger import DELETION
+from planning.runs.tasks import Side
+
+WHAT_TO_DO: Final = (
+    "; Temporal does not know this run any more, and its status cannot be gone on from; nothing "
+    "more was rolled out; make a new run"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """Where a run was when its workflow was lost."""
+
+    stage: int
+    """Index of the stage at work."""
+    waiting: Side | None
+    """Side of that stage whose gates were open."""
+    waiting_since: datetime | None
+    """When the gates after the stage opened."""
+    in_flight: dict[str, datetime]
+    """Clusters that were being updated or removed, with when they were started."""
+    desired: RunState
+    """What the lost workflow knew that people wanted."""
+
+    @property
+    def begun(self) -> bool:
+        """Whether something of the stage at work was under way."""
+        return bool(self.in_flight) or self.waiting is not None
+
+
+def recall(status: UpdateRunStatus, facts: HubFacts, targets: Targets) -> Recalled:
+    """Read a recorded plan; `targets` are the bindings by now.
+
+    Raises:
+        RunAborted: the status was not written by the engine, or is not whole.
+    """
+    _check_whole(status)
+    stage = at_work(status)
+    _check_order(status, stage)
+    found = Recalled(
+        stage=stage,
+        waiting=(waiting := _waiting(_stage(status, stage))),
+        waiting_since=_last_success(_stage(status, stage)) if waiting == "after" else None,
+        in_flight=_in_flight(_stage(status, stage)),
+        desired=_desired(status),
+    )
+    _check_state(found, facts, targets, status)
+    return found
+
+
+def at_work(status: UpdateRunStatus) -> int:
+    """Index of the first stage that is not done; the deletion stage comes after all others."""
+    open_stages = (each for each, stage in enumerate(status.stages_status) if not is_done(stage))
+    return next(open_stages, DELETION)
+
+
+def is_done(stage: StageStatus) -> bool:
+    """Whether a stage has nothing left to do; that it says so is not enough."""
+    return (
+        conditions.has(stage.conditions, ConditionType.SUCCEEDED)
+        and all(map(_has_succeeded, stage.clusters))
+        and (not stage.clusters or all(map(tasks.is_passed, _tasks(stage))))
+    )
+
+
+def open_clusters(stage: StageStatus) -> list[int]:
+    """Positions of the clusters that are not done, those in flight first."""
+    clusters = stage.clusters
+    positions = [each for each in range(len(clusters)) if not _has_succeeded(clusters[each])]
+    return sorted(positions, key=lambda each: not _has_started(clusters[each]))
+
+
+# -- where the run was -----------------------------------------------------------------------
+
+
+def _waiting(stage: StageStatus) -> Side | None:
+    if stage.clusters and all(map(_has_succeeded, stage.clusters)):
+        return "after"
+    created = ConditionType.APPROVAL_REQUEST_CREATED
+    before = stage.before_stage_task_status
+    asked = any(conditions.has(each.conditions, created) for each in before)
+    return "before" if asked and not all(map(tasks.is_passed, before)) else None
+
+
+def _last_success(stage: StageStatus) -> datetime:
+    """When the waits after a stage began: a stop moves the stage's own condition (decision 5)."""
+    return max(
+        condition.last_transition_time
+        for cluster in stage.clusters
+        if (condition := conditions.find(cluster.conditions, ConditionType.SUCCEEDED))
+    )
+
+
+def _in_flight(stage: StageStatus) -> dict[str, datetime]:
+    return {
+        cluster.cluster_name: started.last_transition_time
+        for cluster in stage.clusters
+        if (started := conditions.find(cluster.conditions, ConditionType.STARTED))
+        and not _has_succeeded(cluster)
+    }
+
+
+def _desired(status: UpdateRunStatus) -> RunState:
+    progressing = conditions.find(status.conditions, ConditionType.PROGRESSING)
+    if progressing is None:
+        return RunState.INITIALIZE
+    halted = progressing.reason in (RunReason.STOPPING, RunReason.STOPPED)
+    return RunState.STOP if halted else RunState.RUN
+
+
+# -- what cannot be ---------------------------------------------------------------------------
+
+
+def _check_whole(status: UpdateRunStatus) -> None:
+    strategy = status.staged_update_strategy_snapshot
+    if strategy is None:
+        raise _not_ours("the updateRun has nil updateStrategySnapshot")
+    if status.deletion_stage_status is None:
+        raise _not_ours("the updateRun has nil deletionStageStatus")
+    if status.applied_strategy is None or not status.resource_snapshot_index_used:
+        raise _not_ours("the updateRun has no apply strategy or no resource snapshot index")
+    stages = status.stages_status
+    if len(stages) != len(strategy.stages):
+        raise _not_ours(
+            f"the number of stages in the updateRun has changed, new: {len(strategy.stages)}, "
+            f"existing: {len(stages)}"
+        )
+    for index, (stage, declared) in enumerate(zip(stages, strategy.stages, strict=True)):
+        _check_declared(index, stage, declared)
+    _check_named_once(status)
+
+
+def _check_declared(index: int, stage: StageStatus, declared: Stage) -> None:
+    if stage.stage_name != declared.name:
+        raise _not_ours(
+            f"index `{index}` stage name in the updateRun has changed, "
+            f"new: {declared.name}, existing: {stage.stage_name}"
+        )
+    recorded = [each.type for each in _tasks(stage)]
+    if recorded != [each.type for each in declared.before_stage_tasks + declared.after_stage_tasks]:
+        raise _not_ours(f"the tasks of stage `{stage.stage_name}` are not those of its strategy")
+
+
+def _check_named_once(status: UpdateRunStatus) -> None:
+    seen: dict[str, None] = {}
+    for cluster in (each for stage in _stages(status) for each in stage.clusters):
+        if cluster.cluster_name in seen:
+            raise _not_ours(f"cluster `{cluster.cluster_name}` appears in more than one stages")
+        seen[cluster.cluster_name] = None
+
+
+def _check_order(status: UpdateRunStatus, at: int) -> None:
+    """Nothing failed, nothing was begun too early, and no more at once than may be."""
+    _check_nothing_failed(status)
+    stage = _stage(status, at)
+    if at != DELETION:
+        _check_later_stages(status, at)
+        _check_gates(stage)
+        strategy = status.staged_update_strategy_snapshot
+        assert strategy is not None, "checked before"
+        _check_limit(stage, strategy.stages[at])
+
+
+def _check_nothing_failed(status: UpdateRunStatus) -> None:
+    for stage in _stages(status):
+        if failed := _failure(stage.conditions):
+            raise abort(f"the stage `{stage.stage_name}` has failed, err: {failed.message}")
+        for cluster in stage.clusters:
+            if _failure(cluster.conditions):
+                raise abort(
+                    f"the cluster `{cluster.cluster_name}` in the stage {stage.stage_name} "
+                    "has failed"
+                )
+
+
+def _check_later_stages(status: UpdateRunStatus, at: int) -> None:
+    for index, stage in enumerate(status.stages_status[at + 1 :], start=at + 1):
+        if _is_touched(stage):
+            raise _not_ours(f"the finished stage `{index}` is after the updating stage `{at}`")
+    if _is_touched(_stage(status, DELETION)):
+        raise _not_ours(
+            "the delete stage is active, but there are still stages updating, "
+            f"updatingStageIndex: {at}, lastFinishedStageIndex: {at - 1}"
+        )
+
+
+def _check_gates(stage: StageStatus) -> None:
+    name = stage.stage_name
+    started = [each for each in stage.clusters if _has_started(each)]
+    if started and not all(map(tasks.is_passed, stage.before_stage_task_status)):
+        raise _not_ours(
+            f"cluster `{started[0].cluster_name}` in the stage `{name}` was started before the "
+            "approval of the stage"
+        )
+    touched = any(each.conditions for each in stage.after_stage_task_status)
+    if touched and not all(map(_has_succeeded, stage.clusters)):
+        raise _not_ours(f"the tasks after the stage `{name}` began before its clusters were done")
+
+
+def _check_limit(stage: StageStatus, declared: Stage) -> None:
+    limit = concurrency.limit(declared.max_concurrency, clusters=len(stage.clusters))
+    if (flying := len(_in_flight(stage))) > limit:
+        raise _not_ours(
+            f"the number of updating clusters `{flying}` in the updating stage "
+            f"`{stage.stage_name}` exceeds maxConcurrency `{limit}`"
+        )
+
+
+def _check_state(
+    found: Recalled, facts: HubFacts, targets: Targets, status: UpdateRunStatus
+) -> None:
+    state = facts.spec.state
+    if state is RunState.INITIALIZE and any(map(_is_touched, _stages(status))):
+        raise _not_ours("the updateRun was never started, but its status says that it was")
+    if state is RunState.STOP and found.stage != DELETION:
+        stage = _stage(status, found.stage).stage_name
+        for cluster in found.in_flight:
+            if cluster not in targets.selected:
+                # While it runs, what has become of the bindings is for the guard to judge.
+                raise abort(bindings.missing(cluster=cluster, stage=stage))
+
+
+def _not_ours(text: str) -> RunAborted:
+    return abort(unexpected(text) + WHAT_TO_DO)
+
+
+# -- small questions --------------------------------------------------------------------------
+
+
+def _stages(status: UpdateRunStatus) -> Iterator[StageStatus]:
+    yield from status.stages_status
+    yield _stage(status, DELETION)
+
+
+def _stage(status: UpdateRunStatus, index: int) -> StageStatus:
+    if index != DELETION:
+        return status.stages_status[index]
+    assert status.deletion_stage_status is not None, "checked before"
+    return status.deletion_stage_status
+
+
+def _tasks(stage: StageStatus) -> list[StageTaskStatus]:
+    return stage.before_stage_task_status + stage.after_stage_task_status
+
+
+def _is_touched(stage: StageStatus) -> bool:
+    return bool(
+        stage.conditions
+        or any(each.conditions for each in stage.clusters)
+        or any(each.conditions for each in _tasks(stage))
+    )
+
+
+def _failure(found: list[Condition]) -> Condition | None:
+    succeeded = conditions.find(found, ConditionType.SUCCEEDED)
+    return succeeded if succeeded and succeeded.status == "False" else None
+
+
+def _has_started(cluster: ClusterStatus) -> bool:
+    return conditions.has(cluster.conditions, ConditionType.STARTED)
+
+
+def _has_succeeded(cluster: ClusterStatus) -> bool:
+    return conditions.has(cluster.conditions, ConditionType.SUCCEEDED)

@@ -1,0 +1,140 @@
+"""Check of the ServiceAccounts that ship with fleetgate: rights that miss, rights too many."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+import yaml
+
+from api.kinds import Kind
+from hub import Json
+from starter import words
+from starter.doctor import reviews
+from starter.doctor.admission import SHIPPED
+from starter.doctor.findings import Finding, ok, problem, unknown, warning
+from starter.doctor.reviews import Account, Deed
+from starter.doctor.setup import HOME, Setup
+
+FILE: Final = "hub-side.yaml"
+_SERVICE_ACCOUNT: Final = Kind("", "v1", "ServiceAccount", "serviceaccounts", namespaced=True)
+_EVERYTHING: Final = Deed("*", "*", "*")
+_SECRETS: Final = Deed("list", "", "secrets")
+_AT_ONCE: Final = 16
+"""Questions under way: a few hundred take about a second, and nobody else has to wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What one role gives to one ServiceAccount."""
+
+    role: str
+    deeds: tuple[Deed, ...]
+
+
+Grants = Mapping[Account, Sequence[Grant]]
+
+
+async def of_processes(setup: Setup) -> Sequence[Finding]:
+    """Whether each ServiceAccount may do what its roles in the file say, and not everything."""
+    documents = [each for each in yaml.safe_load_all((SHIPPED / FILE).read_text()) if each]
+    grants = shipped(documents, home=setup.home)
+    there = await asyncio.gather(*(_exists(setup, account) for account in grants))
+    if not any(there):
+        return [_nobody(setup)]
+    turns = asyncio.Semaphore(_AT_ONCE)
+    return await asyncio.gather(
+        *(
+            _look(setup, account, grants[account], turns)
+            for account, exists in zip(grants, there, strict=True)
+            if exists
+        )
+    )
+
+
+def _nobody(setup: Setup) -> Finding:
+    return unknown(
+        "rights of fleetgate's processes",
+        f"namespace {setup.home} has none of the ServiceAccounts of deploy/rbac/{FILE}: the "
+        "processes run as somebody else",
+        advice="give each process a ServiceAccount of its own, or name with --home the namespace "
+        "where they are",
+        commands=[setup.command(f"kubectl apply -f deploy/rbac/{FILE}")],
+    )
+
+
+async def _exists(setup: Setup, account: Account) -> bool:
+    found = await setup.hub.find(_SERVICE_ACCOUNT, account.name, namespace=account.namespace)
+    return found is not None
+
+
+async def _look(
+    setup: Setup, account: Account, grants: Sequence[Grant], turns: asyncio.Semaphore
+) -> Finding:
+    async def may(deed: Deed) -> bool:
+        async with turns:
+            return await reviews.may(setup.hub, account, deed)
+
+    asked = [(grant.role, deed) for grant in grants for deed in grant.deeds]
+    answers = await asyncio.gather(
+        *(may(deed) for _, deed in asked), may(_EVERYTHING), may(_SECRETS)
+    )
+    *allowed, everything, secrets = answers
+    missing: dict[str, list[Deed]] = {}
+    for (role, deed), granted in zip(asked, allowed, strict=True):
+        if not granted:
+            missing.setdefault(role, []).append(deed)
+    apply = [setup.command(f"kubectl apply -f deploy/rbac/{FILE}")]
+    if missing:
+        return problem(str(account), _lacks(missing), advice="grant its roles", commands=apply)
+    if everything:
+        return warning(
+            str(account),
+            "may do everything on the hub, as an administrator",
+            advice="bind it to its own roles only; whoever holds its token holds the hub",
+            commands=[setup.command("kubectl get clusterrolebindings -o wide")],
+        )
+    more = "; it may read Secrets of every namespace" if secrets else ""
+    return ok(str(account), f"has all {words.count(len(asked), 'right')} of its roles{more}")
+
+
+def _lacks(missing: Mapping[str, Sequence[Deed]]) -> str:
+    roles = [f"of {role}: {words.named(list(map(str, deeds)))}" for role, deeds in missing.items()]
+    return f"may not do what its roles are for, {'; '.join(roles)}"
+
+
+def shipped(documents: Sequence[Json], *, home: str) -> Grants:
+    """What the documents of a file grant to each ServiceAccount in them."""
+    roles = {
+        (each["kind"], each["metadata"]["name"]): each
+        for each in documents
+        if each["kind"] in {"Role", "ClusterRole"}
+    }
+    found: dict[Account, list[Grant]] = {}
+    for binding in documents:
+        if binding["kind"] not in {"RoleBinding", "ClusterRoleBinding"}:
+            continue
+        role = roles.get((binding["roleRef"]["kind"], binding["roleRef"]["name"]))
+        namespace = _moved(binding["metadata"].get("namespace", ""), home)
+        for subject in binding["subjects"]:
+            if role and subject["kind"] == "ServiceAccount":
+                account = Account(_moved(subject["namespace"], home), subject["name"])
+                grant = Grant(role["metadata"]["name"], tuple(_deeds(role, namespace)))
+                found.setdefault(account, []).append(grant)
+    return found
+
+
+def _moved(namespace: str, home: str) -> str:
+    """The namespace for which the file stands."""
+    return home if namespace == HOME else namespace
+
+
+def _deeds(role: Json, namespace: str) -> Iterator[Deed]:
+    for rule in role["rules"]:
+        groups, resources = rule.get("apiGroups", []), rule.get("resources", [])
+        if "*" in groups or "*" in resources:
+            continue  # meant to be narrowed: content, and status that is written back to it
+        for group, resource, verb in product(groups, resources, rule["verbs"]):
+            for name in rule.get("resourceNames", [""]):
+                yield Deed(verb, group, resource, namespace, name)

@@ -1,0 +1,87 @@
+"""`fleetgate doctor`."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+import click
+
+from starter import output
+from starter.doctor import checks, documents, showing
+from starter.doctor.checks import Report
+from starter.doctor.findings import Verdict
+from starter.doctor.setup import HOME, Setup
+from starter.failures import ExitCode
+from starter.helping import examples
+from starter.patience import Duration
+from starter.targets import Output, Target, target_options
+
+_FORMS = [str(each) for each in Output if each is not Output.NAME]
+
+
+@click.command(
+    epilog=examples(
+        "fleetgate doctor",
+        "fleetgate doctor --home rollouts --task-queue rollouts",
+        "fleetgate doctor --metrics localhost:9464",
+        "fleetgate doctor -o json | jq -r '.findings[] | select(.verdict == \"problem\") | .about'",
+    )
+)
+@click.option(
+    "--task-queue",
+    envvar="FLEETGATE_TASK_QUEUE",
+    default="fleetgate",
+    show_default=True,
+    help="Temporal task queue of the workers  [FLEETGATE_TASK_QUEUE].",
+)
+@click.option(
+    "--home",
+    default=HOME,
+    show_default=True,
+    help="Namespace on the hub with the ServiceAccounts of fleetgate's processes.",
+)
+@click.option(
+    "--metrics", default="", metavar="HOST:PORT", help="Metrics address of a worker to look at too."
+)
+@click.option(
+    "--timeout",
+    type=Duration(),
+    metavar="DURATION",
+    default="10s",
+    show_default=True,
+    help="How long each check may take.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(_FORMS),
+    default=str(Output.TABLE),
+    show_default=True,
+    help="How to print.",
+)
+@target_options
+def doctor(target: Target, task_queue: str, home: str, metrics: str, timeout: timedelta) -> int:
+    """Look at everything that runs depend on, and say what is not well and what to type about it.
+
+    That is the hub, its kinds and policies, your rights and those of fleetgate's processes,
+    Temporal, workers, members, placements and runs. Nothing is changed. What you may not look at
+    is `unknown`. With -n only that namespace's placements and runs. Exit code 1 if there is a
+    problem; warnings are no failure.
+    """
+    found = _examine(target, within=timeout, task_queue=task_queue, home=home, metrics=metrics)
+    reports = asyncio.run(found)
+    _print(reports, target.output)
+    return ExitCode.FAILED if checks.worst(reports) is Verdict.PROBLEM else ExitCode.DONE
+
+
+async def _examine(target: Target, *, within: timedelta, **named: str) -> Sequence[Report]:
+    async with await target.connect() as hub:
+        return await checks.examine(Setup(hub, target, **named), within=within)
+
+
+def _print(reports: Sequence[Report], form: Output) -> None:
+    if form in {Output.JSON, Output.YAML}:
+        output.print_document(documents.document(reports), form)
+    else:
+        wide = form is Output.WIDE
+        showing.show(output.console(wide=wide), reports, wide=wide)

@@ -1,0 +1,88 @@
+"""Check of the Leases: who leads in each part of which only one process works at a time."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from api.kinds import Kind
+from hub import Json
+from starter import words
+from starter.doctor.findings import Finding, ok, problem, unknown, warning
+from starter.doctor.setup import Command, Setup
+
+LEASE: Final = Kind("coordination.k8s.io", "v1", "Lease", "leases", namespaced=True)
+ALWAYS: Final = ("bridge", "placement")
+"""Parts without which no run begins, or nothing is placed. Each has the Lease `fleetgate-PART`."""
+SOMETIMES: Final = ("agents",)
+"""Led only where workers run the agents of members."""
+
+
+async def held(setup: Setup) -> Sequence[Finding]:
+    """Look at the Leases of each part, wherever they are, by the hub's clock."""
+    now = await setup.hub.clock()
+    parts = (*ALWAYS, *SOMETIMES)
+    found = await asyncio.gather(*(_leases(setup, part) for part in parts))
+    return [
+        finding
+        for part, leases in zip(parts, found, strict=True)
+        for finding in judge(part, leases, now=now, command=setup.command)
+    ]
+
+
+async def _leases(setup: Setup, part: str) -> list[Json]:
+    return (await setup.hub.list(LEASE, fields=_named(part))).items
+
+
+def judge(
+    part: str, leases: Sequence[Json], *, now: datetime, command: Command
+) -> Iterator[Finding]:
+    """Say who leads a part, and whether they still do."""
+    about = f"leader of {part}"
+    if not leases and part in ALWAYS:
+        yield unknown(
+            about,
+            f"the hub has no Lease fleetgate-{part}: nobody has ever led",
+            advice="nothing, if no worker here does this part; else read its log",
+        )
+    live = [each for each in leases if _is_live(each, now)]
+    if len(live) > 1:
+        homes = words.named([each["metadata"]["namespace"] for each in live])
+        yield warning(
+            about,
+            f"there are several at a time, in namespaces {homes}",
+            advice="have all processes use the Leases of one namespace, or each writes what the "
+            "other does",
+            commands=[command(f"kubectl get leases -A --field-selector {_named(part)}")],
+        )
+    elif leases:
+        yield _of(about, part, max(live or leases, key=_renewed), now, command)
+
+
+def _of(about: str, part: str, lease: Json, now: datetime, command: Command) -> Finding:
+    holder, ago = lease["spec"].get("holderIdentity"), max(now - _renewed(lease), timedelta(0))
+    told = f"renewed its Lease {words.age(ago)} ago"
+    if _is_live(lease, now):
+        return ok(about, f"{holder}, {told}")
+    return problem(
+        about,
+        f"none: {holder} was the last, and {told}" if holder else "none: the last one has left",
+        advice="start a process, or see why those that run do not take the Lease: their log tells",
+        commands=[command(f"fleetgate worker --run {part}")],
+    )
+
+
+def _named(part: str) -> str:
+    return f"metadata.name=fleetgate-{part}"
+
+
+def _renewed(lease: Json) -> datetime:
+    renewed = lease["spec"].get("renewTime") or lease["metadata"]["creationTimestamp"]
+    return datetime.fromisoformat(renewed)
+
+
+def _is_live(lease: Json, now: datetime) -> bool:
+    """Whether its holder has renewed it in time."""
+    spec = lease["spec"]
+    lasts = timedelta(seconds=spec.get("leaseDurationSeconds") or 0)
+    return bool(spec.get("holderIdentity")) and now - _renewed(lease) <= lasts

@@ -1,0 +1,66 @@
+"""Check of the placements: whether somebody makes their snapshots and bindings."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from api.kinds import Scope
+from api.placements import Placement
+from api.reasons import ConditionType
+from planning import conditions
+from planning.writers import last_writer
+from starter import words
+from starter.doctor.findings import Finding, ok, problem
+from starter.doctor.setup import Command, Setup
+
+PATIENCE: Final = timedelta(seconds=30)
+"""Placement takes note of a change within a second, and KubeFleet within some."""
+
+
+async def served(setup: Setup) -> Sequence[Finding]:
+    """Whether what people ask for is taken note of, in each scope."""
+    now = await setup.hub.clock()
+    return [await _in_scope(setup, scope, now) for scope in setup.scopes]
+
+
+async def _in_scope(setup: Setup, scope: Scope, now: datetime) -> Finding:
+    found = await setup.hub.list(scope.placement, namespace=setup.target.namespace)
+    placements = [Placement.from_wire(each) for each in found.items]
+    return judge(placements, scope=scope, now=now, command=setup.command)
+
+
+def judge(
+    placements: Sequence[Placement], *, scope: Scope, now: datetime, command: Command
+) -> Finding:
+    """Say which placements nobody has looked at since they were changed."""
+    about = scope.placement.plural
+    late = [each for each in placements if _unseen(each, scope, now)]
+    if not late:
+        total = words.count(len(placements), "placement")
+        return ok(about, f"{total}, and none waits to be looked at" if placements else "none")
+    names = words.named(["/".join(filter(None, _key(each))) for each in late])
+    return problem(
+        about,
+        f"nobody has picked clusters for {names} since it was changed: no snapshots and bindings "
+        "are made",
+        advice="start a worker with the part placement; where another system places, such as "
+        "KubeFleet's hub agent, see that it runs",
+        commands=[command("fleetgate worker --run placement")],
+    )
+
+
+def _key(placement: Placement) -> tuple[str, str]:
+    return placement.metadata.namespace, placement.metadata.name
+
+
+def _unseen(placement: Placement, scope: Scope, now: datetime) -> bool:
+    metadata = placement.metadata
+    if metadata.deletion_timestamp:
+        return False
+    kind = f"{scope.placement.kind}{ConditionType.SCHEDULED}"
+    found = conditions.find(placement.status.conditions, kind)
+    if found is not None and found.observed_generation >= metadata.generation:
+        return False
+    writer = last_writer(metadata, "f:spec")
+    since = (writer.at if writer else None) or metadata.creation_timestamp
+    return since is not None and now - since > PATIENCE

@@ -1,0 +1,76 @@
+"""Checks of the hub's API server: whether it answers, its version, its clock."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import hub
+from starter import failures, words
+from starter.doctor.findings import Finding, ok, problem, warning
+from starter.doctor.setup import Setup
+
+OLDEST: Final = (1, 30)
+"""The first that serves ValidatingAdmissionPolicy, which keeps approvals to approvers."""
+TRIED: Final = (1, 34)
+"""What fleetgate is tested with. Newer ones keep what fleetgate uses of them."""
+SKEW: Final = timedelta(seconds=5)
+"""A difference between two clocks that is seen in what people read."""
+_MUTATING: Final = "MutatingAdmissionPolicy"
+
+
+async def answers(setup: Setup) -> Sequence[Finding]:
+    """Whether the API server answers, as which version."""
+    about = f"API server {setup.hub.url}"
+    try:
+        version = await setup.hub.version()
+        served = await setup.hub.kinds()
+    except (hub.Unavailable, hub.Unauthorized, hub.BadConfiguration) as error:
+        failure = failures.explain(error)
+        commands = [setup.command("kubectl cluster-info")]
+        return [problem(about, str(error), advice=failure.advice, commands=commands)]
+    versions = [each.version for each in served if each.kind == _MUTATING]
+    policies = f"serves {_MUTATING} {versions[0]}" if versions else f"does not serve {_MUTATING}"
+    return [judged(about, version, policies)]
+
+
+def judged(about: str, version: str, policies: str) -> Finding:
+    """Say whether fleetgate works with an API server of that version."""
+    found = re.match(r"v?(\d+)\.(\d+)", version)
+    number = (int(found[1]), int(found[2])) if found else OLDEST
+    if number < OLDEST:
+        return problem(
+            about,
+            f"{version} is older than {_dotted(OLDEST)}, the oldest that fleetgate works with",
+            advice="upgrade the hub's control plane",
+        )
+    newer = f", newer than {_dotted(TRIED)}, which fleetgate is tested with" * (number > TRIED)
+    return ok(about, f"{version}{newer}; {policies}")
+
+
+async def clock(setup: Setup) -> Sequence[Finding]:
+    """Whether this machine and the API server agree on the time."""
+    before = datetime.now(UTC)
+    answered = await setup.hub.clock()
+    return [agreement(answered, before=before, after=datetime.now(UTC))]
+
+
+def agreement(answered: datetime, *, before: datetime, after: datetime) -> Finding:
+    """Judge an answer's time by when it was asked for and when it came."""
+    about = "clocks of the hub and of this machine"
+    # The answer's time is cut to whole seconds, so up to one of them is not a difference.
+    behind, ahead = before - answered - timedelta(seconds=1), answered - after
+    if max(behind, ahead) <= SKEW:
+        return ok(about, "agree")
+    word = "ahead of" if ahead > behind else "behind"
+    return warning(
+        about,
+        f"the hub is {words.age(max(behind, ahead))} {word} this machine",
+        advice="set the clocks by NTP. Ages that commands show here are wrong, and a worker with "
+        "this clock takes members for silent, or silent ones for well",
+        commands=["timedatectl status"],
+    )
+
+
+def _dotted(number: tuple[int, int]) -> str:
+    return f"{number[0]}.{number[1]}"

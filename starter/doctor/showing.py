@@ -1,0 +1,69 @@
+"""What was found as text for a terminal."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from starter import columns, words
+from starter.doctor.checks import Report
+from starter.doctor.findings import Finding, Verdict
+
+_STYLES: Final = {
+    Verdict.OK: "green",
+    Verdict.WARNING: "yellow",
+    Verdict.PROBLEM: "bold red",
+    Verdict.UNKNOWN: "dim",
+}
+_INDENT: Final = "  "
+
+
+def show(console: Console, reports: Sequence[Report], *, wide: bool) -> None:
+    """Print a table of everything, what to do about it, and how many of each verdict."""
+    findings = [each for report in reports for each in report.findings]
+    console.print(_table(reports, width=console.width, wrap=not wide))
+    for line in _to_do(findings):
+        # Not wrapped: a command is copied as a whole.
+        console.print(line, soft_wrap=True)
+    console.print()
+    console.print(summary(findings))
+
+
+def _table(reports: Sequence[Report], *, width: int, wrap: bool) -> Text:
+    rows: list[list[str | Text]] = []
+    for group, members in groupby(reports, key=lambda each: each.check.group):
+        label = group
+        for finding in (each for report in members for each in report.findings):
+            verdict = Text(str(finding.verdict), style=_STYLES[finding.verdict])
+            rows.append([label, verdict, Text(f"{finding.about}: {finding.says}")])
+            label = ""
+    return columns.table(["PART", "", "FOUND"], rows, width=width, wrap=wrap)
+
+
+def _to_do(findings: Sequence[Finding]) -> Iterator[Text]:
+    for finding in sorted(findings, key=lambda each: _ORDER.index(each.verdict)):
+        if not finding.advice:
+            continue
+        yield Text()
+        head = Text(finding.about, style="bold")
+        yield Text.assemble((str(finding.verdict), _STYLES[finding.verdict]), " ", head)
+        yield Text(f"{_INDENT}{words.upper(finding.advice)}.")
+        yield from (Text(f"{_INDENT}{_INDENT}{each}") for each in finding.commands)
+
+
+_ORDER: Final = (Verdict.PROBLEM, Verdict.WARNING, Verdict.UNKNOWN, Verdict.OK)
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """`2 problems, 1 warning, 1 unknown, 14 ok`."""
+    counts = Counter(each.verdict for each in findings)
+    told = {
+        Verdict.PROBLEM: words.count(counts[Verdict.PROBLEM], "problem"),
+        Verdict.WARNING: words.count(counts[Verdict.WARNING], "warning"),
+        Verdict.UNKNOWN: f"{counts[Verdict.UNKNOWN]} unknown",
+        Verdict.OK: f"{counts[Verdict.OK]} ok",
+    }
+    return ", ".join(text for verdict, text in told.items() if counts[verdict])

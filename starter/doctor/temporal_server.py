@@ -1,0 +1,110 @@
+"""Checks of Temporal: whether it lets one in, its namespace, retention and search attributes."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, GetSystemInfoRequest
+from temporalio.service import RPCError, RPCStatusCode
+
+from starter import words
+from starter.doctor import reaching
+from starter.doctor.findings import Finding, ok, problem, warning
+from starter.doctor.reaching import NotReached
+from starter.doctor.setup import Setup
+from workflows import search_attributes
+
+KEPT: Final = timedelta(days=7)
+"""Histories of runs that have ended should be there a week later, when somebody asks."""
+_REGISTER: Final = "fleetgate search-attributes"
+
+
+async def answers(setup: Setup) -> Sequence[Finding]:
+    """Whether Temporal can be reached with the credentials that there are."""
+    about = "Temporal"
+    try:
+        address, _ = reaching.named(setup)
+        about = f"Temporal {address}"
+        client = await reaching.connect(setup)
+    except NotReached as error:
+        why = error.why
+        return [problem(about, why.says, advice=why.advice, commands=why.commands)]
+    info = await client.workflow_service.get_system_info(GetSystemInfoRequest())
+    return [ok(about, f"server {info.server_version}")]
+
+
+async def namespace(setup: Setup) -> Sequence[Finding]:
+    """Whether the namespace is there, and how long it keeps what has ended."""
+    client = await reaching.connect(setup)
+    name = client.namespace
+    about = f"Temporal namespace {name}"
+    try:
+        found = await client.workflow_service.describe_namespace(
+            DescribeNamespaceRequest(namespace=name)
+        )
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return [missing_namespace(about, name)]
+    kept = found.config.workflow_execution_retention_ttl.ToTimedelta()
+    return [retention(about, name, kept)]
+
+
+def missing_namespace(about: str, name: str) -> Finding:
+    """There is no such namespace."""
+    return problem(
+        about,
+        "does not exist",
+        advice="create it, or name another with TEMPORAL_NAMESPACE",
+        commands=[f"temporal operator namespace create --namespace {name} --retention 30d"],
+    )
+
+
+def retention(about: str, name: str, kept: timedelta) -> Finding:
+    """Judge how long histories are kept."""
+    if kept >= KEPT:
+        return ok(about, f"keeps ended runs for {words.age(kept)}")
+    return warning(
+        about,
+        f"keeps what happened in ended runs for {words.age(kept)} only",
+        advice="keep it for longer: it tells who did what. The objects on the hub stay as they are",
+        commands=[f"temporal operator namespace update --namespace {name} --retention 30d"],
+    )
+
+
+async def attributes(setup: Setup) -> Sequence[Finding]:
+    """Whether runs can be found by what they are about."""
+    client = await reaching.connect(setup)
+    listed = await client.operator_service.list_search_attributes(
+        ListSearchAttributesRequest(namespace=client.namespace)
+    )
+    return [registered(listed.custom_attributes, client.namespace)]
+
+
+def registered(found: Mapping[str, "IndexedValueType.ValueType"], name: str) -> Finding:
+    """Judge what a namespace has registered."""
+    about = f"search attributes in {name}"
+    wanted = [key.name for key in search_attributes.ALL]
+    keyword = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
+    wrong = [each for each in wanted if found.get(each, keyword) != keyword]
+    if wrong:
+        remove = "temporal operator search-attribute remove"
+        return problem(
+            about,
+            f"registered as something else than Keyword: {', '.join(wrong)}",
+            advice="remove them, then register them; runs start without any until then",
+            commands=[
+                *(f"{remove} --namespace {name} --name {each}" for each in wrong),
+                _REGISTER,
+            ],
+        )
+    if missing := [each for each in wanted if each not in found]:
+        return warning(
+            about,
+            f"not registered: {', '.join(missing)}",
+            advice="register them; runs work without, but cannot be searched for",
+            commands=[_REGISTER],
+        )
+    return ok(about, f"all {len(wanted)} are registered")

@@ -1,0 +1,79 @@
+"""Asking Temporal for something that an operator wants, once, with an answer for people."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Final, TypeVar
+
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from starter.failures import ExitCode, Failure
+from workflows import plugin
+
+ANSWER_WITHIN: Final = timedelta(seconds=10)
+"""A person is waiting; a Temporal that takes longer is out of reach."""
+NOT_ALLOWED: Final = (
+    RPCStatusCode.PERMISSION_DENIED,
+    RPCStatusCode.UNAUTHENTICATED,
+    RPCStatusCode.UNIMPLEMENTED,  # as where the operator's requests are served elsewhere
+)
+LOOK_AGAIN: Final = 0.5
+"""Seconds between two looks at something of which Temporal tells nobody."""
+AnswerT = TypeVar("AnswerT")
+
+
+def ask(
+    work: Callable[[Client], Awaitable[AnswerT]],
+    *,
+    wish: str,
+    advice: str,
+    within: timedelta = ANSWER_WITHIN,
+) -> AnswerT:
+    """Connect and do the work.
+
+    Raises Failure: when Temporal does not let people do what they wish, it gives the advice.
+    """
+    try:
+        return asyncio.run(_ask(work, within))
+    except RPCError as error:
+        raise _explained(error, wish=wish, advice=advice) from error
+
+
+async def _ask(work: Callable[[Client], Awaitable[AnswerT]], within: timedelta) -> AnswerT:
+    address = plugin.connection()["target_host"]
+    try:
+        async with asyncio.timeout(ANSWER_WITHIN.total_seconds()):
+            client = await plugin.connect()
+    except (TimeoutError, RuntimeError, OSError) as error:
+        raise Failure(
+            f"Temporal cannot be reached at {address}",
+            advice="name another one with TEMPORAL_ADDRESS, as host:port",
+        ) from error
+    try:
+        async with asyncio.timeout(within.total_seconds()):
+            return await work(client)
+    except TimeoutError as error:
+        seconds = round(within.total_seconds())
+        raise Failure(
+            f"Temporal at {address} has not done it within {seconds} s",
+            advice="type the command again: what is done already stays done",
+        ) from error
+
+
+async def until(look: Callable[[], Awaitable[bool]]) -> None:
+    """Look again and again until it is so."""
+    while not await look():  # noqa: ASYNC110 - there is nothing to wait for
+        await asyncio.sleep(LOOK_AGAIN)
+
+
+def _explained(error: RPCError, *, wish: str, advice: str) -> Failure:
+    if error.status in NOT_ALLOWED:
+        return Failure(f"Temporal does not let you {wish}: {error.message}", advice=advice)
+    if error.status is RPCStatusCode.NOT_FOUND:
+        return Failure(
+            f"Temporal says: {error.message}",
+            advice="name a namespace that it has with TEMPORAL_NAMESPACE",
+            exit_code=ExitCode.NOT_FOUND,
+        )
+    return Failure(f"Temporal says: {error.message}")

@@ -1,0 +1,178 @@
+"""`fleetgate temporal codec-server`: decrypts payloads for Temporal's UI and command line."""
+
+import hmac
+import ipaddress
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+from aiohttp import web
+from google.protobuf.json_format import MessageToJson, Parse, ParseError
+from temporalio.api.common.v1 import Payloads
+
+from starter.failures import ExitCode, Failure
+from starter.helping import examples
+from workflows.encryption import EncryptedError, Keys, PayloadCipher
+
+MOST_BYTES: Final = 16 * 1024**2
+"""Of a request: a page of history, of which each payload may have 2 MB."""
+_ALLOWED_HEADERS: Final = "authorization, content-type, x-namespace"
+_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may ask."""
+
+    origins: tuple[str, ...]
+    """Of pages in a browser: scheme, host and port of the UI."""
+    token: str
+    """That each request has to bear; empty if none has to."""
+
+
+@click.command(
+    name="codec-server",
+    epilog=examples(
+        "fleetgate temporal codec-server --payload-keys keys --origin http://localhost:8233",
+        "fleetgate temporal codec-server --payload-keys keys --listen 0.0.0.0:8081 "
+        "--token-file token --origin https://temporal.example.com",
+    ),
+)
+@click.option(
+    "--payload-keys",
+    envvar="FLEETGATE_PAYLOAD_KEYS",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File with the keys that the workers have  [FLEETGATE_PAYLOAD_KEYS].",
+)
+@click.option(
+    "--listen",
+    metavar="HOST:PORT",
+    default="127.0.0.1:8081",
+    show_default=True,
+    help="Where to answer; beyond this machine only with --token-file.",
+)
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    metavar="URL",
+    help="Of the Temporal UI, such as https://temporal.example.com; may be repeated.",
+)
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="File with the token that each request has to bear as `Authorization: Bearer TOKEN`.",
+)
+def codec_server(
+    payload_keys: Path, listen: str, origins: tuple[str, ...], token_file: Path | None
+) -> None:
+    """Decrypt payloads for the Temporal UI and `temporal`, until told to stop.
+
+    Whoever may ask it reads all that the keys open. By itself it answers this machine only: put
+    it next to a proxy that signs people in, or give it a token. Enter its address in the UI under
+    the glasses at the top, or as `temporal --codec-endpoint`.
+    """
+    host, port = _address(listen)
+    token = _read(token_file) if token_file else ""
+    if not token and not _is_loopback(host):
+        raise Failure(
+            f"without a token the codec server answers this machine only, not {listen}",
+            advice="add --token-file, or let a proxy next to it sign people in and listen on "
+            "127.0.0.1",
+            exit_code=ExitCode.USAGE,
+        )
+    application = made(Keys.read(payload_keys), Access(origins, token))
+    click.echo(f"answering on http://{listen}: /encode and /decode", err=True)
+    try:
+        web.run_app(application, host=host, port=port, print=None, access_log=None)
+    except OSError as error:
+        raise Failure(
+            f"cannot listen on {listen}: {error.strerror}",
+            advice="choose another address with --listen",
+        ) from error
+
+
+def made(keys: Keys, access: Access) -> web.Application:
+    """The server as an application."""
+    cipher = PayloadCipher(keys)
+
+    @web.middleware
+    async def guard(request: web.Request, handler: _Handler) -> web.StreamResponse:
+        answer = await _answered(request, handler, access)
+        _let_pages_read(answer, request, access)
+        return answer
+
+    application = web.Application(middlewares=[guard], client_max_size=MOST_BYTES)
+
+    async def encode(request: web.Request) -> web.Response:
+        return _sent(Payloads(payloads=await cipher.encode((await _given(request)).payloads)))
+
+    async def decode(request: web.Request) -> web.Response:
+        try:
+            return _sent(Payloads(payloads=await cipher.decode((await _given(request)).payloads)))
+        except EncryptedError as error:
+            return web.Response(text=f"{error}\n", status=422)
+
+    application.add_routes([web.post("/encode", encode), web.post("/decode", decode)])
+    return application
+
+
+async def _answered(request: web.Request, handler: _Handler, access: Access) -> web.StreamResponse:
+    if request.headers.get("Origin", "") not in ("", *access.origins):
+        # Not only kept from reading: a page may have made its own name lead to this machine.
+        return web.Response(text="pages of this origin may not ask; see --origin\n", status=403)
+    if request.method == "OPTIONS":  # A browser asks before it asks, and without a token.
+        return web.Response(status=204)
+    given = request.headers.get("Authorization", "").encode()
+    if access.token and not hmac.compare_digest(given, f"Bearer {access.token}".encode()):
+        return web.Response(text="a bearer token is needed\n", status=401)
+    try:
+        return await handler(request)
+    except web.HTTPException as refusal:
+        return web.Response(text=refusal.text, status=refusal.status)
+
+
+def _let_pages_read(answer: web.StreamResponse, request: web.Request, access: Access) -> None:
+    origin = request.headers.get("Origin", "")
+    answer.headers["Vary"] = "Origin"
+    if origin in access.origins:
+        answer.headers["Access-Control-Allow-Origin"] = origin
+        answer.headers["Access-Control-Allow-Credentials"] = "true"
+        answer.headers["Access-Control-Allow-Methods"] = "POST"
+        answer.headers["Access-Control-Allow-Headers"] = _ALLOWED_HEADERS
+
+
+async def _given(request: web.Request) -> Payloads:
+    try:
+        return Parse(await request.text(), Payloads())
+    except (ParseError, UnicodeDecodeError) as error:
+        raise web.HTTPBadRequest(text=f"payloads as JSON are needed: {error}\n") from error
+
+
+def _sent(payloads: Payloads) -> web.Response:
+    return web.Response(text=MessageToJson(payloads), content_type="application/json")
+
+
+def _read(token_file: Path) -> str:
+    if token := token_file.read_text().strip():
+        return token
+    raise Failure(f"the file {token_file} has no token", exit_code=ExitCode.USAGE)
+
+
+def _address(listen: str) -> tuple[str, int]:
+    host, _, port = listen.rpartition(":")
+    if not host or not port.isdecimal():
+        raise click.BadParameter(f"{listen!r} is not host:port", param_hint="--listen")
+    return host.strip("[]"), int(port)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""`python -m tests.audit`: whether anything is known against the packages in `uv.lock`."""

@@ -1,0 +1,42 @@
+"""A container's command as a process here, with its variables and its ServiceAccount."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.deploy.helm.charts import NAMESPACE, Json, variables
+
+MOUNTED = "/etc/fleetgate"
+"""Where the charts mount everything that is not the program's own."""
+
+
+def environment(container: Json, kubeconfig: Path) -> dict[str, str]:
+    """The container's variables, and what a pod finds its API server and its namespace by."""
+    machine = {"PATH": os.environ["PATH"], "HOME": "/nowhere"}
+    pod = {"KUBECONFIG": str(kubeconfig), "FLEETGATE_LEASE_NAMESPACE": NAMESPACE}
+    return machine | pod | variables(container)
+
+
+def command(container: Json, mounts: Path | None = None) -> list[str]:
+    """The image's entry point and the container's arguments, its mounts being in a folder."""
+    program = str(Path(sys.executable).parent / "fleetgate")
+    return [program, *(each.replace(MOUNTED, str(mounts or MOUNTED)) for each in container["args"])]
+
+
+@contextmanager
+def process(
+    container: Json, kubeconfig: Path, log: Path, mounts: Path | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run it for the time of a `with`; its log goes into a file."""
+    with log.open("wb") as written:
+        running = subprocess.Popen(
+            command(container, mounts), env=environment(container, kubeconfig), stderr=written
+        )
+    try:
+        yield running
+    finally:
+        running.kill()
+        running.wait()

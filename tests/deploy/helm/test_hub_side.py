@@ -1,0 +1,287 @@
+"""What the chart of the hub side makes of its values."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from api.kinds import CUSTOM_RESOURCE_DEFINITION
+from deploy.packaging import ROOT, version
+from tests.deploy.helm.charts import HUB_SIDE, MEMBER_SIDE, NAMESPACE, Helm, Json, variables
+from wiring import Role
+
+PARTS = ("engine", "bridge", "placement")
+
+VALUES: dict[str, Json] = {
+    "as it comes": {},
+    "together": {"processes": "together"},
+    "with KubeFleet": {"settings": {"placement": "external"}},
+    "with agents": {"settings": {"memberSecrets": "fleet-members"}},
+    "with everything": {
+        "image": {"repository": "registry.example.org/fleetgate", "digest": "sha256:" + "0" * 64},
+        "imagePullSecrets": [{"name": "registry"}],
+        "settings": {
+            "memberSecrets": "fleet-members",
+            "tracing": "otlp",
+            "deployment": "fleetgate",
+            "buildId": "1",
+        },
+        "temporal": {
+            "tls": {
+                "enabled": True,
+                "serverName": "temporal",
+                "caSecret": {"name": "temporal-ca"},
+                "clientSecret": "temporal-client",
+            },
+            "apiKeySecret": {"name": "temporal-key"},
+            "payloadKeysSecret": {"name": "payload-keys"},
+        },
+        "rbac": {
+            "contentRules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}]
+        },
+        "serviceAccount": {"annotations": {"example.org/identity": "fleetgate"}},
+        "metrics": {
+            "serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
+            "alerts": {"enabled": True},
+            "dashboard": {"enabled": True},
+        },
+        "networkPolicy": {
+            "metricsFrom": [{"namespaceSelector": {"matchLabels": {"name": "monitoring"}}}],
+            "egress": {
+                "restrict": True,
+                "extra": [{"to": [{"ipBlock": {"cidr": "192.0.2.0/24"}}]}],
+            },
+        },
+        "env": [{"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": "http://collector:4318"}],
+        "podLabels": {"team": "platform"},
+        "podAnnotations": {"example.org/note": "yes"},
+        "priorityClassName": "system-cluster-critical",
+        "nodeSelector": {"kubernetes.io/os": "linux"},
+        "tolerations": [{"key": "infra", "operator": "Exists"}],
+        "affinity": {"nodeAffinity": {}},
+    },
+    "on another cluster": {"hub": {"kubeconfigSecret": {"name": "hub"}}},
+}
+
+each_set = pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
+
+
+@each_set
+def test_helm_finds_nothing_to_complain_about(values: Json, helm: Helm) -> None:
+    helm.run("lint", HUB_SIDE, "--strict", "--kube-version", "1.34.4", values=least(values))
+
+
+def least(values: Json) -> Json:
+    return {"temporal": {"address": "temporal:7233"} | values.get("temporal", {})} | {
+        key: value for key, value in values.items() if key != "temporal"
+    }
+
+
+@each_set
+def test_every_process_runs_as_nobody_on_a_file_system_that_it_cannot_write(
+    values: Json, helm: Helm
+) -> None:
+    found = list(helm.render(HUB_SIDE, values).containers())
+    assert found
+    for name, container, pod in found:
+        assert pod["securityContext"]["runAsNonRoot"], name
+        assert pod["securityContext"]["runAsUser"] > 0, name
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}, name
+        context = container["securityContext"]
+        assert context["readOnlyRootFilesystem"], name
+        assert not context["allowPrivilegeEscalation"], name
+        assert context["capabilities"] == {"drop": ["ALL"]}, name
+        assert "memory" in container["resources"]["requests"], name
+        assert "memory" in container["resources"]["limits"], name
+        assert {"name": "tmp", "mountPath": "/tmp"} in container["volumeMounts"], name
+        mounted = {each["name"] for each in container["volumeMounts"]}
+        assert mounted == {each["name"] for each in pod["volumes"]}, name
+
+
+def test_each_part_is_two_processes_with_an_identity_of_their_own(helm: Helm) -> None:
+    objects = helm.render(HUB_SIDE)
+    deployments = objects.of("Deployment")
+    assert set(deployments) == {f"fleetgate-{part}" for part in PARTS}
+    for part in PARTS:
+        deployment = deployments[f"fleetgate-{part}"]
+        assert deployment["spec"]["replicas"] == 2
+        pod = deployment["spec"]["template"]["spec"]
+        assert pod["serviceAccountName"] == f"fleetgate-{part}"
+        assert pod["automountServiceAccountToken"]
+        assert objects.one("ServiceAccount", f"fleetgate-{part}")
+        assert variables(pod["containers"][0])["FLEETGATE_RUN"] == part
+
+
+def test_together_they_are_one_process_with_the_rights_of_all(helm: Helm) -> None:
+    objects = helm.render(HUB_SIDE, {"processes": "together"})
+    (deployment,) = objects.of("Deployment").values()
+    pod = deployment["spec"]["template"]["spec"]
+    assert variables(pod["containers"][0])["FLEETGATE_RUN"] == ",".join(PARTS)
+    for part in PARTS:
+        binding = objects.one("ClusterRoleBinding", f"fleetgate-{part}")
+        assert [each["name"] for each in binding["subjects"]] == ["fleetgate-worker"]
+    shared = objects.one("ClusterRoleBinding", "fleetgate-content-reader")
+    assert [each["name"] for each in shared["subjects"]] == ["fleetgate-worker"]
+
+
+@pytest.mark.parametrize("processes", ["separate", "together"])
+def test_another_system_that_places_leaves_no_placement(processes: str, helm: Helm) -> None:
+    values = {"processes": processes, "settings": {"placement": "external"}}
+    objects = helm.render(HUB_SIDE, values)
+    runs = [variables(each)["FLEETGATE_RUN"] for each in workers(objects)]
+    assert ",".join(runs) == "engine,bridge" or sorted(runs) == ["bridge", "engine"]
+    assert "fleetgate-placement" not in objects.of("ClusterRoleBinding")
+
+
+def workers(objects: Any) -> list[Json]:
+    return [each for _, each, _ in objects.containers() if each["args"] == ["worker"]]
+
+
+def test_every_part_is_one_that_a_worker_has(helm: Helm) -> None:
+    objects = helm.render(HUB_SIDE, VALUES["with agents"])
+    named = {variables(each)["FLEETGATE_RUN"] for each in workers(objects)}
+    assert named == {str(role) for role in Role}
+
+
+@each_set
+def test_probes_service_and_monitor_ask_where_the_worker_answers(values: Json, helm: Helm) -> None:
+    objects = helm.render(HUB_SIDE, values)
+    for container in workers(objects):
+        host, _, port = variables(container)["FLEETGATE_METRICS_ADDRESS"].rpartition(":")
+        assert host == "0.0.0.0"
+        assert container["ports"] == [{"name": "metrics", "containerPort": int(port)}]
+        assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "metrics"}
+        assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "metrics"}
+    service = objects.one("Service", "fleetgate-metrics")
+    for deployment in objects.of("Deployment").values():
+        labels = deployment["spec"]["template"]["metadata"]["labels"]
+        assert service["spec"]["selector"].items() <= labels.items()
+        own = objects.one("PodDisruptionBudget", deployment["metadata"]["name"])["spec"]
+        assert own["selector"]["matchLabels"].items() <= labels.items()
+        assert own["maxUnavailable"] == 1
+        let_in = objects.one("NetworkPolicy", "fleetgate")["spec"]
+        assert let_in["podSelector"]["matchLabels"].items() <= labels.items()
+        assert let_in["ingress"][0]["ports"] == [{"protocol": "TCP", "port": "metrics"}]
+    for monitor in objects.of("ServiceMonitor").values():
+        selector = monitor["spec"]["selector"]["matchLabels"]
+        assert selector.items() <= service["metadata"]["labels"].items()
+
+
+def test_replicas_are_spread_over_nodes_and_zones(helm: Helm) -> None:
+    for deployment in helm.render(HUB_SIDE).of("Deployment").values():
+        template = deployment["spec"]["template"]
+        spread = template["spec"]["topologySpreadConstraints"]
+        assert [each["topologyKey"] for each in spread] == [
+            "kubernetes.io/hostname",
+            "topology.kubernetes.io/zone",
+        ]
+        for each in spread:
+            chosen = each["labelSelector"]["matchLabels"]
+            assert chosen.items() <= template["metadata"]["labels"].items()
+            assert chosen["app.kubernetes.io/component"] in deployment["metadata"]["name"]
+
+
+def test_secrets_of_temporal_reach_those_who_talk_to_it_and_nobody_else(helm: Helm) -> None:
+    objects = helm.render(HUB_SIDE, VALUES["with everything"])
+    for name, container, pod in objects.containers():
+        mounted = {each["secret"]["secretName"] for each in pod["volumes"] if "secret" in each}
+        from_secrets = {
+            each["name"]: each["valueFrom"]["secretKeyRef"]
+            for each in container.get("env", [])
+            if "secretKeyRef" in each.get("valueFrom", {})
+        }
+        if name.removeprefix("fleetgate-") in {"engine", "bridge", "temporal", "current"}:
+            assert mounted == {"temporal-ca", "temporal-client", "payload-keys"}, name
+            assert from_secrets == {
+                "TEMPORAL_API_KEY": {"name": "temporal-key", "key": "api-key"}
+            }, name
+            told = variables(container)
+            assert told["TEMPORAL_ADDRESS"] == "temporal-frontend.temporal:7233"
+            assert told["TEMPORAL_TLS"] == "true"
+            for variable, file in {
+                "TEMPORAL_TLS_SERVER_CA_CERT_PATH": "ca.crt",
+                "TEMPORAL_TLS_CLIENT_CERT_PATH": "tls.crt",
+                "TEMPORAL_TLS_CLIENT_KEY_PATH": "tls.key",
+                "FLEETGATE_PAYLOAD_KEYS": "keys",
+            }.items():
+                folder, _, named = told[variable].rpartition("/")
+                assert named == file
+                assert folder in {each["mountPath"] for each in container["volumeMounts"]}
+        else:
+            assert (mounted, from_secrets) == (set(), {}), name
+
+
+def test_a_hub_elsewhere_is_reached_by_its_kubeconfig_alone(helm: Helm) -> None:
+    objects = helm.render(HUB_SIDE, VALUES["on another cluster"])
+    assert not objects.of("ClusterRole")
+    assert not objects.of("ClusterRoleBinding")
+    for name, container, pod in objects.containers():
+        assert not pod["automountServiceAccountToken"], name
+        if not name.endswith(("-temporal", "-current")):
+            assert variables(container)["KUBECONFIG"] == "/etc/fleetgate/hub/kubeconfig", name
+            mount = {"name": "hub", "mountPath": "/etc/fleetgate/hub", "readOnly": True}
+            assert mount in container["volumeMounts"], name
+
+
+def test_the_definitions_come_before_everything_else_with_rights_of_their_own(helm: Helm) -> None:
+    objects = helm.render(HUB_SIDE)
+    job = objects.one("Job", "fleetgate-crds")
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
+    pod = job["spec"]["template"]["spec"]
+    assert pod["containers"][0]["args"] == ["crds", "--apply"]
+    assert pod["serviceAccountName"] == "fleetgate-crds"
+    (rule,) = objects.one("ClusterRole", "fleetgate-crds")["rules"]
+    assert rule["apiGroups"] == [CUSTOM_RESOURCE_DEFINITION.group]
+    assert rule["resources"] == [CUSTOM_RESOURCE_DEFINITION.plural]
+    assert "delete" not in rule["verbs"]
+    for kind in ("ServiceAccount", "ClusterRole", "ClusterRoleBinding"):
+        annotations = objects.one(kind, "fleetgate-crds")["metadata"]["annotations"]
+        assert annotations["helm.sh/hook"] == "pre-install,pre-upgrade"
+        assert int(annotations["helm.sh/hook-weight"]) < 0
+    assert not objects.of("CustomResourceDefinition"), "Helm would take them away again"
+
+
+def test_jobs_are_left_out_where_others_do_their_work(helm: Helm) -> None:
+    values = {"crds": {"install": False}, "temporal": {"setup": {"enabled": False}}}
+    objects = helm.render(HUB_SIDE, values)
+    assert not objects.of("Job")
+    assert "fleetgate-crds" not in objects.of("ServiceAccount") | objects.of("ClusterRole")
+
+
+def test_only_what_is_let_out_gets_out(helm: Helm) -> None:
+    values: Json = {"networkPolicy": {"egress": {"restrict": True}}}
+    policy = helm.render(HUB_SIDE, values).one("NetworkPolicy", "fleetgate")["spec"]
+    assert policy["policyTypes"] == ["Ingress", "Egress"]
+    ports = {(each["protocol"], each["port"]) for each in policy["egress"][0]["ports"]}
+    assert ports == {("UDP", 53), ("TCP", 53), ("TCP", 443), ("TCP", 6443), ("TCP", 7233)}
+
+
+def test_alerts_and_dashboard_are_those_that_are_shipped(helm: Helm) -> None:
+    objects = helm.render(HUB_SIDE, VALUES["with everything"])
+    shipped = yaml.safe_load((ROOT / "deploy/observability/alerts.yaml").read_text())
+    assert objects.one("PrometheusRule", "fleetgate")["spec"] == shipped
+    dashboard = objects.one("ConfigMap", "fleetgate-dashboard")["data"]["fleetgate.json"]
+    assert dashboard == (ROOT / "deploy/observability/grafana-dashboard.json").read_text()
+
+
+@pytest.mark.parametrize("chart", [HUB_SIDE, MEMBER_SIDE], ids=lambda chart: str(chart.name))
+def test_the_image_is_of_the_charts_version_unless_another_is_named(chart: Any, helm: Helm) -> None:
+    def images(image: Json) -> set[str]:
+        objects = helm.render(chart, {"image": image})
+        return {container["image"] for _, container, _ in objects.containers()}
+
+    assert images({}) == {f"fleetgate:{version()}"}
+    assert images({"repository": "example.org/f", "tag": "x"}) == {"example.org/f:x"}
+    digest = "sha256:" + "a" * 64
+    assert images({"tag": "x", "digest": digest}) == {f"fleetgate@{digest}"}
+
+
+@each_set
+def test_everything_is_in_the_namespace_of_the_release(values: Json, helm: Helm) -> None:
+    objects = helm.render(HUB_SIDE, values).all
+    secrets_of_members = values.get("settings", {}).get("memberSecrets", NAMESPACE)
+    spaces = {each["metadata"].get("namespace", NAMESPACE) for each in objects}
+    assert spaces == {NAMESPACE, secrets_of_members}
+    for each in objects:
+        for subject in each.get("subjects", []):
+            assert subject["namespace"] == NAMESPACE

@@ -1,0 +1,83 @@
+"""What the chart of the member side makes of its values."""
+
+import click
+import pytest
+import yaml
+
+from starter.agent import agent
+from tests.deploy.helm.charts import MEMBER_SIDE, Helm, Json
+
+BY_TOKEN: Json = {
+    "hub": {
+        "kubeconfigSecret": {"name": ""},
+        "server": "https://hub.example.org:6443",
+        "tokenSecret": {"name": "hub-token"},
+        "certificateAuthority": "-----BEGIN CERTIFICATE-----\n",
+    },
+    "collectNamespaces": True,
+}
+each_way = pytest.mark.parametrize("values", [{}, BY_TOKEN], ids=["kubeconfig", "token"])
+
+
+@each_way
+def test_helm_finds_nothing_to_complain_about(values: Json, helm: Helm) -> None:
+    given = {"member": "prod-1", "hub": {"kubeconfigSecret": {"name": "hub"}}} | values
+    helm.run("lint", MEMBER_SIDE, "--strict", "--kube-version", "1.34.4", values=given)
+
+
+@each_way
+def test_the_agent_understands_its_flags(values: Json, helm: Helm) -> None:
+    ((_, container, _),) = helm.render(MEMBER_SIDE, values).containers()
+    command, *arguments = container["args"]
+    assert command == "agent"
+    told, left, _ = agent.make_parser(click.Context(agent)).parse_args(arguments)
+    assert left == []
+    assert told["member"] == "prod-1"
+    assert told["hub_kubeconfig"] == "/etc/fleetgate/hub/kubeconfig"
+    assert told.get("collect_namespaces", False) == bool(values)
+
+
+@each_way
+def test_there_is_one_agent_at_a_time_as_nobody(values: Json, helm: Helm) -> None:
+    (deployment,) = helm.render(MEMBER_SIDE, values).of("Deployment").values()
+    assert deployment["spec"]["replicas"] == 1
+    assert deployment["spec"]["strategy"] == {"type": "Recreate"}
+    pod = deployment["spec"]["template"]["spec"]
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert pod["automountServiceAccountToken"]
+    (container,) = pod["containers"]
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    mounted = {each["name"] for each in container["volumeMounts"]}
+    assert mounted == {each["name"] for each in pod["volumes"]}
+
+
+def test_a_token_becomes_a_kubeconfig_that_reads_it_from_its_secret(helm: Helm) -> None:
+    objects = helm.render(MEMBER_SIDE, BY_TOKEN)
+    text = objects.one("ConfigMap", "fleetgate-agent-hub")["data"]["kubeconfig"]
+    kubeconfig = yaml.safe_load(text)
+    (cluster,) = kubeconfig["clusters"]
+    assert cluster["cluster"]["server"] == "https://hub.example.org:6443"
+    assert cluster["cluster"]["certificate-authority-data"]
+    (user,) = kubeconfig["users"]
+    folder, _, file = user["user"]["tokenFile"].rpartition("/")
+    ((_, container, pod),) = objects.containers()
+    (mount,) = (each for each in container["volumeMounts"] if each["mountPath"] == folder)
+    (volume,) = (each for each in pod["volumes"] if each["name"] == mount["name"])
+    assert volume["secret"]["secretName"] == "hub-token"
+    assert volume["secret"]["items"] == [{"key": "token", "path": file}]
+
+
+def test_another_hub_makes_another_pod(helm: Helm) -> None:
+    def annotations(server: str) -> Json:
+        values = BY_TOKEN | {"hub": BY_TOKEN["hub"] | {"server": server}}
+        (deployment,) = helm.render(MEMBER_SIDE, values).of("Deployment").values()
+        found: Json = deployment["spec"]["template"]["metadata"]["annotations"]
+        return found
+
+    assert annotations("https://one:6443") != annotations("https://two:6443")
+
+
+def test_nobody_is_let_in(helm: Helm) -> None:
+    policy = helm.render(MEMBER_SIDE).one("NetworkPolicy", "fleetgate-agent")["spec"]
+    assert policy["policyTypes"] == ["Ingress"]
+    assert "ingress" not in policy

@@ -1,0 +1,198 @@
+"""Values say what a worker can be told, and a wrong one is refused by its name."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from starter.cli import fleetgate
+from tests.deploy.helm.charts import (
+    HUB_SIDE,
+    LEAST,
+    MEMBER_SIDE,
+    Helm,
+    Json,
+    Refused,
+    merged,
+    variables,
+)
+from tests.deploy.helm.test_hub_side import VALUES, least
+from wiring import Settings
+
+CHARTS = pytest.mark.parametrize("chart", [HUB_SIDE, MEMBER_SIDE], ids=lambda chart: chart.name)
+
+SET_OTHERWISE = {
+    "run": "follows from `processes`",
+    "kubeconfig": "hub.kubeconfigSecret, by KUBECONFIG",
+    "metrics_address": "metrics.port",
+    "payload_keys": "temporal.payloadKeysSecret",
+    "identity": "the pod's name",
+    "members": "kubeconfigs as files; in a cluster `memberSecrets` does the same",
+}
+
+
+def snake(key: str) -> str:
+    return re.sub(r"([A-Z])", r"_\1", key).lower()
+
+
+def test_every_setting_of_a_worker_has_a_value() -> None:
+    values = yaml.safe_load((HUB_SIDE / "values.yaml").read_text())
+    assert {snake(key) for key in values["settings"]} | set(SET_OTHERWISE) == set(
+        Settings.model_fields
+    )
+
+
+def test_settings_are_the_workers_own_defaults_but_for_the_log(helm: Helm) -> None:
+    for _, container, _ in helm.render(HUB_SIDE).containers():
+        if container["args"] == ["worker"]:
+            told = variables(container)
+            for needed in ("FLEETGATE_RUN", "FLEETGATE_METRICS_ADDRESS", "FLEETGATE_LOG_FORMAT"):
+                told.pop(needed)
+            assert Settings.load(told) == Settings()
+
+
+@pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
+def test_a_worker_understands_every_variable_that_it_is_given(values: Json, helm: Helm) -> None:
+    for _, container, _ in helm.render(HUB_SIDE, values).containers():
+        told = variables(container)
+        Settings.load(told)
+        own = {name for name in told if name.startswith("FLEETGATE_")}
+        assert own <= {f"FLEETGATE_{field.upper()}" for field in Settings.model_fields}
+
+
+@pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
+def test_the_command_line_has_every_command_that_a_container_runs(values: Json, helm: Helm) -> None:
+    for _, container, _ in helm.render(HUB_SIDE, values).containers():
+        understands(container["args"])
+
+
+def understands(arguments: list[str]) -> None:
+    """Parse a command line as `fleetgate` does, without carrying it out. Raises UsageError."""
+    command: click.Command = fleetgate
+    while isinstance(command, click.Group):
+        found = command.get_command(click.Context(command), arguments[0])
+        assert found is not None, arguments
+        command, arguments = found, arguments[1:]
+    options = command.make_parser(click.Context(command))
+    _, left, _ = options.parse_args(list(arguments))
+    assert left == []
+
+
+@CHARTS
+def test_the_schema_names_every_value_and_nothing_else(chart: Path) -> None:
+    values = yaml.safe_load((chart / "values.yaml").read_text())
+    schema = json.loads((chart / "values.schema.json").read_text())
+    assert sorted(leaves(values)) == sorted(named(schema, schema))
+
+
+def leaves(values: Json, path: str = "") -> Iterator[str]:
+    for key, value in values.items():
+        # A map whose keys are the user's own is one value.
+        own = {"requests", "limits", "labels", "podSecurityContext", "securityContext"}
+        if isinstance(value, dict) and value and key not in own:
+            yield from leaves(value, f"{path}.{key}")
+        else:
+            yield f"{path}.{key}"
+
+
+def named(schema: Json, root: Json, path: str = "") -> Iterator[str]:
+    for key, field in schema["properties"].items():
+        found = root["definitions"][field["$ref"].split("/")[-1]] if "$ref" in field else field
+        if key in {"global", "claims"}:
+            continue  # nothing has them as they come
+        if "properties" in found:
+            assert found["additionalProperties"] is False, f"{path}.{key}"
+            yield from named(found, root, f"{path}.{key}")
+        else:
+            yield f"{path}.{key}"
+
+
+WRONG: dict[str, tuple[Path, Json, str]] = {
+    "a name that there is not": (HUB_SIDE, {"enigne": {}}, "enigne"),
+    "a name that there is not, further in": (
+        HUB_SIDE,
+        {"settings": {"stuckafter": "5m"}},
+        r"/settings.*stuckafter",
+    ),
+    "no length of time": (HUB_SIDE, {"settings": {"stuckAfter": "soon"}}, "/settings/stuckAfter"),
+    "a number without a unit": (HUB_SIDE, {"settings": {"stuckAfter": 5}}, "/settings/stuckAfter"),
+    "a way to place that there is not": (
+        HUB_SIDE,
+        {"settings": {"placement": "kubefleet"}},
+        "/settings/placement.*'builtin', 'external'",
+    ),
+    "another way to run": (HUB_SIDE, {"processes": "both"}, "/processes.*'separate', 'together'"),
+    "half a replica": (HUB_SIDE, {"engine": {"replicas": 1.5}}, "/engine/replicas"),
+    "less than no replica": (HUB_SIDE, {"engine": {"replicas": -1}}, "/engine/replicas"),
+    "no Temporal": (HUB_SIDE, {"temporal": {"address": ""}}, "temporal.address is empty: give"),
+    "a Temporal without a port": (
+        HUB_SIDE,
+        {"temporal": {"address": "temporal"}},
+        "/temporal/address",
+    ),
+    "a Temporal as a URL": (
+        HUB_SIDE,
+        {"temporal": {"address": "https://temporal:7233"}},
+        "/temporal/address",
+    ),
+    "a Secret as a text": (
+        HUB_SIDE,
+        {"temporal": {"apiKeySecret": "key"}},
+        "/temporal/apiKeySecret",
+    ),
+    "a short digest": (HUB_SIDE, {"image": {"digest": "sha256:123"}}, "/image/digest"),
+    "a port that only root may have": (HUB_SIDE, {"metrics": {"port": 80}}, "/metrics/port"),
+    "a context of no kubeconfig": (
+        HUB_SIDE,
+        {"settings": {"context": "prod"}},
+        "settings.context names a context of a kubeconfig, but hub.kubeconfigSecret.name is empty",
+    ),
+    "a build of no deployment": (
+        HUB_SIDE,
+        {"settings": {"buildId": "1"}},
+        "settings.deployment and settings.buildId go together",
+    ),
+    "no member": (MEMBER_SIDE, {"member": ""}, "member is empty: give the name"),
+    "a member of another name": (MEMBER_SIDE, {"member": "Prod_1"}, "/member"),
+    "no hub": (
+        MEMBER_SIDE,
+        {"hub": {"kubeconfigSecret": {"name": ""}}},
+        "the hub is not named: give hub.kubeconfigSecret.name, or hub.server",
+    ),
+    "two hubs": (
+        MEMBER_SIDE,
+        {"hub": {"server": "https://hub:6443"}},
+        "hub.kubeconfigSecret.name and hub.server are both given",
+    ),
+    "a hub without a token": (
+        MEMBER_SIDE,
+        {"hub": {"kubeconfigSecret": {"name": ""}, "server": "https://hub:6443"}},
+        "hub.server needs hub.tokenSecret.name",
+    ),
+    "a hub without TLS": (MEMBER_SIDE, {"hub": {"server": "http://hub:6443"}}, "/hub/server"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_value_is_refused_by_its_name(what: str, helm: Helm) -> None:
+    chart, values, told = WRONG[what]
+    with pytest.raises(Refused, match=told):
+        helm.render(chart, values)
+
+
+@pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
+def test_what_helm_is_given_as_part_of_another_chart_is_no_mistake(
+    values: Json, helm: Helm
+) -> None:
+    assert helm.render_as_given(HUB_SIDE, merged(least(values), {"global": {"region": "eu"}}))
+
+
+@CHARTS
+def test_without_values_it_is_said_what_has_to_be_given(chart: Path, helm: Helm) -> None:
+    (first, *_) = LEAST[chart]
+    with pytest.raises(Refused, match=f"{first}.* is empty: give"):
+        helm.render_as_given(chart, {})

@@ -1,0 +1,84 @@
+"""Who a process is, and whether another one is certainly gone."""
+
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hub import process_identity
+from hub.identity import is_gone
+
+ROOT = Path(__file__).parents[2]
+_TELLS = (
+    "import sys\nfrom hub import process_identity\nprint(process_identity(), flush=True)\n"
+    "sys.stdin.read()\n"
+)
+
+
+@pytest.fixture
+def other() -> Iterator[subprocess.Popen[str]]:
+    """Another process on this machine, which says who it is and waits."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _TELLS],
+        cwd=ROOT,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        yield process
+        process.kill()
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def test_an_identity_tells_people_host_and_process(other: subprocess.Popen[str]) -> None:
+    assert said(other).startswith(f"{socket.gethostname()}_{other.pid}_")
+
+
+def test_a_process_that_runs_is_not_gone_and_one_that_has_ended_is(
+    other: subprocess.Popen[str],
+) -> None:
+    identity = said(other)
+    assert not is_gone(identity)
+    other.send_signal(signal.SIGSTOP)
+    assert not is_gone(identity)
+    other.kill()
+    other.wait()
+    assert is_gone(identity)
+
+
+def test_a_process_whose_parent_has_not_heard_of_its_end_is_gone(
+    other: subprocess.Popen[str],
+) -> None:
+    identity = said(other)
+    other.kill()
+    # What it wrote ends when it has: after that it is only its parent that keeps its number.
+    assert other.stdout is not None
+    assert other.stdout.read() == ""
+    while not is_gone(identity):
+        assert other.returncode is None
+
+
+def test_an_earlier_process_of_the_same_number_is_gone() -> None:
+    before, now = process_identity(), process_identity()
+    assert before != now
+    assert is_gone(before)
+
+
+@pytest.mark.parametrize("changed", [0, 2])
+def test_nothing_is_known_of_a_process_in_another_place(changed: int) -> None:
+    parts = process_identity().split("_")
+    parts[changed] = "elsewhere"
+    assert not is_gone("_".join(parts))
+
+
+@pytest.mark.parametrize("name", ["", "fleetgate-0", "a_b_c_d", "a_1", "___"])
+def test_nothing_is_known_of_a_name_that_was_given(name: str) -> None:
+    assert not is_gone(name)

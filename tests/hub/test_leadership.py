@@ -1,0 +1,432 @@
+"""Of several processes one leads, on a real API server."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.kinds import CONFIG_MAP, LEASE
+from hub import Cache, Election, Fenced, Forbidden, Hub, Json, NotFound, Pace, Standing, Term
+from tests.agent.credentials import kubeconfig_of_nobody
+from tests.hub.support import config_map, eventually, mirrored, until
+from tests.support.fault_proxy import FaultProxy, Faults
+from tests.support.servers import PrivateApiServer
+
+ROOT = Path(__file__).parents[2]
+HOME = "default"
+PACE = Pace(
+    lasting=timedelta(seconds=4),
+    renew_every=timedelta(milliseconds=400),
+    hold=timedelta(milliseconds=2500),
+    attempt=timedelta(seconds=1),
+    retry=timedelta(milliseconds=200),
+)
+SLOW = replace(PACE, lasting=timedelta(seconds=60), hold=timedelta(seconds=50))
+"""Nobody waits for such a Lease to run out in a test."""
+
+
+class Candidate:
+    """Takes part in an election; what it leads only notes when it began and ended."""
+
+    def __init__(
+        self, hub: Hub, name: str, identity: str, *, pace: Pace, story: list[str] | None = None
+    ) -> None:
+        self.identity = identity
+        self.story = [] if story is None else story
+        self.standings: list[Standing] = []
+        self.term: Term | None = None
+        self.leads = asyncio.Event()
+        self.fail = asyncio.Event()
+        self._hub = hub
+        self._election = Election(
+            hub,
+            name=name,
+            namespace=HOME,
+            identity=identity,
+            pace=pace,
+            tell=self.standings.append,
+        )
+        self.task = asyncio.create_task(self._election.run(self._lead))
+
+    async def _lead(self, term: Term) -> None:
+        self.term = term
+        self.story.append(f"{self.identity} begins")
+        self.leads.set()
+        try:
+            await self.fail.wait()
+            raise RuntimeError("the work failed")
+        finally:
+            self.leads.clear()
+            self.story.append(f"{self.identity} ends")
+
+    async def leading(self) -> None:
+        async with asyncio.timeout(30):
+            await self.leads.wait()
+
+    async def stopped(self) -> None:
+        await eventually(lambda: not self.leads.is_set())
+
+    async def standing_by(self, leader: str) -> None:
+        await eventually(lambda: self.standings[-1:] == [Standing(leads=False, leader=leader)])
+
+    async def write(self, name: str) -> Json:
+        """Write something as the work of the last term would."""
+        assert self.term is not None
+        fenced = self._hub.fenced(self.term.check)
+        return await fenced.apply(CONFIG_MAP, config_map(name, HOME))
+
+    async def end(self) -> None:
+        self.task.cancel()
+        with suppress(asyncio.CancelledError, RuntimeError):
+            await self.task
+
+
+NewCandidate = Callable[..., Candidate]
+
+
+@pytest.fixture
+async def candidate(hub: Hub, unique: str) -> AsyncIterator[NewCandidate]:
+    """Make candidates for one Lease; they are ended after the test."""
+    made: list[Candidate] = []
+
+    def new(identity: str, *, pace: Pace = PACE, of: Hub = hub, **others: Any) -> Candidate:
+        made.append(Candidate(of, unique, identity, pace=pace, **others))
+        return made[-1]
+
+    yield new
+    for each in made:
+        await each.end()
+
+
+@pytest.fixture
+async def seen(hub: Hub, unique: str) -> AsyncIterator[Cache]:
+    """The Lease, as a watch sees it."""
+    async with mirrored(
+        Cache(hub, LEASE, namespace=HOME, fields=f"metadata.name={unique}")
+    ) as cache:
+        yield cache
+
+
+async def one_behind_the_other(
+    candidate: NewCandidate, *, pace: Pace = PACE
+) -> tuple[list[str], Candidate, Candidate]:
+    """What happens to both, the one that leads, and the one that stands by."""
+    first = candidate("a", pace=pace)
+    await first.leading()
+    second = candidate("b", pace=pace, story=first.story)
+    await second.standing_by("a")
+    return first.story, first, second
+
+
+def spec(cache: Cache) -> Json:
+    """What the Lease says; empty while there is none."""
+    found: Json = cache.items()[0]["spec"] if cache.items() else {}
+    return found
+
+
+async def edit(hub: Hub, name: str, **changes: Any) -> None:
+    """Change the Lease by hand."""
+    await hub.patch(LEASE, name, {"spec": changes}, namespace=HOME, manager="kubectl-edit")
+
+
+async def leave(hub: Hub, name: str, holder: str, **others: Any) -> None:
+    """Have a Lease whose holder does nothing any more."""
+    said = {"holderIdentity": holder, "leaseDurationSeconds": 60, "leaseTransitions": 2} | others
+    await hub.create(LEASE, {"metadata": {"name": name, "namespace": HOME}, "spec": said})
+
+
+# -- taking and renewing ---------------------------------------------------------------------------
+
+
+async def test_the_first_one_leads_and_the_lease_tells_who_since_when(
+    candidate: NewCandidate, seen: Cache
+) -> None:
+    await candidate("a").leading()
+    await until(seen, lambda: bool(spec(seen)))
+    assert spec(seen)["holderIdentity"] == "a"
+    assert spec(seen)["leaseDurationSeconds"] == 4
+    assert spec(seen)["leaseTransitions"] == 0
+    acquired = spec(seen)["acquireTime"]
+
+    await until(seen, lambda: spec(seen)["renewTime"] > acquired)
+    assert spec(seen)["acquireTime"] == acquired
+
+
+async def test_nobody_else_leads_while_the_lease_is_renewed(
+    candidate: NewCandidate, seen: Cache
+) -> None:
+    first = candidate("a")
+    await first.leading()
+    second = candidate("b")
+    await second.standing_by("a")
+
+    await _renewed(seen, times=12)  # That is longer than the Lease lasts.
+    assert first.leads.is_set()
+    assert second.story == []
+
+
+async def _renewed(seen: Cache, *, times: int) -> None:
+    moments: set[str] = set()
+
+    def enough() -> bool:
+        moments.add(spec(seen)["renewTime"])
+        return len(moments) > times
+
+    await until(seen, enough, seconds=60)
+
+
+async def test_of_many_that_begin_together_one_leads_at_a_time_and_each_has_its_turn(
+    candidate: NewCandidate,
+) -> None:
+    story: list[str] = []
+    waiting = [candidate(name, pace=SLOW, story=story) for name in "abcde"]
+    while waiting:
+        await eventually(lambda: any(each.leads.is_set() for each in waiting))
+        leader = next(each for each in waiting if each.leads.is_set())
+        waiting.remove(leader)
+        await leader.end()
+    assert len(story) == 10
+    assert [each.split()[1] for each in story] == ["begins", "ends"] * 5
+    assert {each.split()[0] for each in story} == set("abcde")
+
+
+# -- handing over ----------------------------------------------------------------------------------
+
+
+async def test_who_ends_gives_the_lease_back_and_the_next_one_leads_at_once(
+    candidate: NewCandidate, seen: Cache
+) -> None:
+    story, first, second = await one_behind_the_other(candidate, pace=SLOW)
+    await first.end()
+    await second.leading()
+    assert story == ["a begins", "a ends", "b begins"]
+    await until(seen, lambda: spec(seen).get("holderIdentity") == "b")
+    assert spec(seen)["leaseTransitions"] == 1
+
+
+async def test_a_lease_that_was_given_back_waits_for_whoever_comes(
+    candidate: NewCandidate, seen: Cache
+) -> None:
+    first = candidate("a", pace=SLOW)
+    await first.leading()
+    await first.end()
+    await until(seen, lambda: spec(seen).get("holderIdentity") == "")
+    await candidate("b", pace=SLOW).leading()
+
+
+async def test_a_lease_that_has_not_moved_for_its_time_is_taken(
+    hub: Hub, unique: str, candidate: NewCandidate, seen: Cache
+) -> None:
+    await leave(hub, unique, "somewhere-else", leaseDurationSeconds=2)
+    second = candidate("b")
+    await second.standing_by("somewhere-else")
+    assert second.story == []
+    await second.leading()
+    await until(seen, lambda: spec(seen)["leaseTransitions"] == 3)
+
+
+def ended_process() -> str:
+    """Identity of a process that ran on this machine."""
+    code = "from hub import process_identity; print(process_identity())"
+    command = [sys.executable, "-c", code]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+async def test_a_process_that_has_ended_on_this_machine_is_not_waited_for(
+    hub: Hub, unique: str, candidate: NewCandidate
+) -> None:
+    await leave(hub, unique, ended_process())
+    await candidate("b").leading()
+
+
+async def test_who_comes_back_under_its_own_name_does_not_wait_for_itself(
+    hub: Hub, unique: str, candidate: NewCandidate
+) -> None:
+    await leave(hub, unique, "fleetgate-0")
+    await candidate("fleetgate-0").leading()
+
+
+async def test_work_that_fails_ends_the_candidate_and_gives_the_lease_back(
+    candidate: NewCandidate, seen: Cache
+) -> None:
+    first = candidate("a", pace=SLOW)
+    await first.leading()
+    first.fail.set()
+    with pytest.raises(RuntimeError, match="the work failed"):
+        await first.task
+    with pytest.raises(Fenced):
+        await first.write("too-late")
+    await until(seen, lambda: spec(seen).get("holderIdentity") == "")
+
+
+# -- edits by hand ---------------------------------------------------------------------------------
+
+
+async def test_who_is_not_named_in_the_lease_any_more_stops_at_once(
+    hub: Hub, unique: str, candidate: NewCandidate
+) -> None:
+    first = candidate("a", pace=SLOW)
+    await first.leading()
+    await edit(hub, unique, holderIdentity="somebody")
+    await first.stopped()
+    with pytest.raises(Fenced):
+        await first.write("too-late")
+    await first.standing_by("somebody")
+
+
+@pytest.mark.parametrize("named", ["", "b"])
+async def test_a_lease_given_away_by_hand_is_taken_when_its_holder_must_have_stopped(
+    hub: Hub, unique: str, candidate: NewCandidate, named: str
+) -> None:
+    story, _, _ = await one_behind_the_other(candidate)
+    await edit(hub, unique, holderIdentity=named)
+    await eventually(lambda: len(story) == 3)
+    assert story[:2] == ["a begins", "a ends"]
+
+
+async def test_a_deleted_lease_is_made_again(
+    hub: Hub, unique: str, candidate: NewCandidate, seen: Cache
+) -> None:
+    story, _, _ = await one_behind_the_other(candidate, pace=SLOW)
+    await hub.delete(LEASE, unique, namespace=HOME)
+    await eventually(lambda: len(story) == 3)
+    # The other one cannot know that the first has stopped.
+    assert story == ["a begins", "a ends", "a begins"]
+    await until(seen, lambda: spec(seen).get("holderIdentity") == "a")
+
+
+async def test_other_edits_change_nothing_and_stay(
+    hub: Hub, unique: str, candidate: NewCandidate, seen: Cache
+) -> None:
+    first = candidate("a")
+    await first.leading()
+    changes = {"renewTime": None, "leaseDurationSeconds": 77}
+    await hub.patch(
+        LEASE, unique, {"metadata": {"labels": {"team": "x"}}, "spec": changes}, namespace=HOME
+    )
+    await until(seen, lambda: seen.items()[0]["metadata"].get("labels") == {"team": "x"})
+    await until(seen, lambda: spec(seen)["leaseDurationSeconds"] == 4)
+    assert seen.items()[0]["metadata"]["labels"] == {"team": "x"}
+    assert first.story == ["a begins"]
+
+
+# -- faults ----------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def behind_proxy(
+    server: PrivateApiServer, folder: Path
+) -> AsyncIterator[tuple[Hub, FaultProxy]]:
+    kubeconfig = folder / "proxied.kubeconfig"
+    async with (
+        FaultProxy.between(server, kubeconfig=kubeconfig, seed=0) as proxy,
+        await Hub.connect(kubeconfig) as hub,
+    ):
+        yield hub, proxy
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        pytest.param(Faults(refused=1.0, answers=(500, 503, 429)), id="refused"),
+        pytest.param(Faults(longest_delay=timedelta(hours=10)), id="no answer"),
+        pytest.param(Faults(refused=1.0, answers=(409,)), id="conflicts"),
+    ],
+)
+async def test_who_cannot_renew_stops_before_another_one_begins(
+    faults: Faults, private_api_server: PrivateApiServer, tmp_path: Path, candidate: NewCandidate
+) -> None:
+    story: list[str] = []
+    async with AsyncExitStack() as stack:
+        direct = await stack.enter_async_context(await Hub.connect(private_api_server.kubeconfig))
+        proxied, proxy = await stack.enter_async_context(behind_proxy(private_api_server, tmp_path))
+        first = candidate("a", of=proxied, story=story)
+        await first.leading()
+        second = candidate("b", of=direct, story=story)
+        await second.standing_by("a")
+
+        proxy.faults = faults
+        await second.leading()
+        assert story == ["a begins", "a ends", "b begins"]
+        with pytest.raises(Fenced):
+            await first.write("too-late")
+
+        proxy.faults = Faults()
+        await first.standing_by("b")
+        await second.end()
+        await first.leading()
+        await first.end()
+
+
+async def test_lost_answers_and_broken_watches_take_the_lease_from_nobody(
+    private_api_server: PrivateApiServer, tmp_path: Path, candidate: NewCandidate, unique: str
+) -> None:
+    async with AsyncExitStack() as stack:
+        direct = await stack.enter_async_context(await Hub.connect(private_api_server.kubeconfig))
+        proxied, proxy = await stack.enter_async_context(behind_proxy(private_api_server, tmp_path))
+        first = candidate("a", of=proxied, pace=SLOW)
+        await first.leading()
+        proxy.faults = Faults(lost=0.5, longest_watch=timedelta(seconds=1), copies=2)
+        watched = Cache(direct, LEASE, namespace=HOME, fields=f"metadata.name={unique}")
+        async with mirrored(watched) as seen:
+            await _renewed(seen, times=10)
+        assert proxy.done["lost"] > 0
+        assert first.story == ["a begins"]
+        proxy.faults = Faults()
+        await first.end()
+
+
+async def test_who_led_before_the_api_server_went_away_leads_again_when_it_is_back(
+    private_api_server: PrivateApiServer, candidate: NewCandidate
+) -> None:
+    async with await Hub.connect(private_api_server.kubeconfig) as direct:
+        first = candidate("a", of=direct)
+        await first.leading()
+        await private_api_server.stop()
+        await first.stopped()
+        await private_api_server.start()
+        await first.leading()
+        assert (await first.write("again"))["metadata"]["name"] == "again"
+        await first.end()
+
+
+async def test_a_write_of_the_one_that_leads_passes_its_fence(candidate: NewCandidate) -> None:
+    first = candidate("a")
+    await first.leading()
+    assert (await first.write(first.identity))["metadata"]["name"] == first.identity
+
+
+# -- what an operator has to mend ------------------------------------------------------------------
+
+
+async def nothing(_: Term) -> None:
+    raise AssertionError("it leads")
+
+
+async def test_without_rights_it_is_said_what_to_grant_and_where(
+    hub: Hub, hub_kubeconfig: Path, unique: str, tmp_path: Path
+) -> None:
+    nobody = await kubeconfig_of_nobody(hub, hub_kubeconfig, tmp_path, name=unique)
+    async with await Hub.connect(nobody) as client:
+        election = Election(client, name="fleetgate-x", namespace=HOME, identity="a")
+        with pytest.raises(Forbidden) as refused:
+            await election.run(nothing)
+    for part in ("'fleetgate-x'", "'default'", "hub-side.yaml", "FLEETGATE_LEASE_NAMESPACE"):
+        assert part in str(refused.value)
+
+
+async def test_a_namespace_that_is_missing_is_named(hub: Hub) -> None:
+    election = Election(hub, name="fleetgate-x", namespace="no-such", identity="a")
+    with pytest.raises(NotFound) as refused:
+        await election.run(nothing)
+    for part in ("no namespace 'no-such'", "create it", "FLEETGATE_LEASE_NAMESPACE"):
+        assert part in str(refused.value)

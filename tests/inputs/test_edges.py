@@ -1,0 +1,137 @@
+"""Sizes at their edge: what is just allowed works from end to end, what is beyond is said."""
+
+import json
+
+import pytest
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import Client
+
+from hub import Json
+from planning.runs import sizes
+from tests.inputs.waiting_runs import home, waiting_run
+from tests.inputs.workflow_tasks import failed_steps
+from tests.support.eventually import eventually
+from tests.support.hand_placement import HandPlacement, condition, condition_of, says
+from tests.workflows.runs import reaches, started, workflow_id
+
+pytestmark = pytest.mark.usefixtures("engine", "no_tracebacks")
+
+LONGEST_WAIT = "2562047h"
+"""292 years: as much as Go can hold."""
+
+
+def long(name: str, characters: int) -> str:
+    return f"{name}-".ljust(characters - 1, "x") + "9"
+
+
+async def test_a_run_whose_names_are_all_as_long_as_may_be_goes_to_its_end(
+    placement: HandPlacement, unique: str, temporal: Client
+) -> None:
+    placement.name, run, strategy = long(unique, 63), long(f"{unique}-r", 63), long(unique, 253)
+    cluster = long(f"{unique}-c", 63)
+    label = ".".join([*["p" * 63] * 3, "p" * 61]) + "/" + "k" * 63
+    await placement.create({cluster: {label: "v" * 63}})
+    names = [long(f"s{number}", 63) for number in range(31)]
+    stages: list[Json] = [{"name": name} for name in names]
+    stages[-1] |= {
+        "labelSelector": {"matchLabels": {label: "v" * 63}},
+        "beforeStageTasks": [{"type": "Approval"}],
+    }
+    await placement.strategy(strategy, stages)
+    written = await placement.create_run(run, strategy, index="0")
+
+    request = f"{run}-before-{names[-1]}"
+    await eventually(lambda: placement.find_approval(request), bool)
+    await placement.approve(request)
+    await started(placement, cluster)
+    await placement.report(cluster)
+    ended = await reaches(placement, run, "UpdateRunSucceeded", kind="Succeeded")
+    assert [each["stageName"] for each in ended["status"]["stagesStatus"]] == names
+    assert await failed_steps(temporal, workflow_id(written, placement.scope)) == []
+
+
+async def test_a_placement_whose_name_is_too_long_for_a_label_is_named(
+    placement: HandPlacement, unique: str
+) -> None:
+    placement.name = long(unique, 64)
+    await home(placement)
+    await placement._create_placement()
+    await placement.strategy(unique, [{"name": "one"}])
+    await placement.create_run(unique, unique)
+    run = await reaches(placement, unique, "UpdateRunInitializedFailed", kind="Initialized")
+    assert "has 64 characters" in says(run, "Initialized")[2]
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "x" * 254, "x" * 30_000, "\u2028"])
+async def test_a_strategy_that_nothing_can_be_called_is_not_found(
+    placement: HandPlacement, unique: str, name: str
+) -> None:
+    await placement.create({f"{unique}-a": {}})
+    await placement.create_run(unique, name, index="0")
+    run = await reaches(placement, unique, "UpdateRunInitializedFailed", kind="Initialized")
+    assert "referenced updateStrategy not found: `" in says(run, "Initialized")[2]
+
+
+async def test_the_longest_wait_is_waited_for(
+    placement: HandPlacement, unique: str, temporal: Client
+) -> None:
+    cluster = f"{unique}-a"
+    await placement.create({cluster: {"env": unique}})
+    stage = {
+        "name": "one",
+        "labelSelector": {"matchLabels": {"env": unique}},
+        "afterStageTasks": [{"type": "TimedWait", "waitTime": LONGEST_WAIT}],
+    }
+    await placement.strategy(unique, [stage])
+    written = await placement.create_run(unique, unique, index="0")
+    await started(placement, cluster)
+    await placement.report(cluster)
+    await reaches(placement, unique, "UpdateRunWaiting")
+
+    workflow = temporal.get_workflow_handle(workflow_id(written, placement.scope))
+    # Answered by a step after the one that began to wait: a timer that is over at once is over.
+    await workflow.execute_update("resume")
+    events = [event.event_type async for event in workflow.fetch_history_events()]
+    assert EventType.EVENT_TYPE_TIMER_STARTED in events
+    assert not condition_of(await placement.read_run(unique), "Succeeded")
+    assert await failed_steps(temporal, workflow.id) == []
+
+
+@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
+async def test_a_status_as_large_as_a_plan_may_make_it_is_taken_with_the_text_of_a_failure(
+    placement: HandPlacement, unique: str
+) -> None:
+    await home(placement)
+    await placement.create_run(unique, unique, state="Initialize")
+    await reaches(placement, unique, "UpdateRunInitializedFailed", kind="Initialized")
+    text = {"message": "x" * 32768}
+    failed = [condition("Succeeded", "False", 1) | text]
+    stage = {"stageName": "one", "clusters": [], "conditions": failed}
+    status = {"conditions": failed, "stagesStatus": [stage]}
+    entry = {"clusterName": "c" * 63, "conditions": [condition("Started", "True", 1)]}
+    number = sizes.MOST_STATUS // (len(json.dumps(entry, separators=(",", ":"))) + 1)
+    stage["clusters"] = [entry] * number
+    await placement.hub.patch(
+        placement.scope.run,
+        unique,
+        {"status": status},
+        namespace=placement.namespace,
+        subresource="status",
+    )
+    assert len(json.dumps(await placement.read_run(unique))) > sizes.MOST_STATUS
+
+
+async def test_an_approval_of_the_most_that_a_message_takes_lets_a_run_pass(
+    placement: HandPlacement, unique: str
+) -> None:
+    await waiting_run(placement, unique)
+    request = f"{unique}-before-one"
+    given = condition("Approved", "True", 1, reason="R" * 1024) | {"message": "ä" * 32768}
+    await placement.hub.patch(
+        placement.scope.approval,
+        request,
+        {"status": {"conditions": [given]}},
+        namespace=placement.namespace,
+        subresource="status",
+    )
+    await started(placement, f"{unique}-a")

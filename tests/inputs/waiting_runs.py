@@ -1,0 +1,26 @@
+"""A run that waits for a person, and a placement of its own."""
+
+from api.kinds import NAMESPACE
+from hub import Json
+from tests.support.eventually import eventually
+from tests.support.hand_placement import HandPlacement
+
+
+async def home(placement: HandPlacement) -> None:
+    """Make the placement's namespace, if it has one."""
+    if placement.namespace:
+        await placement.hub.apply(NAMESPACE, {"metadata": {"name": placement.namespace}})
+
+
+async def waiting_run(placement: HandPlacement, name: str) -> Json:
+    """Write a run, and wait until it waits for the approval of its one stage."""
+    await placement.create({f"{name}-a": {"env": name}})
+    stage = {
+        "name": "one",
+        "labelSelector": {"matchLabels": {"env": name}},
+        "beforeStageTasks": [{"type": "Approval"}],
+    }
+    await placement.strategy(name, [stage])
+    run = await placement.create_run(name, name, index="0")
+    await eventually(lambda: placement.find_approval(f"{name}-before-one"), bool)
+    return run

@@ -1,0 +1,268 @@
+"""Where a run is, by its status alone, and which statuses nobody goes on from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from api.runs import RunState, UpdateRunSpec, UpdateRunStatus
+from planning.errors import RunAborted
+from planning.runs import adopting, initialization, marks
+from planning.runs.adopting import Recalled
+from planning.runs.facts import HubFacts
+from planning.runs.ledger import DELETION, Ledger
+from planning.runs.tasks import Side
+from tests.planning.run_samples import APPROVAL, LATER, NOW, WAIT, binding, facts, ledger, stage
+
+RUN, STOP, INITIALIZE = RunState.RUN, RunState.STOP, RunState.INITIALIZE
+RECORDED = Path(__file__).parent / "data" / "recorded_statuses.yaml"
+
+
+@cache
+def recordings() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(RECORDED.read_text())
+    return found
+
+
+def known(status: UpdateRunStatus, state: RunState) -> HubFacts:
+    """A hub with a binding for each cluster of the stages."""
+    names = [each.cluster_name for stage in status.stages_status for each in stage.clusters]
+    spec = UpdateRunSpec(placement_name="web", staged_rollout_strategy_name="slow", state=state)
+    return facts(spec=spec, bindings=[binding(each) for each in names])
+
+
+def recalled(status: UpdateRunStatus, state: RunState = RUN) -> Recalled:
+    found = known(status, state)
+    return adopting.recall(status, found, initialization.bound(found))
+
+
+@dataclass(frozen=True)
+class Case:
+    stage: int
+    waiting: Side | None = None
+    in_flight: tuple[str, ...] = ()
+    desired: RunState = RUN
+    left: tuple[str, ...] = ()
+    """Clusters of the stage that are still to be updated, in that order."""
+
+
+CASES = {
+    "initialized-not-started": Case(0, desired=INITIALIZE, left=("member2",)),
+    "first-cluster-in-flight": Case(0, in_flight=("member2",), left=("member2",)),
+    "waiting-after-staging-timed-wait": Case(0, "after"),
+    "waiting-before-canary-approval": Case(1, "before", left=("member3", "member1")),
+    "waiting-after-canary-approval": Case(1, "after"),
+    "stopped-at-gate": Case(1, "before", desired=STOP, left=("member3", "member1")),
+    "canary-first-in-flight": Case(1, in_flight=("member3",), left=("member3", "member1")),
+    "stopped-with-one-of-two": Case(1, desired=STOP, left=("member1",)),
+    # KubeFleet says of a run that stops and is stuck only that it is stuck.
+    "ns-stuck-while-stopping": Case(0, in_flight=("member2",), left=("member2",)),
+}
+
+
+@pytest.mark.parametrize(("name", "case"), CASES.items(), ids=list(CASES))
+def test_a_recorded_status_says_where_its_run_was(name: str, case: Case) -> None:
+    recording = recordings()[name]
+    status = UpdateRunStatus.from_wire(recording["status"])
+    found = recalled(status, RunState(recording["state"]))
+    assert (found.stage, found.waiting, found.desired) == (case.stage, case.waiting, case.desired)
+    assert tuple(found.in_flight) == case.in_flight
+    at = status.stages_status[found.stage]
+    assert tuple(at.clusters[each].cluster_name for each in adopting.open_clusters(at)) == case.left
+
+
+def test_a_wait_began_when_the_last_cluster_was_done_however_often_the_run_was_stopped() -> None:
+    book = running(stage(after_stage_tasks=[WAIT]))
+    for position in (0, 1):
+        done(book, position, at=NOW + timedelta(seconds=position))
+    marks.waiting(book, 0, "after", NOW + timedelta(seconds=1))
+    marks.stopping(book, 0, LATER)
+    marks.stopped(book, 0, LATER)
+    assert recalled(book.status, STOP).waiting_since == NOW + timedelta(seconds=1)
+
+
+def test_clusters_in_flight_are_known_with_when_they_were_started() -> None:
+    book = running(stage(max_concurrency=2))
+    marks.cluster_started(book, 0, 0, NOW)
+    marks.cluster_started(book, 0, 1, LATER)
+    assert recalled(book.status).in_flight == {"a": NOW, "b": LATER}
+
+
+def test_a_stage_that_says_it_is_done_is_not_done_before_its_clusters_are() -> None:
+    book = running(stage(max_concurrency=2))
+    marks.cluster_started(book, 0, 0, NOW)
+    done(book, 1)
+    # The status of many clusters that end at once goes out in several writes.
+    marks.stage_succeeded(book, 0, NOW)
+    assert (found := recalled(book.status)).stage == 0
+    assert list(found.in_flight) == ["a"]
+
+
+def test_after_all_stages_comes_the_deletion_stage() -> None:
+    book = running(stage(), leaving=("c",))
+    finish(book)
+    marks.cluster_started(book, DELETION, 0, LATER)
+    found = recalled(book.status)
+    assert (found.stage, found.in_flight) == (DELETION, {"c": LATER})
+
+
+def test_a_skipped_stage_is_done_without_its_gates() -> None:
+    nobody = stage("nobody", "none", before_stage_tasks=[APPROVAL])
+    book = running(nobody, stage())
+    marks.stage_skipped(book, 0, NOW)
+    assert recalled(book.status).stage == 1
+
+
+def running(*stages: Any, leaving: tuple[str, ...] = ()) -> Ledger:
+    book = ledger(*stages, leaving=leaving)
+    marks.run_initialized(book, NOW)
+    marks.run_progressing(book, NOW)
+    return book
+
+
+def done(book: Ledger, position: int, *, index: int = 0, at: datetime = NOW) -> None:
+    marks.cluster_started(book, index, position, at)
+    marks.cluster_succeeded(book, index, position, at)
+
+
+def finish(book: Ledger) -> None:
+    done(book, 0)
+    done(book, 1)
+    marks.stage_succeeded(book, 0, NOW)
+
+
+# -- what nobody goes on from ----------------------------------------------------------------
+
+
+def without_strategy(book: Ledger) -> None:
+    book.status.staged_update_strategy_snapshot = None
+
+
+def without_deletion_stage(book: Ledger) -> None:
+    book.status.deletion_stage_status = None
+
+
+def without_version(book: Ledger) -> None:
+    book.status.resource_snapshot_index_used = ""
+
+
+def without_a_stage(book: Ledger) -> None:
+    book.status.stages_status.pop()
+
+
+def renamed(book: Ledger) -> None:
+    book.status.stages_status[0].stage_name = "other"
+
+
+def without_a_gate(book: Ledger) -> None:
+    book.status.stages_status[1].before_stage_task_status.clear()
+
+
+def twice(book: Ledger) -> None:
+    first, second = book.status.stages_status
+    second.clusters.append(first.clusters[0])
+
+
+def later_stage_begun(book: Ledger) -> None:
+    marks.stage_started(book, 1, NOW)
+
+
+def deletion_begun(book: Ledger) -> None:
+    marks.stage_started(book, DELETION, NOW)
+
+
+def gate_jumped(book: Ledger) -> None:
+    marks.approval_created(book, 0, "before", 0, NOW)
+    marks.cluster_started(book, 0, 0, NOW)
+
+
+def wait_jumped(book: Ledger) -> None:
+    marks.wait_elapsed(book, 0, 0, NOW)
+
+
+def too_many(book: Ledger) -> None:
+    marks.approval_given(book, 0, "before", 0, NOW)
+    marks.cluster_started(book, 0, 0, NOW)
+    marks.cluster_started(book, 0, 1, NOW)
+
+
+def failed_stage(book: Ledger) -> None:
+    marks.stage_failed(book, 0, "because", NOW)
+
+
+def failed_cluster(book: Ledger) -> None:
+    marks.cluster_failed(book, 0, 0, "because", NOW)
+
+
+FORGERIES: dict[Callable[[Ledger], None], str] = {
+    without_strategy: "the updateRun has nil updateStrategySnapshot",
+    without_deletion_stage: "the updateRun has nil deletionStageStatus",
+    without_version: "the updateRun has no apply strategy or no resource snapshot index",
+    without_a_stage: "the number of stages in the updateRun has changed, new: 2, existing: 1",
+    renamed: "index `0` stage name in the updateRun has changed, new: prod, existing: other",
+    without_a_gate: "the tasks of stage `last` are not those of its strategy",
+    twice: "cluster `a` appears in more than one stages",
+    later_stage_begun: "the finished stage `1` is after the updating stage `0`",
+    deletion_begun: "the delete stage is active, but there are still stages updating",
+    gate_jumped: "cluster `a` in the stage `prod` was started before the approval of the stage",
+    wait_jumped: "the tasks after the stage `prod` began before its clusters were done",
+    too_many: "the number of updating clusters `2` in the updating stage `prod` exceeds "
+    "maxConcurrency `1`",
+}
+BEGINS = "cannot continue the updateRun: unexpected behavior which cannot be handled by the "
+
+
+def planned_run() -> Ledger:
+    first = stage(before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT])
+    return running(first, stage("last", "none", before_stage_tasks=[APPROVAL]))
+
+
+@pytest.mark.parametrize(
+    ("forge", "text"), FORGERIES.items(), ids=[each.__name__ for each in FORGERIES]
+)
+def test_a_status_that_the_engine_cannot_have_written_ends_the_run(
+    forge: Callable[[Ledger], None], text: str
+) -> None:
+    book = planned_run()
+    forge(book)
+    with pytest.raises(RunAborted) as raised:
+        recalled(book.status)
+    assert str(raised.value).startswith(f"{BEGINS}controller: {text}")
+    assert str(raised.value).endswith(adopting.WHAT_TO_DO)
+
+
+@pytest.mark.parametrize(
+    ("fail", "text"),
+    [
+        (failed_stage, "the stage `prod` has failed, err: because"),
+        (failed_cluster, "the cluster `a` in the stage prod has failed"),
+    ],
+)
+def test_what_had_failed_stays_failed(fail: Callable[[Ledger], None], text: str) -> None:
+    book = planned_run()
+    fail(book)
+    with pytest.raises(RunAborted, match=f"^cannot continue the updateRun: {text}$"):
+        recalled(book.status)
+
+
+def test_a_run_that_was_never_started_cannot_have_done_anything() -> None:
+    book = planned_run()
+    marks.waiting(book, 0, "before", NOW)
+    with pytest.raises(RunAborted, match="the updateRun was never started, but its status says"):
+        recalled(book.status, INITIALIZE)
+
+
+def test_a_run_that_stops_without_the_binding_of_a_cluster_in_flight_ends() -> None:
+    book = running(stage(max_concurrency=2))
+    marks.cluster_started(book, 0, 0, NOW)
+    found = facts(
+        spec=UpdateRunSpec(placement_name="web", staged_rollout_strategy_name="slow", state=STOP),
+        bindings=[binding("b")],
+    )
+    with pytest.raises(RunAborted, match="the binding for cluster `a` in stage `prod` is not"):
+        adopting.recall(book.status, found, initialization.bound(found))

@@ -1,0 +1,152 @@
+"""A run that is too large is refused before it begins, with what to do about it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from api.base import NamespacedName
+from api.runs import UpdateRunStatus
+from api.selectors import LabelSelector
+from planning.errors import InitializationError
+from planning.overrides.applicable import ClusterOverrides
+from planning.runs import initialization, marks, sizes
+from planning.runs.facts import ClusterFact, HubFacts, SnapshotFacts
+from planning.runs.ledger import DELETION, Ledger
+from tests.planning.run_samples import (
+    APPROVAL,
+    CLUSTER_RUN,
+    NOW,
+    WAIT,
+    binding,
+    cluster,
+    facts,
+    planned,
+    stage,
+    strategy,
+)
+
+
+def size(status: UpdateRunStatus) -> int:
+    return len(json.dumps(status.to_wire(), separators=(",", ":")).encode())
+
+
+def fleet(clusters: int, *, length: int = 63, stages: int = 1) -> HubFacts:
+    """So many clusters with names of that length, in the first of some stages."""
+    names = [f"{number:0{length}}" for number in range(clusters)]
+    declared = [
+        stage(
+            f"s{number}" + "x" * 60,
+            "prod" if number == 0 else f"e{number}",
+            before_stage_tasks=[APPROVAL],
+            after_stage_tasks=[WAIT, APPROVAL],
+        )
+        for number in range(stages)
+    ]
+    return facts(
+        bindings=[binding(name) for name in names],
+        clusters=[cluster(name) for name in names],
+        strategy=strategy(*declared),
+    )
+
+
+def done(book: Ledger) -> None:
+    """Mark everything that a run marks on its way."""
+    marks.run_initialized(book, NOW)
+    marks.run_progressing(book, NOW)
+    for index in [*range(len(book.stages)), DELETION]:
+        marks.stage_started(book, index, NOW)
+        for position in range(len(book.stage(index).clusters)):
+            marks.cluster_started(book, index, position, NOW)
+            marks.cluster_succeeded(book, index, position, NOW)
+        marks.stage_succeeded(book, index, NOW)
+    for index in range(len(book.stages)):
+        marks.approval_created(book, index, "before", 0, NOW)
+        marks.approval_given(book, index, "before", 0, NOW)
+        marks.wait_elapsed(book, index, 0, NOW)
+        marks.approval_created(book, index, "after", 1, NOW)
+        marks.approval_given(book, index, "after", 1, NOW)
+    marks.run_succeeded(book, NOW)
+
+
+@pytest.mark.parametrize(("clusters", "stages"), [(1, 1), (50, 1), (3, 31), (1000, 31)])
+def test_how_large_a_status_gets_is_known_from_the_plan(clusters: int, stages: int) -> None:
+    status = planned(fleet(clusters, stages=stages))
+    foreseen = sizes.largest(status)
+    done(Ledger(status, generation=10_000))
+    assert 0.9 * foreseen < size(status) <= foreseen
+
+
+def test_31_stages_and_1000_clusters_with_names_of_63_characters_are_not_too_large() -> None:
+    status = planned(fleet(1000, stages=31))
+    assert sizes.largest(status) < sizes.MOST_STATUS / 2
+
+
+@pytest.mark.parametrize(("length", "most", "too_many"), [(63, 2900, 3000), (7, 3350, 3450)])
+def test_so_many_clusters_a_run_can_have(length: int, most: int, too_many: int) -> None:
+    planned(fleet(most, length=length))
+    with pytest.raises(InitializationError):
+        planned(fleet(too_many, length=length))
+
+
+def refused(known: HubFacts) -> tuple[str, UpdateRunStatus]:
+    status = UpdateRunStatus()
+    with pytest.raises(InitializationError) as refusal:
+        initialization.plan(known, run=CLUSTER_RUN, status=status)
+    return str(refusal.value), status
+
+
+def test_a_run_with_more_is_refused_and_told_how_many_are_possible() -> None:
+    text, _ = refused(fleet(5000))
+    assert "the run is too large: its status would grow to" in text
+    assert "divide the placement" in text
+    possible = int(text.rpartition("at most about ")[2].split()[0])
+    assert 2700 < possible < 3100
+    planned(fleet(possible - 50))
+
+
+def test_a_strategy_that_fills_a_status_by_itself_is_to_be_made_smaller() -> None:
+    many = {f"k{number:060}": "v" * 63 for number in range(11_000)}
+    large = strategy(stage(label_selector=LabelSelector(match_labels=many)))
+    labelled = [ClusterFact(name=name, labels=many) for name in "ab"]
+    text, status = refused(facts(strategy=large, clusters=labelled))
+    assert text.endswith("the copy of the strategy: give it fewer or shorter selectors")
+    sizes.cut(status)
+    assert size(status) < 10_000
+
+
+def test_what_is_found_out_before_a_fault_stays_in_the_status_unless_it_is_too_large() -> None:
+    _, status = refused(fleet(5000))
+    before = status.model_copy(deep=True)
+    sizes.cut(status)
+    assert status == before
+
+    _, status = refused(fleet(20_000))
+    sizes.cut(status)
+    assert size(status) < 10_000
+    assert status.staged_update_strategy_snapshot is not None
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"cluster_resource": ["o" * 250] * 100},
+        {"resource": [NamespacedName(name="o" * 250, namespace="n" * 63)] * 100},
+    ],
+)
+def test_overrides_count_as_well(names: Any) -> None:
+    known = fleet(100)
+    status = planned(known)
+    overrides = [ClusterOverrides(cluster=each.name, **names) for each in known.clusters]
+    snapshot = SnapshotFacts(index="1", name="web-1-snapshot", overrides=overrides)
+    with pytest.raises(InitializationError, match="the run is too large"):
+        initialization.record_snapshot(snapshot, status=status)
+
+
+def test_facts_that_temporal_would_not_take_are_refused_with_a_remedy() -> None:
+    sizes.check_payload(fleet(3000), what="the facts", remedy="divide it")
+    with pytest.raises(
+        InitializationError,
+        match=r"the run is too large: the facts are \d+ bytes, and Temporal takes \d+: divide it$",
+    ):
+        sizes.check_payload(fleet(9000), what="the facts", remedy="divide it")

@@ -1,0 +1,160 @@
+"""A run that waits at a gate, made by hand, and what people try to write into its objects."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from api.base import format_time
+from api.kinds import NAMESPACE, Kind, Scope
+from hub import Hub, Json
+
+Write = Callable[[Hub, Kind, Json, Json, str], Awaitable[Json]]
+"""By whom, of what kind, the object as it is, the change, the subresource."""
+
+
+def condition(message: str, kind: str = "Approved") -> Json:
+    """A condition of an approval request."""
+    return {
+        "type": kind,
+        "status": "True",
+        "reason": "Test",
+        "message": message,
+        "observedGeneration": 1,
+        "lastTransitionTime": format_time(datetime.now(UTC)),
+    }
+
+
+def approval(message: str, kind: str = "Approved") -> Json:
+    """The change that approves."""
+    return {"status": {"conditions": [condition(message, kind)]}}
+
+
+async def merge(hub: Hub, kind: Kind, body: Json, change: Json, subresource: str) -> Json:
+    """As `kubectl patch --type=merge`."""
+    meta = body["metadata"]
+    return await hub.patch(
+        kind,
+        meta["name"],
+        change,
+        namespace=meta.get("namespace", ""),
+        subresource=subresource,
+        manager="kubectl-patch",
+    )
+
+
+async def json_patch(hub: Hub, kind: Kind, body: Json, change: Json, subresource: str) -> Json:
+    """As `kubectl patch --type=json`, of each top-level field."""
+    meta = body["metadata"]
+    patch: list[Any] = [
+        {"op": "add", "path": f"/{top}", "value": _merged(body.get(top, {}), value)}
+        for top, value in change.items()
+    ]
+    return await hub.patch(
+        kind,
+        meta["name"],
+        patch,
+        namespace=meta.get("namespace", ""),
+        subresource=subresource,
+        manager="kubectl-patch",
+    )
+
+
+async def apply(hub: Hub, kind: Kind, body: Json, change: Json, subresource: str) -> Json:
+    """As `kubectl apply --server-side --force-conflicts`."""
+    meta = body["metadata"]
+    named = {key: meta[key] for key in ("name", "namespace") if key in meta}
+    whole = change | {"metadata": named | change.get("metadata", {})}
+    return await hub.apply(kind, whole, subresource=subresource, manager="kubectl")
+
+
+async def replace(hub: Hub, kind: Kind, body: Json, change: Json, subresource: str) -> Json:
+    """As `kubectl replace`."""
+    return await hub.replace(kind, _merged(body, change), subresource=subresource)
+
+
+WAYS: dict[str, Write] = {
+    "merge": merge,
+    "json": json_patch,
+    "apply": apply,
+    "replace": replace,
+}
+
+
+def _merged(old: Any, new: Any) -> Any:
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        return new
+    return old | {key: _merged(old.get(key), value) for key, value in new.items()}
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A run and the approval request that it waits for."""
+
+    admin: Hub
+    scope: Scope
+    unique: str
+
+    @property
+    def namespace(self) -> str:
+        """Where the two are; empty without one."""
+        return self.unique if self.scope.run.namespaced else ""
+
+    @property
+    def place(self) -> Json:
+        """The same for an object's metadata."""
+        return {"namespace": self.namespace} if self.namespace else {}
+
+    async def prepare(self) -> None:
+        """Make both."""
+        await self.admin.create(NAMESPACE, {"metadata": {"name": self.unique}})
+        await self.make_run(self.admin, self.unique)
+        spec = {"parentStageRollout": self.unique, "targetStage": "prod"}
+        meta = {"name": self.unique} | self.place
+        await self.admin.create(self.scope.approval, {"metadata": meta, "spec": spec})
+
+    async def clear(self) -> None:
+        """Remove what is there."""
+        for kind in (self.scope.approval, self.scope.run):
+            for each in (await self.admin.list(kind, namespace=self.namespace)).items:
+                name: str = each["metadata"]["name"]
+                if name.startswith(self.unique):
+                    await self.admin.delete(kind, name, namespace=self.namespace)
+        await self.admin.delete(NAMESPACE, self.unique)
+
+    async def make_run(self, hub: Hub, name: str, **metadata: Json) -> Json:
+        """Make a run, which nobody plans: its placement does not exist."""
+        spec = {"placementName": self.unique, "stagedRolloutStrategyName": "none"}
+        meta = {"name": name} | self.place | metadata
+        return await hub.create(self.scope.run, {"metadata": meta, "spec": spec})
+
+    async def run(self) -> Json:
+        """The run as it is."""
+        return await self.admin.get(self.scope.run, self.unique, namespace=self.namespace)
+
+    async def request(self) -> Json:
+        """The approval request as it is."""
+        return await self.admin.get(self.scope.approval, self.unique, namespace=self.namespace)
+
+    async def approve(self, hub: Hub, message: str, how: Write = merge) -> str:
+        """Approve, and say what message the object has then."""
+        before = await self.request()
+        after = await how(hub, self.scope.approval, before, approval(message), "status")
+        found: str = after["status"]["conditions"][0]["message"]
+        return found
+
+    async def change(self, hub: Hub, change: Json, how: Write = merge) -> dict[str, str]:
+        """Change the run, and say what annotations of fleetgate it has then."""
+        body = await self.run()
+        body["metadata"].pop("managedFields", None)
+        after = await how(hub, self.scope.run, body, change, "")
+        return annotations(after)
+
+
+def annotations(body: Json) -> dict[str, str]:
+    """Who did what, by the object."""
+    found = body["metadata"].get("annotations", {})
+    prefix = "fleetgate.dev/"
+    return {
+        key.removeprefix(prefix): value for key, value in found.items() if key.startswith(prefix)
+    }

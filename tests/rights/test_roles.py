@@ -1,0 +1,113 @@
+"""The roles for people in deploy/rbac/people.yaml: what each may, and that it may nothing else."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.kinds import SECRET
+from hub import Forbidden, Hub, Json
+from tests.rights.conftest import Person
+from tests.rights.gates import Gate, approval
+from tests.rights.people import bind, kubeconfig_of
+
+Attempt = Callable[[Hub, Gate], Awaitable[Any]]
+
+
+def named(gate: Gate, ending: str = "") -> Json:
+    return {"metadata": {"name": f"{gate.unique}{ending}"} | gate.place}
+
+
+async def look(hub: Hub, gate: Gate) -> None:
+    for kind in (gate.scope.run, gate.scope.strategy, gate.scope.placement):
+        await hub.list(kind, namespace=gate.namespace)
+
+
+async def write_strategy(hub: Hub, gate: Gate) -> None:
+    stages = [{"name": "all", "labelSelector": {}}]
+    body = named(gate) | {"spec": {"stages": stages}}
+    await hub.create(gate.scope.strategy, body, dry_run=True)
+
+
+async def make_run(hub: Hub, gate: Gate) -> None:
+    spec = {"placementName": "p", "stagedRolloutStrategyName": "s"}
+    await hub.create(gate.scope.run, named(gate, "-2") | {"spec": spec}, dry_run=True)
+
+
+def change(kind: str, patch: Json, subresource: str = "") -> Attempt:
+    """A change of an object that belongs to the gate, or of one that there is not."""
+    return lambda hub, gate: hub.patch(
+        getattr(gate.scope, kind),
+        gate.unique,
+        patch,
+        namespace=gate.namespace,
+        subresource=subresource,
+        dry_run=True,
+    )
+
+
+ATTEMPTS: dict[str, Attempt] = {
+    "look": look,
+    "look for approvals": lambda hub, gate: hub.list(gate.scope.approval, namespace=gate.namespace),
+    "read what is rolled out": lambda hub, gate: hub.list(
+        gate.scope.resource_snapshot, namespace=gate.namespace
+    ),
+    "write a strategy": write_strategy,
+    "make a run": make_run,
+    "start a run": change("run", {"spec": {"state": "Run"}}),
+    "delete a run": lambda hub, gate: hub.delete(
+        gate.scope.run, f"{gate.unique}-none", namespace=gate.namespace
+    ),
+    "approve": change("approval", approval("ok"), "status"),
+    "accept an approval": change("approval", approval("", "ApprovalAccepted"), "status"),
+    "ask for an approval": lambda hub, gate: hub.create(
+        gate.scope.approval, named(gate, "-2"), dry_run=True
+    ),
+    "write a run's status": change("run", {"status": {}}, "status"),
+    "write a binding": change("binding", {"spec": {"state": "Bound"}}),
+    "write a binding's status": change("binding", {"status": {}}, "status"),
+    "write a placement": change("placement", {"spec": {"revisionHistoryLimit": 3}}),
+    "read Secrets": lambda hub, gate: hub.list(SECRET, namespace=gate.namespace),
+}
+MAY: dict[str, set[str]] = {
+    "fleetgate-viewer": {"look", "look for approvals"},
+    "fleetgate-content-viewer": {"read what is rolled out"},
+    "fleetgate-runner": {"look", "look for approvals", "make a run", "start a run"},
+    "fleetgate-approver": {"look", "look for approvals", "approve"},
+    "fleetgate-strategy-author": {"look", "write a strategy"},
+}
+
+
+async def allowed(hub: Hub, gate: Gate) -> set[str]:
+    found = set()
+    for what, attempt in ATTEMPTS.items():
+        try:
+            await attempt(hub, gate)
+        except Forbidden:
+            continue
+        found.add(what)
+    return found
+
+
+@pytest.mark.parametrize("role", MAY)
+async def test_a_role_may_what_it_is_for_and_nothing_else(
+    role: str, gate: Gate, person: Person
+) -> None:
+    assert await allowed(await person(f"only-{role}", role), gate) == MAY[role]
+
+
+@pytest.mark.parametrize("role", MAY)
+async def test_a_role_for_one_namespace_ends_there(
+    role: str, gate: Gate, own_kubeconfig: Path, tmp_path: Path
+) -> None:
+    """In the namespace of the gate a StagedUpdateRun is within reach, and nothing without one."""
+    user = f"{gate.unique}-{role}"
+    await bind(gate.admin, user, role, namespace=gate.unique)
+    kubeconfig = kubeconfig_of(user, admin=own_kubeconfig, folder=tmp_path)
+    async with await Hub.connect(kubeconfig) as hub:
+        assert await allowed(hub, gate) == (MAY[role] if gate.namespace else set())
+
+
+async def test_who_has_no_role_may_nothing(gate: Gate, person: Person) -> None:
+    assert await allowed(await person("nobody"), gate) == set()

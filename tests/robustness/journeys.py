@@ -1,0 +1,97 @@
+"""Runs with everything in their way: an approval, a wait, a stop, a cluster to be removed."""
+
+from api.kinds import EVENT, Scope
+from api.names import TARGET_UPDATE_RUN
+from hub import Hub, Json
+from planning.events import CLUSTER_NAMESPACE
+from tests.robustness.rollouts import APPROVAL, Rollout, in_time
+from tests.support.hand_placement import condition_of, says
+
+HELD = "example.com/held"
+"""Finalizer that keeps a binding from going."""
+
+
+class Journey(Rollout):
+    """A rollout, with what of it the strategy declares."""
+
+    def __init__(
+        self, hub: Hub, scope: Scope, name: str, *, approval: bool = False, wait: str = ""
+    ) -> None:
+        super().__init__(hub, scope, name)
+        timed = [{"type": "TimedWait", "waitTime": wait}] if wait else []
+        self._tasks: dict[str, Json] = {
+            "one": {"afterStageTasks": timed},
+            "two": {"beforeStageTasks": [APPROVAL] if approval else []},
+        }
+        self.leaving = f"{name}-leaving"
+
+    def _stage(self, name: str, *, gate: bool = False) -> Json:
+        return super()._stage(name, gate=gate) | self._tasks[name]
+
+    async def half_of_stage_one(self) -> None:
+        """One cluster of the stage done, one in flight, and the run says so."""
+        await self.written("one")
+        await self.placement.report(self.stages["one"][0])
+        await in_time(self.read, lambda run: says(_cluster(run, 0, 0), "Succeeded")[0] == "True")
+
+    async def rest_of_stage_one(self) -> None:
+        """The other cluster is done too."""
+        await self.placement.report(self.stages["one"][1])
+
+    async def stop(self) -> None:
+        """Ask the run to stop."""
+        await self.placement.set_state(self.run, "Stop")
+
+    async def resume_once_stopped(self) -> None:
+        """See that the run is stopped, and have it go on."""
+        await self.reaches("UpdateRunStopped")
+        assert await self.scheduled("two")
+        await self.placement.set_state(self.run, "Run")
+
+    async def removes(self) -> None:
+        """Wait until the run says that it removes the cluster."""
+
+        def says_so(run: Json) -> bool:
+            stage = run.get("status", {}).get("deletionStageStatus", {"clusters": []})
+            return any(condition_of(each, "Started") for each in stage["clusters"])
+
+        await in_time(self.read, says_so)
+
+    async def release(self) -> None:
+        """Let the binding of the cluster go that the run removes."""
+        await self._hold([])
+
+    async def hold(self) -> None:
+        """Have a binding of a cluster that is no longer picked, which will not go at once."""
+        await self.placement.member(self.leaving, {})
+        await self.placement.binding(self.leaving, state="Unscheduled")
+        await self._hold([HELD])
+
+    async def _hold(self, finalizers: list[str]) -> None:
+        await self.hub.patch(
+            self.scope.binding,
+            self.placement.binding_name(self.leaving),
+            {"metadata": {"finalizers": finalizers}},
+            namespace=self.placement.namespace,
+        )
+
+    async def approval_uids(self) -> list[str]:
+        """Which approval requests of the run there are."""
+        listing = await self.hub.list(
+            self.scope.approval,
+            namespace=self.placement.namespace,
+            labels=f"{TARGET_UPDATE_RUN}={self.run}",
+        )
+        return [each["metadata"]["uid"] for each in listing.items]
+
+    async def told(self) -> list[str]:
+        """Reasons of the events of the run, oldest first."""
+        namespace = self.placement.namespace or CLUSTER_NAMESPACE
+        fields = f"involvedObject.name={self.run}"
+        found = (await self.hub.list(EVENT, namespace=namespace, fields=fields)).items
+        return [each["reason"] for each in sorted(found, key=lambda each: each["eventTime"])]
+
+
+def _cluster(run: Json, stage: int, position: int) -> Json:
+    stages = run.get("status", {}).get("stagesStatus", [])
+    return stages[stage]["clusters"][position] if stages else {}

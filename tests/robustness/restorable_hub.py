@@ -1,0 +1,76 @@
+"""A hub with a store of its own, which a test backs up and puts back."""
+
+import asyncio
+import secrets
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+from deploy.local import crds, ports
+from deploy.local.control_plane import ControlPlane
+from deploy.local.etcd import etcd
+from deploy.local.processes import Processes
+from deploy.local.services import ensure
+from hub import Hub
+from tests.support.servers import Servers
+
+GRACE = timedelta(seconds=3)
+
+
+class RestorableHub:
+    """An API server on an etcd, both of the test's own."""
+
+    def __init__(self, servers: Servers, folder: Path) -> None:
+        self._data, self._backup = folder / "etcd", folder / "backup"
+        self._processes = Processes(pids=folder / "pids", logs=folder / "logs")
+        self._store = etcd(
+            servers.binaries.etcd,
+            data=self._data,
+            port=ports.choose(),
+            peer_port=ports.choose(),
+        )
+        self._plane = ControlPlane(
+            name="hub",
+            folder=folder / "hub",
+            kubeconfig=folder / "hub.kubeconfig",
+            port=ports.choose(),
+            token=secrets.token_urlsafe(),
+            etcd_address=self._store.address,
+        )
+        self._api_server = self._plane.api_server(servers.binaries.api_server)
+
+    @property
+    def kubeconfig(self) -> Path:
+        """How to reach it, whichever content it has."""
+        return self._plane.kubeconfig
+
+    async def start(self) -> None:
+        """Start it with what its store holds."""
+        self._plane.prepare()
+        await ensure(self._store, processes=self._processes)
+        await ensure(self._api_server, processes=self._processes)
+        self._plane.write_kubeconfig()
+
+    async def install(self) -> None:
+        """Make the kinds known."""
+        async with await Hub.connect(self.kubeconfig) as hub:
+            await crds.install(hub, crds.definitions())
+
+    async def stop(self) -> None:
+        """End both; the API server first, which needs its store to end in peace."""
+        for service in (self._api_server, self._store):
+            await asyncio.to_thread(self._processes.stop, [service.name], grace=GRACE)
+
+    async def back_up(self) -> None:
+        """Keep the store as it is now."""
+        await self.stop()
+        shutil.rmtree(self._backup, ignore_errors=True)
+        await asyncio.to_thread(shutil.copytree, self._data, self._backup)
+        await self.start()
+
+    async def restore(self) -> None:
+        """Put the store back as it was kept."""
+        await self.stop()
+        await asyncio.to_thread(shutil.rmtree, self._data)
+        await asyncio.to_thread(shutil.copytree, self._backup, self._data)
+        await self.start()

@@ -1,0 +1,53 @@
+"""A Temporal dev server that a test stops, kills, and robs of all that it knows."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+from deploy.local import ports
+from deploy.local.processes import Processes
+from deploy.local.services import ensure
+from deploy.local.temporal import temporal as temporal_service
+from tests.support.servers import Servers
+
+
+class TemporalServer:
+    """A dev server of the test's own."""
+
+    def __init__(self, servers: Servers, folder: Path) -> None:
+        self._folder = folder
+        self._processes = Processes(pids=folder / "pids", logs=folder / "logs")
+        self._service = temporal_service(
+            servers.binaries.temporal,
+            database=folder / "temporal.sqlite",
+            port=ports.choose(),
+            ui_port=ports.choose(),
+        )
+
+    @property
+    def address(self) -> str:
+        """Where it answers, after a restart too."""
+        return self._service.address
+
+    async def start(self) -> None:
+        """Start it, or start it again with what its file holds."""
+        await ensure(self._service, processes=self._processes)
+
+    async def stop(self) -> None:
+        """End it in peace."""
+        names = [self._service.name]
+        await asyncio.to_thread(self._processes.stop, names, grace=timedelta(seconds=3))
+
+    async def kill(self) -> None:
+        """End it at once."""
+        running = self._processes.find(self._service.name)
+        assert running is not None
+        running.process.kill()
+        await asyncio.to_thread(running.process.wait)
+
+    async def lose_everything(self) -> None:
+        """End it, delete its file, and start it again as on the first day."""
+        await self.kill()
+        for file in self._folder.glob("temporal.sqlite*"):
+            file.unlink()
+        await self.start()

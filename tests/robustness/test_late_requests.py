@@ -1,0 +1,50 @@
+"""Requests that reach the hub when whoever sent them has long given up: nothing comes of them."""
+
+from collections.abc import Callable
+
+import pytest
+from aiohttp import web
+
+from tests.robustness.conftest import Between
+from tests.robustness.rollouts import Rollout, Rollouts
+from tests.support.fault_proxy import all_arrived, all_sprung
+
+
+def patches(end: str) -> Callable[[web.Request], bool]:
+    """Whether a request patches what has a path that ends so."""
+    return lambda request: request.method == "PATCH" and request.path.endswith(end)
+
+
+def first_binding(rollout: Rollout) -> str:
+    """Where the binding is that a run writes first."""
+    return f"/{rollout.placement.binding_name(rollout.clusters[0])}"
+
+
+@pytest.mark.parametrize("subresource", ["", "/status"])
+async def test_what_a_run_wrote_to_a_binding_does_not_disturb_a_later_run(
+    pair: Rollouts, proxied_engine: Between, subresource: str
+) -> None:
+    async with proxied_engine() as proxy:
+        traps = [proxy.trap(patches(first_binding(each) + subresource), late=True) for each in pair]
+        await pair.each(Rollout.begin)
+        await all_sprung(traps)
+        await pair.each(lambda each: each.update("one"))
+        await pair.each(Rollout.finish)
+        await pair.each(Rollout.again)
+        await pair.each(lambda each: each.written("one"))
+        await all_arrived(traps)
+        await pair.each(lambda each: each.update("one"))
+        await pair.each(Rollout.finish)
+
+
+async def test_the_first_status_of_a_run_does_not_undo_the_last(
+    pair: Rollouts, proxied_engine: Between
+) -> None:
+    async with proxied_engine() as proxy:
+        traps = [proxy.trap(patches(f"/{each.run}/status"), late=True) for each in pair]
+        await pair.each(Rollout.begin)
+        await all_sprung(traps)
+        await pair.each(lambda each: each.update("one"))
+        await pair.each(Rollout.finish)
+        await all_arrived(traps)
+        await pair.each(Rollout.succeeded)

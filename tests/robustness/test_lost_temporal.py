@@ -1,0 +1,159 @@
+"""Temporal loses all that it knew: runs go on from what the hub recorded, and repeat nothing."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from api.base import format_time
+from api.kinds import SCOPES
+from hub import Hub, Json
+from tests.robustness.conftest import running_engine
+from tests.robustness.journeys import Journey
+from tests.robustness.temporal_server import TemporalServer
+from tests.support.hand_placement import condition_of
+from tests.support.servers import PrivateApiServer
+from workflows.plugin import connect
+
+WAIT = timedelta(seconds=45)
+"""Longer than it takes to lose Temporal and have it back, on a busy machine too."""
+
+
+class Moment(NamedTuple):
+    """When Temporal is lost, and how the run comes to its end after that."""
+
+    reach: Callable[[Journey], Awaitable[None]]
+    go_on: Callable[[Journey], Awaitable[None]]
+    approval: bool = False
+    wait: str = ""
+
+
+async def in_mid_stage(run: Journey) -> None:
+    await run.begin()
+    await run.half_of_stage_one()
+
+
+async def from_mid_stage(run: Journey) -> None:
+    await run.rest_of_stage_one()
+    await run.update("two")
+
+
+async def at_a_gate(run: Journey) -> None:
+    await run.begin()
+    await run.at_gate()
+
+
+async def from_the_gate(run: Journey) -> None:
+    await run.approved(f"{run.name}-before-two")
+    await run.update("two")
+
+
+async def at_a_wait(run: Journey) -> None:
+    await run.begin()
+    await run.update("one")
+    await run.reaches("UpdateRunWaiting")
+
+
+async def from_the_wait(run: Journey) -> None:
+    await run.update("two")
+
+
+async def while_it_stops(run: Journey) -> None:
+    await in_mid_stage(run)
+    await run.stop()
+    await run.reaches("UpdateRunStopping")
+
+
+async def from_stopping(run: Journey) -> None:
+    await run.rest_of_stage_one()
+    await run.resume_once_stopped()
+    await run.update("two")
+
+
+async def while_stopped(run: Journey) -> None:
+    await at_a_gate(run)
+    await run.stop()
+    await run.reaches("UpdateRunStopped")
+
+
+async def from_the_stop(run: Journey) -> None:
+    await run.approved(f"{run.name}-before-two")
+    await run.resume_once_stopped()
+    await run.update("two")
+
+
+async def in_the_deletion_stage(run: Journey) -> None:
+    await run.prepare()
+    await run.hold()
+    await run.placement.create_run(run.name, run.name, index="0")
+    await run.update("one")
+    await run.update("two")
+    await run.removes()
+
+
+MOMENTS = {
+    "mid": Moment(in_mid_stage, from_mid_stage),
+    "gate": Moment(at_a_gate, from_the_gate, approval=True),
+    "wait": Moment(at_a_wait, from_the_wait, wait=f"{WAIT.seconds}s"),
+    "stops": Moment(while_it_stops, from_stopping),
+    "stopped": Moment(while_stopped, from_the_stop, approval=True),
+    "removes": Moment(in_the_deletion_stage, Journey.release),
+}
+
+
+def journeys(hub: Hub, name: str) -> list[tuple[Moment, Journey]]:
+    """One run for each moment and scope."""
+    return [
+        (
+            moment,
+            Journey(
+                hub,
+                SCOPES[scope],
+                f"{name}-{word}-{scope[0]}",
+                approval=moment.approval,
+                wait=moment.wait,
+            ),
+        )
+        for word, moment in MOMENTS.items()
+        for scope in sorted(SCOPES)
+    ]
+
+
+async def test_runs_go_on_from_the_hub_when_temporal_has_lost_everything(
+    server: PrivateApiServer, hub: Hub, own_temporal: TemporalServer, unique: str
+) -> None:
+    found = journeys(hub, unique)
+    client = await connect({"TEMPORAL_ADDRESS": own_temporal.address})
+    # Worker and bridge stay: they have to notice for themselves.
+    async with running_engine(server.kubeconfig, client):
+        await asyncio.gather(*(moment.reach(run) for moment, run in found))
+        requests = {run.name: await run.approval_uids() for _, run in found}
+        lost_at = datetime.now(UTC)
+        await own_temporal.lose_everything()
+        await asyncio.gather(*(moment.go_on(run) for moment, run in found))
+        # Also that each binding was written once.
+        await asyncio.gather(*(run.succeeded() for _, run in found))
+    for moment, run in found:
+        told = await run.told()
+        assert [told.count(each) for each in ("Initialized", "Adopted", "Succeeded")] == [1, 1, 1]
+        assert told.count("StageStarted") == 2 + (moment is MOMENTS["removes"])
+        assert await run.approval_uids() == requests[run.name], "an approval was asked for again"
+        if moment.wait:
+            waited(await run.read(), lost_at=lost_at)
+
+
+def waited(run: Json, *, lost_at: datetime) -> None:
+    """See that the wait was as long as it should be, from its original start."""
+    stage = run["status"]["stagesStatus"][0]
+    begun = max(_time(each, "Succeeded") for each in stage["clusters"])
+    over = _time(stage["afterStageTaskStatus"][0], "WaitTimeElapsed")
+    assert format_time(_parsed(begun) + WAIT) <= over < format_time(lost_at + WAIT)
+
+
+def _time(body: Json, kind: str) -> str:
+    found: str = condition_of(body, kind)["lastTransitionTime"]
+    return found
+
+
+def _parsed(time: str) -> datetime:
+    return datetime.strptime(time, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)

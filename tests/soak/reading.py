@@ -1,0 +1,105 @@
+"""Reads the hub's audit log and the history of its store along, through their restarts."""
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import aiohttp
+
+from api.kinds import PLACEMENT_GROUP
+from tests.soak.history import WATCHED, History, Write
+
+_LOOK_AGAIN: Final = 0.3
+"""Seconds between two looks at the audit log, and two tries to reach the store."""
+_SILENCE: Final = 20
+"""Seconds without an event after which the store is asked anew: it may have been paused."""
+
+
+class AuditReader:
+    """Hands every new line of the audit log to the history."""
+
+    def __init__(self, log: Path, history: History) -> None:
+        self._log = log
+        self._history = history
+        self._read = 0
+        self._rest = b""
+
+    async def run(self) -> None:
+        """Read until cancelled."""
+        while True:
+            self.catch_up()
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    def catch_up(self) -> None:
+        """Read what there is."""
+        if not self._log.exists():
+            return
+        with self._log.open("rb") as log:
+            log.seek(self._read)
+            found = log.read()
+        self._read += len(found)
+        *lines, self._rest = (self._rest + found).split(b"\n")
+        for line in lines:
+            self._history.tell(line)
+
+
+class StoreReader:
+    """Hands every change that etcd stores of the watched objects to the history."""
+
+    def __init__(self, etcd: str, *, prefix: str, history: History) -> None:
+        """`prefix` is that of the hub's API server."""
+        self._etcd = etcd
+        self._root = f"/{prefix}/{PLACEMENT_GROUP}/"
+        self._history = history
+        self._revision = 0
+
+    async def run(self) -> None:
+        """Follow until cancelled, from the beginning and without a gap."""
+        timeout = aiohttp.ClientTimeout(total=None, sock_read=_SILENCE)
+        async with aiohttp.ClientSession(timeout=timeout) as session:
+            while True:
+                try:
+                    async for line in self._lines(session):
+                        self._take(json.loads(line))
+                except (aiohttp.ClientError, OSError, ValueError, TimeoutError):
+                    await asyncio.sleep(_LOOK_AGAIN)
+
+    async def _lines(self, session: aiohttp.ClientSession) -> AsyncIterator[bytes]:
+        request = {
+            "key": _coded(self._root),
+            "range_end": _coded(self._root[:-1] + chr(ord("/") + 1)),
+            "start_revision": self._revision + 1,
+        }
+        async with session.post(
+            f"{self._etcd}/v3/watch", json={"create_request": request}
+        ) as answer:
+            rest = b""
+            async for chunk in answer.content.iter_any():
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    yield line
+
+    def _take(self, message: dict[str, Any]) -> None:
+        for event in message.get("result", {}).get("events", []):
+            for write in self._writes(event):
+                self._history.store(write)
+            self._revision = max(self._revision, int(event["kv"]["mod_revision"]))
+
+    def _writes(self, event: dict[str, Any]) -> Iterator[Write]:
+        key = base64.b64decode(event["kv"]["key"]).decode().removeprefix(self._root)
+        resource, *namespace, name = key.split("/")
+        if resource not in WATCHED:
+            return
+        value = event["kv"].get("value")
+        yield Write(
+            address=(resource, "".join(namespace), name),
+            revision=int(event["kv"]["mod_revision"]),
+            body=json.loads(base64.b64decode(value)) if value else None,
+        )
+
+
+def _coded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()

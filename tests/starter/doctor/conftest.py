@@ -1,0 +1,58 @@
+"""`fleetgate doctor` on a hub of these tests' own, where nothing works but what a test starts."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hub import Hub
+from tests.starter.doctor.diagnosis import Diagnosis
+from tests.starter.typed import Fleetgate
+from tests.support.servers import Servers
+
+Doctor = Callable[..., Coroutine[Any, Any, Diagnosis]]
+GROUP = "doctor"
+
+
+# First, because pytest-xdist reads the groups in the same hook.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep these tests on one worker of pytest-xdist: they look at all that their hub has."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group(GROUP))
+
+
+@pytest.fixture(scope="session")
+async def hub_kubeconfig(servers: Servers) -> Path:
+    """A hub that a test may break."""
+    return await servers.cluster(GROUP)
+
+
+@pytest.fixture(scope="session")
+async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
+    """A client of that hub."""
+    async with await Hub.connect(hub_kubeconfig) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def reached_temporal(temporal_address: str) -> str:
+    """Commands reach the Temporal of this session."""
+    return temporal_address
+
+
+@pytest.fixture
+def doctor(fleetgate: Fleetgate) -> Doctor:
+    """Type `fleetgate doctor` and read what it finds."""
+
+    async def typed(*arguments: str) -> Diagnosis:
+        # Time enough on a busy machine.
+        ended = await fleetgate("doctor", "-o", "json", "--timeout", "60s", *arguments)
+        assert ended.out, ended.err
+        return Diagnosis(ended.code, json.loads(ended.out))
+
+    return typed

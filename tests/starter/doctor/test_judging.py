@@ -1,0 +1,481 @@
+"""What doctor makes of what it sees: cases without a server."""
+
+from copy import deepcopy
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from api.base import format_time
+from api.crds import definition
+from api.kinds import CLUSTER_SCOPE, SCOPES, Scope
+from api.members import MemberCluster
+from api.placements import Placement
+from api.reasons import Ineligible, heartbeat_missing
+from api.runs import ClusterStagedUpdateRun, UpdateRun
+from hub import Forbidden
+from starter.doctor import (
+    definitions,
+    leases,
+    members,
+    metrics,
+    placements,
+    polling,
+    runs,
+    server,
+    temporal_server,
+)
+from starter.doctor.checks import unmade
+from starter.doctor.findings import Finding, Verdict
+from starter.doctor.polling import Polled
+from starter.doctor.reaching import why
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+OK, WARNING, PROBLEM, UNKNOWN = Verdict.OK, Verdict.WARNING, Verdict.PROBLEM, Verdict.UNKNOWN
+Json = dict[str, Any]
+
+
+def plain(command: str) -> str:
+    return command
+
+
+def ago(**length: float) -> str:
+    return format_time(NOW - timedelta(**length))
+
+
+@pytest.mark.parametrize(
+    ("version", "verdict", "says"),
+    [
+        ("v1.34.4", OK, "v1.34.4; served"),
+        ("v1.30.0-eks-1", OK, "v1.30.0-eks-1; served"),
+        ("v1.35.1", OK, "v1.35.1, newer than 1.34, which fleetgate is tested with; served"),
+        ("v1.29.9", PROBLEM, "v1.29.9 is older than 1.30, the oldest that fleetgate works with"),
+    ],
+)
+def test_an_api_server_is_old_enough(version: str, verdict: Verdict, says: str) -> None:
+    found = server.judged("hub", version, "served")
+    assert (found.verdict, found.says) == (verdict, says)
+
+
+@pytest.mark.parametrize(
+    ("answered", "verdict", "says"),
+    [
+        (0, OK, "agree"),
+        (-6, OK, "agree"),  # one second may have been cut off
+        (6, OK, "agree"),  # it took a second to answer
+        (-8, WARNING, "the hub is 7s behind this machine"),
+        (121, WARNING, "the hub is 2m ahead of this machine"),
+    ],
+)
+def test_a_clock_that_is_wrong_is_told_by_how_much(
+    answered: int, verdict: Verdict, says: str
+) -> None:
+    found = server.agreement(
+        NOW + timedelta(seconds=answered), before=NOW, after=NOW + timedelta(seconds=1)
+    )
+    assert (found.verdict, found.says) == (verdict, says)
+
+
+def edited(change: str) -> Json | None:
+    """The definition of the runs as some hub might have it."""
+    found: Json = deepcopy(definition(ClusterStagedUpdateRun))
+    version = found["spec"]["versions"][-1]
+    schema = version["schema"]["openAPIV3Schema"]["properties"]
+    match change:
+        case "missing":
+            return None
+        case "refused":
+            refused = {"type": "NamesAccepted", "status": "False", "message": "csur is taken"}
+            found["status"] = {"conditions": [refused]}
+        case "older":
+            del schema["spec"]["properties"]["state"]
+        case "newer":
+            schema["spec"]["properties"]["budget"] = {"type": "integer"}
+        case "stricter":
+            schema["spec"]["properties"]["placementName"]["maxLength"] = 3
+        case "described":
+            schema["spec"]["description"] = "in other words"
+        case "unserved":
+            version["served"] = False
+        case "renamed":
+            version["name"] = "v2"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict", "says"),
+    [
+        ("missing", PROBLEM, "not installed"),
+        ("refused", PROBLEM, "not served: csur is taken"),
+        ("older", PROBLEM, "older, or edited: lacks spec.state"),
+        ("newer", WARNING, "newer, or edited: also has spec.budget"),
+        (
+            "stricter",
+            WARNING,
+            "edited, or of another version: differs in spec.placementName",
+        ),
+        ("unserved", WARNING, "edited, or of another version: differs in v1beta1 served"),
+        ("renamed", PROBLEM, "older, or edited: lacks version v1beta1"),
+    ],
+)
+def test_a_kind_that_is_not_as_it_should_be(change: str, verdict: Verdict, says: str) -> None:
+    found = definitions.judge(definition(ClusterStagedUpdateRun), edited(change), plain)
+    assert found is not None
+    assert (found.verdict, found.says) == (verdict, says)
+
+
+@pytest.mark.parametrize("change", ["none", "described"])
+def test_a_kind_is_well_whatever_its_texts_say(change: str) -> None:
+    assert definitions.judge(definition(ClusterStagedUpdateRun), edited(change), plain) is None
+
+
+def member(**changes: Any) -> MemberCluster:
+    """A member that was heard of ten seconds ago, changed."""
+    heard, written = changes.get("heard", 10), changes.get("written", changes.get("heard", 10))
+    agent: Json = {
+        "type": "MemberAgent",
+        "conditions": [condition("Joined"), condition("Healthy", changes.get("healthy", "True"))],
+        "lastReceivedHeartbeat": ago(seconds=heard),
+    }
+    books = {
+        "manager": "fleetgate-agent",
+        "time": ago(seconds=written),
+        "fieldsV1": {"f:status": {"f:agentStatus": {}}},
+    }
+    status = {
+        "agentStatus": [agent] if changes.get("online", True) else [],
+        "conditions": [condition("Joined"), condition("Healthy", changes.get("healthy", "True"))],
+    }
+    return MemberCluster.from_wire(
+        {
+            "metadata": {"name": "west", "managedFields": [books], **changes.get("metadata", {})},
+            "spec": {"identity": {"kind": "User", "name": "west"}, "heartbeatPeriodSeconds": 60},
+            "status": status,
+        }
+    )
+
+
+def condition(kind: str, status: str = "True") -> Json:
+    return {
+        "type": kind,
+        "status": status,
+        "reason": "Because",
+        "message": "because",
+        "lastTransitionTime": ago(minutes=1),
+    }
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict", "says"),
+    [
+        (member(), OK, "1 member: joined, healthy, heard of within the last 10s"),
+        (member(heard=180), OK, "1 member: joined, healthy, heard of within the last 3m"),
+        (member(heard=190), WARNING, "not heard of for 3m10s"),
+        (
+            member(heard=360),
+            PROBLEM,
+            f"nothing can be placed on it: {heartbeat_missing(6)}",
+        ),
+        (
+            member(online=False),
+            PROBLEM,
+            f"nothing can be placed on it: {Ineligible.NEVER_ONLINE}",
+        ),
+        (member(healthy="False"), WARNING, "Healthy is False: because"),
+        (member(heard=0, written=60), WARNING, "its clock is 60s ahead of the hub's"),
+        (
+            member(heard=-600, written=0),
+            PROBLEM,
+            "its clock is 10m ahead of the hub's; nobody can tell whether it is alive",
+        ),
+        (member(heard=100, written=0), WARNING, "its clock is 100s behind the hub's"),
+        (
+            member(heard=60, written=0),
+            OK,
+            "1 member: joined, healthy, heard of within the last 60s",
+        ),
+        (
+            member(metadata={"deletionTimestamp": ago(hours=3)}),
+            WARNING,
+            "leaving for 3h now",
+        ),
+    ],
+)
+def test_a_member_is_heard_of_and_has_the_right_time(
+    found: MemberCluster, verdict: Verdict, says: str
+) -> None:
+    (finding,) = members.judge([found], now=NOW, command=plain)
+    assert (finding.verdict, finding.says) == (verdict, says)
+
+
+def test_members_that_are_well_share_a_line() -> None:
+    well, silent = member(), member(heard=200)
+    silent.metadata.name = "east"
+    found = members.judge([well, silent], now=NOW, command=plain)
+    assert [(each.verdict, each.about) for each in found] == [
+        (OK, "members"),
+        (WARNING, "member east"),
+    ]
+
+
+def test_a_fleet_without_members_is_worth_a_word() -> None:
+    (found,) = members.judge([], now=NOW, command=plain)
+    assert found.verdict is WARNING
+
+
+def lease(*, holder: str = "pod-1", renewed: float = 2, home: str = "default") -> Json:
+    spec = {"holderIdentity": holder, "renewTime": ago(seconds=renewed), "leaseDurationSeconds": 15}
+    return {"metadata": {"name": "fleetgate-bridge", "namespace": home}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict", "says"),
+    [
+        ([lease()], OK, "pod-1, renewed its Lease 2s ago"),
+        ([lease(), lease(renewed=90, home="old")], OK, "pod-1, renewed its Lease 2s ago"),
+        (
+            [lease(renewed=30)],
+            PROBLEM,
+            "none: pod-1 was the last, and renewed its Lease 30s ago",
+        ),
+        ([lease(holder="")], PROBLEM, "none: the last one has left"),
+        (
+            [lease(), lease(home="b")],
+            WARNING,
+            "there are several at a time, in namespaces default, b",
+        ),
+        ([], UNKNOWN, "the hub has no Lease fleetgate-bridge: nobody has ever led"),
+    ],
+)  # fmt: skip
+def test_a_part_has_one_leader(found: list[Json], verdict: Verdict, says: str) -> None:
+    (finding,) = leases.judge("bridge", found, now=NOW, command=plain)
+    assert (finding.verdict, finding.says) == (verdict, says)
+
+
+def test_agents_need_no_leader_where_nobody_runs_them() -> None:
+    assert list(leases.judge("agents", [], now=NOW, command=plain)) == []
+
+
+def polled(**changes: Any) -> Polled:
+    usual: Json = {"alive": 2, "last": timedelta(seconds=1), "waiting": timedelta(0)}
+    return Polled(what="workflows", queue="fleetgate", **(usual | changes))
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict", "says"),
+    [
+        (polled(), OK, "2 workers polled a moment ago"),
+        (polled(alive=0, last=None), PROBLEM, "nobody polls"),
+        (
+            polled(alive=0, last=timedelta(minutes=3)),
+            PROBLEM,
+            "nobody polls; the last did 3m ago",
+        ),
+        (polled(waiting=timedelta(minutes=2)), WARNING, "work has waited for 2m"),
+        (
+            polled(builds=frozenset({"b2"}), deployment="fleetgate", current="b2"),
+            OK,
+            "2 workers polled a moment ago, current version b2",
+        ),
+        (
+            polled(builds=frozenset({"b2"}), deployment="fleetgate"),
+            PROBLEM,
+            "new work is for workers without a version, but b2 polls",
+        ),
+        (
+            polled(builds=frozenset({"b2"}), deployment="fleetgate", current="b1"),
+            PROBLEM,
+            "new work is for b1, but b2 polls",
+        ),
+        (
+            polled(current="b1"),
+            PROBLEM,
+            "new work is for version b1, and the workers that poll have none",
+        ),
+    ],
+)
+def test_workers_take_the_work_that_there_is(found: Polled, verdict: Verdict, says: str) -> None:
+    (finding,) = polling.judge(found, plain)
+    assert (finding.verdict, finding.says) == (verdict, says)
+
+
+def test_a_version_that_is_not_the_current_one_comes_with_the_command() -> None:
+    found = polled(builds=frozenset({"b2"}), deployment="fleetgate")
+    (finding,) = polling.judge(found, plain)
+    assert finding.commands == (
+        "temporal worker deployment set-current-version --deployment-name fleetgate --build-id b2",
+    )
+
+
+@pytest.mark.parametrize(
+    ("kept", "verdict"), [(timedelta(days=1), WARNING), (timedelta(days=7), OK)]
+)
+def test_histories_are_kept_for_a_week(kept: timedelta, verdict: Verdict) -> None:
+    assert temporal_server.retention("namespace", "default", kept).verdict is verdict
+
+
+@pytest.fixture(params=sorted(SCOPES))
+def scope(request: pytest.FixtureRequest) -> Scope:
+    found: Scope = SCOPES[request.param]
+    return found
+
+
+def placed(scope: Scope, *, seen: int = 1, changed: float = 60) -> Placement:
+    """A placement of the second generation."""
+    scheduled = condition(f"{scope.placement.kind}Scheduled") | {"observedGeneration": seen}
+    books = {"manager": "kubectl", "time": ago(seconds=changed), "fieldsV1": {"f:spec": {}}}
+    return Placement.from_wire(
+        {
+            "apiVersion": scope.placement.api_version,
+            "kind": scope.placement.kind,
+            "metadata": {
+                "name": "shop",
+                "namespace": "web" if scope.placement.namespaced else "",
+                "generation": 2,
+                "creationTimestamp": ago(hours=1),
+                "managedFields": [books],
+            },
+            "spec": {"resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace"}]},
+            "status": {"conditions": [scheduled] if seen else []},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "changed", "verdict"),
+    [(2, 60, OK), (1, 60, PROBLEM), (0, 60, PROBLEM), (1, 20, OK)],
+)
+def test_a_placement_is_looked_at_in_time(
+    scope: Scope, seen: int, changed: float, verdict: Verdict
+) -> None:
+    found = placements.judge(
+        [placed(scope, seen=seen, changed=changed)], scope=scope, now=NOW, command=plain
+    )
+    assert found.verdict is verdict
+    name = "web/shop" if scope.placement.namespaced else "shop"
+    assert (name in found.says) is (verdict is PROBLEM)
+
+
+def run(scope: Scope, *, created: timedelta, **status: Any) -> UpdateRun:
+    return UpdateRun.from_wire(
+        {
+            "apiVersion": scope.run.api_version,
+            "kind": scope.run.kind,
+            "metadata": {
+                "name": "release",
+                "namespace": "web" if scope.run.namespaced else "",
+                "generation": 1,
+                "creationTimestamp": format_time(NOW - created),
+            },
+            "spec": {
+                "placementName": "shop",
+                "stagedRolloutStrategyName": "all",
+                "state": "Initialize" if status else "Run",
+            },
+            "status": status,
+        }
+    )
+
+
+def planned(since: timedelta) -> Json:
+    """The status of a run that a person has to start."""
+    at = {"lastTransitionTime": format_time(NOW - since), "observedGeneration": 1}
+    return {"conditions": [condition("Initialized") | at]}
+
+
+@pytest.mark.parametrize(
+    ("created", "status", "verdict"),
+    [
+        (timedelta(seconds=2), {}, OK),
+        (timedelta(minutes=2), {}, PROBLEM),
+        (timedelta(days=1), planned(timedelta(days=1)), OK),
+        (timedelta(days=9), planned(timedelta(days=8)), WARNING),
+        (timedelta(days=9), planned(timedelta(days=1)), OK),
+    ],
+)
+def test_a_run_is_driven_and_not_forgotten(
+    scope: Scope, created: timedelta, status: Json, verdict: Verdict
+) -> None:
+    found = runs.judge([run(scope, created=created, **status)], scope=scope, now=NOW, command=plain)
+    assert [each.verdict for each in found] == [verdict]
+
+
+def test_runs_in_step_say_how_far_behind_the_workers_are() -> None:
+    late = run(CLUSTER_SCOPE, created=timedelta(seconds=4))
+    (found,) = runs.judge([late], scope=CLUSTER_SCOPE, now=NOW, command=plain)
+    assert found.says == "1 under way, and workers are 4s behind"
+
+
+def sample(name: str, value: float, **labels: str) -> tuple[str, dict[str, str], float]:
+    return name, labels, value
+
+
+@pytest.mark.parametrize(
+    ("samples", "verdict", "says"),
+    [
+        (
+            [
+                sample("fleetgate_ready", 1),
+                sample("fleetgate_hub_watch_silence_seconds", 20, resource="works"),
+            ],
+            OK,
+            "ready; watches 1 kind, the quietest silent for 20s",
+        ),
+        (
+            [
+                sample("fleetgate_ready", 1),
+                sample("fleetgate_hub_watch_silence_seconds", 90, resource="works"),
+            ],
+            WARNING,
+            "its watches have been silent: works for 90s",
+        ),
+        ([sample("fleetgate_ready", 0)], PROBLEM, "is not ready"),
+        ([], PROBLEM, "is not ready"),
+    ],
+)
+def test_a_worker_tells_how_its_watches_are(
+    samples: list[tuple[str, dict[str, str], float]], verdict: Verdict, says: str
+) -> None:
+    (found,) = metrics.judge("worker", samples)
+    assert (found.verdict, found.says) == (verdict, says)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Connection refused (os error 111)", "nobody listens there"),
+        (
+            "invalid peer certificate: UnknownIssuer",
+            "the certificate is not signed by an authority that is known here",
+        ),
+        (
+            "Status { code: Unauthenticated, message: ...",
+            "it does not accept the credentials, or there are none",
+        ),
+        ("Status { code: PermissionDenied, message: ...", "the credentials are not enough"),
+        ("received corrupt message of type InvalidContentType",
+         "it does not speak TLS, and TLS is switched on"),
+        ("something quite new", "something quite new"),
+    ],
+)  # fmt: skip
+def test_ways_in_which_temporal_keeps_one_out_are_told_apart(text: str, says: str) -> None:
+    assert why(text, "temporal:7233").says == says
+
+
+def test_a_right_that_is_missing_is_named() -> None:
+    refusal = Forbidden(
+        'works.placement.kubernetes-fleet.io is forbidden: User "jane" cannot list resource '
+        '"works" in API group "placement.kubernetes-fleet.io" in the namespace "web"'
+    )
+    found = unmade("members", refusal)
+    expected = "you lack the right to list works.placement.kubernetes-fleet.io in namespace web"
+    assert (found.verdict, found.says) == (UNKNOWN, expected)
+
+
+def test_every_finding_that_is_not_well_says_what_to_do() -> None:
+    found: list[Finding] = [
+        *members.judge([], now=NOW, command=plain),
+        *leases.judge("bridge", [], now=NOW, command=plain),
+        *polling.judge(polled(alive=0, last=None), plain),
+    ]
+    assert all(each.advice for each in found)

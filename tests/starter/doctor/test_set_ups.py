@@ -1,0 +1,332 @@
+"""Doctor on a set-up that is well, and on one for each thing that can be wrong with it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from copy import deepcopy
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.worker import Worker, WorkerDeploymentConfig
+
+from api.base import format_time
+from api.kinds import CUSTOM_RESOURCE_DEFINITION, MEMBER_CLUSTER, Kind
+from bridge import BridgeSettings
+from deploy.local import crds
+from hub import Hub, Json
+from starter.doctor.leases import LEASE
+from tests.agent.credentials import grant, kubeconfig_of_nobody
+from tests.starter.doctor.conftest import Doctor
+from tests.support.engine import running_engine
+from tests.support.eventually import eventually
+from tests.support.servers import PrivateApiServer
+from tests.support.temporal import bare_namespace
+from workflows.plugin import connect
+
+_RBAC = "rbac.authorization.k8s.io"
+ROLE = Kind(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False)
+BINDING = Kind(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False)
+
+
+@pytest.fixture
+async def member(hub: Hub, unique: str) -> AsyncIterator[str]:
+    """A member that has just joined and is well."""
+    identity = {"kind": "User", "name": unique, "apiGroup": _RBAC}
+    await hub.create(MEMBER_CLUSTER, {"metadata": {"name": unique}, "spec": {"identity": identity}})
+    await beat(hub, unique)
+    yield unique
+    await hub.delete(MEMBER_CLUSTER, unique)
+
+
+async def beat(hub: Hub, member: str, *, ahead: timedelta = timedelta(0)) -> None:
+    """Report as the member's agent does, by a clock that may be wrong."""
+    now = format_time(datetime.now(UTC) + ahead)
+    conditions = [
+        {"type": kind, "status": "True", "reason": kind, "message": "", "lastTransitionTime": now}
+        for kind in ("Joined", "Healthy")
+    ]
+    agent = {"type": "MemberAgent", "conditions": conditions, "lastReceivedHeartbeat": now}
+    status = {"agentStatus": [agent], "conditions": conditions}
+    await hub.patch(MEMBER_CLUSTER, member, {"status": status}, subresource="status")
+
+
+async def lease(hub: Hub, part: str, *, renewed: timedelta = timedelta(0)) -> None:
+    """Lead a part."""
+    at = (datetime.now(UTC) - renewed).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    spec = {"holderIdentity": "pod-1", "renewTime": at, "leaseDurationSeconds": 600}
+    metadata = {"name": f"fleetgate-{part}", "namespace": "default"}
+    await hub.apply(LEASE, {"metadata": metadata, "spec": spec})
+
+
+@pytest.fixture
+async def leaders(hub: Hub) -> AsyncIterator[None]:
+    """Somebody leads each part."""
+    for part in ("bridge", "placement"):
+        await lease(hub, part)
+    yield
+    for part in ("bridge", "placement"):
+        await hub.delete(LEASE, f"fleetgate-{part}", namespace="default")
+
+
+@pytest.fixture
+async def accounts(hub: Hub) -> None:
+    """The ServiceAccounts and roles that ship."""
+    await grant(hub, "hub-side.yaml")
+
+
+@pytest.fixture
+async def engine(hub: Hub, temporal_address: str, unique: str) -> AsyncIterator[str]:
+    """A worker; its task queue."""
+    temporal = await connect({"TEMPORAL_ADDRESS": temporal_address})
+    async with running_engine(hub, temporal, settings=BridgeSettings(task_queue=unique)):
+        yield unique
+
+
+@pytest.mark.usefixtures("accounts", "leaders", "member")
+async def test_a_set_up_that_is_well(doctor: Doctor, engine: str) -> None:
+    found = await eventually(
+        lambda: doctor("--task-queue", engine), lambda seen: seen.the_workers_poll, within=60
+    )
+    # A dev server keeps histories for a day, and the policies are the operator's choice.
+    allowed = {"Temporal namespace", "admission policies"}
+    assert [each for each in found.findings if each["verdict"] not in {"ok", "warning"}] == []
+    warnings = [each for each in found.findings if each["verdict"] == "warning"]
+    assert [each for each in warnings if each["check"] not in allowed] == []
+    assert found.code == 0
+    checks = {each["check"] for each in found.findings}
+    assert {"API server", "clocks", "kinds", "workers", "leaders", "members", "runs"} <= checks
+
+
+async def test_a_hub_without_kinds(
+    doctor: Doctor, private_api_server: PrivateApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(private_api_server.kubeconfig))
+    found = await doctor()
+    assert found.code == 1
+    (kinds,) = found.of("kinds")
+    assert kinds["verdict"] == "problem"
+    assert kinds["found"].startswith(f"{len(crds.definitions())} are not installed")
+    assert kinds["commands"] == ["fleetgate crds --apply"]
+    assert found.the("members") == ("unknown", "the hub does not serve the kind")
+
+
+async def test_a_hub_whose_kinds_were_edited(
+    doctor: Doctor, private_api_server: PrivateApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(private_api_server.kubeconfig))
+    shipped = {each["metadata"]["name"]: each for each in crds.definitions()}
+    older = deepcopy(shipped["memberclusters.cluster.kubernetes-fleet.io"])
+    edited = deepcopy(shipped["works.placement.kubernetes-fleet.io"])
+    del fields(older)["spec"]["properties"]["taints"]
+    fields(edited)["spec"]["properties"]["note"] = {"type": "string"}
+    async with await Hub.connect(private_api_server.kubeconfig) as hub:
+        await asyncio.gather(
+            *(hub.create(CUSTOM_RESOURCE_DEFINITION, each) for each in (older, edited))
+        )
+    found = await doctor()
+    members = found.about("kind memberclusters.cluster.kubernetes-fleet.io")
+    expected = ("problem", "older, or edited: lacks spec.taints")
+    assert (members["verdict"], members["found"]) == expected
+    works = found.about("kind works.placement.kubernetes-fleet.io")
+    expected = ("warning", "newer, or edited: also has spec.note")
+    assert (works["verdict"], works["found"]) == expected
+
+
+def fields(definition: Json) -> Json:
+    stored = next(each for each in definition["spec"]["versions"] if each["storage"])
+    properties: Json = stored["schema"]["openAPIV3Schema"]["properties"]
+    return properties
+
+
+async def test_a_hub_that_is_away(
+    doctor: Doctor, private_api_server: PrivateApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await private_api_server.kill()
+    monkeypatch.setenv("KUBECONFIG", str(private_api_server.kubeconfig))
+    found = await doctor()
+    assert found.code == 1
+    assert found.the("API server")[0] == "problem"
+    assert {found.the(each)[0] for each in ("kinds", "members", "runs")} == {"unknown"}
+    assert found.the("Temporal")[0] == "ok"
+
+
+async def test_a_temporal_that_is_away(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEMPORAL_ADDRESS", "127.0.0.1:1")
+    found = await doctor()
+    assert found.code == 1
+    assert found.the("Temporal") == ("problem", "nobody listens there")
+    for check in ("Temporal namespace", "search attributes", "workers"):
+        assert found.the(check) == ("unknown", "Temporal cannot be reached")
+    assert found.the("kinds")[0] == "ok"
+
+
+async def test_a_temporal_without_tls_where_tls_is_asked_for(
+    doctor: Doctor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEMPORAL_TLS", "true")
+    found = await doctor()
+    assert found.the("Temporal")[0] == "problem"
+    assert "TLS" in found.the("Temporal")[1]
+
+
+async def test_a_temporal_whose_certificate_nobody_here_trusts(
+    doctor: Doctor, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An API server is a server with TLS, too; it does not come to more than the handshake."""
+    monkeypatch.setenv("TEMPORAL_TLS", "true")
+    monkeypatch.setenv("TEMPORAL_ADDRESS", hub.url.removeprefix("https://"))
+    found = await doctor()
+    (temporal,) = found.of("Temporal")
+    assert temporal["verdict"] == "problem"
+    assert "TEMPORAL_TLS_SERVER_CA_CERT_PATH" in temporal["found"] + temporal["advice"]
+
+
+async def test_a_namespace_that_temporal_does_not_have(
+    doctor: Doctor, unique: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEMPORAL_NAMESPACE", unique)
+    found = await doctor()
+    assert found.code == 1
+    (namespace,) = found.of("Temporal namespace")
+    assert (namespace["verdict"], namespace["found"]) == ("problem", "does not exist")
+    assert unique in namespace["commands"][0]
+
+
+async def test_search_attributes_that_are_missing_or_wrong(
+    doctor: Doctor, temporal_address: str, unique: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = await bare_namespace(temporal_address, unique)
+    monkeypatch.setenv("TEMPORAL_NAMESPACE", unique)
+    (missing,) = (await doctor()).of("search attributes")
+    assert missing["verdict"] == "warning"
+    assert "FleetgateStage" in missing["found"]
+    assert missing["commands"] == ["fleetgate search-attributes"]
+
+    await client.operator_service.add_search_attributes(
+        AddSearchAttributesRequest(
+            namespace=unique,
+            search_attributes={"FleetgateStage": IndexedValueType.INDEXED_VALUE_TYPE_INT},
+        )
+    )
+    (wrong,) = (await doctor()).of("search attributes")
+    expected = "registered as something else than Keyword: FleetgateStage"
+    assert (wrong["verdict"], wrong["found"]) == ("problem", expected)
+
+
+async def test_a_task_queue_that_nobody_polls(doctor: Doctor, unique: str) -> None:
+    found = await doctor("--task-queue", unique)
+    assert found.code == 1
+    assert [each["verdict"] for each in found.of("workers")] == ["problem", "problem"]
+    assert found.of("workers")[0]["found"] == "nobody polls"
+
+
+async def test_workers_of_a_version_that_gets_no_work(
+    doctor: Doctor, temporal_address: str, unique: str
+) -> None:
+    temporal = await connect({"TEMPORAL_ADDRESS": temporal_address})
+    deployment = WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(unique, "build-2"),
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.PINNED,
+    )
+    async with Worker(temporal, task_queue=unique, deployment_config=deployment):
+        found = await eventually(
+            lambda: doctor("--task-queue", unique),
+            lambda seen: "build-2" in seen.of("workers")[0]["found"],
+            within=60,
+        )
+    workers = found.of("workers")[0]
+    assert workers["verdict"] == "problem"
+    assert workers["found"] == "new work is for workers without a version, but build-2 polls"
+    (command,) = workers["commands"]
+    assert command.startswith("temporal worker deployment set-current-version")
+    assert command.endswith(f"--deployment-name {unique} --build-id build-2")
+
+
+async def test_a_user_without_rights_learns_which_are_missing(
+    doctor: Doctor,
+    hub: Hub,
+    hub_kubeconfig: Path,
+    tmp_path: Path,
+    unique: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nobody = await kubeconfig_of_nobody(hub, hub_kubeconfig, tmp_path, name=unique)
+    monkeypatch.setenv("KUBECONFIG", str(nobody))
+    found = await doctor("--task-queue", unique)
+    assert found.code == 1  # nobody polls the task queue
+    assert {each["verdict"] for each in found.of("your rights")} == {"warning"}
+    missing = "memberclusters.cluster.kubernetes-fleet.io"
+    assert found.the("members") == ("unknown", f"you lack the right to list {missing}")
+    verdict, kinds = found.the("kinds")
+    assert verdict == "unknown"
+    assert kinds.startswith(f"all {len(crds.definitions())} are served; whether as this fleetgate")
+    expected = "you lack the right to get serviceaccounts in namespace fleetgate"
+    assert found.the("rights of the processes") == ("unknown", expected)
+
+
+@pytest.mark.usefixtures("accounts")
+async def test_a_process_that_lacks_a_right(doctor: Doctor, hub: Hub) -> None:
+    role = await hub.get(ROLE, "fleetgate-bridge")
+    rules = [each for each in role["rules"] if "events" not in each["resources"]]
+    await hub.patch(ROLE, "fleetgate-bridge", {"rules": rules})
+    found = (await doctor()).about("ServiceAccount fleetgate/fleetgate-bridge")
+    assert found["verdict"] == "problem"
+    expected = "may not do what its roles are for, of fleetgate-bridge: create events"
+    assert found["found"] == expected
+    assert found["commands"] == ["kubectl apply -f deploy/rbac/hub-side.yaml"]
+
+
+@pytest.mark.usefixtures("accounts")
+async def test_a_process_that_may_do_everything(doctor: Doctor, hub: Hub, unique: str) -> None:
+    account = {"kind": "ServiceAccount", "name": "fleetgate-bridge", "namespace": "fleetgate"}
+    role = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": "cluster-admin"}
+    body = {"metadata": {"name": unique}, "roleRef": role, "subjects": [account]}
+    await hub.create(BINDING, body)
+    try:
+        found = (await doctor()).about("ServiceAccount fleetgate/fleetgate-bridge")
+    finally:
+        await hub.delete(BINDING, unique)
+    assert found["verdict"] == "warning"
+    assert "as an administrator" in found["found"]
+
+
+async def test_a_member_that_was_never_heard_of(doctor: Doctor, hub: Hub, member: str) -> None:
+    await hub.patch(MEMBER_CLUSTER, member, {"status": {"agentStatus": []}}, subresource="status")
+    found = (await doctor()).about(f"member {member}")
+    assert found["verdict"] == "problem"
+    assert "nothing can be placed on it" in found["found"]
+
+
+@pytest.mark.parametrize(
+    ("ahead", "verdict", "word"),
+    [
+        (timedelta(minutes=2), "warning", "ahead of"),
+        (timedelta(minutes=20), "problem", "ahead of"),
+        (timedelta(minutes=-2), "warning", "behind"),
+    ],
+)
+async def test_a_member_with_a_wrong_clock(
+    doctor: Doctor, hub: Hub, member: str, ahead: timedelta, verdict: str, word: str
+) -> None:
+    await beat(hub, member, ahead=ahead)
+    found = (await doctor()).about(f"member {member}")
+    assert found["verdict"] == verdict
+    assert word in found["found"]
+
+
+@pytest.mark.usefixtures("leaders")
+async def test_a_leader_that_was_not_heard_of(doctor: Doctor, hub: Hub) -> None:
+    await lease(hub, "bridge", renewed=timedelta(hours=1))
+    found = await doctor()
+    bridge, placement = found.about("leader of bridge"), found.about("leader of placement")
+    assert (bridge["verdict"], placement["verdict"]) == ("problem", "ok")
+    assert "pod-1 was the last" in bridge["found"]
+
+
+async def test_a_worker_whose_metrics_do_not_answer(doctor: Doctor) -> None:
+    found = await doctor("--metrics", "127.0.0.1:1")
+    assert found.the("metrics")[0] == "problem"

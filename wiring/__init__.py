@@ -1,0 +1,20 @@
+"""How the rooms become one process: its settings, its connections, the parts that it runs.
+
+Decides nothing about a rollout. Must not import `starter` or `deploy`.
+"""
+
+from wiring.leading import Part, Surroundings
+from wiring.parts import MANAGER, parts_of
+from wiring.settings import PlacementKind, Role, Settings, Upgrade, problems
+
+__all__ = [
+    "MANAGER",
+    "Part",
+    "PlacementKind",
+    "Role",
+    "Settings",
+    "Surroundings",
+    "Upgrade",
+    "parts_of",
+    "problems",
+]

@@ -1,0 +1,161 @@
+"""The parts of the work that a process runs, as its settings name them."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from functools import partial
+from typing import Final
+
+from prometheus_client import CollectorRegistry
+from temporalio.client import Client, Interceptor
+
+from agent import AgentPool, AgentSettings, MemberSecrets
+from bridge import Bridge, BridgeSettings
+from hub import Hub, SharedCaches, Term, own_namespace
+from placement import Placement, PlacementSettings
+from telemetry import TemporalMetrics, Tracing, start_tracing
+from wiring import temporal
+from wiring.fencing import fenced
+from wiring.leading import LedPart, Make, Part, Seat, Surroundings
+from wiring.settings import PlacementKind, Role, Settings
+
+MANAGER: Final = "fleetgate"
+"""Field manager of what the worker writes, where a room has no name of its own."""
+OUTSIDE: Final = "default"
+"""Namespace of the Leases for processes that run in no pod: every hub has it."""
+
+
+async def parts_of(settings: Settings, around: Surroundings, stack: AsyncExitStack) -> list[Part]:
+    """Everything that the settings name; what has to be closed afterwards goes on the stack.
+
+    An engine polls from now on. Raises HubError or TracingError for what an operator can mend.
+    """
+    led = partial(_led, settings, around)
+    parts: list[Part] = []
+    if settings.run & {Role.ENGINE, Role.BRIDGE}:
+        measured = TemporalMetrics(around.registry)
+        client = await temporal.reach(settings, measured, _traced(settings, stack))
+        caches = SharedCaches(around.hub)
+        if Role.ENGINE in settings.run:
+            await stack.enter_async_context(temporal.engine(client, around.hub, caches, settings))
+        if Role.BRIDGE in settings.run:
+            parts.append(led(Role.BRIDGE, _bridge(client, caches, settings)))
+        parts.append(_Measuring(measured))
+    if Role.PLACEMENT in settings.run and settings.placement is PlacementKind.BUILTIN:
+        parts.append(led(Role.PLACEMENT, _placement))
+    if Role.AGENTS in settings.run:
+        parts += await _agents(settings, led)
+    return parts
+
+
+def _led(
+    settings: Settings,
+    around: Surroundings,
+    role: Role,
+    make: Make,
+    *,
+    of: str = "",
+    namespace: str = "",
+) -> LedPart:
+    """A part that processes take turns at; `of` tells several of one role apart."""
+    namespace = (
+        namespace
+        or settings.lease_namespace
+        or own_namespace(settings.kubeconfig, context=settings.context)
+        or OUTSIDE
+    )
+    part = "-".join(filter(None, (role, of)))
+    return LedPart(Seat(part=part, lease=f"fleetgate-{part}", namespace=namespace), make, around)
+
+
+def _bridge(client: Client, caches: SharedCaches, settings: Settings) -> Make:
+    bridging = BridgeSettings(
+        task_queue=settings.task_queue,
+        stuck_after=settings.stuck_after,
+        temporal_approvals=settings.temporal_approvals,
+    )
+
+    def make(term: Term, hub: Hub, registry: CollectorRegistry) -> Part:
+        teller = fenced(client, term.check)
+        return Bridge(hub, teller, settings=bridging, registry=registry, caches=caches)
+
+    return make
+
+
+def _placement(_: Term, hub: Hub, registry: CollectorRegistry) -> Part:
+    return Placement(hub, settings=PlacementSettings(), registry=registry)
+
+
+async def _agents(settings: Settings, led: Callable[..., LedPart]) -> list[Part]:
+    """Agents of the members that are named, and of those that have Secrets.
+
+    Processes that name the same members take turns, and so do those that follow the same Secrets.
+    """
+    parts: list[Part] = []
+    if settings.members:
+        for path in settings.members.values():
+            # A path that is wrong is the operator's mistake, said at the start.
+            await (await Hub.connect(path, manager=MANAGER)).close()
+        named = ",".join(sorted(settings.members))
+        digest = hashlib.sha256(named.encode()).hexdigest()[:8]
+        parts.append(led(Role.AGENTS, partial(_NamedAgents, settings), of=digest))
+    if settings.member_secrets:
+        make = partial(_SecretAgents, settings)
+        parts.append(led(Role.AGENTS, make, namespace=settings.member_secrets))
+    return parts
+
+
+class _NamedAgents:
+    """Agents of the members that the settings name."""
+
+    def __init__(self, settings: Settings, _: Term, hub: Hub, __: CollectorRegistry) -> None:
+        self._members = settings.members
+        self._pool = _pool(settings, hub)
+
+    async def run(self) -> None:
+        for name, path in self._members.items():
+            self._pool.start(name, partial(Hub.connect, path, manager=MANAGER))
+        await self._pool.run()
+
+    async def ready(self) -> None:
+        await self._pool.ready()
+
+
+class _SecretAgents:
+    """Agents of the members whose kubeconfigs are in Secrets."""
+
+    def __init__(self, settings: Settings, _: Term, hub: Hub, __: CollectorRegistry) -> None:
+        self._pool = _pool(settings, hub)
+        self._secrets = MemberSecrets(hub, self._pool, namespace=settings.member_secrets)
+
+    async def run(self) -> None:
+        await asyncio.gather(self._pool.run(), self._secrets.run())
+
+    async def ready(self) -> None:
+        await asyncio.gather(self._pool.ready(), self._secrets.ready())
+
+
+def _pool(settings: Settings, hub: Hub) -> AgentPool:
+    return AgentPool(hub, settings=AgentSettings(collect_namespaces=settings.collect_namespaces))
+
+
+class _Measuring:
+    """What Temporal's SDK measures, gathered for as long as the process runs."""
+
+    def __init__(self, measured: TemporalMetrics) -> None:
+        self._measured = measured
+
+    async def run(self) -> None:
+        await self._measured.run()
+
+    async def ready(self) -> None:
+        """At once: nothing is measured yet."""
+
+
+def _traced(settings: Settings, stack: AsyncExitStack) -> list[Interceptor]:
+    if settings.tracing is Tracing.NONE:
+        return []
+    tracer = start_tracing()
+    stack.callback(tracer.close)
+    return [tracer.interceptor]

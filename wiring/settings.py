@@ -1,0 +1,149 @@
+"""What an operator can set of a worker, from flags and environment variables."""
+
+import os
+from collections.abc import Mapping
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+
+from planning import durations
+from telemetry import LogFormat, Tracing
+from workflows.messages import DEFAULT_STUCK_AFTER, TemporalApprovals
+
+
+class Role(StrEnum):
+    """A part of the work that a process may do alone or with others."""
+
+    ENGINE = "engine"
+    BRIDGE = "bridge"
+    PLACEMENT = "placement"
+    AGENTS = "agents"
+
+
+class PlacementKind(StrEnum):
+    """Who makes snapshots, bindings and Works."""
+
+    BUILTIN = "builtin"
+    EXTERNAL = "external"
+
+
+class Upgrade(StrEnum):
+    """When a run moves to a newer build of the worker."""
+
+    ANY_TIME = "any-time"
+    BETWEEN_STAGES = "between-stages"
+
+
+class Settings(BaseModel):
+    """Everything an operator can set; read once, from flags and `FLEETGATE_…` variables."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run: frozenset[Role] = frozenset(Role)
+    """Which parts this process does; all by default, since one process serves a small fleet."""
+    placement: PlacementKind = PlacementKind.BUILTIN
+    """`external` leaves snapshots, bindings and Works to another system such as KubeFleet."""
+    kubeconfig: Path | None = None
+    """How to reach the hub; by default KUBECONFIG, or the pod's service account."""
+    context: str | None = None
+    """Context of the kubeconfig; its current one by default."""
+    task_queue: str = Field(default="fleetgate", min_length=1)
+    """Temporal task queue that workflows and activities go through."""
+    stuck_after: timedelta = DEFAULT_STUCK_AFTER
+    """How long a cluster may take before its run counts as stuck; 5m as KubeFleet has it."""
+    temporal_approvals: TemporalApprovals = TemporalApprovals.ACCEPT
+    """`refuse` lets approvals count only if given on the hub, which knows its users; Temporal does
+    not know them. It is taken up by runs that begin afterwards."""
+    metrics_address: str = "127.0.0.1:9464"
+    """host:port of /metrics, /healthz and /readyz; loopback, because it has no access control."""
+    log_format: LogFormat | None = None
+    """`text` or `json`; by default text on a terminal and JSON elsewhere."""
+    tracing: Tracing = Tracing.NONE
+    """`otlp` sends traces where OpenTelemetry's own variables say."""
+    payload_keys: Path | None = None
+    """File with keys that payloads in Temporal are encrypted with, a line `ID: BASE64` each; by
+    default they are not."""
+    deployment: str = Field(default="", pattern=r"^[^.:]*$")
+    """Worker deployment in Temporal: only the build of it that is current gets work. Empty, as by
+    default: any worker does."""
+    build_id: str = Field(default="", validate_default=True)
+    """What tells this build of the worker from others of its deployment; goes with `deployment`."""
+    upgrade: Upgrade = Upgrade.ANY_TIME
+    """When a run goes on with a newer build that was made current: `any-time`, or only
+    `between-stages` and at gates, until when the older build has to stay."""
+    members: dict[str, Path] = {}
+    """Kubeconfigs of the members that this process runs the agents of: `name=path,…`."""
+    member_secrets: str = ""
+    """Namespace on the hub with Secrets that hold members' kubeconfigs, to run their agents too."""
+    collect_namespaces: bool = False
+    """Whether these agents report their members' namespaces, so that a ResourcePlacement goes only
+    where its own is."""
+
+    lease_namespace: str = ""
+    """Namespace on the hub with the Leases by which processes take turns at `bridge`, `placement`
+    and `agents`, the same for all of them; by default that of the worker's pod, or `default`
+    outside a cluster."""
+    identity: str = ""
+    """Name of this process in those Leases, which no other may have while it runs. A pod's name is
+    a good one: its container is then known for the same when it is started again. By default made
+    from host and process."""
+
+    @classmethod
+    def load(cls, environ: Mapping[str, str] = os.environ, /, **overrides: object) -> Self:
+        """Read the variables, of which an empty one is none; an override that is not None wins.
+
+        Raises ValidationError naming the field and its value.
+        """
+        found: dict[str, object] = {
+            name: environ[variable]
+            for name in cls.model_fields
+            if environ.get(variable := f"FLEETGATE_{name.upper()}")
+        }
+        chosen = {name: value for name, value in overrides.items() if value is not None}
+        return cls.model_validate(found | chosen)
+
+    @field_validator("run", mode="before")
+    @classmethod
+    def _split_roles(cls, value: object) -> object:
+        return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+
+    @field_validator("members", mode="before")
+    @classmethod
+    def _split_members(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        pairs = [part.partition("=") for part in value.split(",") if part]
+        if any(not (name and path) for name, _, path in pairs):
+            raise ValueError("write name=path,name=path")
+        return {name.strip(): path for name, _, path in pairs}
+
+    @field_validator("build_id")
+    @classmethod
+    def _of_a_deployment(cls, value: str, info: ValidationInfo) -> str:
+        if bool(value) != bool(info.data.get("deployment", value)):
+            raise ValueError("deployment and build id go together: set both or none")
+        return value
+
+    @field_validator("stuck_after", mode="before")
+    @classmethod
+    def _parse_duration(cls, value: object) -> object:
+        parsed = durations.parse(value) if isinstance(value, str) else value
+        if isinstance(parsed, timedelta) and parsed <= timedelta(0):
+            raise ValueError("write a duration longer than 0s, such as 5m")
+        return parsed
+
+
+def problems(error: ValidationError, overrides: Mapping[str, object]) -> list[str]:
+    """Say which values cannot be used, each under the name by which it was given."""
+    return [_problem(each, overrides) for each in error.errors()]
+
+
+def _problem(error: Mapping[str, Any], overrides: Mapping[str, object]) -> str:
+    name = str(error["loc"][0])
+    by_flag = overrides.get(name) is not None
+    given = f"--{name.replace('_', '-')}" if by_flag else f"FLEETGATE_{name.upper()}"
+    advice = str(error["msg"]).removeprefix("Value error, ")
+    return f"{given} is {error['input']!r}: {advice}"

@@ -1,0 +1,91 @@
+"""How a process reaches Temporal, and the engine that polls it."""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Final
+
+from temporalio.client import Client, Interceptor
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.worker import Worker, WorkerDeploymentConfig
+
+from activities.log_fields import LogFields
+from activities.registry import all_activities
+from hub import Hub, SharedCaches
+from telemetry import TemporalMetrics, temporal_runtime
+from wiring.settings import Settings, Upgrade
+from workflows import encryption
+from workflows.connecting import UnreachableError
+from workflows.plugin import connect_to_namespace
+
+logger = logging.getLogger(__name__)
+
+ACTIVITIES_AT_ONCE: Final = 1000
+"""Slots: one for each run with clusters in flight, and a moment's worth of short effects."""
+STICKY: Final = timedelta(seconds=3)
+"""How long a run's next step waits for a worker that was killed before another one takes it."""
+GRACE: Final = timedelta(seconds=5)
+"""How long activities under way may take to end on SIGTERM; they are repeated otherwise."""
+_BEHAVIOR: Final = {
+    Upgrade.ANY_TIME: VersioningBehavior.AUTO_UPGRADE,
+    Upgrade.BETWEEN_STAGES: VersioningBehavior.PINNED,
+}
+RECONNECT: Final = 1.0
+"""Seconds between two tries to reach Temporal when the worker starts."""
+
+
+async def reach(
+    settings: Settings, measured: TemporalMetrics, interceptors: Sequence[Interceptor]
+) -> Client:
+    """Connect to Temporal, waiting for it and its namespace as long as it takes.
+
+    Raises UnusableSettingsError for what waiting cannot mend.
+    """
+    runtime = temporal_runtime(measured.buffer)
+    environ = dict(os.environ)
+    if settings.payload_keys:
+        environ[encryption.VARIABLE] = str(settings.payload_keys)
+    while True:
+        try:
+            return await connect_to_namespace(environ, runtime=runtime, interceptors=interceptors)
+        except UnreachableError as error:
+            logger.warning("Temporal does not answer, trying again: %s", error)
+            await asyncio.sleep(RECONNECT)
+
+
+@asynccontextmanager
+async def engine(
+    client: Client, hub: Hub, caches: SharedCaches, settings: Settings
+) -> AsyncIterator[None]:
+    """Poll Temporal for workflows and activities while the context is open."""
+    worker = Worker(
+        client,
+        task_queue=settings.task_queue,
+        activities=all_activities(hub, client, caches=caches),
+        max_concurrent_activities=ACTIVITIES_AT_ONCE,
+        sticky_queue_schedule_to_start_timeout=STICKY,
+        graceful_shutdown_timeout=GRACE,
+        interceptors=[LogFields()],
+        deployment_config=versioning(settings),
+    )
+    async with worker:
+        yield
+
+
+def versioning(settings: Settings) -> WorkerDeploymentConfig | None:
+    """By which build Temporal knows the worker; None without a deployment.
+
+    Not merely a build id: a worker of a deployment gets no work before its build is made current.
+    """
+    if not settings.deployment:
+        return None
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(
+            deployment_name=settings.deployment, build_id=settings.build_id
+        ),
+        use_worker_versioning=True,
+        default_versioning_behavior=_BEHAVIOR[settings.upgrade],
+    )

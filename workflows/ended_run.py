@@ -1,0 +1,77 @@
+"""Telling the hub that a run is over whose workflow ended, where the hub takes it to be under way.
+
+A hub that was restored from a backup is older than Temporal. A workflow of its own, under the id
+of the run's, because a workflow is the only writer of a run's status, and because an older worker
+that would not know what to do with it must not begin the run anew.
+
+contract: update-runs 11
+"""
+
+import asyncio
+from typing import Final
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.requests import Survey, Surveyed
+    from api.reasons import ConditionType
+    from api.runs import UpdateRunStatus
+    from planning import conditions
+    from planning.identity import RunRef
+    from planning.runs import marks, phases, restored, run_events
+    from planning.runs.restored import Ended
+    from workflows import calls
+    from workflows.chronicle import Chronicle
+    from workflows.messages import Message, Outcome, UpdateRunInput
+    from workflows.mirror import Mirror
+    from workflows.rollout import Rollout
+
+END_WORKFLOW: Final = "EndUpdateRun"
+"""Workflow type, as the Temporal UI shows it."""
+
+
+class EndRunInput(Message):
+    """Input of the workflow."""
+
+    run: RunRef
+    ended: Ended
+
+
+@workflow.defn(name=END_WORKFLOW)
+class EndUpdateRun:
+    """Ends a run on the hub that ended in Temporal before."""
+
+    @workflow.init
+    def __init__(self, start: EndRunInput) -> None:
+        self._rollout = Rollout(UpdateRunInput(run=start.run))
+        self._mirror = Mirror(self._rollout)
+        self._chronicle = Chronicle(self._rollout)
+
+    @workflow.run
+    async def run(self, start: EndRunInput) -> Outcome:
+        """Write why the run is over, unless the hub knows by now."""
+        keepers = [
+            asyncio.create_task(each) for each in (self._mirror.run(), self._chronicle.run())
+        ]
+        text = restored.ended_text(start.ended)
+        survey = Survey(run=start.run, settled=False, recall=True)
+        surveyed = await calls.effect("survey", survey, Surveyed, summary="is it over by now")
+        if surveyed.facts:
+            self._rollout.ledger.generation = surveyed.facts.generation
+            self._end(surveyed.recorded or UpdateRunStatus(), text)
+        await self._mirror.flushed()
+        await self._chronicle.flushed()
+        for keeper in keepers:
+            keeper.cancel()
+        return Outcome(reason=start.ended.how, message=text)
+
+    def _end(self, recorded: UpdateRunStatus, text: str) -> None:
+        rollout, now = self._rollout, workflow.now()
+        if phases.phase(recorded) in phases.ENDED:
+            return
+        rollout.before = run_events.situation(recorded, desired=rollout.desired)
+        rollout.ledger.recall(recorded)
+        if conditions.has(recorded.conditions, ConditionType.INITIALIZED):
+            marks.run_failed(rollout.ledger, text, now)
+        else:
+            marks.run_not_initialized(rollout.ledger, text, now)
