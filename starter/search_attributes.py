@@ -16,7 +16,6 @@ from starter.helping import examples
 from starter.operating.asking import ask
 from workflows import plugin, search_attributes
 
-KEYWORD: Final = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
 _ADVICE: Final = (
     "ask whoever runs Temporal to type what `fleetgate search-attributes --print` shows"
 )
@@ -60,29 +59,27 @@ async def register(client: Client) -> str:
     """
     service, namespace = client.operator_service, client.namespace
     listed = await service.list_search_attributes(ListSearchAttributesRequest(namespace=namespace))
-    missing = _missing(listed.custom_attributes, namespace)
+    _check(listed.custom_attributes, namespace)
+    missing = search_attributes.missing(listed.custom_attributes)
     if not missing:
         return f"all search attributes are registered in namespace {namespace}"
     await service.add_search_attributes(
         AddSearchAttributesRequest(
-            namespace=namespace, search_attributes=dict.fromkeys(missing, KEYWORD)
+            namespace=namespace, search_attributes=dict.fromkeys(missing, search_attributes.KEYWORD)
         )
     )
     return f"registered in namespace {namespace}: {', '.join(missing)}"
 
 
-def _missing(registered: Mapping[str, "IndexedValueType.ValueType"], namespace: str) -> list[str]:
-    """Names that are not registered. Raises Failure if one is, as something else."""
-    for key in search_attributes.ALL:
-        kind = registered.get(key.name, KEYWORD)
-        if kind != KEYWORD:
-            raise Failure(
-                f"search attribute {key.name} is registered in namespace {namespace} as "
-                f"{_type_name(kind)}, but has to be a Keyword",
-                advice="remove it with `temporal operator search-attribute remove "
-                f"--namespace {namespace} --name {key.name}`, then try again",
-            )
-    return [key.name for key in search_attributes.ALL if key.name not in registered]
+def _check(registered: Mapping[str, "IndexedValueType.ValueType"], namespace: str) -> None:
+    """Raises Failure if one is registered as something else than Keyword."""
+    for name in search_attributes.wrong(registered):
+        raise Failure(
+            f"search attribute {name} is registered in namespace {namespace} as "
+            f"{_type_name(registered[name])}, but has to be a Keyword",
+            advice="remove it with `temporal operator search-attribute remove "
+            f"--namespace {namespace} --name {name}`, then try again",
+        )
 
 
 def _type_name(kind: "IndexedValueType.ValueType") -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from api.kinds import SCOPES, Scope
 from hub import Hub
 from tests.support.servers import HUB, PrivateApiServer, Servers
 
@@ -97,3 +98,10 @@ async def temporal_address(servers: Servers) -> str:
 def unique() -> str:
     """A short name that no other test uses."""
     return f"t{secrets.token_hex(4)}"
+
+
+@pytest.fixture(params=sorted(SCOPES))
+def scope(request: pytest.FixtureRequest) -> Scope:
+    """Both scopes, one after the other."""
+    found: Scope = SCOPES[request.param]
+    return found

@@ -4,8 +4,10 @@
 have them, a run is started without.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
+from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.common import (
     SearchAttributeKey,
     SearchAttributePair,
@@ -29,7 +31,19 @@ STATE: Final = SearchAttributeKey.for_keyword("FleetgateState")
 STAGE: Final = SearchAttributeKey.for_keyword("FleetgateStage")
 """Stage that the run is at; empty before its plan, and when none is left."""
 
+KEYWORD: Final = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
+"""What all of them have to be registered as."""
 ALL: Final[tuple[Key, ...]] = (PLACEMENT, STRATEGY, SCOPE, NAMESPACE, STATE, STAGE)
+
+
+def wrong(registered: Mapping[str, "IndexedValueType.ValueType"]) -> list[str]:
+    """Names that a namespace has registered as something else than Keyword."""
+    return [key.name for key in ALL if registered.get(key.name, KEYWORD) != KEYWORD]
+
+
+def missing(registered: Mapping[str, "IndexedValueType.ValueType"]) -> list[str]:
+    """Names that a namespace has not registered."""
+    return [key.name for key in ALL if key.name not in registered]
 
 
 def at_start(ref: RunRef, spec: UpdateRunSpec) -> TypedSearchAttributes:

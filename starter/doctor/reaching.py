@@ -9,6 +9,7 @@ from temporalio.client import Client
 from starter import temporal
 from starter.doctor.setup import Setup
 from workflows import plugin
+from workflows.connecting import UnusableSettingsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +51,26 @@ async def connect(setup: Setup) -> Client:
             return await plugin.connect(environment)
     except TimeoutError as error:
         raise NotReached(why("timed out", address)) from error
+    except UnusableSettingsError as error:
+        advice = "set it here, and where fleetgate's worker runs"
+        raise NotReached(Why(str(error), advice)) from error
     except (RuntimeError, ValueError, OSError) as error:
         raise NotReached(why(str(error), address)) from error
 
 
 _CERTIFICATE: Final = "TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH"
-_KEY: Final = f"give it valid ones: TEMPORAL_API_KEY, or {_CERTIFICATE}"
 _REASONS: Final[tuple[tuple[str, str, str], ...]] = (
-    ("unknownissuer", "the certificate is not signed by an authority that is known here",
-     "name the authority's certificate with TEMPORAL_TLS_SERVER_CA_CERT_PATH"),
-    ("notvalidforname", "the certificate is for another name",
-     "name it as in the certificate: TEMPORAL_ADDRESS, or TEMPORAL_TLS_SERVER_NAME"),
     ("expired", "the certificate has expired, or a clock is wrong", "renew it"),
     ("certificaterequired", "it wants a client certificate",
      f"give it one with {_CERTIFICATE}"),
-    ("invalidcontenttype", "it does not speak TLS, and TLS is switched on",
-     "unset TEMPORAL_TLS and TEMPORAL_API_KEY, or name an address with TLS"),
-    ("unauthenticated", "it does not accept the credentials, or there are none", _KEY),
-    ("permissiondenied", "the credentials are not enough", _KEY),
     ("dns error", "the name of its host is not known", "see TEMPORAL_ADDRESS"),
     ("connection refused", "nobody listens there", "start it, or name another one"),
     ("timed out", "no answer in time", "see the address, and firewalls on the way"),
 )  # fmt: skip
-"""Parts of the client's texts, what they mean, and what to do. The first that fits counts."""
+"""Parts of the client's texts, what they mean, and what to do. The first that fits counts.
+
+What a setting is to blame for is told by `workflows.connecting` already.
+"""
 
 
 def why(text: str, address: str) -> Why:

@@ -47,22 +47,22 @@ async def namespace(setup: Setup) -> Sequence[Finding]:
     except RPCError as error:
         if error.status is not RPCStatusCode.NOT_FOUND:
             raise
-        return [missing_namespace(about, name)]
+        return [missing_namespace(about)]
     kept = found.config.workflow_execution_retention_ttl.ToTimedelta()
-    return [retention(about, name, kept)]
+    return [retention(about, kept)]
 
 
-def missing_namespace(about: str, name: str) -> Finding:
+def missing_namespace(about: str) -> Finding:
     """There is no such namespace."""
     return problem(
         about,
         "does not exist",
         advice="create it, or name another with TEMPORAL_NAMESPACE",
-        commands=[f"temporal operator namespace create --namespace {name} --retention 30d"],
+        commands=["fleetgate temporal setup --create-namespace"],
     )
 
 
-def retention(about: str, name: str, kept: timedelta) -> Finding:
+def retention(about: str, kept: timedelta) -> Finding:
     """Judge how long histories are kept."""
     if kept >= KEPT:
         return ok(about, f"keeps ended runs for {words.age(kept)}")
@@ -70,7 +70,7 @@ def retention(about: str, name: str, kept: timedelta) -> Finding:
         about,
         f"keeps what happened in ended runs for {words.age(kept)} only",
         advice="keep it for longer: it tells who did what. The objects on the hub stay as they are",
-        commands=[f"temporal operator namespace update --namespace {name} --retention 30d"],
+        commands=["fleetgate temporal setup --retention 720h"],
     )
 
 
@@ -86,10 +86,7 @@ async def attributes(setup: Setup) -> Sequence[Finding]:
 def registered(found: Mapping[str, "IndexedValueType.ValueType"], name: str) -> Finding:
     """Judge what a namespace has registered."""
     about = f"search attributes in {name}"
-    wanted = [key.name for key in search_attributes.ALL]
-    keyword = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
-    wrong = [each for each in wanted if found.get(each, keyword) != keyword]
-    if wrong:
+    if wrong := search_attributes.wrong(found):
         remove = "temporal operator search-attribute remove"
         return problem(
             about,
@@ -100,11 +97,11 @@ def registered(found: Mapping[str, "IndexedValueType.ValueType"], name: str) -> 
                 _REGISTER,
             ],
         )
-    if missing := [each for each in wanted if each not in found]:
+    if missing := search_attributes.missing(found):
         return warning(
             about,
             f"not registered: {', '.join(missing)}",
             advice="register them; runs work without, but cannot be searched for",
             commands=[_REGISTER],
         )
-    return ok(about, f"all {len(wanted)} are registered")
+    return ok(about, f"all {len(search_attributes.ALL)} are registered")

@@ -5,17 +5,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from activities.snapshots import SnapshotActivities
-from api.kinds import SCOPES, Scope
+from api.kinds import Scope
 from hub import Hub
 from tests.activities.content import Content
 from tests.support.hand_overrides import HandOverrides
-
-
-@pytest.fixture(params=sorted(SCOPES))
-def scope(request: pytest.FixtureRequest) -> Scope:
-    """Both scopes, one after the other."""
-    found: Scope = SCOPES[request.param]
-    return found
 
 
 @pytest.fixture

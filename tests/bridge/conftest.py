@@ -11,7 +11,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.registry import all_activities
-from api.kinds import NAMESPACE, SCOPES, Scope
+from api.kinds import NAMESPACE, Scope
 from deploy.local import crds
 from hub import Hub
 from tests.bridge.support import BridgeProcess
@@ -58,13 +58,6 @@ async def bridge(hub: Hub, temporal: Client, task_queue: str) -> AsyncIterator[B
     await process.start()
     yield process
     await process.stop()
-
-
-@pytest.fixture(params=sorted(SCOPES))
-def scope(request: pytest.FixtureRequest) -> Scope:
-    """Both scopes, one after the other."""
-    found: Scope = SCOPES[request.param]
-    return found
 
 
 @pytest.fixture

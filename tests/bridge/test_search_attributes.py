@@ -10,7 +10,6 @@ from temporalio.worker import Worker
 from activities.registry import all_activities
 from api.kinds import Scope
 from hub import Hub
-from starter.search_attributes import KEYWORD
 from tests.bridge.support import BridgeProcess
 from tests.support.hand_placement import HandPlacement
 from tests.support.temporal import bare_namespace
@@ -69,7 +68,9 @@ async def test_runs_work_without_and_whoever_registers_them_has_them(
     await bare.operator_service.add_search_attributes(
         AddSearchAttributesRequest(
             namespace=unique,
-            search_attributes={key.name: KEYWORD for key in search_attributes.ALL},
+            search_attributes={
+                key.name: search_attributes.KEYWORD for key in search_attributes.ALL
+            },
         )
     )
     third = await roll_out(placement, runs[2], 0)

@@ -9,9 +9,9 @@ import pytest
 from temporalio.exceptions import FailureError
 
 from hub import HubError
-from tests.workflows.conftest import engine, placement, scope, temporal
+from tests.workflows.conftest import engine, placement, temporal
 
-__all__ = ["engine", "placement", "scope", "temporal"]
+__all__ = ["engine", "placement", "temporal"]
 
 
 FEW = 50

@@ -32,24 +32,22 @@ def approval(message: str, kind: str = "Approved") -> Json:
 
 async def merge(hub: Hub, kind: Kind, body: Json, change: Json, subresource: str) -> Json:
     """As `kubectl patch --type=merge`."""
-    meta = body["metadata"]
-    return await hub.patch(
-        kind,
-        meta["name"],
-        change,
-        namespace=meta.get("namespace", ""),
-        subresource=subresource,
-        manager="kubectl-patch",
-    )
+    return await _patch(hub, kind, body, change, subresource)
 
 
 async def json_patch(hub: Hub, kind: Kind, body: Json, change: Json, subresource: str) -> Json:
     """As `kubectl patch --type=json`, of each top-level field."""
-    meta = body["metadata"]
     patch: list[Any] = [
         {"op": "add", "path": f"/{top}", "value": _merged(body.get(top, {}), value)}
         for top, value in change.items()
     ]
+    return await _patch(hub, kind, body, patch, subresource)
+
+
+async def _patch(
+    hub: Hub, kind: Kind, body: Json, patch: Json | list[Any], subresource: str
+) -> Json:
+    meta = body["metadata"]
     return await hub.patch(
         kind,
         meta["name"],

@@ -108,13 +108,6 @@ def proxied_engine(server: PrivateApiServer, temporal: Client, tmp_path: Path) -
     return between
 
 
-@pytest.fixture(params=sorted(SCOPES))
-def scope(request: pytest.FixtureRequest) -> Scope:
-    """Both scopes, one after the other."""
-    found: Scope = SCOPES[request.param]
-    return found
-
-
 @pytest.fixture
 def rollout(hub: Hub, scope: Scope, unique: str) -> Rollout:
     """A run that is not written yet."""

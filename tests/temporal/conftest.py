@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from api.kinds import SCOPES, Scope
+from api.kinds import Scope
 from bridge import Bridge, BridgeSettings
 from deploy.local import crds
 from hub import Hub, SharedCaches
@@ -34,13 +34,6 @@ async def own_hub(own_kubeconfig: Path) -> AsyncIterator[Hub]:
     """A client of that hub."""
     async with await Hub.connect(own_kubeconfig) as client:
         yield client
-
-
-@pytest.fixture(params=sorted(SCOPES))
-def scope(request: pytest.FixtureRequest) -> Scope:
-    """Both scopes, one after the other."""
-    found: Scope = SCOPES[request.param]
-    return found
 
 
 @pytest.fixture

@@ -9,12 +9,7 @@ from hub import Hub
 from tests.support.servers import HUB, Servers
 from tests.workflows import conftest as engines
 
-engine, placement, scope, temporal = (
-    engines.engine,
-    engines.placement,
-    engines.scope,
-    engines.temporal,
-)
+engine, placement, temporal = engines.engine, engines.placement, engines.temporal
 
 
 @pytest.fixture(scope="session")
