@@ -55,6 +55,8 @@ class StageRun:
         if adopting.open_clusters(ledger.stage(self._index)):
             await self._update_clusters()
         await pass_gates(rollout, "after", self._stage.after_stage_tasks)
+        # A stop may have come while the last approval was being accepted.
+        await rollout.until_running()
         marks.run_progressing(ledger, workflow.now())
         marks.stage_succeeded(ledger, self._index, workflow.now())
 

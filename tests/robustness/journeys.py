@@ -25,8 +25,8 @@ class Journey(Rollout):
         }
         self.leaving = f"{name}-leaving"
 
-    def _stage(self, name: str, *, gate: bool = False) -> Json:
-        return super()._stage(name, gate=gate) | self._tasks[name]
+    def _stage(self, name: str) -> Json:
+        return super()._stage(name) | self._tasks[name]
 
     async def half_of_stage_one(self) -> None:
         """One cluster of the stage done, one in flight, and the run says so."""

@@ -64,12 +64,12 @@ class Rollout:
         """All clusters, in the order in which they are updated."""
         return [*self.stages["one"], *self.stages["two"]]
 
-    async def begin(self, *, gate: bool = False) -> None:
-        """Create everything and the run; with a gate, stage two waits for an approval."""
-        await self.prepare(gate=gate)
+    async def begin(self, *, gate: bool = False, gate_after: bool = False) -> None:
+        """Create everything and the run; gates are an approval before stage two, and after one."""
+        await self.prepare(gate=gate, gate_after=gate_after)
         await self.placement.create_run(self.name, self.name, index="0")
 
-    async def prepare(self, *, gate: bool = False) -> None:
+    async def prepare(self, *, gate: bool = False, gate_after: bool = False) -> None:
         """Create everything but the run."""
         members = {
             cluster: {"stage": f"{self.name}-{stage}"}
@@ -77,9 +77,10 @@ class Rollout:
             for cluster in clusters
         }
         await self.placement.create(members)
-        await self.placement.strategy(
-            self.name, [self._stage("one"), self._stage("two", gate=gate)]
-        )
+        after = {"afterStageTasks": [APPROVAL]} if gate_after else {}
+        before = {"beforeStageTasks": [APPROVAL]} if gate else {}
+        stages = [self._stage("one") | after, self._stage("two") | before]
+        await self.placement.strategy(self.name, stages)
 
     async def again(self) -> None:
         """Create a second run, for the next version."""
@@ -88,10 +89,9 @@ class Rollout:
         await self.placement.snapshot(self.index, latest=True)
         await self.placement.create_run(self.run, self.name, index=str(self.index))
 
-    def _stage(self, name: str, *, gate: bool = False) -> Json:
+    def _stage(self, name: str) -> Json:
         selector = {"matchLabels": {"stage": f"{self.name}-{name}"}}
-        tasks = {"beforeStageTasks": [APPROVAL]} if gate else {}
-        return {"name": name, "labelSelector": selector, "maxConcurrency": 2} | tasks
+        return {"name": name, "labelSelector": selector, "maxConcurrency": 2}
 
     # -- what members and people do ---------------------------------------------------------
 
@@ -218,6 +218,15 @@ class Rollout:
         for stage in (await self.read())["status"]["stagesStatus"]:
             times = [begin, stage["startTime"], stage["endTime"], end]
             assert times == sorted(times)
+
+    async def approval_after_one_counts(self) -> None:
+        """Wait until the run says that the approval after stage one is given."""
+
+        def says_so(run: Json) -> bool:
+            (task,) = self._stage_of(run, "one")["afterStageTaskStatus"]
+            return bool(condition_of(task, "ApprovalRequestApproved"))
+
+        await in_time(self.read, says_so)
 
     async def started(self, stage: str) -> None:
         """Wait until the run says that all clusters of a stage are started."""

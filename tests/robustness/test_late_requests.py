@@ -7,7 +7,8 @@ from aiohttp import web
 
 from tests.robustness.conftest import Between
 from tests.robustness.rollouts import Rollout, Rollouts
-from tests.support.fault_proxy import all_arrived, all_sprung
+from tests.support.fault_proxy import all_arrived, all_sprung, release
+from tests.support.hand_placement import says
 
 
 def patches(end: str) -> Callable[[web.Request], bool]:
@@ -48,3 +49,23 @@ async def test_the_first_status_of_a_run_does_not_undo_the_last(
         await pair.each(Rollout.finish)
         await all_arrived(traps)
         await pair.each(Rollout.succeeded)
+
+
+async def test_a_stop_while_an_approval_is_being_accepted_stops_the_run(
+    pair: Rollouts, proxied_engine: Between
+) -> None:
+    async with proxied_engine() as proxy:
+        await pair.each(lambda each: each.begin(gate_after=True))
+        await pair.each(lambda each: each.update("one"))
+        accepting = [proxy.trap(patches(f"/{each.name}-after-one/status")) for each in pair]
+        await pair.each(lambda each: each.approved(f"{each.name}-after-one"))
+        await all_sprung(accepting)
+        await pair.each(lambda each: each.placement.set_state(each.run, "Stop"))
+        await pair.each(lambda each: each.reaches("UpdateRunStopped"))
+        release(accepting)
+        await pair.each(Rollout.approval_after_one_counts)
+        for each in pair:
+            assert says(await each.settled(), "Progressing")[1] == "UpdateRunStopped"
+            assert await each.scheduled("two")
+        await pair.each(lambda each: each.placement.set_state(each.run, "Run"))
+        await pair.each(Rollout.finish)
