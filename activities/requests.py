@@ -70,6 +70,8 @@ class StatusWritten(Request):
 
     resource_version: str = ""
     """Version of the object afterwards; empty when somebody else changed it meanwhile."""
+    generation: int = 0
+    """Generation of its spec; 0 when that was not seen."""
     gone: bool = False
     """The run does not exist any more."""
 

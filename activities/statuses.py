@@ -76,7 +76,10 @@ class StatusActivities:
             subresource="status",
             metadata_only=True,
         )
-        return StatusWritten(resource_version=written["metadata"]["resourceVersion"])
+        meta = written["metadata"]
+        return StatusWritten(
+            resource_version=meta["resourceVersion"], generation=meta["generation"]
+        )
 
     async def _version(self, run: RunRef) -> str:
         found = await self._find(run)
@@ -84,11 +87,15 @@ class StatusActivities:
 
     async def _stale(self, run: RunRef) -> StatusWritten:
         found = await self._find(run)
-        return StatusWritten(gone=found is None)
+        if found is None:
+            return StatusWritten(gone=True)
+        return StatusWritten(generation=found.metadata.generation)
 
     @activity.defn(name="set_state")
     async def set_state(self, request: SetState) -> StateSet:
         """Write the desired state into the run's spec, unless it says so already.
+
+        It is for the object as it is found now, as a status is.
 
         Raises (retried): the hub is away. A refusal by the API server is an answer.
         """
@@ -99,15 +106,7 @@ class StatusActivities:
                 return _state_of(found, request.state)
             try:
                 written = await self._hub.patch(
-                    run.scope.run,
-                    run.name,
-                    steering.change(
-                        found.metadata,
-                        request.state,
-                        by=signatures.of_temporal(request.by),
-                        comment=request.comment,
-                    ),
-                    namespace=run.namespace,
+                    run.scope.run, run.name, _change(found, request), namespace=run.namespace
                 )
             except Invalid as error:
                 return _state_of(found, request.state, refused=str(error))
@@ -122,6 +121,14 @@ class StatusActivities:
 
 def _test(path: str, value: str) -> Json:
     return {"op": "test", "path": path, "value": value}
+
+
+def _change(found: UpdateRun, request: SetState) -> Json:
+    meta = found.metadata
+    by = signatures.of_temporal(request.by)
+    patch = steering.change(meta, request.state, by=by, comment=request.comment)
+    patch["metadata"]["resourceVersion"] = meta.resource_version
+    return patch
 
 
 def _state_of(run: UpdateRun | None, wanted: RunState, *, refused: str = "") -> StateSet:

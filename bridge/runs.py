@@ -221,7 +221,8 @@ def _news(run: UpdateRun) -> Signal | None:
     initialized = conditions.find(run.status.conditions, ConditionType.INITIALIZED)
     known = initialized.observed_generation if initialized else 1
     name = _SIGNALS.get(run.spec.state)
-    if name is None or known >= generation:
+    # A status that speaks of a generation to come was told wrongly, and knows nothing.
+    if name is None or known == generation:
         return None
     steered = steering.last(run.metadata)
     return Signal(name, ChangeState(generation=generation, by=steered.by, comment=steered.comment))

@@ -15,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from api.runs import RunState
     from planning import conditions, signatures
     from planning.runs import lifecycle, marks
+    from planning.runs.spec_news import Spec
     from planning.runs.steering import Steered
     from workflows import calls
     from workflows.messages import ChangeState
@@ -46,9 +47,8 @@ class DesiredState:
         """Take a wish. Old news, doubled ones and impossible ones change nothing."""
         rollout = self._rollout
         if message.generation is not None:
-            if message.generation > rollout.ledger.generation:
-                asked = Steered(by=message.by, comment=message.comment)
-                self._observe(wanted, message.generation, asked)
+            asked = Steered(by=message.by, comment=message.comment)
+            rollout.hear(Spec(message.generation, wanted, asked))
             return
         if wanted is not rollout.desired and self.refusal(wanted) is None:
             self._wish, self._message = wanted, message
@@ -59,14 +59,6 @@ class DesiredState:
         """Wait until the hub has the last wish; says why if it did not take it."""
         await workflow.wait_condition(lambda: self._wish is None)
         return self._refused
-
-    def _observe(self, state: RunState, generation: int, asked: Steered | None = None) -> None:
-        # Before the plan is made there is no status that could speak of a generation.
-        if self._rollout.planned:
-            self._rollout.ledger.observe(generation)
-        else:
-            self._rollout.ledger.generation = generation
-        self._rollout.ask(state, asked)
 
     # -- keeping ---------------------------------------------------------------------------
 
@@ -82,8 +74,7 @@ class DesiredState:
             # Meanwhile the person may change their mind, or another one may on the hub.
             written = await calls.effect("set_state", request, StateSet, summary=wish.value)
             self._refused = written.refused
-            if written.generation > self._rollout.ledger.generation:
-                self._observe(written.state, written.generation)
+            self._rollout.hear(Spec(written.generation, written.state))
             if self._wish is wish:
                 self._wish = None
                 self._rollout.ask(written.state)

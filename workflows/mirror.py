@@ -51,7 +51,10 @@ class Mirror:
         )
 
     async def _write(self, patch: Patch) -> None:
+        known = self._rollout.specs.count
         written = await self._send(patch)
+        if written.generation:
+            self._rollout.compare_specs(written.generation, count=known)
         self._rollout.gone = written.gone
         self._rollout.resource_version = written.resource_version
         if not written.resource_version:

@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from planning.runs import adopting, initialization, marks, phases, run_events, sizes
     from planning.runs.facts import HubFacts, SnapshotFacts
     from planning.runs.ledger import DELETION
+    from planning.runs.spec_news import Spec
     from workflows import calls
     from workflows.rollout import Rollout
 
@@ -41,6 +42,7 @@ async def initialize(rollout: Rollout) -> bool:
 
 
 def _take(rollout: Rollout, facts: HubFacts) -> None:
+    rollout.specs.settle(Spec(facts.generation, facts.spec.state))
     # A message may have told of a newer spec while the survey was under way.
     if facts.generation >= rollout.ledger.generation:
         rollout.ledger.generation = facts.generation

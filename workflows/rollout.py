@@ -13,6 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from planning.runs.initialization import Targets
     from planning.runs.ledger import Ledger
     from planning.runs.run_events import Situation
+    from planning.runs.spec_news import Spec, SpecNews
     from planning.runs.steering import Steered
     from planning.runs.tasks import Side
     from workflows.approval_desk import ApprovalDesk
@@ -33,6 +34,8 @@ class Rollout:
         self.desired: RunState = carried.desired if carried else RunState.INITIALIZE
         self.asked = Steered()
         """Who wants the run to be so, and why."""
+        self.specs = SpecNews(Spec(self.ledger.generation, self.desired))
+        """What the hub's spec says, as far as is known."""
         self.targets = carried.targets if carried else Targets()
         self.placement: str = carried.placement if carried else ""
         self.resource_version: str = carried.resource_version if carried else ""
@@ -128,6 +131,29 @@ class Rollout:
         leaving = {**self.targets.leaving, **targets.leaving}
         if (targets.selected, leaving) != (self.targets.selected, self.targets.leaving):
             self.targets = Targets(selected=targets.selected, leaving=leaving)
+
+    def hear(self, spec: Spec) -> None:
+        """Take what somebody says of the run's spec, unless it is old."""
+        if self.specs.tell(spec):
+            self._follow(spec)
+
+    def compare_specs(self, generation: int, *, count: int) -> None:
+        """Take back what cannot be, now that the hub has told its generation.
+
+        With how much was known of the spec when the hub was asked.
+        """
+        before = self.specs.latest
+        self.specs.compare(generation, count=count)
+        if self.specs.latest != before:
+            self._follow(self.specs.latest)
+
+    def _follow(self, spec: Spec) -> None:
+        # Before the plan is made there is no status that could speak of a generation.
+        if self.planned:
+            self.ledger.observe(spec.generation)
+        else:
+            self.ledger.generation = spec.generation
+        self.ask(spec.state, spec.asked)
 
     def ask(self, state: RunState, asked: Steered | None = None) -> None:
         """Take the state that the run shall be in; while it did not run, nobody looked."""

@@ -119,11 +119,11 @@ class Ledger:
             self.touch(f"{_stage_path(index)}/endTime")
 
     def observe(self, generation: int) -> None:
-        """Let every condition speak of a newer generation, so that all results stay valid.
+        """Let every condition speak of another generation, so that all results stay valid.
 
         contract: update-runs 6, step 2
         """
-        if generation <= self.generation:
+        if generation == self.generation:
             return
         self.generation = generation
         self._speak_of_generation()

@@ -8,7 +8,7 @@ from hub import Hub
 from tests.agent.support import Member
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def cluster(
     member_kubeconfig: Callable[[str], Awaitable[Path]],
 ) -> AsyncIterator[Hub]:

@@ -20,7 +20,7 @@ from tests.support.servers import Servers
 from workflows.plugin import connect
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def hub(servers: Servers) -> AsyncIterator[Hub]:
     """A client of an API server that only these tests use."""
     server = await servers.private_api_server()
@@ -31,13 +31,13 @@ async def hub(servers: Servers) -> AsyncIterator[Hub]:
     await server.kill()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def temporal(temporal_address: str) -> Client:
     """A client of the shared Temporal server."""
     return await connect({"TEMPORAL_ADDRESS": temporal_address})
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def task_queue(hub: Hub, temporal: Client) -> AsyncIterator[str]:
     """Task queue of a worker that runs workflows and activities on the hub."""
     name = f"bridge-{secrets.token_hex(4)}"

@@ -45,7 +45,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(line)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def hub(request: pytest.FixtureRequest, servers: Servers) -> AsyncIterator[Hub]:
     """The hub that the tests are pointed at, or the session's own."""
     given: Path | None = request.config.getoption("--kubeconfig", default=None)
@@ -53,7 +53,7 @@ async def hub(request: pytest.FixtureRequest, servers: Servers) -> AsyncIterator
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def engine(request: pytest.FixtureRequest, servers: Servers, hub: Hub) -> AsyncIterator[None]:
     """Worker and bridge, unless the tests are pointed at an engine that runs already."""
     if request.config.getoption("--kubeconfig", default=None):
@@ -65,7 +65,7 @@ async def engine(request: pytest.FixtureRequest, servers: Servers, hub: Hub) -> 
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def namespace(hub: Hub) -> AsyncIterator[str]:
     """A namespace for all tests of one process."""
     name = f"conformance-{secrets.token_hex(4)}"

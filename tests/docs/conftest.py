@@ -18,9 +18,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("docs"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    """Where pages are typed; its fleet ends with the session."""
+    """Where pages are typed; its fleet ends after the last one."""
     found = Desk(tmp_path_factory.mktemp("docs"))
     try:
         yield found

@@ -14,7 +14,7 @@ _STUCK_AFTER = "20s"
 _ALL_JOINED = "kubectl wait memberclusters --all --for=condition=Joined --timeout=60s"
 _CLEAN_UP = """
 kubectl delete csur,csus,crp,clusterresourceoverrides --all --timeout=60s
-own=$(kubectl get ns -o name | grep -vE '/(default|kube-.*|fleet-.*)$' || true)
+own=$(kubectl get ns -o name | grep -vE '/(default|kube-.*|fleet.*)$' || true)
 for each in $own; do kubectl delete sur,rp --all -n ${each#namespace/} --timeout=60s; done
 kubectl delete $own --timeout=60s
 """

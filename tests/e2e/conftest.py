@@ -19,9 +19,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("fleet"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def running_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """The fleet, from the first test that needs it to the end of the session."""
+    """The fleet, from the first test that needs it to the last."""
     folder = tmp_path_factory.mktemp("fleet")
     try:
         yield Fleet.start(folder)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -21,16 +20,17 @@ SETTINGS = PlacementSettings(
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def hub(servers: Servers) -> AsyncIterator[Hub]:
     """A hub that no other test process works on: placements look at the whole of it."""
-    process = os.environ.get("PYTEST_XDIST_WORKER", "main")
-    kubeconfig = await servers.cluster(f"placement-{process}")
-    async with await Hub.connect(kubeconfig) as client:
+    async with (
+        servers.own_cluster("placement") as kubeconfig,
+        await Hub.connect(kubeconfig) as client,
+    ):
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def room(hub: Hub) -> AsyncIterator[Placement]:
     """The built-in placement at work."""
     placement = Placement(hub, settings=SETTINGS)

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -48,14 +47,14 @@ class Person(Protocol):
     async def __call__(self, user: str, *roles: str) -> Hub: ...
 
 
-@pytest.fixture(scope="session")
-async def own_kubeconfig(servers: Servers) -> Path:
+@pytest.fixture(scope="package")
+async def own_kubeconfig(servers: Servers) -> AsyncIterator[Path]:
     """Of a hub where nobody else places or rolls out, nor another test process does."""
-    process = os.environ.get("PYTEST_XDIST_WORKER", "main")
-    return await servers.cluster(f"rights-{process}")
+    async with servers.own_cluster("rights") as kubeconfig:
+        yield kubeconfig
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def admin(own_kubeconfig: Path) -> AsyncIterator[Hub]:
     """The administrator of the hub, who granted the rights as the file's head says."""
     async with await Hub.connect(own_kubeconfig, manager="kubectl") as hub:
@@ -66,7 +65,7 @@ async def admin(own_kubeconfig: Path) -> AsyncIterator[Hub]:
         yield hub
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def clients(
     admin: Hub, own_kubeconfig: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[dict[str, Hub]]:

@@ -27,7 +27,7 @@ LIMITS = Limits(reconnect_most=timedelta(seconds=1))
 """An engine comes back ten times as soon as by default, or these tests would mostly wait for it."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
     """The API server of these tests, started."""
     started = await servers.started_api_server()
@@ -44,7 +44,7 @@ async def hub(server: PrivateApiServer) -> AsyncIterator[Hub]:
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def temporal(temporal_address: str) -> Client:
     """A client of the shared Temporal server."""
     return await connect({"TEMPORAL_ADDRESS": temporal_address})

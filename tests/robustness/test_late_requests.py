@@ -4,11 +4,13 @@ from collections.abc import Callable
 
 import pytest
 from aiohttp import web
+from temporalio.client import Client
 
 from tests.robustness.conftest import Between
 from tests.robustness.rollouts import Rollout, Rollouts
 from tests.support.fault_proxy import all_arrived, all_sprung, release
 from tests.support.hand_placement import says
+from tests.workflows.runs import workflow_id
 
 
 def patches(end: str) -> Callable[[web.Request], bool]:
@@ -69,3 +71,23 @@ async def test_a_stop_while_an_approval_is_being_accepted_stops_the_run(
             assert await each.scheduled("two")
         await pair.each(lambda each: each.placement.set_state(each.run, "Run"))
         await pair.each(Rollout.finish)
+
+
+async def test_a_stop_through_temporal_does_not_undo_what_people_set_later(
+    rollout: Rollout, proxied_engine: Between, temporal: Client
+) -> None:
+    async with proxied_engine() as proxy:
+        await rollout.begin()
+        await rollout.written("one")
+        stopping = proxy.trap(patches(f"/{rollout.run}"), late=True)
+        handle = temporal.get_workflow_handle(workflow_id(await rollout.read(), rollout.scope))
+        await handle.signal("pause")
+        await all_sprung([stopping])
+        await rollout.reaches("UpdateRunStopping")
+        await rollout.placement.set_state(rollout.run, "Run")
+        await rollout.reaches("UpdateRunProgressing")
+        await all_arrived([stopping])
+        run = await rollout.read()
+        assert (run["spec"]["state"], run["metadata"]["generation"]) == ("Run", 3)
+        await rollout.update("one")
+        await rollout.finish()

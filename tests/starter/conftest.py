@@ -14,20 +14,20 @@ from tests.starter.typed import Fleetgate, Typed
 from tests.support.servers import Servers
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def hub_kubeconfig(servers: Servers) -> Path:
     """A hub where nothing works: no engine of another test answers what a command writes."""
     return await servers.cluster("commands")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
     """A client of that hub."""
     async with await Hub.connect(hub_kubeconfig) as client:
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def reached_temporal() -> str:
     """Address at which commands look for Temporal: nothing answers there."""
     return "127.0.0.1:1"

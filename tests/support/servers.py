@@ -10,8 +10,8 @@ import secrets
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,7 @@ from deploy.local.errors import ProcessFailed
 from deploy.local.etcd import etcd
 from deploy.local.processes import Processes, started_after_boot
 from deploy.local.services import ensure
+from deploy.local.state import api_server, controllers
 from deploy.local.temporal import temporal
 from hub import Hub
 
@@ -96,6 +97,19 @@ class Servers:
                     await crds.install(hub, crds.definitions())
                 marker.touch()
             return kubeconfig
+
+    @asynccontextmanager
+    async def own_cluster(self, name: str) -> AsyncIterator[Path]:
+        """A cluster that no other process uses: it ends with the context, for an idle one costs."""
+        process = os.environ.get("PYTEST_XDIST_WORKER", "main")
+        yield await self.cluster(f"{name}-{process}")
+        await self._end_cluster(f"{name}-{process}")
+
+    async def _end_cluster(self, name: str) -> None:
+        with self._once(name) as marker:
+            names = [controllers(name), api_server(name)]
+            await asyncio.to_thread(self.processes.stop, names, grace=_GRACE)
+            marker.unlink()
 
     async def temporal_address(self) -> str:
         """Start a Temporal dev server, once, and return its address."""

@@ -19,7 +19,7 @@ from wiring import Settings
 from wiring.temporal import engine
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def own_kubeconfig(servers: Servers) -> AsyncIterator[Path]:
     """Kubeconfig of a hub whose runs no other test's engine takes."""
     server = await servers.started_api_server()
@@ -29,7 +29,7 @@ async def own_kubeconfig(servers: Servers) -> AsyncIterator[Path]:
     await server.kill()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def own_hub(own_kubeconfig: Path) -> AsyncIterator[Hub]:
     """A client of that hub."""
     async with await Hub.connect(own_kubeconfig) as client:

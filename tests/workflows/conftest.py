@@ -18,13 +18,13 @@ STUCK_AFTER = timedelta(seconds=10)
 """Longer than a busy machine needs to report a cluster, short enough to wait for."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def temporal(temporal_address: str) -> Client:
     """A client of the shared Temporal server."""
     return await connect({"TEMPORAL_ADDRESS": temporal_address})
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def engine(hub_kubeconfig: Path, temporal_address: str) -> AsyncIterator[None]:
     """Worker and bridge; those of several test processes share the work, as in production."""
     settings = BridgeSettings(stuck_after=STUCK_AFTER)

@@ -5,7 +5,7 @@ from temporalio.client import Client, WorkflowUpdateFailedError
 
 from api.kinds import Scope
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, says
+from tests.support.hand_placement import HandPlacement, condition_of, says
 from tests.workflows.runs import reaches, started, workflow_id
 from workflows.messages import ChangeState
 
@@ -148,3 +148,22 @@ async def test_a_run_that_never_started_cannot_be_paused(
     await handle.execute_update("resume", ChangeState())
     run = await reaches(placement, unique, "UpdateRunProgressing")
     assert run["spec"]["state"] == "Run"
+
+
+async def test_a_generation_that_the_spec_never_had_does_not_make_real_changes_old(
+    placement: HandPlacement, unique: str, temporal: Client, scope: Scope
+) -> None:
+    first, second = await two_clusters(placement, unique)
+    await started(placement, first)
+    handle = temporal.get_workflow_handle(workflow_id(await placement.read_run(unique), scope))
+
+    await handle.signal("pause", {"generation": 999})
+    await placement.report(first)
+    await started(placement, second)
+
+    await handle.signal("resume", {"generation": 999})
+    await placement.set_state(unique, "Stop")
+    await reaches(placement, unique, "UpdateRunStopping")
+    await placement.report(second)
+    run = await reaches(placement, unique, "UpdateRunStopped")
+    assert condition_of(run, "Progressing")["observedGeneration"] == 2

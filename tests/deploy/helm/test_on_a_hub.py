@@ -66,9 +66,10 @@ def of_prometheus(kind: str, plural: str) -> Json:
 
 
 @pytest.fixture(scope="module")
-async def kubeconfig(servers: Servers) -> Path:
+async def kubeconfig(servers: Servers) -> AsyncIterator[Path]:
     """Of a cluster that is both hub and member, and nobody else's."""
-    return await servers.cluster("charts")
+    async with servers.own_cluster("charts") as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

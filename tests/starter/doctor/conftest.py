@@ -26,20 +26,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(GROUP))
 
 
-@pytest.fixture(scope="session")
-async def hub_kubeconfig(servers: Servers) -> Path:
+@pytest.fixture(scope="package")
+async def hub_kubeconfig(servers: Servers) -> AsyncIterator[Path]:
     """A hub that a test may break."""
-    return await servers.cluster(GROUP)
+    async with servers.own_cluster("doctor") as kubeconfig:
+        yield kubeconfig
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
     """A client of that hub."""
     async with await Hub.connect(hub_kubeconfig) as client:
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def reached_temporal(temporal_address: str) -> str:
     """Commands reach the Temporal of this session."""
     return temporal_address

@@ -192,7 +192,7 @@ async def test_a_namespace_that_temporal_does_not_have(
     assert found.code == 1
     (namespace,) = found.of("Temporal namespace")
     assert (namespace["verdict"], namespace["found"]) == ("problem", "does not exist")
-    assert unique in namespace["commands"][0]
+    assert namespace["commands"] == ["fleetgate temporal setup --create-namespace"]
 
 
 async def test_search_attributes_that_are_missing_or_wrong(

@@ -22,20 +22,20 @@ STUCK_AFTER = timedelta(seconds=10)
 """Longer than a busy machine needs to report a cluster, short enough to wait for."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def hub_kubeconfig(servers: Servers) -> Path:
     """A hub beside the one where no engine may answer."""
     return await servers.cluster("driven")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
     """A client of that hub."""
     async with await Hub.connect(hub_kubeconfig) as client:
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def engine(hub_kubeconfig: Path, temporal_address: str) -> AsyncIterator[None]:
     """What drives the runs."""
     settings = BridgeSettings(task_queue="driven", stuck_after=STUCK_AFTER)
@@ -43,7 +43,7 @@ async def engine(hub_kubeconfig: Path, temporal_address: str) -> AsyncIterator[N
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def reached_temporal(temporal_address: str) -> str:
     """Commands reach the Temporal of the engine."""
     return temporal_address

@@ -12,20 +12,20 @@ from tests.workflows import conftest as engines
 engine, placement, temporal = engines.engine, engines.placement, engines.temporal
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def hub_kubeconfig(servers: Servers) -> Path:
     """The hub of the engine."""
     return await servers.cluster(HUB)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
     """A client of that hub."""
     async with await Hub.connect(hub_kubeconfig) as client:
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def reached_temporal(temporal_address: str) -> str:
     """Commands reach the Temporal of the engine."""
     return temporal_address
