@@ -7,7 +7,7 @@ from aiohttp import web
 from temporalio.client import Client
 
 from tests.robustness.conftest import Between
-from tests.robustness.rollouts import Rollout, Rollouts
+from tests.robustness.rollouts import Rollout, Rollouts, in_time
 from tests.support.fault_proxy import all_arrived, all_sprung, release
 from tests.support.hand_placement import says
 from tests.workflows.runs import workflow_id
@@ -83,7 +83,7 @@ async def test_a_stop_through_temporal_does_not_undo_what_people_set_later(
         handle = temporal.get_workflow_handle(workflow_id(await rollout.read(), rollout.scope))
         await handle.signal("pause")
         await all_sprung([stopping])
-        await rollout.reaches("UpdateRunStopping")
+        await in_time(rollout.read, lambda run: run["spec"]["state"] == "Stop")
         await rollout.placement.set_state(rollout.run, "Run")
         await rollout.reaches("UpdateRunProgressing")
         await all_arrived([stopping])
