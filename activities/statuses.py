@@ -4,6 +4,7 @@ contract: update-runs 2
 """
 
 import asyncio
+import contextlib
 from datetime import timedelta
 from time import monotonic
 from typing import Final
@@ -25,6 +26,8 @@ API server reads, checks and stores the whole object, which for a thousand clust
 second of work: so one run keeps it busy for a third of the time at most."""
 LONGEST_REST: Final = timedelta(milliseconds=500)
 """A person who looks at a run sees it no later than this because of the rest."""
+AT_ONCE: Final = 4
+"""How often a state is written again at once where the run's own status came in between."""
 
 
 class StatusActivities:
@@ -99,18 +102,24 @@ class StatusActivities:
 
         Raises (retried): the hub is away. A refusal by the API server is an answer.
         """
-        run = request.run
         with told_to_temporal():
-            found = await self._find(run)
-            if found is None or found.spec.state == request.state:
-                return _state_of(found, request.state)
-            try:
-                written = await self._hub.patch(
-                    run.scope.run, run.name, _change(found, request), namespace=run.namespace
-                )
-            except Invalid as error:
-                return _state_of(found, request.state, refused=str(error))
-            return _state_of(UpdateRun.from_wire(written), request.state)
+            for _ in range(AT_ONCE):
+                with contextlib.suppress(Conflict):
+                    return await self._set_state(request)
+            return await self._set_state(request)
+
+    async def _set_state(self, request: SetState) -> StateSet:
+        run = request.run
+        found = await self._find(run)
+        if found is None or found.spec.state == request.state:
+            return _state_of(found, request.state)
+        try:
+            written = await self._hub.patch(
+                run.scope.run, run.name, _change(found, request), namespace=run.namespace
+            )
+        except Invalid as error:
+            return _state_of(found, request.state, refused=str(error))
+        return _state_of(UpdateRun.from_wire(written), request.state)
 
     async def _find(self, run: RunRef) -> UpdateRun | None:
         found = await self._hub.find(run.scope.run, run.name, namespace=run.namespace)

@@ -63,7 +63,8 @@ class StoreReader:
             while True:
                 try:
                     async for line in self._lines(session):
-                        self._take(json.loads(line))
+                        if not self._take(json.loads(line).get("result", {})):
+                            break
                 except (aiohttp.ClientError, OSError, ValueError, TimeoutError):
                     await asyncio.sleep(_LOOK_AGAIN)
 
@@ -82,11 +83,17 @@ class StoreReader:
                 for line in lines:
                     yield line
 
-    def _take(self, message: dict[str, Any]) -> None:
-        for event in message.get("result", {}).get("events", []):
+    def _take(self, result: dict[str, Any]) -> bool:
+        """Take what a watch tells; says whether there will be more of it."""
+        if forgotten := int(result.get("compact_revision", 0)):
+            # A store of the session, of which the beginning is older than this hub.
+            self._revision = forgotten
+            return False
+        for event in result.get("events", []):
             for write in self._writes(event):
                 self._history.store(write)
             self._revision = max(self._revision, int(event["kv"]["mod_revision"]))
+        return True
 
     def _writes(self, event: dict[str, Any]) -> Iterator[Write]:
         key = base64.b64decode(event["kv"]["key"]).decode().removeprefix(self._root)
