@@ -11,7 +11,7 @@ from api.approvals import BaseApprovalRequest
 from api.names import TARGET_UPDATE_RUN, TASK_TYPE
 from api.reasons import ConditionType
 from api.runs import StageStatus, UpdateRun
-from bridge.runs import RunIndex, is_active
+from bridge.runs import RunIndex, is_active, key_of
 from bridge.temporal import Signal, Workflows
 from hub import Cache, Hub, Key, NotFound
 from planning import conditions
@@ -72,7 +72,7 @@ class ApprovalReconciler:
     async def _tell(self, run: UpdateRun, signal: Signal) -> None:
         if not await self._workflows.tell(self._runs.ref(run), signal):
             # A new one will look at the request for itself.
-            self._run_lost((run.metadata.namespace, run.metadata.name))
+            self._run_lost(key_of(run))
 
     async def _explain(self, request: BaseApprovalRequest) -> None:
         """Tell who approved, but not what is asked for now, what is missing (decision 12)."""

@@ -16,7 +16,7 @@ from typing import Final
 from api.reasons import ConditionType
 from api.runs import RunState, UpdateRun
 from bridge.log_fields import logged_about_run
-from bridge.runs import RunIndex, is_active
+from bridge.runs import RunIndex, is_active, key_of
 from bridge.surroundings import Surroundings
 from bridge.temporal import Signal, Workflows
 from hub import Cache, Change, Controller, Key, SharedCaches
@@ -138,7 +138,7 @@ class Dependencies:
     async def _tell(self, run: UpdateRun, reason: str) -> None:
         signal = Signal("recheck", Recheck(reason=reason[:LONGEST_REASON]))
         if not await self._workflows.tell(self._runs.ref(run), signal):
-            self._lost((run.metadata.namespace, run.metadata.name))
+            self._lost(key_of(run))
 
 
 def _is_under_way(run: UpdateRun) -> bool:

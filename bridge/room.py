@@ -16,7 +16,7 @@ from bridge.dependencies import Dependencies
 from bridge.log_fields import logged_about_run
 from bridge.metrics import RunMetrics
 from bridge.presence import Presence, Told
-from bridge.runs import RunIndex, RunReconciler, is_active, is_damaged, is_planned
+from bridge.runs import RunIndex, RunReconciler, is_active, is_damaged, is_planned, key_of
 from bridge.temporal import Workflows
 from hub import Cache, Change, Controller, Hub, Key, SharedCaches
 from planning.runs import tampering
@@ -147,7 +147,7 @@ class _ScopeBridge:
         """A status may have been wiped while no bridge was there; to a new run it is no matter."""
         for run in self._index.active():
             if not is_planned(run):
-                self._run_reconciler.note_damage((run.metadata.namespace, run.metadata.name))
+                self._run_reconciler.note_damage(key_of(run))
 
     def _note_run(self, change: Change) -> None:
         """Queue a run that changed, and approval requests that it waits for but that are gone."""

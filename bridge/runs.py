@@ -53,6 +53,11 @@ class RunIndex:
         )
 
 
+def key_of(run: UpdateRun) -> Key:
+    """By what caches and queues know a run."""
+    return run.metadata.namespace, run.metadata.name
+
+
 def is_active(run: UpdateRun) -> bool:
     """Whether the run is neither over nor on its way out."""
     found = run.status.conditions
@@ -185,7 +190,7 @@ class RunReconciler:
     async def _clean_up(self, run: UpdateRun) -> None:
         """End the workflow, remove the approval requests, let the object go."""
         await self._workflows.cancel(self._runs.ref(run))
-        await self._remove_approvals((run.metadata.namespace, run.metadata.name))
+        await self._remove_approvals(key_of(run))
         if RUN_FINALIZER in run.metadata.finalizers:
             kept = [each for each in run.metadata.finalizers if each != RUN_FINALIZER]
             await self._set_finalizers(run, kept)

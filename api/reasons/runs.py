@@ -51,13 +51,17 @@ STUCK_CLUSTERS_NAMED: Final = 3
 """How many stuck clusters are named; of further ones only dots are shown."""
 
 
+def clusters_named(clusters: Sequence[str]) -> str:
+    """Clusters as a run's message names them: the first few."""
+    more = "..." if len(clusters) > STUCK_CLUSTERS_NAMED else ""
+    return ", ".join(clusters[:STUCK_CLUSTERS_NAMED]) + more
+
+
 def stuck(clusters: Sequence[str], *, stage: str) -> str:
     """Progressing of a run whose clusters, in the order of the stage, take too long."""
-    named = ", ".join(clusters[:STUCK_CLUSTERS_NAMED])
-    more = "..." if len(clusters) > STUCK_CLUSTERS_NAMED else ""
     return (
-        f"The updateRun is stuck waiting for {named}{more} cluster(s) in stage {stage} to finish"
-        " updating, please check placement status for potential errors"
+        f"The updateRun is stuck waiting for {clusters_named(clusters)} cluster(s) in stage "
+        f"{stage} to finish updating, please check placement status for potential errors"
     )
 
 

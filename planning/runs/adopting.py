@@ -25,7 +25,7 @@ from planning.errors import RunAborted, abort, unexpected
 from planning.runs import concurrency, tasks
 from planning.runs.facts import HubFacts
 from planning.runs.initialization import Targets
-from planning.runs.ledger import DELETION
+from planning.runs.ledger import DELETION, stage_of
 from planning.runs.tasks import Side
 
 WHAT_TO_DO: Final = (
@@ -66,9 +66,9 @@ def recall(status: UpdateRunStatus, facts: HubFacts, targets: Targets) -> Recall
     _check_order(status, stage)
     found = Recalled(
         stage=stage,
-        waiting=(waiting := _waiting(_stage(status, stage))),
-        waiting_since=_last_success(_stage(status, stage)) if waiting == "after" else None,
-        in_flight=_in_flight(_stage(status, stage)),
+        waiting=(waiting := _waiting(stage_of(status, stage))),
+        waiting_since=_last_success(stage_of(status, stage)) if waiting == "after" else None,
+        in_flight=_in_flight(stage_of(status, stage)),
         desired=_desired(status),
     )
     _check_state(found, facts, targets, status)
@@ -179,7 +179,7 @@ def _check_named_once(status: UpdateRunStatus) -> None:
 def _check_order(status: UpdateRunStatus, at: int) -> None:
     """Nothing failed, nothing was begun too early, and no more at once than may be."""
     _check_nothing_failed(status)
-    stage = _stage(status, at)
+    stage = stage_of(status, at)
     if at != DELETION:
         _check_later_stages(status, at)
         _check_gates(stage)
@@ -204,7 +204,7 @@ def _check_later_stages(status: UpdateRunStatus, at: int) -> None:
     for index, stage in enumerate(status.stages_status[at + 1 :], start=at + 1):
         if _is_touched(stage):
             raise _not_ours(f"the finished stage `{index}` is after the updating stage `{at}`")
-    if _is_touched(_stage(status, DELETION)):
+    if _is_touched(stage_of(status, DELETION)):
         raise _not_ours(
             "the delete stage is active, but there are still stages updating, "
             f"updatingStageIndex: {at}, lastFinishedStageIndex: {at - 1}"
@@ -240,7 +240,7 @@ def _check_state(
     if state is RunState.INITIALIZE and any(map(_is_touched, _stages(status))):
         raise _not_ours("the updateRun was never started, but its status says that it was")
     if state is RunState.STOP and found.stage != DELETION:
-        stage = _stage(status, found.stage).stage_name
+        stage = stage_of(status, found.stage).stage_name
         for cluster in found.in_flight:
             if cluster not in targets.selected:
                 # While it runs, what has become of the bindings is for the guard to judge.
@@ -256,14 +256,7 @@ def _not_ours(text: str) -> RunAborted:
 
 def _stages(status: UpdateRunStatus) -> Iterator[StageStatus]:
     yield from status.stages_status
-    yield _stage(status, DELETION)
-
-
-def _stage(status: UpdateRunStatus, index: int) -> StageStatus:
-    if index != DELETION:
-        return status.stages_status[index]
-    assert status.deletion_stage_status is not None, "checked before"
-    return status.deletion_stage_status
+    yield stage_of(status, DELETION)
 
 
 def _tasks(stage: StageStatus) -> list[StageTaskStatus]:

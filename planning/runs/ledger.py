@@ -50,11 +50,7 @@ class Ledger:
 
     def stage(self, index: int) -> StageStatus:
         """One stage; `DELETION` is the deletion stage."""
-        if index != DELETION:
-            return self.stages[index]
-        found = self.status.deletion_stage_status
-        assert found is not None, "an initialized run has a deletion stage"
-        return found
+        return stage_of(self.status, index)
 
     @property
     def dirty(self) -> bool:
@@ -216,6 +212,15 @@ class Ledger:
             found += [each.conditions for each in stage.before_stage_task_status]
             found += [each.conditions for each in stage.after_stage_task_status]
         return found
+
+
+def stage_of(status: UpdateRunStatus, index: int) -> StageStatus:
+    """One stage of an initialized run; `DELETION` is the deletion stage."""
+    if index != DELETION:
+        return status.stages_status[index]
+    found = status.deletion_stage_status
+    assert found is not None, "an initialized run has a deletion stage"
+    return found
 
 
 def _stage_path(index: int) -> str:

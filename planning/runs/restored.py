@@ -12,7 +12,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from api.base import format_time
-from api.reasons import ConditionType
+from api.reasons import ConditionType, clusters_named
 from api.runs import UpdateRunStatus
 from planning import conditions
 from planning.errors import abort
@@ -21,8 +21,6 @@ from planning.runs.facts import HubFacts
 WHAT_TO_DO: Final = (
     "nothing was rolled out again; make a new run for the snapshot that the clusters shall have"
 )
-_SHOWN: Final = 3
-"""How many clusters the text names, as that of stuck clusters does."""
 
 
 class Ended(BaseModel):
@@ -62,10 +60,10 @@ def check(facts: HubFacts, *, status: UpdateRunStatus) -> None:
     since = {each.cluster: each.since for each in facts.bindings if each.since}
     back = [name for name, begun in _done(status) if name in since and since[name] < begun]
     if back:
-        shown = ", ".join(back[:_SHOWN]) + "..." * (len(back) > _SHOWN)
         raise abort(
             "the hub was restored from a backup that is older than what this run has done: "
-            f"{len(back)} updated cluster(s) have an earlier content again ({shown}); {WHAT_TO_DO}"
+            f"{len(back)} updated cluster(s) have an earlier content again "
+            f"({clusters_named(back)}); {WHAT_TO_DO}"
         )
 
 

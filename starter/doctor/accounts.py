@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-import yaml
-
 from api.kinds import Kind
+from deploy.local import manifests
 from hub import Json
 from starter import words
 from starter.doctor import reviews
-from starter.doctor.admission import SHIPPED
 from starter.doctor.findings import Finding, ok, problem, unknown, warning
 from starter.doctor.reviews import Account, Deed
 from starter.doctor.setup import HOME, Setup
@@ -38,8 +36,7 @@ Grants = Mapping[Account, Sequence[Grant]]
 
 async def of_processes(setup: Setup) -> Sequence[Finding]:
     """Whether each ServiceAccount may do what its roles in the file say, and not everything."""
-    documents = [each for each in yaml.safe_load_all((SHIPPED / FILE).read_text()) if each]
-    grants = shipped(documents, home=setup.home)
+    grants = shipped(manifests.documents(FILE), home=setup.home)
     there = await asyncio.gather(*(_exists(setup, account) for account in grants))
     if not any(there):
         return [_nobody(setup)]

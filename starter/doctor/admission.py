@@ -2,29 +2,21 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
-import deploy
+from deploy.local import manifests
+from deploy.local.policies import CHECKS, NAMES
 from hub import Json
 from starter.doctor.findings import Finding, ok, warning
 from starter.doctor.setup import Setup
 
-SHIPPED: Final = Path(deploy.__file__).parent / "rbac"
 _GROUP: Final = "admissionregistration.k8s.io"
 
 
 async def policies(setup: Setup) -> Sequence[Finding]:
     """Compare each policy and its binding with what ships."""
-    shipped = [each for path in sorted(SHIPPED.glob("*.yaml")) for each in _in(path)]
+    shipped = [*manifests.documents(CHECKS), *manifests.documents(NAMES)]
     return await asyncio.gather(*(_look(setup, each) for each in shipped))
-
-
-def _in(path: Path) -> list[Json]:
-    documents = yaml.safe_load_all(path.read_text())
-    return [each for each in documents if each and each["apiVersion"].startswith(f"{_GROUP}/")]
 
 
 async def _look(setup: Setup, shipped: Json) -> Finding:

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from api.kinds import Kind
+from api.kinds import LEASE
 from hub import Json
 from starter import words
 from starter.doctor.findings import Finding, ok, problem, unknown, warning
 from starter.doctor.setup import Command, Setup
 
-LEASE: Final = Kind("coordination.k8s.io", "v1", "Lease", "leases", namespaced=True)
 ALWAYS: Final = ("bridge", "placement")
 """Parts without which no run begins, or nothing is placed. Each has the Lease `fleetgate-PART`."""
 SOMETIMES: Final = ("agents",)

@@ -15,7 +15,6 @@ from temporalio.worker import Worker
 from activities.registry import all_activities
 from api.kinds import SCOPES, Scope
 from bridge import Bridge, BridgeSettings
-from deploy.local import crds
 from hub import Hub, Limits
 from tests.robustness.rollouts import Rollout, Rollouts
 from tests.robustness.temporal_server import TemporalServer
@@ -30,11 +29,8 @@ LIMITS = Limits(reconnect_most=timedelta(seconds=1))
 @pytest.fixture(scope="package")
 async def server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
     """The API server of these tests, started."""
-    started = await servers.started_api_server()
-    async with await Hub.connect(started.kubeconfig) as hub:
-        await crds.install(hub, crds.definitions())
-    yield started
-    await started.kill()
+    async with servers.own_hub() as started:
+        yield started
 
 
 @pytest.fixture

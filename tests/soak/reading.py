@@ -70,8 +70,8 @@ class StoreReader:
 
     async def _lines(self, session: aiohttp.ClientSession) -> AsyncIterator[bytes]:
         request = {
-            "key": _coded(self._root),
-            "range_end": _coded(self._root[:-1] + chr(ord("/") + 1)),
+            "key": coded(self._root),
+            "range_end": coded(self._root[:-1] + chr(ord("/") + 1)),
             "start_revision": self._revision + 1,
         }
         async with session.post(
@@ -108,5 +108,6 @@ class StoreReader:
         )
 
 
-def _coded(text: str) -> str:
+def coded(text: str) -> str:
+    """Text as the store's JSON has keys and values."""
     return base64.b64encode(text.encode()).decode()

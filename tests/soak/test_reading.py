@@ -1,7 +1,6 @@
 """Reading a store along, on an etcd of the test's own."""
 
 import asyncio
-import base64
 import json
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from deploy.local.etcd import etcd
 from deploy.local.processes import Processes
 from deploy.local.services import ensure
 from tests.soak.history import History
-from tests.soak.reading import StoreReader
+from tests.soak.reading import StoreReader, coded
 from tests.support.eventually import eventually
 from tests.support.servers import Servers
 
@@ -54,7 +53,3 @@ async def call(etcd: str, what: str, **arguments: str) -> int:
         session.post(f"{etcd}/v3/{what}", json=arguments) as answer,
     ):
         return int((await answer.json(content_type=None))["header"]["revision"])
-
-
-def coded(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()

@@ -149,6 +149,15 @@ class Servers:
         await server.start()
         return server
 
+    @asynccontextmanager
+    async def own_hub(self) -> AsyncIterator["PrivateApiServer"]:
+        """A started API server with the CRDs and without controllers, until the context ends."""
+        server = await self.started_api_server()
+        async with await Hub.connect(server.kubeconfig) as hub:
+            await crds.install(hub, crds.definitions())
+        yield server
+        await server.kill()
+
     @classmethod
     def end_abandoned(cls) -> None:
         """End what sessions left behind that were killed."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.kinds import SCOPES, Scope
-from deploy.local import crds, ports
+from deploy.local import ports
 from hub import Hub
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
@@ -20,11 +20,8 @@ from tests.workflows.runs import reaches, started
 @pytest.fixture(scope="module")
 async def kubeconfig(servers: Servers) -> AsyncIterator[Path]:
     """Kubeconfig of a hub without runs of other tests, which a worker would take over."""
-    server = await servers.started_api_server()
-    async with await Hub.connect(server.kubeconfig) as client:
-        await crds.install(client, crds.definitions())
-    yield server.kubeconfig
-    await server.kill()
+    async with servers.own_hub() as server:
+        yield server.kubeconfig
 
 
 @pytest.fixture(scope="module")

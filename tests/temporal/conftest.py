@@ -10,7 +10,6 @@ from temporalio.client import Client
 
 from api.kinds import Scope
 from bridge import Bridge, BridgeSettings
-from deploy.local import crds
 from hub import Hub, SharedCaches
 from tests.support.guarded_temporal import Authority
 from tests.support.hand_placement import HandPlacement
@@ -22,11 +21,8 @@ from wiring.temporal import engine
 @pytest.fixture(scope="package")
 async def own_kubeconfig(servers: Servers) -> AsyncIterator[Path]:
     """Kubeconfig of a hub whose runs no other test's engine takes."""
-    server = await servers.started_api_server()
-    async with await Hub.connect(server.kubeconfig) as hub:
-        await crds.install(hub, crds.definitions())
-    yield server.kubeconfig
-    await server.kill()
+    async with servers.own_hub() as server:
+        yield server.kubeconfig
 
 
 @pytest.fixture(scope="package")

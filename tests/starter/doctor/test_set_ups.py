@@ -13,11 +13,10 @@ from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from api.base import format_time
-from api.kinds import CUSTOM_RESOURCE_DEFINITION, MEMBER_CLUSTER, Kind
+from api.kinds import CUSTOM_RESOURCE_DEFINITION, LEASE, MEMBER_CLUSTER, Kind
 from bridge import BridgeSettings
 from deploy.local import crds
 from hub import Hub, Json
-from starter.doctor.leases import LEASE
 from tests.agent.credentials import grant, kubeconfig_of_nobody
 from tests.starter.doctor.conftest import Doctor
 from tests.support.engine import running_engine
