@@ -1,9 +1,11 @@
 """Fixtures that start real servers when a test asks for them; see `tests.support.servers`."""
 
+import os
 import secrets
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from zlib import crc32
 
 import hypothesis
 import pytest
@@ -11,6 +13,8 @@ import pytest
 from api.kinds import SCOPES, Scope
 from hub import Hub
 from tests.support.servers import HUB, PrivateApiServer, Servers
+
+pytest_plugins = ["tests.support.together"]
 
 _FOLDER = pytest.StashKey[Path]()
 FLEETS = ("e2e", "docs")
@@ -31,10 +35,19 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("fleetgate")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--scopes", choices=("one", "both"), default="one", help="scopes in which a test is played"
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "both_scopes: the code under test branches by scope")
     if not hasattr(config, "workerinput"):
         Servers.end_abandoned()
         config.stash[_FOLDER] = Servers.make_folder()
+        # Servers are written in Go: memory is there, time to collect garbage is not.
+        os.environ.setdefault("GOGC", "400")
         # As Ctrl-C, so that a time limit on the whole run leaves no server behind either.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 
@@ -100,8 +113,32 @@ def unique() -> str:
     return f"t{secrets.token_hex(4)}"
 
 
-@pytest.fixture(params=sorted(SCOPES))
+@pytest.fixture
 def scope(request: pytest.FixtureRequest) -> Scope:
-    """Both scopes, one after the other."""
+    """The scope in which the test plays; see `pytest_generate_tests`."""
     found: Scope = SCOPES[request.param]
     return found
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Play a test in both scopes where the code tells them apart, elsewhere in one of the two.
+
+    Nearly all code treats a scope as data: four kinds and a namespace. So a module whose subject
+    differs by scope is marked `both_scopes`, and other tests alternate: each section of the
+    contract is played in both scopes, and each promise in one. `--scopes both` plays all in both.
+    """
+    fixtures = metafunc._arg2fixturedefs.get("scope")
+    if not fixtures or fixtures[-1].params or _names(metafunc, "scope"):
+        return
+    chosen = sorted(SCOPES)
+    marked = metafunc.definition.get_closest_marker("both_scopes")
+    if not marked and metafunc.config.getoption("--scopes") == "one":
+        name = f"{metafunc.module.__name__}.{metafunc.function.__name__}"
+        chosen = [chosen[crc32(name.encode()) % len(chosen)]]
+    metafunc.parametrize("scope", chosen, indirect=True)
+
+
+def _names(metafunc: pytest.Metafunc, argument: str) -> bool:
+    """True when the test says itself which values the argument has."""
+    marks = metafunc.definition.iter_markers("parametrize")
+    return any(argument in str(mark.args[0]) for mark in marks)

@@ -9,23 +9,17 @@ may place: `fleetgate worker --run engine,bridge --placement external --stuck-af
 
 import secrets
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from api.kinds import NAMESPACE, SCOPES, Scope
-from bridge import BridgeSettings
+from api.kinds import NAMESPACE, Scope
 from hub import Hub
 from tests.conformance import table
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
-from tests.support.engine import running_engine
-from tests.support.servers import HUB, Servers
-from workflows.plugin import connect
+from tests.support.servers import STUCK_AFTER, Servers
 
-STUCK_AFTER = 3.0
-"""Seconds until a cluster counts as stuck: long enough for one that is fine, short to wait for."""
 WITHIN = 15.0
 """Seconds that an engine may take for a step; more when there is more to do than cores for it."""
 
@@ -47,22 +41,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="package")
 async def hub(request: pytest.FixtureRequest, servers: Servers) -> AsyncIterator[Hub]:
-    """The hub that the tests are pointed at, or the session's own."""
+    """The hub that the tests are pointed at, or the session's own with a worker on it."""
     given: Path | None = request.config.getoption("--kubeconfig", default=None)
-    async with await Hub.connect(given or await servers.cluster(HUB)) as client:
+    async with await Hub.connect(given or await servers.driven_cluster()) as client:
         yield client
-
-
-@pytest.fixture(scope="package")
-async def engine(request: pytest.FixtureRequest, servers: Servers, hub: Hub) -> AsyncIterator[None]:
-    """Worker and bridge, unless the tests are pointed at an engine that runs already."""
-    if request.config.getoption("--kubeconfig", default=None):
-        yield
-        return
-    temporal = await connect({"TEMPORAL_ADDRESS": await servers.temporal_address()})
-    settings = BridgeSettings(stuck_after=timedelta(seconds=STUCK_AFTER))
-    async with running_engine(hub, temporal, settings=settings):
-        yield
 
 
 @pytest.fixture(scope="package")
@@ -74,18 +56,10 @@ async def namespace(hub: Hub) -> AsyncIterator[str]:
     await hub.delete(NAMESPACE, name)
 
 
-@pytest.fixture(params=sorted(SCOPES), ids=lambda name: SCOPES[name].run.kind)
-def scope(request: pytest.FixtureRequest) -> Scope:
-    """Both scopes, one after the other."""
-    found: Scope = SCOPES[request.param]
-    return found
-
-
 @pytest.fixture
 async def world(
     request: pytest.FixtureRequest,
     hub: Hub,
-    engine: None,
     scope: Scope,
     namespace: str,
     unique: str,
@@ -102,7 +76,7 @@ async def world(
         name=unique,
         namespace=namespace if scope.run.namespaced else "",
         within=option("--within", default=None) or WITHIN,
-        stuck_after=option("--stuck-after", default=None) or STUCK_AFTER,
+        stuck_after=option("--stuck-after", default=None) or STUCK_AFTER.total_seconds(),
         note=note,
     )
     yield made

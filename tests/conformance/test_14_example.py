@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from api.kinds import EVENT
 from hub import Json
 from tests.conformance.objects import (
@@ -19,6 +21,8 @@ from tests.conformance.situations import in_flight
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
 from tests.support.eventually import eventually
+
+pytestmark = pytest.mark.both_scopes
 
 
 async def test_14_the_example_reads_as_in_the_contract(world: World) -> None:

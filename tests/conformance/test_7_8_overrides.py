@@ -6,15 +6,19 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from api.kinds import CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, RESOURCE_OVERRIDE_SNAPSHOT, Kind
-from hub import Json, NotFound
+from api.kinds import (
+    CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT,
+    NAMESPACE,
+    RESOURCE_OVERRIDE_SNAPSHOT,
+    Kind,
+)
+from hub import Hub, Json, NotFound
 from tests.conformance.objects import LATEST, stage, stage_of
 from tests.conformance.runs import Run
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
-from tests.support.hand_overrides import OVERRIDES_OF_ALL
 
-pytestmark = OVERRIDES_OF_ALL
+pytestmark = pytest.mark.both_scopes
 
 EVERYWHERE: Json = {"clusterSelectorTerms": []}
 MEMBER_NAME = "kubernetes-fleet.io/member-name"
@@ -74,6 +78,15 @@ class Overrides:
         for kind, namespace, name in self.written:
             with suppress(NotFound):
                 await self.world.hub.delete(kind, name, namespace=namespace)
+
+
+@pytest.fixture
+async def namespace(hub: Hub, unique: str) -> AsyncIterator[str]:
+    """A namespace of the test's own, whose overrides are of no other test's content."""
+    name = f"{unique}-home"
+    await hub.create(NAMESPACE, {"metadata": {"name": name}})
+    yield name
+    await hub.delete(NAMESPACE, name)
 
 
 @pytest.fixture

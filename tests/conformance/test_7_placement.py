@@ -18,6 +18,8 @@ from tests.conformance.texts import E_UNEXP, E_USER, E_VALID
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
 
+pytestmark = pytest.mark.both_scopes
+
 PICK_2: Json = {"placementType": "PickN", "numberOfClusters": 2}
 
 

@@ -20,6 +20,8 @@ from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import states
 from tests.conformance.world import World
 
+pytestmark = pytest.mark.both_scopes
+
 
 async def refused(world: World, error: str, *, index: str | None) -> Json:
     await world.strategy(stage())

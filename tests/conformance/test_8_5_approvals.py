@@ -13,6 +13,8 @@ from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
 from tests.support.eventually import eventually
 
+pytestmark = pytest.mark.both_scopes
+
 # -- the object (section 4) ----------------------------------------------------------------
 
 

@@ -12,6 +12,8 @@ from tests.conformance.violations import Deed, change_policy
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
 
+pytestmark = pytest.mark.both_scopes
+
 
 @pytest.mark.parametrize(
     ("change", "left"),

@@ -207,6 +207,7 @@ async def test_a_watch_tells_what_happens_after_a_version(hub: Hub, unique: str)
     assert [event.type for event in seen] == ["MODIFIED", "DELETED"]
 
 
+@pytest.mark.alone("counts the requests of the shared client")
 async def test_requests_are_counted_by_verb_and_resource(hub: Hub, unique: str) -> None:
     before = hub.requests.copy()
     await hub.apply(CONFIG_MAP, config_map(unique))

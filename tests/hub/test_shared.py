@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from api.kinds import CONFIG_MAP
 from hub import Hub, SharedCaches
 from tests.hub.support import config_map, eventually, fill, names, until
@@ -57,6 +59,7 @@ async def test_a_user_that_fails_lets_go_and_others_stay_in_step(
     await eventually(lambda: len(caches) == 0)
 
 
+@pytest.mark.alone("looks at all tasks of the event loop")
 async def test_closing_ends_all_caches(quick_hub: Hub, unique: str) -> None:
     caches = SharedCaches(quick_hub)
     async with caches.use(CONFIG_MAP, namespace=unique):

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Protocol
@@ -104,24 +104,41 @@ async def gate(request: pytest.FixtureRequest, admin: Hub, unique: str) -> Async
     await found.clear()
 
 
-@pytest.fixture
-def temporal_approvals() -> TemporalApprovals:
+@pytest.fixture(scope="package")
+def temporal_approvals(request: pytest.FixtureRequest) -> TemporalApprovals:
     """What the operator has set; a test may say otherwise."""
-    return TemporalApprovals.ACCEPT
+    return getattr(request, "param", TemporalApprovals.ACCEPT)
+
+
+class _Refusals(logging.Handler):
+    """Keeps what processes say of requests that the API server refused."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.seen: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        if "forbidden" in message.lower():
+            self.seen.append(message)
+
+
+@pytest.fixture(scope="package")
+async def refused(
+    clients: dict[str, Hub], temporal_address: str, temporal_approvals: TemporalApprovals
+) -> AsyncIterator[list[str]]:
+    """What was refused to engine, bridge and placement, which are at work meanwhile."""
+    refusals, root = _Refusals(), logging.getLogger()
+    root.addHandler(refusals)
+    async with _at_work(clients, temporal_address, temporal_approvals):
+        yield refusals.seen
+    root.removeHandler(refusals)
 
 
 @pytest.fixture
-async def processes(
-    clients: dict[str, Hub],
-    temporal_address: str,
-    temporal_approvals: TemporalApprovals,
-    caplog: pytest.LogCaptureFixture,
-) -> AsyncIterator[None]:
+def processes(refused: list[str]) -> Iterator[None]:
     """Engine, bridge and placement at work; none of them may have been refused anything."""
-    with caplog.at_level(logging.INFO):
-        async with _at_work(clients, temporal_address, temporal_approvals):
-            yield
-    refused = [each for each in caplog.messages if "forbidden" in each.lower()]
+    yield
     assert refused == []
 
 

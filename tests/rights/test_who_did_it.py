@@ -1,8 +1,7 @@
 """Who made, stopped, started and approved a run: in the objects, the events and the history."""
 
-import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,11 @@ from temporalio.client import Client, WorkflowUpdateFailedError
 
 from api.kinds import EVENT
 from hub import Json
-from starter import cli
 from tests.placement.world import World, condition, until
 from tests.rights.gates import annotations
 from tests.rights.people import bind, kubeconfig_of
 from tests.rights.test_processes import approve, run, says, strategy
-from tests.starter.typed import Typed
+from tests.starter.typed import Typed, type_command
 from workflows.messages import Approve, ChangeState, TemporalApprovals
 from workflows.plugin import connect
 
@@ -27,30 +25,32 @@ def named(world: World, user: str) -> str:
     return f"{user}-{world.unique}"
 
 
+@pytest.fixture(scope="module")
+def reached_temporal(temporal_address: str) -> Iterator[None]:
+    """Commands reach Temporal."""
+    with pytest.MonkeyPatch.context() as surroundings:
+        surroundings.setenv("TEMPORAL_ADDRESS", temporal_address)
+        yield
+
+
 @pytest.fixture
 async def types(
     world: World,
     own_kubeconfig: Path,
-    temporal_address: str,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    reached_temporal: None,
 ) -> Types:
     """Type a command as somebody: jane may run, joe may approve, both reach Temporal.
 
     Their names end as the test's other names: other tests know others of these names.
     """
-    monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_address)
     for user, role in (("jane", "fleetgate-runner"), ("joe", "fleetgate-approver")):
         await bind(world.hub, named(world, user), role, namespace=world.home)
 
     async def typed(user: str, *words: str) -> Typed:
         kubeconfig = kubeconfig_of(named(world, user), admin=own_kubeconfig, folder=tmp_path)
         flags = ["-n", world.home] if world.home else []
-        capsys.readouterr()
-        code = await asyncio.to_thread(cli.run, [*words, *flags, "--kubeconfig", str(kubeconfig)])
-        out, err = capsys.readouterr()
-        return Typed(code, out, err)
+        return await type_command([*words, *flags, "--kubeconfig", str(kubeconfig)])
 
     return typed
 
@@ -211,7 +211,7 @@ async def test_what_comes_through_temporal_alone_says_so(world: World, temporal:
     assert given["message"].endswith("(by an unknown user of Temporal, who says: joe] [by jane)")
 
 
-@pytest.mark.parametrize("temporal_approvals", [TemporalApprovals.REFUSE])
+@pytest.mark.parametrize("temporal_approvals", [TemporalApprovals.REFUSE], indirect=True)
 async def test_an_operator_may_have_approvals_in_temporal_refused(
     world: World, types: Types, temporal: Client
 ) -> None:

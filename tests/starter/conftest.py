@@ -1,16 +1,14 @@
 """Typing `fleetgate …` in a test."""
 
-import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
 from hub import Hub
-from starter import cli
 from tests.starter.runs import RunOnHub
-from tests.starter.typed import Fleetgate, Typed
+from tests.starter.typed import Fleetgate, Typed, type_command
 from tests.support.servers import Servers
 
 
@@ -33,25 +31,24 @@ def reached_temporal() -> str:
     return "127.0.0.1:1"
 
 
+@pytest.fixture(scope="module")
+def desk(
+    hub_kubeconfig: Path, reached_temporal: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """The surroundings in which a module's commands are typed."""
+    with pytest.MonkeyPatch.context() as surroundings:
+        surroundings.chdir(tmp_path_factory.mktemp("desk"))
+        surroundings.setenv("KUBECONFIG", str(hub_kubeconfig))
+        surroundings.setenv("TEMPORAL_ADDRESS", reached_temporal)
+        yield
+
+
 @pytest.fixture
-def fleetgate(
-    hub_kubeconfig: Path,
-    reached_temporal: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> Fleetgate:
+def fleetgate(desk: None) -> Fleetgate:
     """Type a command against the hub of these tests."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("KUBECONFIG", str(hub_kubeconfig))
-    monkeypatch.setenv("TEMPORAL_ADDRESS", reached_temporal)
 
     async def typed(*arguments: str) -> Typed:
-        capsys.readouterr()
-        # In a thread, because a command brings its own event loop.
-        code = await asyncio.to_thread(cli.run, arguments)
-        out, err = capsys.readouterr()
-        return Typed(code, out, err)
+        return await type_command(arguments)
 
     return typed
 
@@ -73,6 +70,7 @@ def in_folder_of_a_fleet(
 ) -> None:
     """The current folder is that of a local fleet, and no other hub is named."""
     monkeypatch.delenv("KUBECONFIG")
+    monkeypatch.chdir(tmp_path)
     folder = tmp_path / ".fleetgate"
     folder.mkdir()
     (folder / "hub.kubeconfig").write_text(hub_kubeconfig.read_text())

@@ -162,6 +162,7 @@ async def test_a_run_of_the_name_elsewhere_is_pointed_out(incident: Incident) ->
     assert f"elsewhere: fleetgate run explain {incident.name}{incident.flag}\n" in typed.err
 
 
+@pytest.mark.alone("counts the requests of the shared client")
 async def test_of_many_clusters_few_are_looked_up_and_the_others_counted(
     incident: Incident,
 ) -> None:

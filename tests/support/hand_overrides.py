@@ -8,7 +8,10 @@ from api import names
 from api.kinds import CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, RESOURCE_OVERRIDE_SNAPSHOT, Kind
 from hub import Hub, Json
 
-OVERRIDES_OF_ALL = pytest.mark.xdist_group("overrides of all placements")
+OVERRIDES_OF_ALL = [
+    pytest.mark.xdist_group("overrides of all placements"),
+    pytest.mark.alone("an override that names no placement is for all"),
+]
 """For tests that write overrides which name no placement, and tests that such a one disturbs."""
 EVERYWHERE: Json = {"clusterSelectorTerms": []}
 

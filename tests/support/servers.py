@@ -9,23 +9,26 @@ import os
 import secrets
 import shutil
 import signal
+import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 
 import psutil
-from filelock import FileLock
+from filelock import AsyncFileLock, FileLock
 
 from deploy.local import crds, ports
 from deploy.local.binaries import Binaries, find_all
 from deploy.local.control_plane import ControlPlane, ensure_control_plane
 from deploy.local.errors import ProcessFailed
 from deploy.local.etcd import etcd
+from deploy.local.ports import LOOPBACK
 from deploy.local.processes import Processes, started_after_boot
-from deploy.local.services import ensure
+from deploy.local.services import Service, answers, ensure
 from deploy.local.state import api_server, controllers
 from deploy.local.temporal import temporal
 from hub import Hub
@@ -34,6 +37,15 @@ FOLDER_VARIABLE = "FLEETGATE_TEST_SERVERS"
 """Hands the session's folder from the main process to its workers."""
 
 HUB = "hub"
+"""Where no engine works: tests read and write objects, or bring an engine of their own."""
+DRIVEN = "driven"
+"""Where a worker drives every run."""
+STUCK_AFTER = timedelta(seconds=4)
+"""That worker's limit: longer than a busy machine needs to report a cluster, short to wait for."""
+
+_LOCKS: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+"""Let tests of this process take turns at a server; a file does so for other processes."""
+_WORKER = Path(__file__).parent.parent.parent / "worker.py"
 _GRACE = timedelta(seconds=3)
 _PREFIX = "fleetgate-tests-"
 _PORTS = 3
@@ -68,7 +80,7 @@ class Servers:
 
     async def etcd_address(self) -> str:
         """Start the store of all API servers, once, and return where it is."""
-        with self._once("etcd") as address:
+        async with self._once("etcd") as address:
             if not address.exists():
                 service = etcd(
                     self.binaries.etcd,
@@ -83,7 +95,7 @@ class Servers:
     async def cluster(self, name: str) -> Path:
         """Start a cluster with controllers and the CRDs, once, and return its kubeconfig."""
         etcd_address = await self.etcd_address()
-        with self._once(name) as marker:
+        async with self._once(name) as marker:
             kubeconfig = self.folder / f"{name}.kubeconfig"
             if not marker.exists():
                 plane = self._plane(name, etcd_address=etcd_address)
@@ -106,14 +118,14 @@ class Servers:
         await self._end_cluster(f"{name}-{process}")
 
     async def _end_cluster(self, name: str) -> None:
-        with self._once(name) as marker:
+        async with self._once(name) as marker:
             names = [controllers(name), api_server(name)]
             await asyncio.to_thread(self.processes.stop, names, grace=_GRACE)
             marker.unlink()
 
     async def temporal_address(self) -> str:
         """Start a Temporal dev server, once, and return its address."""
-        with self._once("temporal") as address:
+        async with self._once("temporal") as address:
             if not address.exists():
                 service = temporal(
                     self.binaries.temporal,
@@ -124,6 +136,21 @@ class Servers:
                 await ensure(service, processes=self.processes)
                 address.write_text(service.address)
             return address.read_text()
+
+    async def driven_cluster(self) -> Path:
+        """Start the cluster whose runs one worker drives, once, and return its kubeconfig.
+
+        The worker is a process of its own, as in production: it works on beside tests that keep
+        their event loop busy, and no test process pays for it.
+        """
+        kubeconfig = await self.cluster(DRIVEN)
+        temporal_address = await self.temporal_address()
+        async with self._once("worker") as marker:
+            if not marker.exists():
+                worker = _worker(kubeconfig, temporal_address=temporal_address)
+                await ensure(worker, processes=self.processes)
+                marker.touch()
+        return kubeconfig
 
     async def private_api_server(self) -> "PrivateApiServer":
         """Return an API server of one test's own, not started yet, without controllers."""
@@ -188,11 +215,29 @@ class Servers:
             etcd_address=etcd_address,
         )
 
-    @contextmanager
-    def _once(self, name: str) -> Iterator[Path]:
+    @asynccontextmanager
+    async def _once(self, name: str) -> AsyncIterator[Path]:
         """Hold the lock of one server; the file yielded exists once the server is there."""
-        with FileLock(self.folder / f"{name}.lock"):
+        async with _LOCKS[name], AsyncFileLock(self.folder / f"{name}.lock"):
             yield self.folder / f"{name}.started"
+
+
+def _worker(kubeconfig: Path, *, temporal_address: str) -> Service:
+    metrics_address = f"{LOOPBACK}:{ports.choose()}"
+    settings = {
+        "KUBECONFIG": str(kubeconfig),
+        "TEMPORAL_ADDRESS": temporal_address,
+        "FLEETGATE_RUN": "engine,bridge",
+        "FLEETGATE_PLACEMENT": "external",
+        "FLEETGATE_STUCK_AFTER": f"{STUCK_AFTER.total_seconds():g}s",
+        "FLEETGATE_METRICS_ADDRESS": metrics_address,
+    }
+    return Service(
+        name="worker",
+        argv=(sys.executable, str(_WORKER)),
+        environment=settings,
+        ready=lambda: answers(f"http://{metrics_address}/readyz"),
+    )
 
 
 def _lives(owner: str) -> bool:

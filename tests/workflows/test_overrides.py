@@ -19,7 +19,7 @@ from tests.support.hand_overrides import (
 from tests.support.hand_placement import HandPlacement, says
 from tests.workflows.runs import reaches, started
 
-pytestmark = [pytest.mark.usefixtures("engine"), OVERRIDES_OF_ALL]
+pytestmark = [pytest.mark.usefixtures("engine"), *OVERRIDES_OF_ALL]
 
 CONFIG_MAP = selector("ConfigMap", "web")
 

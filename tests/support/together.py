@@ -1,0 +1,309 @@
+"""Run the async tests of a module together, in the one event loop of the session.
+
+A test on a real server mostly waits: for a watch, a debounce, a timer of its own. Ten of them wait
+side by side in the time of one. Each test stays a test: it has its own fixtures, report, duration
+and time limit, and reports come in the order in which the tests stand in the module.
+
+How: pytest sets a test up, calls it and tears it down in plain functions, which hand each coroutine
+to pytest-asyncio's runner. Here those functions run in a greenlet, one for each test, and the
+runner's `run` switches to the event loop until the coroutine is done, as SQLAlchemy does to call
+async drivers from synchronous code. Fixtures of one test are copied for it; those that tests share
+are set up by the test that comes first, while the others that want them wait.
+
+A test that changes the process as a whole runs by itself: one that asks for a fixture in `ALONE`,
+one marked `alone`, and everything that is not a coroutine.
+"""
+
+import asyncio
+import contextvars
+import copy
+import dataclasses
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from types import SimpleNamespace
+from typing import Any, Final, Literal
+
+import pytest
+from _pytest.fixtures import FixtureDef, SubRequest
+from _pytest.runner import SetupState
+from _pytest.scope import Scope
+from greenlet import getcurrent, greenlet
+from pytest_asyncio import is_async_test
+from xdist.scheduler import LoadGroupScheduling
+
+Phase = Literal["setup", "call", "teardown"]
+
+AT_ONCE: Final = 10
+"""More than that only wait for the cores."""
+
+ALONE: Final = frozenset({"capfd", "caplog", "capsys", "monkeypatch", "recwarn", "no_tracebacks"})
+"""Fixtures that change the process or look at all of it."""
+
+# These keep to one test at a time: they swap streams, handlers and signals of the process.
+_OF_THE_PROCESS: Final = ("capturemanager", "logging-plugin", "runner", "timeout")
+_ENDS_THE_SESSION: Final = (pytest.exit.Exception, KeyboardInterrupt)
+_RUNNER: Final = "_session_scoped_runner"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("together").addoption(
+        "--at-once",
+        type=int,
+        default=AT_ONCE,
+        help="async tests of a module that run at once; 1: each by itself (default: %(default)s)",
+    )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> "ByModule":
+    """Hand out whole modules to the processes of pytest-xdist."""
+    return ByModule(config, log)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "alone(why): an async test beside which no other one runs")
+    if config.getoption("--at-once") > 1:
+        config.pluginmanager.register(Together(config))
+
+
+class ByModule(LoadGroupScheduling):
+    """Keeps the tests of a module in one process, and those of an `xdist_group` too."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        group: str = super()._split_scope(nodeid)
+        return nodeid.partition("::")[0] if group == nodeid else group
+
+
+class Together:
+    """Runs the tests of a module at the first of them, and reports each when its turn comes."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._at_once: int = config.getoption("--at-once")
+        self._limit = float(config.getini("timeout"))
+        self._reports: dict[pytest.Item, list[pytest.TestReport]] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> bool | None:
+        """Report a test that has run, or run it with the others of its module."""
+        if item not in self._reports and may_join(item):
+            companions = [each for each in item.session.items if _may_accompany(each, item)]
+            if len(companions) > 1:
+                # Each has a limit of its own; this one would be for all of them.
+                item.ihook.pytest_timeout_cancel_timer(item=item)
+                self._run(companions)
+        reports = self._reports.pop(item, None)
+        if reports is None:
+            return None
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        for report in [*reports[:-1], _leave_collectors(item, nextitem, reports[-1])]:
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
+
+    def _run(self, items: "Sequence[pytest.Function]") -> None:
+        state: SetupState = items[0].session._setupstate
+        module = items[0].getparent(pytest.Module)
+        assert module is not None
+        shared = _SharedFixtures()
+        try:
+            state.setup(module)  # type: ignore[arg-type]
+        except Exception:  # noqa: BLE001 - the ordinary protocol reports it
+            return
+        tests = [_Test(item, shared, limit=self._limit) for item in items]
+        runner = tests[0].runner()
+        run = runner.run
+        runner.run = _run_in_greenlet
+        try:
+            run(self._gather(tests))
+        finally:
+            del runner.run
+        self._reports |= {test.item: test.reports for test in tests}
+
+    async def _gather(self, tests: "Sequence[_Test]") -> None:
+        free = asyncio.Semaphore(self._at_once)
+
+        async def one(test: _Test) -> None:
+            async with free:
+                await test.run()
+
+        await asyncio.gather(*map(one, tests))
+
+
+def may_join(item: pytest.Item) -> bool:
+    """True for a test beside which others may run."""
+    return (
+        isinstance(item, pytest.Function)
+        and is_async_test(item)
+        and not hasattr(item.obj, "hypothesis")
+        and ALONE.isdisjoint(item.fixturenames)
+        and not any(item.iter_markers("alone"))
+        and not any(item.iter_markers("filterwarnings"))
+        and not any(item.iter_markers("timeout"))
+    )
+
+
+def _may_accompany(item: pytest.Item, first: pytest.Item) -> bool:
+    return (
+        item.path == first.path and may_join(item) and _shared_values(item) == _shared_values(first)
+    )
+
+
+def _shared_values(item: pytest.Item) -> list[tuple[str, int]]:
+    """Parameters of fixtures that tests share: only one value of each can be set up at a time."""
+    call = getattr(item, "callspec", None)
+    if call is None:
+        return []
+    scopes = call._arg2scope
+    return sorted(
+        (each, call.indices[each]) for each in scopes if scopes[each] is not Scope.Function
+    )
+
+
+def _leave_collectors(
+    item: pytest.Item, nextitem: pytest.Item | None, report: pytest.TestReport
+) -> pytest.TestReport:
+    """Tear down what no later test needs; the test's report, or that of a failure in doing so."""
+    session = item.session
+    if session.shouldfail or session.shouldstop:
+        nextitem = None
+    call = pytest.CallInfo.from_call(
+        lambda: session._setupstate.teardown_exact(nextitem), when="teardown"
+    )
+    if call.excinfo is None or report.failed:
+        return report
+    failed: pytest.TestReport = item.ihook.pytest_runtest_makereport(item=item, call=call)
+    return failed
+
+
+def _run_in_greenlet(
+    coroutine: Coroutine[Any, Any, Any], *, context: contextvars.Context | None = None
+) -> Any:
+    """Stand in for the runner's `run`: let the event loop run until the coroutine is done."""
+    return getcurrent().parent.switch((coroutine, context))
+
+
+class _SharedFixtures:
+    """Fixtures of a wider scope than one test, each set up by one test at a time."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, _SharedFixture] = {}
+
+    def of(self, definition: FixtureDef[Any]) -> "_SharedFixture":
+        return self._known.setdefault(id(definition), _SharedFixture(definition))
+
+
+class _SharedFixture:
+    """A fixture definition that one test at a time may execute."""
+
+    def __init__(self, definition: FixtureDef[Any]) -> None:
+        self._definition = definition
+        self._lock = asyncio.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._definition, name)
+
+    def execute(self, request: SubRequest) -> Any:
+        """Return its value; wait while another test sets it up."""
+        alone = getcurrent().parent is None
+        if alone or self._definition.cached_result is not None:
+            return self._definition.execute(request)
+        _run_in_greenlet(self._lock.acquire())  # type: ignore[arg-type]
+        try:
+            return self._definition.execute(request)
+        finally:
+            self._lock.release()
+
+
+class _Test:
+    """One test among others: its greenlet, its fixtures and its part of pytest's state."""
+
+    def __init__(self, item: pytest.Function, shared: _SharedFixtures, *, limit: float) -> None:
+        self.item = item
+        self.reports: list[pytest.TestReport] = []
+        self._limit = limit
+        self._collectors = item.listchain()[:-1]
+        self._state = SetupState()
+        self._state.stack = dict(item.session._setupstate.stack)
+        item._fixtureinfo = dataclasses.replace(
+            item._fixtureinfo,
+            name2fixturedefs={
+                name: tuple(_own(each, shared) for each in definitions)
+                for name, definitions in item._fixtureinfo.name2fixturedefs.items()
+            },
+        )
+        item._initrequest()
+
+    def runner(self) -> Any:
+        """Pytest-asyncio's runner, before any greenlet needs it."""
+        self._state.stack[self.item] = ([], None)
+        try:
+            return self._switch(lambda: self.item._request.getfixturevalue(_RUNNER))
+        finally:
+            del self._state.stack[self.item]
+
+    async def run(self) -> None:
+        """Set up, call and tear down in a greenlet, and await what it asks for."""
+        running = greenlet(self._protocol)
+        running.gr_context = contextvars.copy_context()
+        wanted = self._switch(running.switch)
+        while not running.dead:
+            try:
+                value = await self._awaited(*wanted)
+            except BaseException:  # noqa: BLE001 - it belongs to the test
+                error = sys.exc_info()
+                wanted = self._switch(lambda error=error: running.throw(*error))
+            else:
+                wanted = self._switch(lambda value=value: running.switch(value))
+
+    async def _awaited(
+        self, coroutine: Coroutine[Any, Any, Any], context: contextvars.Context | None
+    ) -> Any:
+        async with asyncio.timeout(self._limit):
+            return await asyncio.create_task(coroutine, context=context)
+
+    def _switch(self, into: Callable[[], Any]) -> Any:
+        """Let the test go on with its own part of pytest's state."""
+        session = self.item.session
+        outer, session._setupstate = session._setupstate, self._state
+        try:
+            return into()
+        finally:
+            session._setupstate = outer
+
+    def _protocol(self) -> None:
+        item = self.item
+        after = SimpleNamespace(listchain=lambda: self._collectors)
+        if self._phase("setup", lambda: self._state.setup(item)).passed:
+            self._phase("call", item.runtest)
+        self._phase("teardown", lambda: self._state.teardown_exact(after), nextitem=after)  # type: ignore[arg-type]
+        item._request = False  # type: ignore[assignment]
+        item.funcargs = None  # type: ignore[assignment]
+
+    def _phase(self, when: Phase, act: Callable[[], None], **more: Any) -> pytest.TestReport:
+        """What pytest does in a phase, less what would touch the tests beside this one."""
+        manager = self.item.config.pluginmanager
+        others = [manager.get_plugin(each) for each in _OF_THE_PROCESS]
+        hook = manager.subset_hook_caller(f"pytest_runtest_{when}", filter(None, others))
+
+        def body() -> None:
+            hook(item=self.item, **more)
+            act()
+
+        call = pytest.CallInfo.from_call(body, when=when, reraise=_ENDS_THE_SESSION)
+        report: pytest.TestReport = self.item.ihook.pytest_runtest_makereport(
+            item=self.item, call=call
+        )
+        self.reports.append(report)
+        return report
+
+
+def _own(definition: FixtureDef[Any], shared: _SharedFixtures) -> Any:
+    """A definition of the test's own, or the one that it shares."""
+    if definition._scope is not Scope.Function:
+        return shared.of(definition)
+    own = copy.copy(definition)
+    own._finalizers = []  # type: ignore[misc]
+    own.cached_result = None
+    return own
