@@ -46,8 +46,7 @@ class Fleet:
     @contextmanager
     def start(cls, folder: Path) -> Iterator["Fleet"]:
         """Start a fleet in the folder, or repair the one that is there."""
-        progress = Progress(Console(stderr=True))
-        addresses = _local(folder).up(find_all(progress=progress))
+        addresses = _up(folder)
         with FleetClients.of(addresses) as clients:
             yield cls(folder, addresses, clients)
 
@@ -57,8 +56,8 @@ class Fleet:
         _local(folder).down(purge=True)
 
     def repair(self) -> None:
-        """`fleetgate local up`, which starts what died."""
-        self.fleetgate("local up")
+        """Do what `fleetgate local up` does, which starts what died."""
+        _up(self.folder)
 
     def process(self, name: str) -> psutil.Process:
         """One of its processes."""
@@ -122,6 +121,10 @@ class Fleet:
         own = {name: text for name, text in os.environ.items() if not name.startswith("TEMPORAL_")}
         files = {"hub": self.addresses.hub_kubeconfig, **self.addresses.member_kubeconfigs}
         return {**own, "KUBECONFIG": str(files[on])}
+
+
+def _up(folder: Path) -> FleetAddresses:
+    return _local(folder).up(find_all(progress=Progress(Console(stderr=True))))
 
 
 def _local(folder: Path) -> LocalFleet:
