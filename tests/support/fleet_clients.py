@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -9,10 +10,12 @@ from typing import Any, Self, TypeVar
 from api.kinds import Kind
 from deploy.local.fleet import FleetAddresses
 from deploy.local.state import HUB
-from hub import Hub, Json
+from hub import Hub, Json, Limits
 from tests.support import sweeping
 
 T = TypeVar("T")
+_LIMITS = Limits(discovery_age=timedelta(hours=1))
+"""Nobody adds kinds while a fleet is up."""
 
 
 class FleetClients:
@@ -68,7 +71,8 @@ class FleetClients:
 
     async def _cluster(self, name: str) -> Hub:
         if name not in self._clusters:
-            self._clusters[name] = await Hub.connect(self._kubeconfigs[name], manager="tests")
+            kubeconfig = self._kubeconfigs[name]
+            self._clusters[name] = await Hub.connect(kubeconfig, manager="tests", limits=_LIMITS)
         return self._clusters[name]
 
     async def _find(self, kind: Kind, name: str, namespace: str, on: str) -> Json | None:

@@ -15,6 +15,7 @@ from api.kinds import (
     APPLIED_WORK,
     CLUSTER_RESOURCE_OVERRIDE,
     NAMESPACE,
+    RESOURCE_OVERRIDE,
     SCOPES,
     WORK,
     Kind,
@@ -28,6 +29,7 @@ _STAYS = re.compile(r"default|kube-.*|fleet.*")
 _PEOPLES = (
     *(kind for scope in SCOPES.values() for kind in (scope.run, scope.placement, scope.strategy)),
     CLUSTER_RESOURCE_OVERRIDE,
+    RESOURCE_OVERRIDE,
 )
 
 
