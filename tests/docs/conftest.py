@@ -7,6 +7,7 @@ import pytest
 
 from tests.docs.desk import Desk
 from tests.docs.shell import Shell
+from tests.support.servers import Servers
 
 
 # First, because pytest-xdist reads the groups in the same hook.
@@ -19,9 +20,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="package")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def desk(servers: Servers) -> Iterator[Desk]:
     """Where pages are typed; its fleet ends after the last one."""
-    found = Desk(tmp_path_factory.mktemp("docs"))
+    # Below the session's servers, so that it ends with them whatever becomes of this process.
+    folder = servers.folder / "docs"
+    folder.mkdir(exist_ok=True)
+    found = Desk(folder)
     try:
         yield found
     finally:

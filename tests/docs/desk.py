@@ -5,19 +5,18 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from deploy.local.fleet import LocalFleet
+from deploy.local.paths import FleetPaths
+from deploy.local.state import HUB, load
+from deploy.local.status import ProcessState
 from tests.docs.pages import FOLDER
 from tests.docs.shell import Shell
+from tests.support.fleet_clients import FleetClients
 
 _OTHERS = ("KUBECONFIG", "TEMPORAL_", "FLEETGATE_")
 _STUCK_AFTER = "20s"
 """As the tutorial has it: five minutes are too long for a reader."""
 _ALL_JOINED = "kubectl wait memberclusters --all --for=condition=Joined --timeout=60s"
-_CLEAN_UP = """
-kubectl delete csur,csus,crp,clusterresourceoverrides --all --timeout=60s
-own=$(kubectl get ns -o name | grep -vE '/(default|kube-.*|fleet.*)$' || true)
-for each in $own; do kubectl delete sur,rp --all -n ${each#namespace/} --timeout=60s; done
-kubectl delete $own --timeout=60s
-"""
 
 
 @dataclass(frozen=True)
@@ -32,17 +31,18 @@ class Desk:
             if not (self.folder / path.name).is_symlink():
                 (self.folder / path.name).symlink_to(path)  # the reader has a clone
         shell = self._shell()
-        started = shell.type(f"fleetgate local up && {_ALL_JOINED}")
-        assert started.code == 0, started.lines
+        if not self._is_up():
+            started = shell.type(f"fleetgate local up && {_ALL_JOINED}")
+            assert started.code == 0, started.lines
         return shell
 
     def clean_up(self) -> None:
         """Remove all that was rolled out."""
-        shell = self._shell()
-        try:
-            shell.type(_CLEAN_UP)
-        finally:
-            shell.close()
+        state = load(self._fleet.state)
+        assert state is not None
+        kubeconfigs = {name: self._fleet.kubeconfig(name) for name in state.clusters}
+        with FleetClients(kubeconfigs) as clients:
+            clients.sweep()
 
     def leave(self) -> None:
         """End the fleet and remove its data."""
@@ -52,6 +52,14 @@ class Desk:
         finally:
             shell.close()
 
+    @property
+    def _fleet(self) -> FleetPaths:
+        return FleetPaths(self.folder / ".fleetgate")
+
+    def _is_up(self) -> bool:
+        processes = LocalFleet(self._fleet).status()
+        return bool(processes) and all(each.state is ProcessState.RUNNING for each in processes)
+
     def _shell(self) -> Shell:
         own = {name: text for name, text in os.environ.items() if not name.startswith(_OTHERS)}
         kept = {name: text for name, text in os.environ.items() if name in _PROGRAMS}
@@ -59,7 +67,7 @@ class Desk:
             **own,
             **kept,
             "PATH": f"{Path(sys.executable).parent}:{own['PATH']}",
-            "KUBECONFIG": str(self.folder / ".fleetgate" / "hub.kubeconfig"),
+            "KUBECONFIG": str(self._fleet.kubeconfig(HUB)),
             "FLEETGATE_STUCK_AFTER": _STUCK_AFTER,
         }
         return Shell(self.folder, environment)

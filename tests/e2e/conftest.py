@@ -1,12 +1,12 @@
 """One embedded fleet for all end-to-end tests of a session."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.fleet import Fleet
+from tests.support.servers import Servers
 
 
 # First, because pytest-xdist reads the groups in the same hook.
@@ -20,11 +20,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="package")
-def running_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+def running_fleet(servers: Servers) -> Iterator[Fleet]:
     """The fleet, from the first test that needs it to the last."""
-    folder = tmp_path_factory.mktemp("fleet")
+    # Below the session's servers, so that it ends with them whatever becomes of this process.
+    folder = servers.folder / "e2e"
+    folder.mkdir(exist_ok=True)
     try:
-        yield Fleet.start(folder)
+        with Fleet.start(folder) as fleet:
+            yield fleet
     finally:
         Fleet.end(folder)  # also what a start that failed has left running
 
@@ -33,12 +36,4 @@ def running_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 def fleet(running_fleet: Fleet) -> Iterator[Fleet]:
     """The fleet, with nothing rolled out before the test and nothing left after it."""
     yield running_fleet
-    _delete(running_fleet, "csur --all", "csus --all")
-    # Side by side: a namespace takes its five seconds to go, on the hub as on the members.
-    _delete(running_fleet, "crp --all", "namespace test-namespace --ignore-not-found")
-
-
-def _delete(fleet: Fleet, *what: str) -> None:
-    commands = [f"delete {each} --timeout=60s" for each in what]
-    with ThreadPoolExecutor() as typing:
-        list(typing.map(fleet.kubectl, commands))
+    running_fleet.clients.sweep()

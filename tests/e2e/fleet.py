@@ -1,4 +1,4 @@
-"""Typing kubectl and fleetgate against an embedded fleet."""
+"""Typing kubectl and fleetgate against an embedded fleet, and looking at what came of it."""
 
 import os
 import re
@@ -6,23 +6,27 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 from rich.console import Console
 
+from api.kinds import CONFIG_MAP, Kind
 from deploy.local.binaries import find_all
 from deploy.local.fleet import FleetAddresses, LocalFleet
 from deploy.local.paths import FleetPaths
 from deploy.local.progress import Progress
+from tests.support.fleet_clients import FleetClients
 
 TIMEOUT_SECONDS = 180
 """No command of these tests takes that long on a slow machine, not even the demo."""
 
 
 PATIENCE_SECONDS = 60
+DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", namespaced=True)
 
 
 class CommandError(AssertionError):
@@ -35,13 +39,16 @@ class Fleet:
 
     folder: Path
     addresses: FleetAddresses
+    clients: FleetClients
+    """For looking, which costs a program each time that kubectl does it."""
 
     @classmethod
-    def start(cls, folder: Path) -> "Fleet":
+    @contextmanager
+    def start(cls, folder: Path) -> Iterator["Fleet"]:
         """Start a fleet in the folder, or repair the one that is there."""
-        progress = Progress(Console(stderr=True))
-        addresses = _local(folder).up(find_all(progress=progress))
-        return cls(folder, addresses)
+        addresses = _up(folder)
+        with FleetClients.of(addresses) as clients:
+            yield cls(folder, addresses, clients)
 
     @staticmethod
     def end(folder: Path) -> None:
@@ -49,8 +56,8 @@ class Fleet:
         _local(folder).down(purge=True)
 
     def repair(self) -> None:
-        """`fleetgate local up`, which starts what died."""
-        self.fleetgate("local up")
+        """Do what `fleetgate local up` does, which starts what died."""
+        _up(self.folder)
 
     def process(self, name: str) -> psutil.Process:
         """One of its processes."""
@@ -81,8 +88,11 @@ class Fleet:
 
     def values(self) -> dict[str, str]:
         """The value `key` of the ConfigMap by member; empty where there is none."""
-        get = "get configmap test-cm -n test-namespace --ignore-not-found -o jsonpath={.data.key}"
-        return {name: self.kubectl(get, on=name) for name in self.addresses.member_kubeconfigs}
+        found = {
+            name: self.clients.find(CONFIG_MAP, "test-cm", namespace="test-namespace", on=name)
+            for name in self.clients.members
+        }
+        return {name: body["data"]["key"] if body else "" for name, body in found.items()}
 
     def until(self, happened: Callable[[], bool], what: str) -> None:
         """Look again and again until something has happened."""
@@ -111,6 +121,10 @@ class Fleet:
         own = {name: text for name, text in os.environ.items() if not name.startswith("TEMPORAL_")}
         files = {"hub": self.addresses.hub_kubeconfig, **self.addresses.member_kubeconfigs}
         return {**own, "KUBECONFIG": str(files[on])}
+
+
+def _up(folder: Path) -> FleetAddresses:
+    return _local(folder).up(find_all(progress=Progress(Console(stderr=True))))
 
 
 def _local(folder: Path) -> LocalFleet:

@@ -43,9 +43,9 @@ class Team:
 
     def content(self, value: str) -> None:
         """Write the ConfigMap."""
-        content = f"--from-literal=key={value} --dry-run=client -o json"
-        made = self.fleet.kubectl(f"create cm test-cm -n {NAMESPACE} {content}")
-        self.fleet.kubectl("apply -f -", stdin=made)
+        meta = {"name": "test-cm", "namespace": NAMESPACE}
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"key": value}}
+        self.fleet.kubectl("apply -f -", stdin=json.dumps(body))
 
     def place(self, policy: Json, *, strategy: str = "External", **apply_strategy: str) -> None:
         """Write the placement."""
@@ -76,11 +76,19 @@ class Team:
 
     def wait_until_on(self, *clusters: str) -> None:
         """Wait until the placement's status lists exactly these clusters, in any order."""
-        path = "{.status.placementStatuses[?(@.clusterName)].clusterName}"
-        self.fleet.until(
-            lambda: set(self.read(path).split()) == set(clusters),
-            f"the placement is on {clusters}",
-        )
+        self.fleet.until(lambda: self._on() == set(clusters), f"the placement is on {clusters}")
+
+    def _on(self) -> set[str]:
+        placement = self.find(self.scope.placement, NAME)
+        statuses = placement.get("status", {}).get("placementStatuses", [])
+        return {each["clusterName"] for each in statuses if each.get("clusterName")}
+
+    def find(self, kind: Kind, name: str) -> Json:
+        """One of the team's objects."""
+        namespace = NAMESPACE if kind.namespaced else ""
+        found = self.fleet.clients.find(kind, name, namespace=namespace)
+        assert found is not None, f"there is no {kind} {name}"
+        return found
 
     def wait_for_snapshot(self, index: str) -> None:
         """Wait until there is a version of this index."""

@@ -1,24 +1,27 @@
-"""Runs on a fleet that changes: clusters come, go and are picked differently, in both scopes."""
+"""Runs on a fleet that changes: clusters come, go and are picked differently.
+
+Each in one scope: what placement makes of it is tested in both, in `tests/placement`.
+"""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE
 from tests.e2e.fleet import Fleet
-from tests.e2e.team import NAMESPACE, Team
+from tests.e2e.team import Team
 
 ALL = {"placementType": "PickAll"}
+cluster_scoped = pytest.mark.parametrize("team", [CLUSTER_SCOPE], indirect=True, ids=["cluster"])
+namespaced = pytest.mark.parametrize("team", [NAMESPACED_SCOPE], indirect=True, ids=["namespaced"])
 
 
-@pytest.fixture(params=[CLUSTER_SCOPE, NAMESPACED_SCOPE], ids=["cluster", "namespaced"])
-def team(fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Team]:
+@pytest.fixture
+def team(fleet: Fleet, request: pytest.FixtureRequest) -> Team:
     """A team with content and a strategy of one stage."""
     made = Team(fleet, request.param)
     made.prepare()
-    yield made
-    fleet.kubectl(f"delete sur,sus,rp --all -n {NAMESPACE} --timeout=60s")
+    return made
 
 
 def fixed(*clusters: str) -> dict[str, object]:
@@ -29,6 +32,7 @@ def number(clusters: int) -> dict[str, object]:
     return {"placementType": "PickN", "numberOfClusters": clusters}
 
 
+@cluster_scoped
 def test_a_member_that_leaves_keeps_its_content_and_is_served_when_it_is_back(team: Team) -> None:
     team.place(ALL)
     team.wait_until_on("member1", "member2", "member3")
@@ -50,6 +54,7 @@ def test_a_member_that_leaves_keeps_its_content_and_is_served_when_it_is_back(te
     team.has(member1="value2", member2="value2", member3="value2")
 
 
+@namespaced
 def test_a_fixed_list_is_extended_and_shrunk(team: Team) -> None:
     team.place(fixed("member1"))
     team.wait_until_on("member1")
@@ -69,6 +74,7 @@ def test_a_fixed_list_is_extended_and_shrunk(team: Team) -> None:
     team.has(member3="value1")
 
 
+@cluster_scoped
 def test_a_number_of_clusters_grows_and_shrinks(team: Team) -> None:
     team.place(number(1))
     team.wait_until_on("member3")
@@ -86,6 +92,7 @@ def test_a_number_of_clusters_grows_and_shrinks(team: Team) -> None:
     team.has(member2="value1", member3="value1")
 
 
+@namespaced
 def test_a_rolling_update_is_handed_over_to_runs(team: Team) -> None:
     team.place(ALL, strategy="RollingUpdate")
     team.has(member1="value1", member2="value1", member3="value1")
@@ -100,11 +107,11 @@ def test_a_rolling_update_is_handed_over_to_runs(team: Team) -> None:
     team.has(member1="value3", member2="value3", member3="value3")
 
 
+@cluster_scoped
 def test_a_run_that_only_reports_differences_touches_nothing(team: Team) -> None:
     team.place(ALL, type="ReportDiff")
     team.wait_until_on("member1", "member2", "member3")
     team.roll_out("report")
     team.has()
     paths = team.read("{.status.placementStatuses[*].diffedPlacements[*].observedDiffs[*].path}")
-    objects = 2 if team.scope is CLUSTER_SCOPE else 1
-    assert paths.split() == ["/"] * 3 * objects
+    assert paths.split() == ["/"] * 6, "the namespace and the ConfigMap, on three members"

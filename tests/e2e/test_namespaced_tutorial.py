@@ -1,5 +1,6 @@
 """The tutorial "staged update runs", its namespaced part, typed as it stands."""
 
+from api.kinds import NAMESPACE
 from tests.e2e import namespaced, steps
 from tests.e2e.fleet import Fleet, rows
 from tests.e2e.namespaced import Person
@@ -35,7 +36,7 @@ def place_the_namespace(fleet: Fleet) -> None:
         "AVAILABLE-GEN": "1",
     }
     for member in steps.NOWHERE:
-        assert fleet.kubectl("get namespace test-namespace -o name", on=member)
+        assert fleet.clients.find(NAMESPACE, "test-namespace", on=member)
     assert fleet.values() == steps.NOWHERE
 
 
@@ -137,6 +138,5 @@ def clean_up(person: Person) -> None:
     assert person.fleet.values() == steps.NOWHERE
     person.fleet.kubectl("delete clusterresourceplacement test-namespace-placement --timeout=60s")
     for member in steps.NOWHERE:
-        left = "get namespace test-namespace --ignore-not-found -o name"
-        assert person.fleet.kubectl(left, on=member) == ""
+        assert person.fleet.clients.find(NAMESPACE, "test-namespace", on=member) is None
     person.fleet.kubectl("delete namespace test-namespace --timeout=60s")

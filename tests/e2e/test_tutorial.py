@@ -1,7 +1,6 @@
 """The tutorial "staged update runs" (cluster-scoped), typed as it stands."""
 
-import json
-
+from api.kinds import CLUSTER_STAGED_UPDATE_RUN
 from tests.e2e import objects, steps
 from tests.e2e.fleet import Fleet
 
@@ -52,7 +51,9 @@ def roll_out_staging(fleet: Fleet) -> None:
 
 def check_status_at_the_gate(fleet: Fleet) -> None:
     steps.wait_for_reason(fleet, "example-run", "UpdateRunWaiting")
-    status = json.loads(fleet.kubectl("get clusterstagedupdaterun example-run -o json"))["status"]
+    run = fleet.clients.find(CLUSTER_STAGED_UPDATE_RUN, "example-run")
+    assert run is not None
+    status = run["status"]
     staging, canary = status["stagesStatus"]
     (waited,) = staging["afterStageTaskStatus"]
     assert waited["conditions"][0]["type"] == "WaitTimeElapsed"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pytest
 from temporalio.client import Client
 
+from api.kinds import SECRET
 from tests.e2e import namespaced, objects
 from tests.e2e.fleet import Fleet
 from tests.e2e.namespaced import Person
@@ -91,8 +92,9 @@ def test_temporal_keeps_nothing_of_what_is_placed(fleet: Fleet, scope: str) -> N
     fleet.kubectl("create namespace test-namespace")
     fleet.kubectl("apply -f -", stdin=canary.manifest)
     roll_out(fleet) if scope == "cluster" else roll_out_in_namespace(fleet)
-    placed = fleet.kubectl("get secret test-secret -n test-namespace -o yaml", on="member1")
-    assert base64.b64encode(canary.secret.encode()).decode() in placed
+    placed = fleet.clients.find(SECRET, "test-secret", namespace="test-namespace", on="member1")
+    assert placed is not None
+    assert placed["data"]["password"] == base64.b64encode(canary.secret.encode()).decode()
 
     kept = asyncio.run(everything(fleet.addresses.temporal))
     # The search finds what is there: the run's cluster, and who approved why.

@@ -194,8 +194,8 @@ class Servers:
 
     def end(self) -> None:
         """End everything that the session started, and remove its folder."""
-        for pids in self.folder.glob("*/pids"):
-            # A fleet of one test's own, whose test was killed.
+        for pids in (*self.folder.glob("*/pids"), *self.folder.glob("*/.fleetgate/pids")):
+            # A fleet whose tests were killed.
             fleet = Processes(pids=pids, logs=pids.parent / "logs")
             fleet.stop(fleet.names(), grace=_GRACE)
         names = self.processes.names()
