@@ -4,7 +4,6 @@ from enum import IntEnum
 
 import hub
 from deploy.local.errors import LocalFleetError
-from workflows.connecting import UnusableSettingsError
 
 
 class ExitCode(IntEnum):
@@ -48,8 +47,6 @@ def explain(error: Exception) -> Failure:
         case hub.NotFound():
             return _not_found(error)
         case hub.BadConfiguration():
-            return Failure(str(error), exit_code=ExitCode.USAGE)
-        case UnusableSettingsError():
             return Failure(str(error), exit_code=ExitCode.USAGE)
         case LocalFleetError():
             return Failure(str(error))

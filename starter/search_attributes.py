@@ -11,6 +11,7 @@ from temporalio.api.operatorservice.v1 import (
 )
 from temporalio.client import Client
 
+from starter import temporal
 from starter.failures import Failure
 from starter.helping import examples
 from starter.operating.asking import ask
@@ -39,8 +40,10 @@ def search_attributes_command(only_print: bool) -> None:
     this too.
     """
     if only_print:
+        with temporal.wrong_settings_explained():
+            namespace = plugin.connection()["namespace"]
         for key in search_attributes.ALL:
-            click.echo(_equivalent(key.name, plugin.connection()["namespace"]))
+            click.echo(_equivalent(key.name, namespace))
     else:
         click.echo(ask(register, wish="register search attributes", advice=_ADVICE))
 

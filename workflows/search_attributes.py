@@ -17,18 +17,19 @@ from temporalio.common import (
 from api.runs import UpdateRunSpec, UpdateRunStatus
 from planning.identity import RunRef
 from planning.runs import phases
+from workflows.search_attribute_names import Name
 
 Key = SearchAttributeKey[str]
 
-PLACEMENT: Final = SearchAttributeKey.for_keyword("FleetgatePlacement")
-STRATEGY: Final = SearchAttributeKey.for_keyword("FleetgateStrategy")
-SCOPE: Final = SearchAttributeKey.for_keyword("FleetgateScope")
+PLACEMENT: Final = SearchAttributeKey.for_keyword(Name.PLACEMENT.value)
+STRATEGY: Final = SearchAttributeKey.for_keyword(Name.STRATEGY.value)
+SCOPE: Final = SearchAttributeKey.for_keyword(Name.SCOPE.value)
 """`cluster` or `namespaced`."""
-NAMESPACE: Final = SearchAttributeKey.for_keyword("FleetgateNamespace")
+NAMESPACE: Final = SearchAttributeKey.for_keyword(Name.NAMESPACE.value)
 """Namespace of the run on the hub; empty for a cluster-scoped run."""
-STATE: Final = SearchAttributeKey.for_keyword("FleetgateState")
+STATE: Final = SearchAttributeKey.for_keyword(Name.STATE.value)
 """One of `planning.runs.phases.Phase`, as `fleetgate run list` shows it."""
-STAGE: Final = SearchAttributeKey.for_keyword("FleetgateStage")
+STAGE: Final = SearchAttributeKey.for_keyword(Name.STAGE.value)
 """Stage that the run is at; empty before its plan, and when none is left."""
 
 KEYWORD: Final = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD

@@ -5,7 +5,7 @@ from pathlib import Path
 from deploy.local.ports import LOOPBACK
 from deploy.local.services import Service, answers
 from deploy.local.state import TEMPORAL
-from workflows import search_attributes
+from workflows.search_attribute_names import Name
 
 
 def temporal(binary: Path, *, database: Path, port: int, ui_port: int) -> Service:
@@ -29,7 +29,7 @@ def temporal(binary: Path, *, database: Path, port: int, ui_port: int) -> Servic
             "--sqlite-pragma=journal_mode=wal",
             "--sqlite-pragma=synchronous=normal",
             "--dynamic-config-value=system.enableActivityEagerExecution=true",
-            *(f"--search-attribute={key.name}=Keyword" for key in search_attributes.ALL),
+            *(f"--search-attribute={name}=Keyword" for name in Name),
         ),
         address=f"{LOOPBACK}:{port}",
         # The UI asks the server itself, so both are there and the namespace as well.

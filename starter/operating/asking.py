@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
+from starter import temporal
 from starter.failures import ExitCode, Failure
 from workflows import plugin
 
@@ -41,15 +42,9 @@ def ask(
 
 
 async def _ask(work: Callable[[Client], Awaitable[AnswerT]], within: timedelta) -> AnswerT:
-    address = plugin.connection()["target_host"]
-    try:
-        async with asyncio.timeout(ANSWER_WITHIN.total_seconds()):
-            client = await plugin.connect()
-    except (TimeoutError, RuntimeError, OSError) as error:
-        raise Failure(
-            f"Temporal cannot be reached at {address}",
-            advice="name another one with TEMPORAL_ADDRESS, as host:port",
-        ) from error
+    with temporal.wrong_settings_explained():
+        address = plugin.connection()["target_host"]
+        client = await _connect(address)
     try:
         async with asyncio.timeout(within.total_seconds()):
             return await work(client)
@@ -58,6 +53,17 @@ async def _ask(work: Callable[[Client], Awaitable[AnswerT]], within: timedelta) 
         raise Failure(
             f"Temporal at {address} has not done it within {seconds} s",
             advice="type the command again: what is done already stays done",
+        ) from error
+
+
+async def _connect(address: str) -> Client:
+    try:
+        async with asyncio.timeout(ANSWER_WITHIN.total_seconds()):
+            return await plugin.connect()
+    except (TimeoutError, RuntimeError, OSError) as error:
+        raise Failure(
+            f"Temporal cannot be reached at {address}",
+            advice="name another one with TEMPORAL_ADDRESS, as host:port",
         ) from error
 
 

@@ -12,6 +12,7 @@ from aiohttp import web
 from google.protobuf.json_format import MessageToJson, Parse, ParseError
 from temporalio.api.common.v1 import Payloads
 
+from starter import temporal
 from starter.failures import ExitCode, Failure
 from starter.helping import examples
 from workflows.encryption import EncryptedError, Keys, PayloadCipher
@@ -84,7 +85,9 @@ def codec_server(
             "127.0.0.1",
             exit_code=ExitCode.USAGE,
         )
-    application = made(Keys.read(payload_keys), Access(origins, token))
+    with temporal.wrong_settings_explained():
+        keys = Keys.read(payload_keys)
+    application = made(keys, Access(origins, token))
     click.echo(f"answering on http://{listen}: /encode and /decode", err=True)
     try:
         web.run_app(application, host=host, port=port, print=None, access_log=None)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from starter import cli, temporal
+from starter.failures import ExitCode, Failure
 from starter.targets import Output, Target
 from tests.support.guarded_temporal import Authority, guarded
 from workflows.connecting import UnreachableError, UnusableSettingsError
@@ -199,5 +200,6 @@ async def test_a_command_about_runs_does_not_take_it_for_a_temporal_that_is_away
     with pytest.raises(temporal.OutOfReach):
         await temporal.connect(target)
     monkeypatch.setenv("TEMPORAL_PROFILE", "nobodys")
-    with pytest.raises(UnusableSettingsError):
+    with pytest.raises(Failure) as refused:
         await temporal.connect(target)
+    assert refused.value.exit_code is ExitCode.USAGE

@@ -1,0 +1,47 @@
+"""A command imports what it needs and nothing else, for a person waits until it has done so."""
+
+import subprocess
+import sys
+
+import pytest
+
+from starter import cli
+from starter.run import group
+
+TEMPORAL = ("temporalio", "grpc", "google.protobuf")
+
+
+def imported_by(*modules: str) -> set[str]:
+    """Names of all modules that a new interpreter has after it has imported these."""
+    code = f"import sys, {', '.join(modules)}; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
+    )
+    return set(done.stdout.split())
+
+
+def modules_of(commands: dict[str, tuple[str, str]], *names: str) -> list[str]:
+    """Where these commands are."""
+    return [commands[name][0].partition(":")[0] for name in names]
+
+
+ABOUT_THE_HUB = [
+    *modules_of(cli.COMMANDS, "plan", "approve", "rollback", "crds", "policies", "local"),
+    *modules_of(group.COMMANDS, "list", "show", "explain", "create", "start", "stop", "watch"),
+    *modules_of(group.COMMANDS, "delete"),
+    "starter.snapshot.listing",
+    "starter.snapshot.showing",
+    "starter.snapshot.diffing",
+    "starter.failures",
+]
+"""Modules of commands that do their work on the hub. Some tell a workflow of it afterwards."""
+
+
+def test_commands_about_the_hub_do_not_load_the_client_of_temporal() -> None:
+    assert imported_by(*ABOUT_THE_HUB).isdisjoint(TEMPORAL)
+
+
+@pytest.mark.parametrize("module", ["starter.cli", "starter.completion.command"])
+def test_help_and_completion_load_neither_models_nor_clients(module: str) -> None:
+    heavy = {*TEMPORAL, "aiohttp", "kubernetes", "pydantic", "rich", "yaml"}
+    assert imported_by(module).isdisjoint(heavy)
