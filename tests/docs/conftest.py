@@ -7,6 +7,7 @@ import pytest
 
 from tests.docs.desk import Desk
 from tests.docs.shell import Shell
+from tests.support.programs import fleet_here
 
 
 # First, because pytest-xdist reads the groups in the same hook.
@@ -21,6 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="package")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """Where pages are typed; its fleet ends after the last one."""
+    fleet_here()  # or `fleetgate local up` would get them
     found = Desk(tmp_path_factory.mktemp("docs"))
     try:
         yield found

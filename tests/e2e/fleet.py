@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from rich.console import Console
 
-from deploy.local.binaries import find_all
 from deploy.local.fleet import FleetAddresses, LocalFleet
 from deploy.local.paths import FleetPaths
-from deploy.local.progress import Progress
+from tests.support.programs import fleet_here
 
 TIMEOUT_SECONDS = 180
 """No command of these tests takes that long on a slow machine, not even the demo."""
@@ -39,9 +37,7 @@ class Fleet:
     @classmethod
     def start(cls, folder: Path) -> "Fleet":
         """Start a fleet in the folder, or repair the one that is there."""
-        progress = Progress(Console(stderr=True))
-        addresses = _local(folder).up(find_all(progress=progress))
-        return cls(folder, addresses)
+        return cls(folder, _local(folder).up(fleet_here()))
 
     @staticmethod
     def end(folder: Path) -> None:
