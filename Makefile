@@ -7,8 +7,9 @@ UV := .uv/bin/uv
 BIN := .venv/bin
 # Each takes about as long as all other tests together, so they have a target of their own.
 RINGS := tests/conformance tests/robustness
-# Every page anew, because Sphinx keeps silent about what it has warned of before.
-SPHINX := $(BIN)/sphinx-build -E -q -W --keep-going -j auto docs docs/_build/html
+# Only pages that changed; in CI, which sets this variable, all of them.
+SPHINX := $(BIN)/sphinx-build $(if $(CI),-E) -q -W -j auto docs docs/_build/html
+CHECKS := check-style check-types check-rooms check-copies check-packages check-docs
 
 # The first interpreter that runs and is new enough; `make PYTHON=...` picks another.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3; do \
@@ -18,7 +19,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test rings check docs bench soak clean
+.PHONY: help setup demo programs test rings check docs bench soak clean $(CHECKS)
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,27 +29,46 @@ setup: .venv/.in-step ## Make .venv with exactly what uv.lock names
 demo: setup ## Roll a change through a local fleet, step by step
 	$(BIN)/fleetgate demo
 
+programs: setup ## Get the programs that tests need, once per machine
+	$(BIN)/python -m tests.support.programs
+
+# Where programs are missing, the tests that need none run while they are got; then the others.
 # Both workers begin with a fleet, and mostly wait for it.
 test: setup ## Run all tests but the two long rings
-	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder $(RINGS:%=--ignore=%) $(ARGS)
+	$(BIN)/python -m tests.support.programs \
+		$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder $(RINGS:%=--ignore=%) $(ARGS)
 
-rings: setup ## Play the contract promise by promise, and runs through faults
+rings: programs ## Play the contract promise by promise, and runs through faults
 	$(BIN)/pytest -n 2 --dist loadgroup $(RINGS) $(ARGS)
 
-soak: setup ## Roll out while servers are killed and requests fail; a judge reads the audit log
+soak: programs ## Roll out while servers are killed and requests fail; a judge reads the audit log
 	$(BIN)/python -m tests.soak $(ARGS)
 
-bench: setup ## Measure runs of 30, 100 and 1,000 clusters, 10 at once, and the placement
+bench: programs ## Measure runs of 30, 100 and 1,000 clusters, 10 at once, and the placement
 	$(BIN)/python -m tests.bench $(ARGS)
 
 check: setup ## Run what CI checks besides the tests
+	@$(MAKE) --no-print-directory --jobs=4 --keep-going \
+		$(if $(filter output-sync,$(.FEATURES)),--output-sync=target) $(CHECKS)
+
+check-style:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+check-types:
 	$(BIN)/mypy
+
+check-rooms:
 	$(BIN)/lint-imports
+
+check-copies:
 	$(BIN)/python -m api.crds --check deploy/crds
 	$(BIN)/python -m deploy.packaging --check
+
+check-packages:
 	$(BIN)/python -m tests.audit
+
+check-docs:
 	$(SPHINX)
 
 docs: setup ## Build the documentation for users

@@ -6,7 +6,12 @@ project = "fleetgate"
 version = release = version_of("fleetgate")
 copyright = "the fleetgate authors, Apache-2.0"  # noqa: A001 - Sphinx's name for it
 
-extensions = ["docs.generator.extension", "myst_parser", "sphinx_copybutton"]
+extensions = [
+    "docs.generator.extension",
+    "docs.generator.incremental",
+    "myst_parser",
+    "sphinx_copybutton",
+]
 exclude_patterns = ["_build", "decisions/README.md", "generator"]
 # Markdown as GitHub reads it, so that a page can be read in the repository too.
 myst_heading_anchors = 4

@@ -19,6 +19,8 @@ pytest_plugins = ["tests.support.together"]
 _FOLDER = pytest.StashKey[Path]()
 FLEETS = ("e2e", "docs")
 """Rooms whose tests type on whole fleets."""
+_NEED_PROGRAMS = frozenset({"servers", "helm", "running_fleet", "desk"})
+"""Fixtures that begin with a program which is not part of fleetgate."""
 
 # Speed is measured in benchmarks; here a busy machine may take its time. The examples are the same
 # each time: what fails is the fault of what has changed. For more: --hypothesis-profile=campaign.
@@ -38,6 +40,11 @@ hypothesis.settings.load_profile("fleetgate")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--scopes", choices=("one", "both"), default="one", help="scopes in which a test is played"
+    )
+    parser.addoption(
+        "--needing",
+        choices=("nothing", "programs"),
+        help="run only the tests that need no programs besides fleetgate, or only those that do",
     )
 
 
@@ -63,14 +70,31 @@ def _keep_bytecode(folder: Path) -> None:
         os.environ.setdefault("PYTHONPYCACHEPREFIX", str(folder))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Type on the fleets first: that takes minutes, in which no other test's engine can work.
 
     Engines of tests live in the event loop of the session, which stands still meanwhile; a process
     in which one has been started would find its workflows in a bad way afterwards.
     """
+    _deselect(config, items)
     here = Path(__file__).parent
     items.sort(key=lambda item: item.path.relative_to(here).parts[0] not in FLEETS)
+
+
+def _deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what `--needing` does not ask for."""
+    needing = config.getoption("needing")
+    if needing is None:
+        return
+    asked: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        asked[_needs_programs(item) is (needing == "programs")].append(item)
+    items[:] = asked[True]
+    config.hook.pytest_deselected(items=asked[False])
+
+
+def _needs_programs(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and not _NEED_PROGRAMS.isdisjoint(item.fixturenames)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -1,21 +1,17 @@
-"""Finding the programs of the fleet: named, on the PATH, cached, downloaded or built."""
+"""The programs of the fleet, those that are missing got side by side."""
 
 import os
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
+from math import ceil
 from pathlib import Path
 from typing import Final
 
-from filelock import FileLock, Timeout
-
-from deploy.local.building import build
-from deploy.local.downloading import download
-from deploy.local.errors import BinaryMissing, NotObtained
-from deploy.local.files import disk_full_explained
+from deploy.local.errors import BinaryMissing, LocalFleetError
+from deploy.local.finding import Finder, Found
 from deploy.local.programs import (
     API_SERVER_PROGRAM,
     CONTROLLERS_PROGRAM,
@@ -25,7 +21,13 @@ from deploy.local.programs import (
 )
 from deploy.local.progress import Progress, silent
 
-_ANSWERS_WITHIN_SECONDS: Final = 30
+FLEET: Final = (ETCD_PROGRAM, API_SERVER_PROGRAM, CONTROLLERS_PROGRAM, TEMPORAL_PROGRAM)
+
+_AT_ONCE: Final = 2
+"""Go uses all cores itself; a second build fills them while the first one links."""
+_CORES_OF_ESTIMATE: Final = 2
+_CORES_USED: Final = 8
+"""More do not make a build faster: it waits for its largest packages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,123 +40,111 @@ class Binaries:
     temporal: Path
 
 
-class Finder:
-    """Looks for programs, and gets those that are nowhere."""
+class Gathering:
+    """Programs found at once or being got side by side."""
 
-    def __init__(self, environment: Mapping[str, str], *, progress: Progress) -> None:
-        self._environment = environment
-        self._progress = progress
+    def __init__(self, found: Mapping[Program, Found], got: Sequence["_Lane"]) -> None:
+        self.found = found
+        self._got = got
 
-    def find(self, program: Program) -> Path:
-        """Return the path of a program that works. Raises BinaryMissing with the ways out."""
-        explicit = self._environment.get(program.variable)
-        if explicit:
-            return _named(program, Path(explicit))
-        on_path = shutil.which(program.name, path=self._environment.get("PATH", ""))
-        if on_path is not None and runs(Path(on_path), asked=program.asked):
-            return Path(on_path).absolute()
-        cached = self._cached(program)
-        if cached.exists():
-            return cached
-        tried = {
-            program.variable: "not set",
-            "PATH": f"{on_path} does not run" if on_path else f"no {program.name}",
-            "cache": f"nothing at {cached}",
-        }
-        return self._obtain(program, cached, tried)
+    @property
+    def missing(self) -> list[Program]:
+        """Programs that were not on this machine, in the order in which they are got."""
+        return [program for lane in self._got for program in lane.programs]
 
-    def _cached(self, program: Program) -> Path:
-        base = self._environment.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        return Path(base) / "fleetgate" / "bin" / program.version / program.name
+    def wait(self) -> dict[Program, Path]:
+        """Wait for all programs. Raises BinaryMissing with the ways out, once for all of them."""
+        paths = {program: found.path for program, found in self.found.items()}
+        failures = []
+        for lane in self._got:
+            obtained, failed = lane.future.result()
+            paths |= obtained
+            failures += failed
+        if failures:
+            raise BinaryMissing("\n".join(str(failure) for failure in failures)) from failures[0]
+        return paths
 
-    def _obtain(self, program: Program, cached: Path, tried: dict[str, str]) -> Path:
-        """Fill the cache, one process at a time, in one step."""
-        with disk_full_explained(cached), self._only_one(program, cached):
-            if cached.exists():  # the other process that was waited for has made it
-                return cached
-            for remains in cached.parent.glob(f".{program.name}-*"):
-                shutil.rmtree(remains, ignore_errors=True)
-            with tempfile.TemporaryDirectory(
-                dir=cached.parent, prefix=f".{program.name}-", ignore_cleanup_errors=True
-            ) as folder:
-                made = self._download_or_build(program, Path(folder), tried)
-                made.replace(cached)
-        return cached
 
-    def _download_or_build(self, program: Program, folder: Path, tried: dict[str, str]) -> Path:
-        ways: dict[str, Callable[[], Path]] = {
-            "download": lambda: download(program, folder=folder, progress=self._progress),
-            "build": lambda: build(
-                program, folder=folder, environment=self._environment, progress=self._progress
-            ),
-        }
-        for way, get in ways.items():
-            try:
-                return _working(program, get())
-            except NotObtained as error:
-                tried[way] = str(error)
-                self._progress.say(f"{program.name}: {way} does not work here: {error}")
-        raise BinaryMissing(_ways_out(program, tried))
+@dataclass(frozen=True, slots=True)
+class _Lane:
+    """Programs that are got one after the other."""
 
-    @contextmanager
-    def _only_one(self, program: Program, cached: Path) -> Iterator[None]:
-        cached.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(cached.parent / f"{program.name}.lock")
+    programs: Sequence[Program]
+    future: "Future[_Outcome]"
+
+
+_Outcome = tuple[dict[Program, Path], list[LocalFleetError]]
+
+
+@contextmanager
+def gathering(
+    programs: Sequence[Program], environment: Mapping[str, str], *, progress: Progress
+) -> Iterator[Gathering]:
+    """Begin to get the programs that are missing; whoever leaves with an error ends that.
+
+    Raises BinaryMissing when the environment names a program that does not run.
+    """
+    finder = Finder(environment, progress=progress)
+    found = {program: it for program in programs if (it := finder.look(program)) is not None}
+    missing = [program for program in programs if program not in found]
+    if missing:
+        progress.say(_expectation(missing))
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            self._progress.say(f"another process is getting {program.name}; waiting for it")
-            lock.acquire()
-        try:
-            yield
-        finally:
-            lock.release()
+            yield Gathering(
+                found,
+                [_Lane(lane, pool.submit(_obtained, finder, lane)) for lane in _lanes(missing)],
+            )
+        except BaseException:
+            progress.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def find_all(
     environment: Mapping[str, str] = os.environ, *, progress: Progress | None = None
 ) -> Binaries:
-    """Find or get every program. Raises BinaryMissing with the ways out."""
-    finder = Finder(environment, progress=progress or silent())
+    """Find or get every program of the fleet. Raises BinaryMissing with the ways out."""
+    with gathering(FLEET, environment, progress=progress or silent()) as gathered:
+        paths = gathered.wait()
     return Binaries(
-        etcd=finder.find(ETCD_PROGRAM),
-        api_server=finder.find(API_SERVER_PROGRAM),
-        controllers=finder.find(CONTROLLERS_PROGRAM),
-        temporal=finder.find(TEMPORAL_PROGRAM),
+        etcd=paths[ETCD_PROGRAM],
+        api_server=paths[API_SERVER_PROGRAM],
+        controllers=paths[CONTROLLERS_PROGRAM],
+        temporal=paths[TEMPORAL_PROGRAM],
     )
 
 
-def runs(path: Path, *, asked: str = "--version") -> bool:
-    """Whether the file is a program of this kind of machine that answers what it is asked."""
-    command = [str(path), asked]
-    try:
-        subprocess.run(command, check=True, capture_output=True, timeout=_ANSWERS_WITHIN_SECONDS)
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return True
+def _obtained(finder: Finder, programs: Sequence[Program]) -> _Outcome:
+    obtained: dict[Program, Path] = {}
+    failed: list[LocalFleetError] = []
+    for program in programs:
+        try:
+            obtained[program] = finder.obtain(program)
+        except LocalFleetError as error:
+            failed.append(error)
+    return obtained, failed
 
 
-def _named(program: Program, path: Path) -> Path:
-    if not runs(path, asked=program.asked):
-        raise BinaryMissing(
-            f"{program.variable}={path} names no program that answers `{program.asked}`; "
-            f"correct it, or unset it to have {program.name} looked for"
-        )
-    return path.absolute()
+def _lanes(programs: Sequence[Program]) -> list[list[Program]]:
+    """Group programs by their sources, which Go then compiles once; the longest group first."""
+    lanes: dict[object, list[Program]] = {}
+    for program in programs:
+        lanes.setdefault(program.build.recipe or program, []).append(program)
+    return sorted(lanes.values(), key=_building, reverse=True)
 
 
-def _working(program: Program, made: Path) -> Path:
-    made.chmod(0o755)
-    if not runs(made, asked=program.asked):
-        raise NotObtained(f"{made.name} does not answer `{program.asked}` on this machine")
-    return made
+def _expectation(programs: Sequence[Program]) -> str:
+    names = ", ".join(program.name for program in programs)
+    expectation = f"getting {names}, once per machine: a minute or two to download"
+    takes = _building([program for program in programs if program.mirror is None])
+    if not takes:
+        return expectation
+    cores = os.cpu_count() or 1
+    minutes = ceil(takes * _CORES_OF_ESTIMATE / min(cores, _CORES_USED) / timedelta(minutes=1))
+    unit = "minute" if minutes == 1 else "minutes"
+    return f"{expectation}; about {minutes} {unit} where Go has to build them ({cores} cores)"
 
 
-def _ways_out(program: Program, tried: Mapping[str, str]) -> str:
-    lines = "\n".join(f"  {way}: {result}" for way, result in tried.items())
-    return (
-        f"{program.name} {program.version} is needed and there is no way to get it. Tried:\n"
-        f"{lines}\n"
-        f"Ways out: set {program.variable} to a program's path, put {program.name} on the PATH, "
-        "install Go, or connect this machine to the internet; then run the command again."
-    )
+def _building(programs: Sequence[Program]) -> timedelta:
+    return sum((program.build.takes for program in programs), timedelta())

@@ -31,8 +31,7 @@ def build(
     else:
         # A copy, so that Go cannot change the files of this package.
         shutil.copytree(program.build.recipe, sources)
-    title = f"building {program.name} {program.version} with Go (takes minutes, once a machine)"
-    with progress.task(title) as advance:
+    with progress.task(f"building {program.name} {program.version} with Go") as advance:
         command = [go, *_arguments(program.build, target)]
         _run(command, cwd=sources, settings=settings, advance=advance)
     return target

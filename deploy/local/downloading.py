@@ -1,4 +1,4 @@
-"""Getting a program from its project's release, verified with the published checksums."""
+"""Getting a program that is published, verified with its checksum."""
 
 import hashlib
 import http.client
@@ -8,6 +8,7 @@ import tarfile
 import urllib.error
 import urllib.parse
 import urllib.request
+import zipfile
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -25,30 +26,33 @@ _MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 """Go's names of machines, where they differ from the system's."""
 
 
-def download(program: Program, *, folder: Path, progress: Progress) -> Path:
-    """Put the program of the release into the folder and return its path.
+def download(program: Program, release: Download, *, folder: Path, progress: Progress) -> Path:
+    """Put the program of a release into the folder and return its path.
 
     Raises NotObtained when there is none for this system, when the network is not reachable, or
     when the file is not the one that was published (ChecksumMismatch).
     """
-    release = program.download
     url = _filled(release, release.url)
-    expected = _published_digest(url, _filled(release, release.checksums))
+    expected = release.digest or _published_digest(url, _filled(release, release.checksums))
     fetched = folder / url.rpartition("/")[2]
     with progress.task(f"downloading {program.name} {program.version}") as advance:
         actual = _fetch(url, fetched, advance=advance)
     if actual != expected:
         fetched.unlink()
         raise ChecksumMismatch(f"{url} has SHA-256 {actual}, but {expected} was published")
-    return _unpacked(fetched, _filled(release, release.member)) if release.member else fetched
+    if not release.member:
+        return fetched
+    member = _from_tar(fetched, _filled(release, release.member))
+    return _from_zip(member, release.inner) if release.inner else member
 
 
 def _filled(release: Download, template: str) -> str:
     system = platform.system().lower()
     machine = platform.machine().lower()
-    if system not in release.systems:
-        raise NotObtained(f"there is no release for {system}")
-    return template.format(system=system, machine=_MACHINES.get(machine, machine))
+    machine = _MACHINES.get(machine, machine)
+    if system not in release.systems or machine not in release.machines:
+        raise NotObtained(f"there is no release for {system} on {machine}")
+    return template.format(system=system, machine=machine)
 
 
 def _published_digest(url: str, checksums: str) -> str:
@@ -102,7 +106,7 @@ def _read(response: http.client.HTTPResponse, url: str) -> bytes:
         raise NotObtained(f"{url} broke off: {error}") from error
 
 
-def _unpacked(archive: Path, member: str) -> Path:
+def _from_tar(archive: Path, member: str) -> Path:
     program = archive.parent / Path(member).name
     try:
         with tarfile.open(archive) as files:
@@ -114,3 +118,11 @@ def _unpacked(archive: Path, member: str) -> Path:
     except (KeyError, tarfile.TarError) as error:
         raise NotObtained(f"{archive.name} does not hold {member}: {error}") from error
     return program
+
+
+def _from_zip(archive: Path, member: str) -> Path:
+    try:
+        with zipfile.ZipFile(archive) as files:
+            return Path(files.extract(member, archive.parent))
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise NotObtained(f"{archive.name} does not hold {member}: {error}") from error

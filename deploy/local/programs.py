@@ -1,6 +1,7 @@
 """The programs of the fleet: versions, where their projects publish them, how Go builds them."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -26,14 +27,19 @@ _KUBERNETES_FLAGS: Final = " ".join(
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file of a project's release; `{system}` and `{machine}` are filled in Go's spelling."""
+    """A published file; `{system}` and `{machine}` are filled in Go's spelling."""
 
     url: str
-    checksums: str
-    """URL of the SHA-256 digests published with it."""
+    checksums: str = ""
+    """URL of the SHA-256 digests published with it; empty when `digest` is given."""
+    digest: str = ""
+    """SHA-256 of the file, for one that is published without."""
     member: str = ""
     """Path of the program in the archive; empty when the file is the program."""
+    inner: str = ""
+    """Path of the program in the zip archive that `member` is; empty when it is the program."""
     systems: tuple[str, ...] = ("linux",)
+    machines: tuple[str, ...] = ("amd64", "arm64")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,9 @@ class Build:
     """How Go builds the program."""
 
     package: str
-    flags: str
+    takes: timedelta
+    """How long it takes on two idle cores, sources and compiler's cache empty."""
+    flags: str = _SMALL
     """For the linker."""
     recipe: Path | None = None
     """Folder of a go.mod that pins all sources; without it `go install` takes `version`."""
@@ -58,11 +66,13 @@ class Program:
     """Environment variable with an explicit path."""
     download: Download
     build: Build
+    mirror: Download | None = None
+    """Where else the same version is published, for a network that does not reach the project."""
     asked: str = "--version"
     """What it is asked to see that it works."""
 
 
-def _kubernetes(name: str, variable: str) -> Program:
+def _kubernetes(name: str, variable: str, *, takes: timedelta) -> Program:
     url = f"https://dl.k8s.io/release/{KUBERNETES}/bin/{{system}}/{{machine}}/{name}"
     return Program(
         name=name,
@@ -71,6 +81,7 @@ def _kubernetes(name: str, variable: str) -> Program:
         download=Download(url=url, checksums=f"{url}.sha256"),
         build=Build(
             package=f"k8s.io/kubernetes/cmd/{name}",
+            takes=takes,
             flags=_KUBERNETES_FLAGS,
             recipe=_RECIPES / "kubernetes",
         ),
@@ -91,11 +102,20 @@ ETCD_PROGRAM: Final = Program(
         checksums=f"{_ETCD_RELEASE}/SHA256SUMS",
         member=f"{_ETCD_ARCHIVE}/etcd",
     ),
-    build=Build(package="go.etcd.io/etcd/server/v3", flags=_SMALL, recipe=_RECIPES / "etcd"),
+    build=Build(
+        package="go.etcd.io/etcd/server/v3",
+        takes=timedelta(seconds=25),
+        recipe=_RECIPES / "etcd",
+    ),
 )
-API_SERVER_PROGRAM: Final = _kubernetes("kube-apiserver", "FLEETGATE_KUBE_APISERVER")
+API_SERVER_PROGRAM: Final = _kubernetes(
+    "kube-apiserver", "FLEETGATE_KUBE_APISERVER", takes=timedelta(minutes=4, seconds=20)
+)
 CONTROLLERS_PROGRAM: Final = _kubernetes(
-    "kube-controller-manager", "FLEETGATE_KUBE_CONTROLLER_MANAGER"
+    "kube-controller-manager",
+    "FLEETGATE_KUBE_CONTROLLER_MANAGER",
+    # After the API server, with which it shares most sources.
+    takes=timedelta(minutes=1, seconds=25),
 )
 TEMPORAL_PROGRAM: Final = Program(
     name="temporal",
@@ -107,5 +127,9 @@ TEMPORAL_PROGRAM: Final = Program(
         member="temporal",
         systems=("linux", "darwin"),
     ),
-    build=Build(package="github.com/temporalio/cli/cmd/temporal", flags=_SMALL, version=TEMPORAL),
+    build=Build(
+        package="github.com/temporalio/cli/cmd/temporal",
+        takes=timedelta(minutes=4, seconds=10),
+        version=TEMPORAL,
+    ),
 )

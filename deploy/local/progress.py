@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from threading import Event, Lock
 from typing import Final
 
 from rich.console import Console
@@ -17,11 +18,19 @@ Advance = Callable[[int, int], None]
 """Called with how much is done and how much there is; 0 of 0 when nobody knows."""
 
 
+class Cancelled(Exception):  # noqa: N818 - it is no error
+    """The person at the terminal wants no more of this."""
+
+
 class Progress:
-    """Tells the person at the terminal what happens."""
+    """Tells the person at the terminal what happens; threads may share it."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._cancelled = Event()
+        self._lock = Lock()
+        self._bars: Bars | None = None  # one block for all tasks, while there are any
+        self._tasks = 0
 
     def say(self, text: str) -> None:
         """Show a line."""
@@ -29,18 +38,58 @@ class Progress:
 
     @contextmanager
     def task(self, title: str) -> Iterator[Advance]:
-        """Show that a task is under way, and at its end how long it took."""
+        """Show that a task is under way, and at its end how long it took.
+
+        Raises Cancelled, at the beginning or from the `Advance` that it yields.
+        """
+        self._go_on()
         started = time.monotonic()
         with self._bar(title) if self._console.is_terminal else self._lines(title) as advance:
             yield advance
         self.say(f"{title}: done in {_shown(time.monotonic() - started)}")
 
+    def cancel(self) -> None:
+        """End all tasks: each raises Cancelled when it advances next, and none begins."""
+        self._cancelled.set()
+
+    def _go_on(self) -> None:
+        if self._cancelled.is_set():
+            raise Cancelled
+
     @contextmanager
     def _bar(self, title: str) -> Iterator[Advance]:
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn())
-        with Bars(*columns, TimeElapsedColumn(), console=self._console, transient=True) as bars:
+        with self._block() as bars:
             task = bars.add_task(title, total=None)
-            yield lambda done, total: bars.update(task, completed=done, total=total or None)
+
+            def advance(done: int, total: int) -> None:
+                self._go_on()
+                bars.update(task, completed=done, total=total or None)
+
+            try:
+                yield advance
+            finally:
+                bars.remove_task(task)
+
+    @contextmanager
+    def _block(self) -> Iterator[Bars]:
+        """Yield the block of bars: a terminal shows no more than one."""
+        with self._lock:
+            if self._bars is None:
+                columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn())
+                self._bars = Bars(
+                    *columns, TimeElapsedColumn(), console=self._console, transient=True
+                )
+                self._bars.start()
+            bars = self._bars
+            self._tasks += 1
+        try:
+            yield bars
+        finally:
+            with self._lock:
+                self._tasks -= 1
+                if self._tasks == 0:
+                    bars.stop()
+                    self._bars = None
 
     @contextmanager
     def _lines(self, title: str) -> Iterator[Advance]:
@@ -49,6 +98,7 @@ class Progress:
 
         def advance(done: int, total: int) -> None:
             nonlocal said
+            self._go_on()
             now = time.monotonic()
             if now - said >= _SIGN_OF_LIFE.total_seconds():
                 said = now

@@ -5,6 +5,7 @@ import io
 import tarfile
 import threading
 from collections import Counter
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Self
@@ -17,14 +18,28 @@ DOES_NOT_RUN = "#!/bin/sh\nexit 1\n"
 GO = """#!/bin/sh
 # Does what `go build -o TARGET …` and `go install` do, and notes where and how.
 echo "$PWD $*" >> "$CALLS"
-target="$GOBIN/thing"
 while [ $# -gt 0 ]; do
-  [ "$1" = -o ] && target="$2"
+  case "$1" in
+    -o) target="$2" ;;
+    *@v1) target="$GOBIN/$(basename "$1" @v1)" ;;
+  esac
   shift
 done
 touch go.sum
 printf '#!/bin/sh\\nexit 0\\n' > "$target"
 """
+GO_IN_PAIRS = GO.replace(
+    "touch go.sum",
+    """i=0
+while [ "$(wc -l < "$CALLS")" -lt 2 ]; do
+  i=$((i + 1)); [ $i -lt 600 ] || exit 1; sleep 0.1
+done""",
+)
+"""Waits until there is another one."""
+GO_ALONE = GO.replace(
+    "touch go.sum", 'mkdir "$CALLS.lock" || exit 1; sleep 0.2; rmdir "$CALLS.lock"'
+)
+"""Fails where there is another one."""
 
 
 def write_program(path: Path, text: str = WORKS) -> Path:
@@ -34,19 +49,29 @@ def write_program(path: Path, text: str = WORKS) -> Path:
     return path
 
 
-def thing(release: str = "http://127.0.0.1:9", *, recipe: Path | None = None) -> Program:
+def thing(
+    release: str = "http://127.0.0.1:9",
+    *,
+    name: str = "thing",
+    recipe: Path | None = None,
+    mirror: Download | None = None,
+    takes: timedelta = timedelta(minutes=1),
+) -> Program:
     """A program `thing`, published at `release`: by default where nobody listens."""
     return Program(
-        name="thing",
+        name=name,
         version="v1",
-        variable="FLEETGATE_THING",
+        variable=f"FLEETGATE_{name.upper()}",
         download=Download(
             url=f"{release}/thing-{{system}}.tar.gz",
             checksums=f"{release}/SHA256SUMS",
             member="folder/thing",
             systems=("linux", "darwin"),
         ),
-        build=Build(package="example.org/thing", flags="-s", recipe=recipe, version="v1"),
+        mirror=mirror,
+        build=Build(
+            package=f"example.org/{name}", takes=takes, flags="-s", recipe=recipe, version="v1"
+        ),
     )
 
 

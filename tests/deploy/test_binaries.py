@@ -1,18 +1,29 @@
-"""Programs are named, found, downloaded or built, in this order."""
+"""Programs are named, found, downloaded or built, in this order, and got side by side."""
 
+import hashlib
+import io
 import platform
+import tarfile
+import time
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from deploy.local.binaries import Finder
+from deploy.local import binaries
 from deploy.local.errors import BinaryMissing
-from deploy.local.programs import Program
-from deploy.local.progress import silent
+from deploy.local.finding import Finder
+from deploy.local.programs import Download, Program
+from deploy.local.progress import Progress, silent
 from tests.deploy.programs import (
     DOES_NOT_RUN,
     GO,
+    GO_ALONE,
+    GO_IN_PAIRS,
+    WORKS,
     ReleaseServer,
     archive,
     release,
@@ -41,6 +52,14 @@ class Machine:
 
     def find(self, program: Program) -> Path:
         return Finder(self.environment, progress=silent()).find(program)
+
+    def gather(self, *programs: Program, progress: Progress | None = None) -> dict[str, Path]:
+        shown = progress or silent()
+        with binaries.gathering(programs, self.environment, progress=shown) as gathered:
+            return {program.name: path for program, path in gathered.wait().items()}
+
+    def cache_of(self, name: str) -> Path:
+        return self.cached.with_name(name)
 
 
 @pytest.fixture
@@ -165,3 +184,136 @@ def test_two_at_once_get_a_program_once(machine: Machine) -> None:
 
     assert found == [machine.cached, machine.cached]
     assert server.requests[ARCHIVE] == 1
+
+
+def zip_in_a_tar() -> bytes:
+    inner, outer = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as files:
+        files.writestr("folder/thing", WORKS)
+    with tarfile.open(fileobj=outer, mode="w:gz") as files:
+        entry = tarfile.TarInfo("package/layer.zip")
+        entry.size = len(inner.getvalue())
+        files.addfile(entry, io.BytesIO(inner.getvalue()))
+    return outer.getvalue()
+
+
+def mirror(url: str, content: bytes) -> Download:
+    """A mirror that publishes no checksums."""
+    return Download(
+        url=f"{url}/package.tgz",
+        digest=hashlib.sha256(content).hexdigest(),
+        member="package/layer.zip",
+        inner="folder/thing",
+        systems=("linux", "darwin"),
+    )
+
+
+def test_a_mirror_is_asked_when_the_project_is_not_reached(machine: Machine) -> None:
+    content = zip_in_a_tar()
+    with ReleaseServer({"package.tgz": content}) as server:
+        assert machine.find(thing(mirror=mirror(server.url, content))) == machine.cached
+
+
+def test_a_mirror_with_another_file_is_refused(machine: Machine) -> None:
+    machine.environment["PATH"] = str(machine.path)
+    with (
+        ReleaseServer({"package.tgz": zip_in_a_tar()}) as server,
+        pytest.raises(BinaryMissing, match=r"mirror: .* has SHA-256 .* was published"),
+    ):
+        machine.find(thing(mirror=mirror(server.url, b"the one that was looked at")))
+
+
+def test_programs_are_built_side_by_side(machine: Machine) -> None:
+    write_program(machine.path / "go", GO_IN_PAIRS)
+
+    assert machine.gather(thing(name="one"), thing(name="two")) == {
+        "one": machine.cache_of("one"),
+        "two": machine.cache_of("two"),
+    }
+
+
+def test_programs_of_the_same_sources_are_built_one_after_the_other(machine: Machine) -> None:
+    write_program(machine.path / "go", GO_ALONE)
+    recipe = machine.folder / "recipe"
+    recipe.mkdir()
+
+    machine.gather(thing(name="one", recipe=recipe), thing(name="two", recipe=recipe))
+
+    assert len(machine.calls.read_text().splitlines()) == 2
+
+
+def test_a_program_that_cannot_be_got_fails_all_of_them_after_the_others_are_got(
+    machine: Machine,
+) -> None:
+    write_program(machine.path / "go", f"{GO}\ncase $target in */two) exit 1 ;; esac\n")
+
+    with pytest.raises(BinaryMissing) as raised:
+        machine.gather(thing(name="one"), thing(name="two"), thing(name="three"))
+
+    text = str(raised.value)
+    assert text.startswith("two v1 is needed and there is no way to get it. Tried:\n")
+    assert "Ways out: set FLEETGATE_TWO" in text
+    assert "three v1 is needed" not in text
+    assert machine.cache_of("one").exists()
+    assert machine.cache_of("three").exists()
+
+
+def test_lines_say_how_long_it_will_take_what_is_done_and_how_long_it_took(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    write_program(machine.path / "go", GO)
+    write_program(machine.path / "three")
+    shown = io.StringIO()
+
+    machine.gather(
+        thing(name="one", takes=timedelta(minutes=4)),
+        thing(name="two", takes=timedelta(minutes=10)),
+        thing(name="three", takes=timedelta(hours=1)),
+        progress=Progress(Console(file=shown)),
+    )
+
+    lines = shown.getvalue().splitlines()
+    assert lines[0] == (
+        "getting one, two, once per machine: a minute or two to download; "
+        "about 7 minutes where Go has to build them (4 cores)"
+    )
+    assert "building one v1 with Go …" in lines
+    assert "building one v1 with Go: done in 0 s" in lines
+
+
+def test_nothing_is_said_when_all_programs_are_there(machine: Machine) -> None:
+    write_program(machine.cached)
+    shown = io.StringIO()
+
+    assert machine.gather(thing(), progress=Progress(Console(file=shown)))
+    assert shown.getvalue() == ""
+
+
+def test_on_a_terminal_programs_share_one_block_of_bars(machine: Machine) -> None:
+    write_program(machine.path / "go", GO_IN_PAIRS)
+    shown = io.StringIO()
+
+    machine.gather(
+        thing(name="one"),
+        thing(name="two"),
+        progress=Progress(Console(file=shown, force_terminal=True, width=100)),
+    )
+
+    assert "building one v1 with Go: done in" in shown.getvalue()
+    assert "building two v1 with Go: done in" in shown.getvalue()
+
+
+def test_who_leaves_with_an_error_ends_the_builds(machine: Machine) -> None:
+    write_program(machine.path / "go", "#!/bin/sh\nexec sleep 600\n")
+    things = [thing(name=name) for name in ("one", "two", "three")]
+    began = time.monotonic()
+
+    with (
+        pytest.raises(KeyboardInterrupt),
+        binaries.gathering(things, machine.environment, progress=silent()),
+    ):
+        raise KeyboardInterrupt
+
+    assert time.monotonic() - began < 60
+    assert not machine.cached.parent.exists() or not list(machine.cached.parent.glob("*/*"))

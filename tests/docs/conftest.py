@@ -7,6 +7,7 @@ import pytest
 
 from tests.docs.desk import Desk
 from tests.docs.shell import Shell
+from tests.support.programs import fleet_here
 from tests.support.servers import Servers
 
 
@@ -25,6 +26,7 @@ def desk(servers: Servers) -> Iterator[Desk]:
     # Below the session's servers, so that it ends with them whatever becomes of this process.
     folder = servers.folder / "docs"
     folder.mkdir(exist_ok=True)
+    fleet_here()  # or `fleetgate local up` would get them
     found = Desk(folder)
     try:
         yield found

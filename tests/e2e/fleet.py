@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from rich.console import Console
 
 from api.kinds import CONFIG_MAP, Kind
-from deploy.local.binaries import find_all
 from deploy.local.fleet import FleetAddresses, LocalFleet
 from deploy.local.paths import FleetPaths
-from deploy.local.progress import Progress
 from tests.support.fleet_clients import FleetClients
+from tests.support.programs import fleet_here
 
 TIMEOUT_SECONDS = 180
 """No command of these tests takes that long on a slow machine, not even the demo."""
@@ -124,7 +122,7 @@ class Fleet:
 
 
 def _up(folder: Path) -> FleetAddresses:
-    return _local(folder).up(find_all(progress=Progress(Console(stderr=True))))
+    return _local(folder).up(fleet_here())
 
 
 def _local(folder: Path) -> LocalFleet:

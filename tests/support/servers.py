@@ -22,7 +22,7 @@ import psutil
 from filelock import AsyncFileLock, FileLock
 
 from deploy.local import crds, ports
-from deploy.local.binaries import Binaries, find_all
+from deploy.local.binaries import Binaries
 from deploy.local.control_plane import ControlPlane, ensure_control_plane
 from deploy.local.errors import ProcessFailed
 from deploy.local.etcd import etcd
@@ -32,6 +32,7 @@ from deploy.local.services import Service, answers, ensure
 from deploy.local.state import api_server, controllers
 from deploy.local.temporal import temporal
 from hub import Hub
+from tests.support.programs import fleet_here
 
 FOLDER_VARIABLE = "FLEETGATE_TEST_SERVERS"
 """Hands the session's folder from the main process to its workers."""
@@ -75,8 +76,7 @@ class Servers:
 
     @cached_property
     def binaries(self) -> Binaries:
-        with FileLock(self.folder / "binaries.lock"):
-            return find_all()
+        return fleet_here()
 
     async def etcd_address(self) -> str:
         """Start the store of all API servers, once, and return where it is."""
