@@ -10,6 +10,7 @@ from agent import Agent, AgentPool, AgentSettings, MemberSecrets
 from api import names
 from api.kinds import APPLIED_WORK, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Kind
 from hub import Hub, Json, NotFound
+from tests.support.conditions import conditions_of
 from tests.support.eventually import pauses
 
 T = TypeVar("T")
@@ -80,7 +81,7 @@ class Member:
 
         async def read() -> Json | None:
             work = await self.work(name)
-            said = conditions(work.get("status", {}))
+            said = conditions_of(work)
             shown = {kind: each["status"] for kind, each in said.items()}
             wanted = {"Applied": "True", "Available": available}
             if available is None:
@@ -122,11 +123,6 @@ async def running(agent: Agent | AgentPool | MemberSecrets) -> AsyncIterator[Non
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-
-
-def conditions(holder: Json) -> dict[str, Json]:
-    """Conditions by type."""
-    return {each["type"]: each for each in holder.get("conditions", [])}
 
 
 def entry(work: Json, ordinal: int = 0) -> Json:

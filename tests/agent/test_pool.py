@@ -12,8 +12,9 @@ from agent import AgentPool, MemberSecrets
 from api.kinds import NAMESPACE, SECRET, WORK
 from hub import Hub, Json
 from tests.agent.credentials import with_user
-from tests.agent.support import Member, conditions, eventually, namespace, running
+from tests.agent.support import Member, eventually, namespace, running
 from tests.agent.test_membership import heartbeat, read
+from tests.support.conditions import conditions_of
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ async def test_a_member_with_wrong_credentials_says_so_until_they_are_right(
         await member.put(member.name, namespace(f"{member.name}-ns"))
 
         async def is_unhealthy() -> Json | None:
-            said = conditions((await read(member)).get("status", {})).get("Healthy", {})
+            said = conditions_of((await read(member)).get("status", {})).get("Healthy", {})
             return said if said.get("status") == "False" else None
 
         said = await eventually(is_unhealthy)

@@ -13,10 +13,10 @@ from hub import Hub, Json
 from tests.agent.credentials import kubeconfig_of_nobody
 from tests.agent.support import (
     Member,
-    conditions,
     eventually,
     running,
 )
+from tests.support.conditions import conditions_of
 from tests.support.servers import Servers
 
 OFTEN = AgentSettings(properties_age=timedelta(milliseconds=200))
@@ -79,7 +79,7 @@ async def test_properties_follow_the_nodes_and_the_pods_of_a_member(own: Member)
     async with running(own.agent(OFTEN)):
         found = await shown(own, nodes="0", available={"cpu": "0", "memory": "0"})
         assert found["properties"]["k8s.io/k8s-version"]["value"].startswith("v1.")
-        said = conditions(found)
+        said = conditions_of(found)
         assert said["ClusterPropertyProviderStarted"]["reason"] == "Started"
         assert said["ClusterPropertyCollectionSucceeded"]["status"] == "True"
 

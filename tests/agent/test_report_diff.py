@@ -8,7 +8,6 @@ from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK
 from hub import Json
 from tests.agent.support import (
     Member,
-    conditions,
     config_map,
     details,
     entry,
@@ -17,6 +16,7 @@ from tests.agent.support import (
     namespace,
     running,
 )
+from tests.support.conditions import conditions_of
 
 REPORT: dict[str, Any] = {"type": "ReportDiff"}
 FOUND = "Diff has been found between the hub cluster and the member cluster"
@@ -29,7 +29,7 @@ async def compared(member: Member, name: str, *reasons: str) -> Json:
     async def read() -> Json:
         work = await member.work(name)
         entries = work.get("status", {}).get("manifestConditions", [])
-        said = [conditions(each) for each in entries]
+        said = [conditions_of(each) for each in entries]
         assert all(each.keys() == {"DiffReported"} for each in said)
         found = tuple(each["DiffReported"]["reason"] for each in said)
         assert found == reasons, work.get("status")
@@ -39,7 +39,7 @@ async def compared(member: Member, name: str, *reasons: str) -> Json:
 
 
 def summary(work: Json) -> tuple[str, ...]:
-    said = conditions(work["status"])
+    said = conditions_of(work["status"])
     assert said.keys() == {"DiffReported"}
     assert said["DiffReported"]["observedGeneration"] == work["metadata"]["generation"]
     return tuple(said["DiffReported"][field] for field in ("status", "reason", "message"))
@@ -53,7 +53,7 @@ async def test_an_absent_object_differs_as_a_whole(member: Member, unique: str) 
         await member.put(unique, namespace(f"{unique}-ns"), strategy=REPORT)
         work = await compared(member, unique, "FoundDiff")
     assert summary(work) == ALL
-    assert conditions(entry(work))["DiffReported"]["message"] == FOUND
+    assert conditions_of(entry(work))["DiffReported"]["message"] == FOUND
     whole = {"path": "/", "valueInHub": "(the whole object)"}
     assert details(work, "diff") == {"observedDiffs": [whole]}
     assert await member.cluster.find(NAMESPACE, f"{unique}-ns") is None
@@ -85,7 +85,7 @@ async def test_what_differs_is_listed_and_left_as_it_is(
         await member.put(unique, whole, config_map("cm", ns, k="v1"), strategy=strategy)
         work = await compared(member, unique, "NoDiffFound", "FoundDiff")
     assert summary(work) == ALL
-    assert conditions(entry(work))["DiffReported"]["message"] == NONE
+    assert conditions_of(entry(work))["DiffReported"]["message"] == NONE
     assert "diffDetails" not in entry(work)
     assert details(work, "diff", 1) == {
         "observedInMemberClusterGeneration": 0,
@@ -134,7 +134,7 @@ async def test_what_cannot_be_compared_says_why_and_the_others_are(
         "SomeManifestsHaveNotReportedDiff",
         "Failed to report diff on all manifests (1 of 2 manifests have reported diff)",
     )
-    assert conditions(entry(work))["DiffReported"]["message"] == (
+    assert conditions_of(entry(work))["DiffReported"]["message"] == (
         "An error blocks the diff reporting process (DecodingErred, error: failed to decode "
         "manifest: failed to find GVR from member cluster client REST mapping: no matches for "
         'kind "Stranger" in version "example.com/v1")'

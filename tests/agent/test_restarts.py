@@ -18,7 +18,8 @@ from api.kinds import (
 )
 from hub import Hub, Json
 from tests.agent.credentials import kubeconfig_of_nobody
-from tests.agent.support import Member, conditions, config_map, eventually, namespace, running
+from tests.agent.support import Member, config_map, eventually, namespace, running
+from tests.support.conditions import conditions_of
 from tests.support.servers import PrivateApiServer
 
 
@@ -120,7 +121,7 @@ async def test_an_agent_waits_for_a_member_that_is_away(
 
         async def says_so() -> bool:
             found = await own.hub.get(MEMBER_CLUSTER, own.name)
-            healthy = conditions(found.get("status", {})).get("Healthy")
+            healthy = conditions_of(found.get("status", {})).get("Healthy")
             assert healthy
             assert "the member's API server does not answer" in healthy["message"]
             return bool(healthy["status"] == "False")

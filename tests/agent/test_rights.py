@@ -12,7 +12,6 @@ from hub import Forbidden, Hub
 from tests.agent.credentials import ON_HUB, ON_MEMBER, grant, of_account
 from tests.agent.support import (
     Member,
-    conditions,
     config_map,
     entry,
     eventually,
@@ -20,6 +19,7 @@ from tests.agent.support import (
     running,
 )
 from tests.agent.test_membership import heartbeat
+from tests.support.conditions import conditions_of
 
 
 @pytest.fixture
@@ -116,14 +116,14 @@ async def test_a_kind_that_the_agent_may_not_see_fails_alone(
     ):
         await member.put(unique, hidden, config_map("cm", ns, key="1"))
         work = await member.reported(unique, available=None)
-    said = conditions(entry(work))["Applied"]
+    said = conditions_of(entry(work))["Applied"]
     assert said["reason"] == "FailedToFindObjInMemberCluster"
     assert said["message"].startswith(
         "Failed to apply the manifest (error: failed to find the corresponding object for the "
         "manifest object in the member cluster: error returned by the API server: limitranges "
         '"a" is forbidden'
     )
-    assert conditions(entry(work, 1))["Applied"]["status"] == "True"
+    assert conditions_of(entry(work, 1))["Applied"]["status"] == "True"
 
 
 async def _narrow_account(cluster: Hub, name: str, ns: str) -> None:

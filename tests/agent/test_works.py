@@ -5,13 +5,13 @@ from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
 from hub import Json
 from tests.agent.support import (
     Member,
-    conditions,
     config_map,
     deployment,
     eventually,
     namespace,
     running,
 )
+from tests.support.conditions import conditions_of
 
 PODS = Kind("", "v1", "Pod", "pods", namespaced=True)
 
@@ -158,10 +158,10 @@ async def test_a_deployment_is_available_once_its_pods_are(member: Member, uniqu
     async with running(member.agent()):
         await member.put(unique, namespace(ns), deployment("app", ns))
         work = await member.reported(unique, available="False")
-        said = conditions(work["status"]["manifestConditions"][1])["Available"]
+        said = conditions_of(work["status"]["manifestConditions"][1])["Available"]
         assert said["reason"] == "ManifestNotAvailableYet"
         assert said["observedGeneration"] == 1
-        assert conditions(work["status"])["Available"]["message"] == (
+        assert conditions_of(work["status"])["Available"]["message"] == (
             "Some manifests are not available (1 of 2 manifests are available)"
         )
         await _pods_become_ready(member, ns)

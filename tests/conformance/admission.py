@@ -7,6 +7,7 @@ from api.kinds import Kind
 from hub import HubError, Json
 from tests.conformance.pace import fair
 from tests.conformance.world import World
+from tests.support.conditions import condition
 from tests.support.eventually import eventually
 
 _GROUP = "admissionregistration.k8s.io"
@@ -55,14 +56,8 @@ def _policy(world: World, request: str) -> Json:
 
 async def _refuses(world: World, request: str) -> bool:
     """Whether the policy has come into force, which takes the API server a moment."""
-    condition = {
-        "type": "ApprovalAccepted",
-        "status": "False",
-        "reason": "Trial",
-        "message": "",
-        "lastTransitionTime": "2020-01-01T00:00:00Z",
-    }
-    body = {"metadata": world.meta(request), "status": {"conditions": [condition]}}
+    tried = condition("ApprovalAccepted", "False", reason="Trial")
+    body = {"metadata": world.meta(request), "status": {"conditions": [tried]}}
     try:
         await world.hub.apply(
             world.scope.approval, body, subresource="status", manager="trial", dry_run=True

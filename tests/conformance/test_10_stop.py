@@ -7,7 +7,6 @@ import pytest
 
 from tests.conformance.objects import (
     APPROVAL,
-    find_condition,
     stage,
     stage_of,
     timed_wait,
@@ -19,6 +18,7 @@ from tests.conformance.situations import asks, in_flight, leaving, let_go, remov
 from tests.conformance.texts import E_ABORT, E_UNEXP
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 # -- 10.1 in a stage -----------------------------------------------------------------------
 
@@ -240,14 +240,14 @@ async def test_10_3_an_approval_given_while_stopped_counts_after_the_resume(
     await run.comes_to(Says.RUN_STOPPED)
     await world.approve(request)
     await run.stays(Says.RUN_STOPPED, seconds=QUIET)
-    assert not find_condition(await world.asked(request), "ApprovalAccepted")
+    assert not condition_of(await world.asked(request), "ApprovalAccepted")
     task = stage_of(await run.read(), 0)[f"{side}StageTaskStatus"][0]
     assert "ApprovalRequestApproved" not in types_of(task)
     await run.set_state("Run")
     if side == "before":
         await world.update("a")
     await run.succeeds()
-    assert find_condition(await world.asked(request), "ApprovalAccepted")
+    assert condition_of(await world.asked(request), "ApprovalAccepted")
 
 
 async def test_10_3_a_wait_that_is_over_while_stopped_counts_after_the_resume(
@@ -296,7 +296,7 @@ async def test_10_4_a_stage_that_waited_for_tasks_waits_again(world: World, side
     }[side]
     seen = await run.comes_to(waiting[0], stage="one")
     run.shows(seen, waiting[1], part=stage_of(seen, 0))
-    assert find_condition(seen, "Progressing")["observedGeneration"] == 3
+    assert condition_of(seen, "Progressing")["observedGeneration"] == 3
 
 
 async def test_10_4_with_clusters_still_in_flight_only_the_run_progresses_again(
@@ -321,7 +321,7 @@ async def test_10_4_a_stuck_run_is_still_stuck_when_it_is_resumed(world: World) 
     await run.set_state("Run")
     stuck: dict[str, Any] = {"clusters": world.cluster("a"), "stage": "one"}
     await run.until(
-        lambda seen: seen and find_condition(seen, "Initialized")["observedGeneration"] == 3
+        lambda seen: seen and condition_of(seen, "Initialized")["observedGeneration"] == 3
     )
     await run.comes_to(Says.RUN_STUCK, **stuck)
     await world.update("a", "b")

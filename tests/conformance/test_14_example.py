@@ -9,7 +9,6 @@ from tests.conformance.objects import (
     APPLY_DEFAULTS,
     APPROVAL,
     DELETION_STAGE,
-    find_condition,
     stage,
     timed_wait,
 )
@@ -18,6 +17,7 @@ from tests.conformance.runs import Run
 from tests.conformance.situations import in_flight
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 from tests.support.eventually import eventually
 
 
@@ -41,7 +41,7 @@ async def test_14_the_example_reads_as_in_the_contract(world: World) -> None:
     seen = await run.until(
         lambda found: (
             found
-            and find_condition(
+            and condition_of(
                 found["status"]["stagesStatus"][1]["beforeStageTaskStatus"][0],
                 "ApprovalRequestCreated",
             )

@@ -11,7 +11,6 @@ from tests.conformance.objects import (
     PARENT,
     RESOURCE_INDEX,
     cluster_names,
-    find_condition,
     stage,
 )
 from tests.conformance.runs import Run
@@ -19,6 +18,7 @@ from tests.conformance.texts import E_UNEXP, E_USER, E_VALID
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import states
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 
 async def refused(world: World, error: str, *, index: str | None) -> Json:
@@ -174,7 +174,7 @@ async def test_7_9_that_a_run_is_initialized_is_written_before_anything_is_done(
     async with aclosing(states(world.hub, world.scope.run, run.name, world.namespace)) as each:
         await Run.create(world)
         first = await anext(
-            seen async for seen in each if seen and find_condition(seen, "Initialized")
+            seen async for seen in each if seen and condition_of(seen, "Initialized")
         )
     run.shows(first, Says.RUN_INITIALIZED)
     assert cluster_names(first) == world.clusters("a")

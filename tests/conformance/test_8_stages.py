@@ -8,7 +8,6 @@ import pytest
 from hub import Json
 from tests.conformance.objects import (
     APPROVAL,
-    find_condition,
     stage,
     stage_of,
     timed_wait,
@@ -18,6 +17,7 @@ from tests.conformance.pace import QUIET, fair
 from tests.conformance.runs import Run
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 # -- 8.1 empty stages ----------------------------------------------------------------------
 
@@ -159,10 +159,10 @@ async def test_8_7_a_timed_wait_counts_from_the_last_cluster(world: World) -> No
     seen = await run.succeeds()
     task = stage_of(seen, 0)["afterStageTaskStatus"][0]
     run.shows(seen, Says.TASK_WAITED, part=task)
-    begun = find_condition(stage_of(waiting, 0), "Progressing")["lastTransitionTime"]
-    over = find_condition(task, "WaitTimeElapsed")["lastTransitionTime"]
+    begun = condition_of(stage_of(waiting, 0), "Progressing")["lastTransitionTime"]
+    over = condition_of(task, "WaitTimeElapsed")["lastTransitionTime"]
     # Only the reason has changed since, so the time has not (2.2).
-    assert find_condition(stage_of(seen, 0), "Progressing")["lastTransitionTime"] == begun
+    assert condition_of(stage_of(seen, 0), "Progressing")["lastTransitionTime"] == begun
     # Both are cut to whole seconds.
     assert 1 <= _seconds(begun, over) <= fair(3)
 
@@ -195,7 +195,7 @@ async def test_8_7_an_early_approval_does_not_shorten_the_wait(world: World) -> 
     approved = await run.until(
         lambda seen: (
             seen
-            and find_condition(
+            and condition_of(
                 stage_of(seen, 0)["afterStageTaskStatus"][1], "ApprovalRequestApproved"
             )
         )

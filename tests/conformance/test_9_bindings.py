@@ -4,13 +4,14 @@ import asyncio
 
 import pytest
 
-from tests.conformance.objects import find_condition, stage_of
+from tests.conformance.objects import stage_of
 from tests.conformance.pace import LOOKED_TWICE, PROMISED, fair
 from tests.conformance.situations import at_a_gate, goes_through, started
 from tests.conformance.texts import E_ABORT, E_UNEXP
 from tests.conformance.violations import Deed, change_policy
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 
 @pytest.mark.parametrize(
@@ -34,8 +35,8 @@ async def test_9_a_cluster_in_flight_whose_binding_goes_ends_the_run_in_its_word
         f"new: {left}, existing: 2",
         within=fair(PROMISED),
     )
-    assert not find_condition(stage_of(seen, 0), "Succeeded")
-    assert not find_condition(run.cluster(seen, "b"), "Succeeded")
+    assert not condition_of(stage_of(seen, 0), "Succeeded")
+    assert not condition_of(run.cluster(seen, "b"), "Succeeded")
 
 
 async def test_9_of_a_new_policy_and_changed_bindings_the_policy_is_told(world: World) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.conformance.objects import find_condition, stage, stage_of, timed_wait
+from tests.conformance.objects import stage, stage_of, timed_wait
 from tests.conformance.pace import BETWEEN_TWO_STEPS, LOOKED_TWICE, PROMISED, fair
 from tests.conformance.runs import Run
 from tests.conformance.situations import at_a_gate, goes_through, in_flight, removing, started
@@ -17,6 +17,7 @@ from tests.conformance.texts import E_USER, E_VALID, unplaced
 from tests.conformance.violations import APPLIED_OTHERWISE, PASSING, VIOLATIONS, Violation
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 
 @pytest.mark.parametrize("violation", VIOLATIONS, ids=str)
@@ -36,9 +37,9 @@ async def test_9_another_apply_strategy_ends_the_run(world: World) -> None:
     run = await at_a_gate(world)
     await APPLIED_OTHERWISE.change(world)
     seen = await run.until(
-        lambda found: found and find_condition(found, "Succeeded"), within=fair(PROMISED)
+        lambda found: found and condition_of(found, "Succeeded"), within=fair(PROMISED)
     )
-    message = find_condition(seen, "Succeeded")["message"]
+    message = condition_of(seen, "Succeeded")["message"]
     assert message.startswith(APPLIED_OTHERWISE.text(world))
     assert ", recorded: " in message
     run.shows(seen, Says.RUN_FAILED, error=message)
@@ -75,7 +76,7 @@ async def test_9_a_violation_ends_a_run_with_clusters_in_flight(
     await violation.change(world)
     seen = await run.fails(violation.text(world), within=fair(PROMISED))
     run.shows(seen, Says.STAGE_STARTED, part=stage_of(seen, 0))
-    assert not find_condition(run.cluster(seen, "a"), "Succeeded")
+    assert not condition_of(run.cluster(seen, "a"), "Succeeded")
     await world.untouched("c")
 
 

@@ -10,8 +10,9 @@ from temporalio.client import Client
 from api.kinds import MEMBER_CLUSTER
 from hub import Conflict, Forbidden, Invalid, Json, NotFound
 from tests.inputs.workflow_tasks import failed_steps
+from tests.support.conditions import condition, condition_of, says
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, condition, condition_of, says
+from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import workflow_id
 
 pytestmark = pytest.mark.usefixtures("engine", "no_tracebacks")
@@ -72,9 +73,9 @@ class Run:
             self.random.choice(["True", "False", "Unknown"]),
             self.random.choice([0, 1, 2, 2**62]),
             reason=self.random.choice(["ok", "R" * 1024, "a_b:c"]),
-        )
-        odd["message"] = self.random.choice(
-            ["", "ä" * 32768, "\u202e\u2028\0", "${x}{y}%s", "x" * 32768]
+            message=self.random.choice(
+                ["", "ä" * 32768, "\u202e\u2028\0", "${x}{y}%s", "x" * 32768]
+            ),
         )
         await self.placement.hub.patch(
             self.placement.scope.approval,

@@ -12,7 +12,8 @@ from temporalio.exceptions import ApplicationError
 
 from tests.inputs.waiting_runs import waiting_run
 from tests.inputs.workflow_tasks import failed_steps
-from tests.support.hand_placement import HandPlacement, condition_of
+from tests.support.conditions import condition_of
+from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import reaches, started, workflow_id
 
 pytestmark = pytest.mark.usefixtures("engine", "no_tracebacks")

@@ -6,7 +6,8 @@ from api import names
 from api.kinds import NAMESPACE
 from hub import Hub
 from placement import Placement
-from tests.placement.world import STRATEGY, World, condition, until
+from tests.placement.world import STRATEGY, World, until
+from tests.support.conditions import condition, condition_of
 
 NO_OVERRIDES = "74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b"
 """SHA-256 of `null`."""
@@ -89,7 +90,7 @@ async def test_a_slow_member_is_said_to_be_busy_and_then_late(world: World) -> N
 
     work = await until(lambda: world.work(member), "there is a Work")
     name = work["metadata"]["name"]
-    said = condition(late, "Applied")
+    said = condition_of(late, "Applied")
     assert said["message"] == f"Work object {name} has not yet completed the apply op"
     assert "failedPlacements" not in late["status"]
 
@@ -112,13 +113,13 @@ async def test_what_is_not_available_is_listed(world: World) -> None:
             "namespace": world.unique,
         },
         "conditions": [
-            {
-                "type": "Available",
-                "status": "False",
-                "reason": "ManifestNotAvailableYet",
-                "message": "Manifest is not yet available; Fleet will check again later",
-                "lastTransitionTime": "2026-01-02T03:04:05Z",
-            }
+            condition(
+                "Available",
+                "False",
+                None,
+                reason="ManifestNotAvailableYet",
+                message="Manifest is not yet available; Fleet will check again later",
+            )
         ],
     }
 
@@ -127,7 +128,7 @@ async def test_what_is_not_available_is_listed(world: World) -> None:
     body = await world.bound(member, "Available", status="False")
 
     work = await until(lambda: world.work(member), "there is a Work")
-    message = condition(body, "Available")["message"]
+    message = condition_of(body, "Available")["message"]
     assert message == f"Work object {work['metadata']['name']} is not yet available"
     (entry,) = body["status"]["failedPlacements"]
     assert (entry["kind"], entry["name"]) == ("ConfigMap", "cm")
@@ -161,7 +162,7 @@ async def test_new_content_replaces_the_old_in_the_same_work(world: World) -> No
     assert len(await world.works()) == 1
     await world.report(member)
     second = await world.bound(member, "Available", status="True")
-    assert "second" in condition(second, "RolloutStarted")["message"]
+    assert "second" in condition_of(second, "RolloutStarted")["message"]
     assert second["metadata"]["generation"] > first["metadata"]["generation"]
 
 
@@ -173,7 +174,7 @@ async def test_a_snapshot_that_is_not_there_is_named(world: World) -> None:
     await world.roll_out(member, 7)
 
     body = await world.bound(member, "WorkSynchronized", status="False", reason="SyncWorkFailed")
-    message = condition(body, "WorkSynchronized")["message"]
+    message = condition_of(body, "WorkSynchronized")["message"]
     assert message.endswith("the master resource snapshot is not found")
 
 

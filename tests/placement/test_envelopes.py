@@ -9,7 +9,8 @@ import pytest
 from api.kinds import CLUSTER_RESOURCE_ENVELOPE, EVENT, RESOURCE_ENVELOPE
 from hub import NotFound
 from tests.placement.overriding import Overrides, add
-from tests.placement.world import World, cluster_scoped, condition, until
+from tests.placement.world import World, cluster_scoped, until
+from tests.support.conditions import condition, condition_of
 
 Json = dict[str, Any]
 GROUP = "placement.kubernetes-fleet.io"
@@ -123,7 +124,7 @@ async def test_the_placement_lists_the_envelope_and_attributes_what_fails_in_it(
     )
 
     body = await world.bound(member, "Available", status="False")
-    said = condition(body, "Available")["message"]
+    said = condition_of(body, "Available")["message"]
     assert said == f"Work object {boxed['metadata']['name']} is not yet available"
     (entry,) = body["status"]["failedPlacements"]
     box = {"name": "box", "namespace": world.unique, "type": "ResourceEnvelope"}
@@ -137,11 +138,12 @@ async def test_the_placement_lists_the_envelope_and_attributes_what_fails_in_it(
 
 def failure(namespace: str) -> Json:
     """What an agent says of the wrapped object."""
-    said = {"type": "Available", "status": "False", "reason": "ManifestNotAvailableYet"}
-    told = {"message": "not yet", "lastTransitionTime": "2026-01-02T03:04:05Z"}
+    said = condition(
+        "Available", "False", None, reason="ManifestNotAvailableYet", message="not yet"
+    )
     identifier = {"ordinal": 0, "version": "v1", "kind": "ConfigMap", "resource": "configmaps"}
     own = {"name": "wrapped", "namespace": namespace}
-    return {"identifier": identifier | own, "conditions": [said | told]}
+    return {"identifier": identifier | own, "conditions": [said]}
 
 
 async def test_a_changed_envelope_is_new_content(world: World, boxes: Boxes) -> None:
@@ -203,7 +205,7 @@ async def test_an_envelope_that_holds_what_it_may_not_is_said(
     await world.roll_out(member)
 
     body = await world.bound(member, "WorkSynchronized", status="False", reason="SyncWorkFailed")
-    assert condition(body, "WorkSynchronized")["message"] == (
+    assert condition_of(body, "WorkSynchronized")["message"] == (
         "Failed to synchronize the work to the latest: failed to process the request due to a"
         f" client error: {text.format(box=f'{world.unique}/box')}"
     )

@@ -1,6 +1,7 @@
 """The life of a placement that runs roll out (contract: placement 7.5)."""
 
-from tests.placement.world import World, condition, until
+from tests.placement.world import World, until
+from tests.support.conditions import condition_of
 
 
 async def test_a_placement_without_a_run_is_scheduled_and_waits(world: World) -> None:
@@ -58,5 +59,5 @@ async def test_a_rollout_goes_cluster_by_cluster(world: World) -> None:
 
 async def _differs(world: World) -> bool:
     body = await world.placement()
-    found = condition(body, f"{world.scope.placement.kind}RolloutStarted")
+    found = condition_of(body, f"{world.scope.placement.kind}RolloutStarted")
     return "different resource snapshot versions" in found.get("message", "")

@@ -4,7 +4,8 @@ import pytest
 
 from api import names
 from placement import Placement
-from tests.placement.world import World, condition, until
+from tests.placement.world import World, until
+from tests.support.conditions import condition_of
 
 
 async def large(world: World, *, parts: int = 3) -> None:
@@ -93,7 +94,7 @@ async def test_a_version_of_which_a_part_is_lost_is_not_distributed(
     await world.roll_out(member, 0)
 
     body = await world.bound(member, "WorkSynchronized", status="False", reason="SyncWorkFailed")
-    assert condition(body, "WorkSynchronized")["message"] == (
+    assert condition_of(body, "WorkSynchronized")["message"] == (
         "Failed to synchronize the work to the latest: 2 of 3 resource snapshots of"
         f" {world.name}-0-snapshot are there"
     )

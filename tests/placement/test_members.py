@@ -4,7 +4,8 @@ from api import names
 from api.kinds import MEMBER_CLUSTER, NAMESPACE
 from hub import Json
 from tests.placement.scheduled import picked, refused, states
-from tests.placement.world import World, condition, until
+from tests.placement.world import World, until
+from tests.support.conditions import condition_of
 
 
 async def member(world: World, name: str) -> Json | None:
@@ -15,7 +16,7 @@ async def joined(world: World, name: str, *, status: str) -> Json:
     """Wait until a member says so of its joining."""
 
     async def look() -> Json | None:
-        found = condition(await member(world, name), "Joined")
+        found = condition_of(await member(world, name), "Joined")
         return found if found.get("status") == status else None
 
     return await until(look, f"{name} is joined: {status}")
@@ -41,7 +42,9 @@ async def test_a_new_member_gets_a_namespace_a_label_and_a_finalizer_and_waits_f
     )
     body = await member(world, name)
     assert body is not None
-    assert condition(body, "ReadyToJoin")["message"] == "Member cluster is ready to join the fleet"
+    assert (
+        condition_of(body, "ReadyToJoin")["message"] == "Member cluster is ready to join the fleet"
+    )
     assert body["metadata"]["finalizers"] == [names.MEMBER_FINALIZER]
     assert body["metadata"]["labels"][names.MEMBER_NAME] == name
     namespace = await world.hub.get(NAMESPACE, names.member_namespace(name))

@@ -4,7 +4,8 @@ from functools import partial
 from typing import Any
 
 from tests.placement.overriding import Overrides, add
-from tests.placement.world import World, condition, until
+from tests.placement.world import World, until
+from tests.support.conditions import condition_of
 
 Json = dict[str, Any]
 ROLLING: Json = {"type": "RollingUpdate"}
@@ -162,5 +163,5 @@ async def test_a_run_takes_over_where_the_rolling_update_ended(world: World) -> 
     await served(world, member, index=1)
 
     binding = await world.binding(member)
-    assert condition(binding, "RolloutStarted")["message"].endswith("updateRun: run")
+    assert condition_of(binding, "RolloutStarted")["message"].endswith("updateRun: run")
     await world.told("Available", status="True")

@@ -2,7 +2,8 @@
 
 from api import names
 from api.kinds import MEMBER_CLUSTER, NAMESPACE
-from tests.placement.world import World, condition, until
+from tests.placement.world import World, until
+from tests.support.conditions import condition_of
 
 
 def picked(member: str) -> str:
@@ -49,7 +50,7 @@ async def test_a_placement_gets_finalizers_a_policy_snapshot_and_bindings(world:
         "selected": True,
     }
     assert policy["status"]["targetClusters"][0] == decision
-    said = condition(policy, "Scheduled")
+    said = condition_of(policy, "Scheduled")
     assert (said["reason"], said["status"]) == ("SchedulingPolicyFulfilled", "True")
     assert said["message"].endswith("found 1 cluster(s)")
 
@@ -186,7 +187,7 @@ async def test_a_member_that_leaves_and_rejoins(world: World) -> None:
     await until(lambda: _gone(world, member), "the member is let go")
 
     failed = await world.bound(member, "WorkSynchronized", status="False")
-    said = condition(failed, "WorkSynchronized")
+    said = condition_of(failed, "WorkSynchronized")
     assert said["message"] == (
         "Failed to synchronize the work to the latest: "
         f'namespaces "{names.member_namespace(member)}" not found'

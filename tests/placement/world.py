@@ -14,6 +14,7 @@ from api.base import format_time
 from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Scope, ScopeName
 from hub import Conflict, Hub, NotFound
 from placement import SnapshotTaken, take_snapshot
+from tests.support.conditions import condition, condition_of
 from tests.support.eventually import pauses
 
 Json = dict[str, Any]
@@ -52,16 +53,9 @@ def now(*, before: float = 0) -> str:
     return format_time(datetime.now(UTC) - timedelta(seconds=before))
 
 
-def condition(body: Json | None, kind: str) -> Json:
-    """A condition of an object, empty if it is not there."""
-    found = ((body or {}).get("status") or {}).get("conditions") or []
-    return next((each for each in found if each["type"] == kind), {})
-
-
 def over(status: str) -> Json:
     """The condition by which a run has come to its end."""
-    said = {"type": "Succeeded", "status": status, "reason": "Test", "message": ""}
-    return said | {"lastTransitionTime": now()}
+    return condition("Succeeded", status, generation=None, reason="Test")
 
 
 class World:
@@ -133,16 +127,7 @@ class World:
         `silent` is for how many seconds nothing has been heard of it.
         """
         states = {"Joined": "True", "Healthy": "True"} | others
-        conditions = [
-            {
-                "type": kind,
-                "status": state,
-                "reason": "Test",
-                "message": "",
-                "lastTransitionTime": now(),
-            }
-            for kind, state in states.items()
-        ]
+        conditions = [condition(kind, state, None, reason="Test") for kind, state in states.items()]
         agent = {
             "type": "MemberAgent",
             "conditions": conditions,
@@ -206,14 +191,11 @@ class World:
         metadata = {"name": binding["metadata"]["name"]} | (
             {"namespace": self.home} if self.home else {}
         )
-        started = {
-            "type": "RolloutStarted",
-            "status": "True",
-            "reason": "RolloutStarted",
-            "message": f"resourceSnapshotIndex: {index}, updateRun: {run}",
-            "observedGeneration": binding["metadata"]["generation"] + 1,
-            "lastTransitionTime": now(),
-        }
+        started = condition(
+            "RolloutStarted",
+            generation=binding["metadata"]["generation"] + 1,
+            message=f"resourceSnapshotIndex: {index}, updateRun: {run}",
+        )
         body = {"metadata": metadata, "status": {"conditions": [started]}}
         await self.hub.apply(
             self.scope.binding, body, subresource="status", manager="fleetgate-engine"
@@ -258,9 +240,10 @@ class World:
         manifests: list[Json] | None = None,
     ) -> None:
         """Report on a Work as it was read."""
-        conditions = [self._said(work, "Applied", applied, "AllManifestsApplied")]
+        generation = work["metadata"]["generation"]
+        conditions = [condition("Applied", applied, generation, reason="AllManifestsApplied")]
         if applied == "True" and available:
-            conditions.append(self._said(work, "Available", available, reason))
+            conditions.append(condition("Available", available, generation, reason=reason))
         status = {"conditions": conditions, "manifestConditions": manifests or []}
         metadata = work["metadata"]
         await self.hub.patch(
@@ -270,16 +253,6 @@ class World:
             namespace=metadata["namespace"],
             subresource="status",
         )
-
-    def _said(self, work: Json, kind: str, status: str, reason: str) -> Json:
-        return {
-            "type": kind,
-            "status": status,
-            "reason": reason,
-            "message": "",
-            "observedGeneration": work["metadata"]["generation"],
-            "lastTransitionTime": now(),
-        }
 
     async def hold(self, work: Json) -> None:
         """Take a Work as the agent does, so that it cannot go without it."""
@@ -304,7 +277,7 @@ class World:
 
     async def said(self, kind: str) -> Json:
         """A condition of the placement, by the end of its type."""
-        return condition(await self.placement(), f"{self.scope.placement.kind}{kind}")
+        return condition_of(await self.placement(), f"{self.scope.placement.kind}{kind}")
 
     async def told(self, kind: str, **wanted: Any) -> Json:
         """Wait until a condition of the placement has these values."""
@@ -332,7 +305,7 @@ class World:
 
         async def look() -> Json | None:
             body = await self.binding(member)
-            found = condition(body, kind)
+            found = condition_of(body, kind)
             fresh = found.get("observedGeneration") == body["metadata"]["generation"]
             return body if fresh and wanted.items() <= found.items() else None
 

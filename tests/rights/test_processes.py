@@ -1,12 +1,10 @@
 """The rights in deploy/rbac/hub-side.yaml are enough for a rollout, and grant nothing more."""
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from api.base import format_time
 from api.kinds import (
     CLUSTER_RESOURCE_OVERRIDE,
     CLUSTER_SCOPE,
@@ -18,7 +16,8 @@ from api.kinds import (
     Kind,
 )
 from hub import Forbidden, Hub, Json
-from tests.placement.world import World, cluster_scoped, condition, until
+from tests.placement.world import World, cluster_scoped, until
+from tests.support.conditions import condition, condition_of
 
 ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", namespaced=False)
 
@@ -56,14 +55,7 @@ async def approve(world: World, run: str) -> None:
         return await world.hub.find(world.scope.approval, request, namespace=world.home)
 
     found = await until(asked, "the run asks for an approval")
-    approved = {
-        "type": "Approved",
-        "status": "True",
-        "reason": "Test",
-        "message": "",
-        "observedGeneration": found["metadata"]["generation"],
-        "lastTransitionTime": format_time(datetime.now(UTC)),
-    }
+    approved = condition("Approved", generation=found["metadata"]["generation"])
     patch = {"status": {"conditions": [approved]}}
     await world.hub.patch(
         world.scope.approval, request, patch, namespace=world.home, subresource="status"
@@ -73,7 +65,7 @@ async def approve(world: World, run: str) -> None:
 async def says(world: World, run: str, kind: str) -> Json:
     async def look() -> Json | None:
         body = await world.hub.find(world.scope.run, run, namespace=world.home)
-        found = condition(body, kind)
+        found = condition_of(body, kind)
         return found if found.get("status") == "True" else None
 
     return await until(look, f"run {run} says {kind}")

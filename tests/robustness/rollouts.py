@@ -9,8 +9,9 @@ from api import names
 from api.base import format_time
 from api.kinds import Scope
 from hub import Hub, HubError, Json
+from tests.support.conditions import condition_of, says
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, condition_of, says
+from tests.support.hand_placement import HandPlacement
 
 PATIENCE = 90
 """Seconds: an engine comes back to a hub 10 s after it, a busy test machine takes longer."""

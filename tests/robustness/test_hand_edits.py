@@ -5,7 +5,7 @@ import pytest
 from api import names
 from hub import Json
 from tests.robustness.rollouts import Rollout, in_time
-from tests.support.hand_placement import condition, says
+from tests.support.conditions import condition, says
 
 pytestmark = pytest.mark.usefixtures("engine")
 

@@ -12,9 +12,9 @@ from temporalio.client import Client, WorkflowExecutionStatus
 
 from tests.robustness.conftest import Between
 from tests.robustness.rollouts import Rollout, Rollouts, in_time
+from tests.support.conditions import says
 from tests.support.eventually import eventually
 from tests.support.fault_proxy import FaultProxy, Faults
-from tests.support.hand_placement import says
 from tests.support.servers import PrivateApiServer, Servers
 from tests.workflows.runs import workflow_id
 

@@ -20,8 +20,8 @@ from starter.run.until import Until, exit_code
 from tests.starter.runs import RunOnHub, recorded
 from tests.starter.test_views import recorded as recorded_run
 from tests.starter.typed import Fleetgate
+from tests.support.conditions import condition
 from tests.support.eventually import eventually
-from tests.support.hand_placement import condition
 from tests.support.servers import PrivateApiServer
 
 GATE = "approval-before-canary"
