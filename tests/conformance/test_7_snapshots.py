@@ -139,7 +139,7 @@ async def test_7_7_old_snapshots_are_pruned_to_the_history_limit(world: World) -
         await world.gone(world.scope.run, run.name)
     assert await world.find(world.scope.resource_snapshot, world.snapshot_name(0)) is None
     for index in (1, 2):
-        await world.read(world.scope.resource_snapshot, world.snapshot_name(index))
+        assert await world.find(world.scope.resource_snapshot, world.snapshot_name(index))
 
 
 async def test_7_7_selecting_nothing_makes_an_empty_snapshot(world: World) -> None:

@@ -61,10 +61,10 @@ async def test_4_an_approval_that_says_no_does_not_count(world: World) -> None:
     await world.untouched("a")
 
 
-async def test_decision_3_a_request_whose_name_is_too_long_is_refused_at_initialization(
+async def test_decision_3_the_longest_names_of_run_and_stage_fit_into_that_of_a_request(
     world: World,
 ) -> None:
-    """Names of 63 characters for run and stage always fit; no name can be too long."""
+    """Each has at most 63 characters, so no name of a request is too long."""
     long_stage = "s" * 63
     await world.place("a")
     await world.strategy(
