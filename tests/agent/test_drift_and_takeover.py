@@ -4,16 +4,9 @@ import pytest
 
 from api.kinds import CONFIG_MAP, WORK
 from hub import Json
-from tests.agent.support import (
-    Member,
-    config_map,
-    details,
-    entry,
-    eventually,
-    live,
-    running,
-)
+from tests.agent.support import Member, config_map, details, entry, live, running
 from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 
 @pytest.mark.parametrize(
@@ -239,8 +232,7 @@ async def test_what_the_first_claimant_leaves_the_second_makes_anew(
             found = await member.cluster.find(CONFIG_MAP, "cm", namespace=ns)
             return found is not None and found["metadata"]["uid"] != first
 
-        # The garbage collector learns of a new kind of owner only every 30 s.
-        await eventually(made_anew, within=75)
+        await eventually(made_anew)
         await member.reported(second)
     assert await member.data("cm", ns) == {"key": "theirs"}
 

@@ -6,8 +6,9 @@ from datetime import datetime
 from agent import AgentSettings
 from api.kinds import APPLIED_WORK, MEMBER_CLUSTER, NAMESPACE, WORK
 from hub import Hub, Json
-from tests.agent.support import Member, config_map, eventually, namespace, running
+from tests.agent.support import Member, config_map, namespace, running
 from tests.support.conditions import condition, conditions_of
+from tests.support.eventually import eventually
 
 HOLD = "example.com/hold"
 
@@ -100,11 +101,7 @@ async def test_a_member_that_leaves_keeps_its_objects_and_rejoins(
 
         await eventually(has_left)
         await member.hub.delete(WORK, unique, namespace=member.namespace)
-
-        async def work_is_gone() -> bool:
-            return await member.hub.find(WORK, unique, namespace=member.namespace) is None
-
-        await eventually(work_is_gone)
+        await member.gone(unique)
         assert await member.data("cm", ns) == {"key": "value1"}
         assert await member.cluster.find(APPLIED_WORK, unique) is not None
 

@@ -5,8 +5,9 @@ from datetime import timedelta
 from agent import AgentSettings
 from api.kinds import MEMBER_CLUSTER, NAMESPACE
 from hub import Json
-from tests.agent.support import Member, eventually, namespace, running
+from tests.agent.support import Member, namespace, running
 from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 COLLECTED = "NamespaceCollectionSucceeded"
 EAGER = AgentSettings(collect_namespaces=True, namespaces_pause=timedelta(milliseconds=50))

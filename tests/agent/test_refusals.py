@@ -2,8 +2,9 @@
 
 from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
 from hub import HubError, Json
-from tests.agent.support import Member, config_map, eventually, namespace, running
+from tests.agent.support import Member, config_map, namespace, running
 from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 PRIORITY_CLASS = Kind(
     "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", namespaced=False
@@ -199,10 +200,6 @@ async def test_a_namesake_of_another_fleet_is_left_alone(member: Member, unique:
         work = await member.reported(unique, available=None)
         assert "another fleet uses this cluster" in applied(work, 0)["message"]
         await member.hub.delete(WORK, unique, namespace=member.namespace)
-
-        async def work_is_gone() -> bool:
-            return await member.hub.find(WORK, unique, namespace=member.namespace) is None
-
-        await eventually(work_is_gone)
+        await member.gone(unique)
     assert await member.cluster.find(APPLIED_WORK, unique)
     assert await member.cluster.find(NAMESPACE, ns) is None

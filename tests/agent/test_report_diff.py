@@ -6,17 +6,9 @@ import pytest
 
 from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK
 from hub import Json
-from tests.agent.support import (
-    Member,
-    config_map,
-    details,
-    entry,
-    eventually,
-    live,
-    namespace,
-    running,
-)
+from tests.agent.support import Member, config_map, details, entry, live, namespace, running
 from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 REPORT: dict[str, Any] = {"type": "ReportDiff"}
 FOUND = "Diff has been found between the hub cluster and the member cluster"
@@ -26,16 +18,13 @@ NONE = "No diff has been found between the hub cluster and the member cluster"
 async def compared(member: Member, name: str, *reasons: str) -> Json:
     """Wait until the manifests of a Work have been compared, with these results."""
 
-    async def read() -> Json:
-        work = await member.work(name)
+    def shows(work: Json) -> bool:
         entries = work.get("status", {}).get("manifestConditions", [])
         said = [conditions_of(each) for each in entries]
-        assert all(each.keys() == {"DiffReported"} for each in said)
-        found = tuple(each["DiffReported"]["reason"] for each in said)
-        assert found == reasons, work.get("status")
-        return work
+        found = [{kind: one["reason"] for kind, one in each.items()} for each in said]
+        return found == [{"DiffReported": reason} for reason in reasons]
 
-    return await eventually(read)
+    return await eventually(lambda: member.work(name), shows)
 
 
 def summary(work: Json) -> tuple[str, ...]:
@@ -149,11 +138,7 @@ async def test_a_work_that_only_compares_goes_without_a_trace(
         await member.put(unique, config_map("cm", ns, k="v1"), strategy=REPORT)
         await compared(member, unique, "FoundDiff")
         await member.hub.delete(WORK, unique, namespace=member.namespace)
-
-        async def work_is_gone() -> bool:
-            return await member.hub.find(WORK, unique, namespace=member.namespace) is None
-
-        await eventually(work_is_gone)
+        await member.gone(unique)
     assert await member.data("cm", ns) == {"k": "old"}
 
 

@@ -10,16 +10,10 @@ from api import names
 from api.kinds import CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, SECRET, WORK
 from hub import Forbidden, Hub
 from tests.agent.credentials import ON_HUB, ON_MEMBER, grant, of_account
-from tests.agent.support import (
-    Member,
-    config_map,
-    entry,
-    eventually,
-    namespace,
-    running,
-)
+from tests.agent.support import Member, config_map, entry, namespace, running
 from tests.agent.test_membership import heartbeat
 from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 
 @pytest.fixture
@@ -64,12 +58,7 @@ async def test_an_agent_needs_no_more_rights_than_the_shipped_ones(
         await member.put(unique, namespace(ns), config_map("other", ns, key="2"))
         await member.reported(unique)
         await member.hub.delete(WORK, unique, namespace=member.namespace)
-
-        async def work_is_gone() -> bool:
-            return await member.hub.find(WORK, unique, namespace=member.namespace) is None
-
-        # The garbage collector learns of a new kind of owner only every 30 s.
-        await eventually(work_is_gone, within=75)
+        await member.gone(unique)
     assert await member.cluster.find(NAMESPACE, ns) is None
 
 

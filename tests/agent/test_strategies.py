@@ -7,16 +7,9 @@ import pytest
 from api import names
 from api.kinds import CONFIG_MAP, Kind
 from hub import Json
-from tests.agent.support import (
-    Member,
-    config_map,
-    deployment,
-    entry,
-    eventually,
-    live,
-    running,
-)
+from tests.agent.support import Member, config_map, deployment, entry, live, running
 from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 CLIENT = {"type": "ClientSideApply"}
 SERVER = {"type": "ServerSideApply"}

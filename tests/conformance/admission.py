@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 
 from api.kinds import Kind
 from hub import HubError, Json
-from tests.conformance.pace import fair
 from tests.conformance.world import World
 from tests.support.conditions import condition
 from tests.support.eventually import eventually
@@ -31,7 +30,7 @@ async def acceptance_refused(world: World, request: str) -> AsyncIterator[None]:
     await world.hub.create(POLICY, {"metadata": meta, "spec": _policy(world, request)})
     await world.hub.create(BINDING, {"metadata": meta, "spec": binding})
     try:
-        await eventually(lambda: _refuses(world, request), bool, within=fair(30))
+        await eventually(lambda: _refuses(world, request), bool, within=30)
         yield
     finally:
         await world.hub.delete(BINDING, meta["name"])

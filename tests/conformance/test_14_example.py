@@ -12,7 +12,6 @@ from tests.conformance.objects import (
     stage,
     timed_wait,
 )
-from tests.conformance.pace import fair
 from tests.conformance.runs import Run
 from tests.conformance.situations import in_flight
 from tests.conformance.vocabulary import Says
@@ -150,7 +149,7 @@ async def test_decision_13_the_story_of_a_run_is_told_in_its_events(world: World
             any(word in f"{each['reason']} {each['message']}".lower() for each in seen.items)
             for word in told
         ),
-        within=fair(30),
+        within=30,
     )
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from api.kinds import MEMBER_CLUSTER, Kind, Scope
 from hub import Hub, Json, NotFound
 from tests.conformance import objects
-from tests.conformance.pace import fair
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import Expectation, throughout, until
 from tests.support.conditions import condition, condition_of
@@ -337,7 +336,7 @@ class World:
             name,
             expect,
             namespace=self._home(kind),
-            within=within or fair(self.within),
+            within=within or self.within,
         )
         return seen or {}
 

@@ -19,8 +19,6 @@ pytestmark = pytest.mark.usefixtures("engine", "no_tracebacks")
 
 EDITS = 4
 """In the middle of each run."""
-PATIENCE = 0.3
-"""Seconds between two looks of the person who wants the run to end."""
 
 
 class Run:
@@ -180,14 +178,13 @@ async def test_an_edited_run_ends_and_says_how(
             for _ in range(EDITS):
                 await asyncio.sleep(run.random.random())
                 await run.edit()
-            await eventually(lambda: _settled(run), _has_ended, within=90)
+            await eventually(lambda: _settled(run), _has_ended)
             return await failed_steps(temporal, workflow_id(body, placement.scope))
 
     assert await asyncio.gather(*map(play, runs)) == [[] for _ in runs]
 
 
 async def _settled(run: Run) -> Json:
-    await asyncio.sleep(PATIENCE)
     await run.settle()
     return await run.placement.read_run(run.name)
 

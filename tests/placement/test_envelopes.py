@@ -9,8 +9,9 @@ import pytest
 from api.kinds import CLUSTER_RESOURCE_ENVELOPE, EVENT, RESOURCE_ENVELOPE
 from hub import NotFound
 from tests.placement.overriding import Overrides, add
-from tests.placement.world import World, cluster_scoped, until
+from tests.placement.world import World, cluster_scoped
 from tests.support.conditions import condition, condition_of
+from tests.support.eventually import eventually
 
 Json = dict[str, Any]
 GROUP = "placement.kubernetes-fleet.io"
@@ -52,7 +53,7 @@ class Boxes:
             found = await self._world.works()
             return found if len(found) == count else None
 
-        works = await until(look, f"there are {count} Works")
+        works = await eventually(look)
         boxed = [each for each in works if "-envelope-" in each["metadata"]["name"]]
         return [each for each in works if each not in boxed], boxed
 
@@ -162,7 +163,7 @@ async def test_a_changed_envelope_is_new_content(world: World, boxes: Boxes) -> 
         _, (boxed,) = await boxes.works(2)
         return manifests(boxed) == [wrapped("wrapped", world.unique, "changed")]
 
-    await until(changed, "the Work carries the changed content")
+    await eventually(changed)
 
 
 async def test_overrides_change_what_is_in_an_envelope(world: World, boxes: Boxes) -> None:
@@ -243,7 +244,7 @@ async def test_a_rollout_that_what_is_no_object_holds_up_is_told(
         fields = f"involvedObject.name={world.name},reason=RolloutHeldUp"
         return (await world.hub.list(EVENT, fields=fields)).items
 
-    (event, *_) = await until(told, "there is an event")
+    (event, *_) = await eventually(told)
     assert event["message"].startswith(
         "nothing is rolled out until this is corrected: unexpected behavior which cannot be"
         f" handled by the controller: ResourceEnvelope `{world.unique}/box` holds what is no"
@@ -254,4 +255,4 @@ async def test_a_rollout_that_what_is_no_object_holds_up_is_told(
 
     await boxes.put(one=wrapped("wrapped", world.unique))
 
-    await until(lambda: world.work(member), "it goes on")
+    await eventually(lambda: world.work(member))

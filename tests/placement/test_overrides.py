@@ -7,8 +7,9 @@ import pytest
 
 from api.kinds import MEMBER_CLUSTER
 from tests.placement.overriding import Overrides, add
-from tests.placement.world import World, until
+from tests.placement.world import World
 from tests.support.conditions import condition_of
+from tests.support.eventually import eventually
 
 Json = dict[str, Any]
 
@@ -29,7 +30,7 @@ async def roll_out(world: World, member: str, overrides: Overrides, *, both: boo
 
 
 async def config_map(world: World, member: str) -> Json:
-    work = await until(lambda: world.work(member), "there is a Work")
+    work = await eventually(lambda: world.work(member))
     manifests = work["spec"]["workload"]["manifests"]
     return next((each for each in manifests if each["kind"] == "ConfigMap"), {})
 
@@ -101,7 +102,7 @@ async def test_a_missing_override_snapshot_is_named_and_taken_when_it_comes(
 
     await overrides.write_cluster(add("/metadata/annotations", {}))
     missing = f"resourceOverrideSnapshot {world.unique}/ro-0 is not found"
-    await until(lambda: _says(world, member, missing), "the other one is missing")
+    await eventually(lambda: _says(world, member, missing))
     await overrides.write_namespaced(add("/data/key", "overridden"))
 
     await world.bound(member, "Overridden", status="True")
@@ -115,9 +116,8 @@ async def test_a_label_that_an_override_wants_may_come_later(
     await world.place()
     await overrides.write_namespaced(add("/data/key", "${MEMBER-CLUSTER-LABEL-KEY-region}"))
     await roll_out(world, member, overrides)
-    await until(
+    await eventually(
         lambda: _says(world, member, f"label key region not found on cluster {member}"),
-        "the label is missing",
     )
 
     await world.hub.patch(MEMBER_CLUSTER, member, {"metadata": {"labels": {"region": "eu"}}})

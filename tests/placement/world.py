@@ -1,11 +1,8 @@
 """A test's own corner of the hub, and the parts that a run and an agent play there."""
 
-import asyncio
 import contextlib
-import time
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -15,12 +12,10 @@ from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK
 from hub import Conflict, Hub, NotFound
 from placement import SnapshotTaken, take_snapshot
 from tests.support.conditions import condition, condition_of
-from tests.support.eventually import pauses
+from tests.support.eventually import eventually
 
 Json = dict[str, Any]
-T = TypeVar("T")
 
-PATIENCE_SECONDS = 60.0
 STRATEGY = {
     "comparisonOption": "PartialComparison",
     "type": "ClientSideApply",
@@ -33,19 +28,6 @@ cluster_scoped = pytest.mark.parametrize("world", [ScopeName.CLUSTER], indirect=
 """Mark of a test that makes sense for a ClusterResourcePlacement only."""
 namespaced = pytest.mark.parametrize("world", [ScopeName.NAMESPACED], indirect=True)
 """Mark of a test that makes sense for a ResourcePlacement only."""
-
-
-async def until(look: Callable[[], Awaitable[T | None]], what: str = "") -> T:
-    """Look again and again until the answer is true, and return it."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    pause = pauses()
-    while True:
-        answer = await look()
-        if answer:
-            return answer
-        if time.monotonic() > deadline:
-            raise AssertionError(f"did not happen in {PATIENCE_SECONDS} s: {what}")
-        await asyncio.sleep(next(pause))
 
 
 def now(*, before: float = 0) -> str:
@@ -77,7 +59,7 @@ class World:
 
     async def clear(self) -> None:
         await self._delete(self.scope.placement, self.name, namespace=self.home)
-        await until(self._without_placement, "the placement is gone")
+        await eventually(self._without_placement)
         for run in self._runs:
             await self._delete(self.scope.run, run, namespace=self.home)
         for member in self.members:
@@ -225,7 +207,7 @@ class World:
         manifests: list[Json] | None = None,
     ) -> None:
         """Report on the newest content of the member's Work."""
-        work = await until(lambda: self.work(member), "there is a Work to report on")
+        work = await eventually(lambda: self.work(member))
         await self.report_on(
             work, applied=applied, available=available, reason=reason, manifests=manifests
         )
@@ -282,11 +264,9 @@ class World:
     async def told(self, kind: str, **wanted: Any) -> Json:
         """Wait until a condition of the placement has these values."""
 
-        async def look() -> Json | None:
-            found = await self.said(kind)
-            return found if found and wanted.items() <= found.items() else None
-
-        return await until(look, f"placement says {kind} {wanted}")
+        return await eventually(
+            lambda: self.said(kind), lambda found: found and wanted.items() <= found.items()
+        )
 
     async def bindings(self) -> list[Json]:
         return await self._owned(self.scope.binding)
@@ -294,22 +274,20 @@ class World:
     async def binding(self, member: str) -> Json:
         """The binding on a member, waiting for it."""
 
-        async def look() -> Json | None:
-            found = [each for each in await self.bindings() if _on(each, member)]
-            return found[0] if found else None
-
-        return await until(look, f"there is a binding on {member}")
+        found = await eventually(
+            self.bindings, lambda seen: any(_on(each, member) for each in seen)
+        )
+        return next(each for each in found if _on(each, member))
 
     async def bound(self, member: str, kind: str, **wanted: Any) -> Json:
         """Wait until a condition of the binding has these values; returns the binding."""
 
-        async def look() -> Json | None:
-            body = await self.binding(member)
+        def is_so(body: Json) -> bool:
             found = condition_of(body, kind)
-            fresh = found.get("observedGeneration") == body["metadata"]["generation"]
-            return body if fresh and wanted.items() <= found.items() else None
+            fresh: bool = found.get("observedGeneration") == body["metadata"]["generation"]
+            return fresh and wanted.items() <= found.items()
 
-        return await until(look, f"binding on {member} says {kind} {wanted}")
+        return await eventually(lambda: self.binding(member), is_so)
 
     async def policies(self) -> list[Json]:
         return await self._owned(self.scope.policy_snapshot)
@@ -322,11 +300,9 @@ class World:
     async def snapshot(self, index: int) -> Json:
         """The master snapshot of an index, waiting for it."""
 
-        async def look() -> Json | None:
-            name = f"{self.name}-{index}-snapshot"
-            return await self.hub.find(self.scope.resource_snapshot, name, namespace=self.home)
-
-        return await until(look, f"there is a resource snapshot {index}")
+        name = f"{self.name}-{index}-snapshot"
+        kind = self.scope.resource_snapshot
+        return await eventually(lambda: self.hub.find(kind, name, namespace=self.home))
 
     async def works(self) -> list[Json]:
         labels = f"{names.PARENT_PLACEMENT}={self.name}"

@@ -12,12 +12,13 @@ from temporalio.client import Client, WorkflowUpdateFailedError
 from api.kinds import EVENT
 from hub import Json
 from starter import cli
-from tests.placement.world import World, until
+from tests.placement.world import World
 from tests.rights.gates import annotations
 from tests.rights.people import bind, kubeconfig_of
 from tests.rights.test_processes import approve, run, says, strategy
 from tests.starter.typed import Typed
 from tests.support.conditions import condition_of
+from tests.support.eventually import eventually
 from workflows.messages import Approve, ChangeState, TemporalApprovals
 from workflows.plugin import connect
 
@@ -77,7 +78,7 @@ async def request(world: World, name: str) -> Json:
             world.scope.approval, f"{name}-before-all", namespace=world.home
         )
 
-    return await until(look, f"run {name} asks for an approval")
+    return await eventually(look)
 
 
 async def stored(world: World, name: str) -> Json:
@@ -98,7 +99,7 @@ async def told_until(world: World, name: str, last: str) -> list[str]:
         found = await told(world, name)
         return found if last in found else None
 
-    return await until(look, f"an event says {last!r}")
+    return await eventually(look)
 
 
 def workflow_id(world: World, body: Json) -> str:
@@ -172,7 +173,7 @@ async def test_what_is_typed_with_kubectl_is_named_too(world: World, types: Type
         progressing = condition_of(await stored(world, name), "Progressing")
         return progressing.get("reason") == "UpdateRunStopped"
 
-    await until(is_stopped, "the run stops")
+    await eventually(is_stopped)
     explained = await types("jane", "run", "explain", name)
     assert "Stopped by admin " in explained.out
     await world.hub.patch(world.scope.run, name, {"spec": {"state": "Run"}}, namespace=world.home)
@@ -181,7 +182,7 @@ async def test_what_is_typed_with_kubectl_is_named_too(world: World, types: Type
     async def accepted() -> bool:
         return bool(condition_of(await request(world, name), "ApprovalAccepted"))
 
-    await until(accepted, "the run takes the approval")
+    await eventually(accepted)
     text = "The approval before stage all was given with kubectl: approved (by admin)"
     await told_until(world, name, text)
     history = await types("jane", "run", "history", name, "-o", "json")
@@ -208,7 +209,7 @@ async def test_what_comes_through_temporal_alone_says_so(world: World, temporal:
     async def approved() -> Json:
         return condition_of(await request(world, name), "Approved")
 
-    given = await until(approved, "the approval is on the object")
+    given = await eventually(approved)
     assert given["message"].endswith("(by an unknown user of Temporal, who says: joe] [by jane)")
 
 

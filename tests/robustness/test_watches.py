@@ -139,9 +139,7 @@ async def test_a_run_deleted_unseen_leaves_nothing(
                 await rollout.without_finalizer()
             await rollout.placement.delete_run(rollout.name)
         await rollout.absent()
-        await in_time(
-            lambda: rollout.approval_names(), lambda found: request not in found, within=30
-        )
+        await in_time(lambda: rollout.approval_names(), lambda found: request not in found)
         handle = temporal.get_workflow_handle(workflow_id(run, rollout.scope))
         await eventually(
             handle.describe, lambda seen: seen.status is not WorkflowExecutionStatus.RUNNING

@@ -89,7 +89,7 @@ async def engine(hub: Hub, temporal_address: str, unique: str) -> AsyncIterator[
 @pytest.mark.usefixtures("accounts", "leaders", "member")
 async def test_a_set_up_that_is_well(doctor: Doctor, engine: str) -> None:
     found = await eventually(
-        lambda: doctor("--task-queue", engine), lambda seen: seen.the_workers_poll, within=60
+        lambda: doctor("--task-queue", engine), lambda seen: seen.the_workers_poll
     )
     # A dev server keeps histories for a day, and the policies are the operator's choice.
     allowed = {"Temporal namespace", "admission policies"}
@@ -237,7 +237,6 @@ async def test_workers_of_a_version_that_gets_no_work(
         found = await eventually(
             lambda: doctor("--task-queue", unique),
             lambda seen: "build-2" in seen.of("workers")[0]["found"],
-            within=60,
         )
     workers = found.of("workers")[0]
     assert workers["verdict"] == "problem"
