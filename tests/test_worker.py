@@ -19,7 +19,7 @@ from api.kinds import LEASE
 from deploy.local import crds, ports
 from hub import Hub
 from telemetry import AddressError, Health, LogFormat, Tracing, serve_health
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, patience
 from tests.support.servers import Servers
 from wiring import PlacementKind, Role, Settings, Upgrade
 from workflows.messages import TemporalApprovals
@@ -251,12 +251,12 @@ async def test_a_worker_is_ready_stays_and_ends_in_peace(
         FLEETGATE_METRICS_ADDRESS=address,
         TEMPORAL_ADDRESS=temporal_address,
     )
-    await eventually(lambda: readiness(address, process), lambda status: status == 200, within=60)
+    await eventually(lambda: readiness(address, process), lambda status: status == 200)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=0.5)
 
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=patience()) == 0
     messages = [json.loads(line)["message"] for line in logged(tmp_path)]
     assert messages.count("ready") == messages.count("stopping") == 1
     async with await Hub.connect(own_kubeconfig) as hub:
@@ -274,12 +274,12 @@ async def test_a_worker_waits_for_temporal_without_being_ready(
         FLEETGATE_METRICS_ADDRESS=address,
         TEMPORAL_ADDRESS="127.0.0.1:1",
     )
-    await eventually(lambda: readiness(address, process), lambda status: status == 503, within=60)
+    await eventually(lambda: readiness(address, process), lambda status: status == 503)
 
     async def complaints() -> list[str]:
         return [line for line in logged(tmp_path) if "Temporal does not answer" in line]
 
-    await eventually(complaints, bool, within=30)
+    await eventually(complaints, bool)
     assert process.poll() is None
 
 
@@ -288,7 +288,7 @@ async def test_a_hub_that_cannot_be_reached_is_one_line(start: Start, tmp_path: 
         FLEETGATE_METRICS_ADDRESS=f"127.0.0.1:{ports.choose()}",
         KUBECONFIG=str(tmp_path / "none.kubeconfig"),
     )
-    assert process.wait(timeout=60) == 1
+    assert process.wait(timeout=patience()) == 1
     (line,) = logged(tmp_path)
     assert line.startswith("error: ")
     assert "none.kubeconfig" in line
@@ -303,7 +303,7 @@ async def test_a_namespace_for_leases_that_is_missing_is_one_line(
         FLEETGATE_LEASE_NAMESPACE="none",
         FLEETGATE_METRICS_ADDRESS=f"127.0.0.1:{ports.choose()}",
     )
-    assert await asyncio.to_thread(process.wait, timeout=60) == 1
+    assert await asyncio.to_thread(process.wait, timeout=patience()) == 1
     (line,) = logged(tmp_path)
     assert line.startswith("error: the hub has no namespace 'none' for lease 'fleetgate-placement'")
 

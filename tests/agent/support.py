@@ -1,37 +1,17 @@
 """A member of a fleet as its agent meets it: real API servers, and the hub's side by hand."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from agent import Agent, AgentPool, AgentSettings, MemberSecrets
 from api import names
 from api.kinds import APPLIED_WORK, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Kind
 from hub import Hub, Json, NotFound
-from tests.support.eventually import pauses
-
-T = TypeVar("T")
-
-PATIENCE = 20.0
-
-
-async def eventually(read: Callable[[], Awaitable[T | None]], *, within: float = PATIENCE) -> T:
-    """Read until there is an answer; the last assertion that failed says what was missing."""
-    deadline = asyncio.get_running_loop().time() + within
-    pause = pauses()
-    while True:
-        try:
-            found = await read()
-            if found:
-                return found
-            problem: AssertionError = AssertionError("never came true")
-        except AssertionError as error:
-            problem = error
-        if asyncio.get_running_loop().time() > deadline:
-            raise problem
-        await asyncio.sleep(next(pause))
+from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually, patience
 
 
 @dataclass(frozen=True)
@@ -78,19 +58,25 @@ class Member:
     async def reported(self, name: str, *, available: str | None = "True") -> Json:
         """Wait until the agent has reported on the present content of a Work."""
 
-        async def read() -> Json | None:
-            work = await self.work(name)
-            said = conditions(work.get("status", {}))
-            shown = {kind: each["status"] for kind, each in said.items()}
-            wanted = {"Applied": "True", "Available": available}
-            if available is None:
-                wanted = {"Applied": "False"}
-            assert shown == wanted, work.get("status")
-            generation = work["metadata"]["generation"]
-            assert all(each["observedGeneration"] == generation for each in said.values())
-            return work
+        wanted = {"Applied": "True", "Available": available}
+        if available is None:
+            wanted = {"Applied": "False"}
 
-        return await eventually(read)
+        def is_so(work: Json) -> bool:
+            said = conditions_of(work)
+            generation = work["metadata"]["generation"]
+            shown = {kind: each["status"] for kind, each in said.items()}
+            return shown == wanted and all(
+                each["observedGeneration"] == generation for each in said.values()
+            )
+
+        return await eventually(lambda: self.work(name), is_so)
+
+    async def gone(self, name: str) -> None:
+        """Wait until a Work is gone."""
+        await eventually(
+            lambda: self.hub.find(WORK, name, namespace=self.namespace), lambda found: found is None
+        )
 
     async def own(self, name: str) -> Json:
         """Make the AppliedWork of a Work, as an earlier agent; returns how it owns objects."""
@@ -115,18 +101,13 @@ async def running(agent: Agent | AgentPool | MemberSecrets) -> AsyncIterator[Non
     """Run an agent, and stop it as a signal would."""
     task = asyncio.create_task(agent.run())
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience()):
             await agent.ready()
         yield
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-
-
-def conditions(holder: Json) -> dict[str, Json]:
-    """Conditions by type."""
-    return {each["type"]: each for each in holder.get("conditions", [])}
 
 
 def entry(work: Json, ordinal: int = 0) -> Json:

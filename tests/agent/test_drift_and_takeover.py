@@ -4,16 +4,9 @@ import pytest
 
 from api.kinds import CONFIG_MAP, WORK
 from hub import Json
-from tests.agent.support import (
-    Member,
-    conditions,
-    config_map,
-    details,
-    entry,
-    eventually,
-    live,
-    running,
-)
+from tests.agent.support import Member, config_map, details, entry, live, running
+from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 
 @pytest.mark.parametrize(
@@ -37,7 +30,7 @@ async def test_drift_stops_applying_until_it_is_gone(
         await member.reported(unique)
         await member.cluster.patch(CONFIG_MAP, "cm", {"data": change}, namespace=ns)
         work = await member.reported(unique, available=None)
-        said = conditions(entry(work))["Applied"]
+        said = conditions_of(entry(work))["Applied"]
         assert (said["reason"], said["message"]) == (
             "FoundDrifts",
             (
@@ -74,7 +67,7 @@ async def test_a_full_comparison_tells_of_drift_that_applying_leaves(
         assert details(work, "drift")["observedDrifts"] == [
             {"path": "/data/extra", "valueInMember": "mine"}
         ]
-        assert conditions(work["status"])["Applied"]["status"] == "True"
+        assert conditions_of(work["status"])["Applied"]["status"] == "True"
         assert await member.data("cm", ns) == {"k": "v1", "extra": "mine"}
 
 
@@ -127,7 +120,7 @@ async def test_an_object_that_differs_is_not_taken_over_and_its_differences_are_
     async with running(member.agent()):
         await member.put(unique, config_map("cm", ns, k="v1"), strategy=strategy)
         work = await member.reported(unique, available=None)
-        said = conditions(entry(work))["Applied"]
+        said = conditions_of(entry(work))["Applied"]
         assert (said["reason"], said["message"]) == (
             "FailedToTakeOver",
             (
@@ -214,7 +207,7 @@ async def test_an_object_that_two_works_claim_stays_with_the_first(
         await member.put(unique, config_map("cm", ns, key="mine"), strategy=strategy)
         await member.reported(unique)
         await member.put(second, config_map("cm", ns, key="theirs"), strategy=strategy)
-        said = conditions(entry(await member.reported(second, available=None)))["Applied"]
+        said = conditions_of(entry(await member.reported(second, available=None)))["Applied"]
         assert said["reason"] == "FailedToTakeOver"
         assert said["message"].startswith(
             "Failed to apply the manifest (error: failed to take over a pre-existing object: "
@@ -239,8 +232,7 @@ async def test_what_the_first_claimant_leaves_the_second_makes_anew(
             found = await member.cluster.find(CONFIG_MAP, "cm", namespace=ns)
             return found is not None and found["metadata"]["uid"] != first
 
-        # The garbage collector learns of a new kind of owner only every 30 s.
-        await eventually(made_anew, within=75)
+        await eventually(made_anew)
         await member.reported(second)
     assert await member.data("cm", ns) == {"key": "theirs"}
 

@@ -6,7 +6,9 @@ from datetime import datetime
 from agent import AgentSettings
 from api.kinds import APPLIED_WORK, MEMBER_CLUSTER, NAMESPACE, WORK
 from hub import Hub, Json
-from tests.agent.support import Member, conditions, config_map, eventually, namespace, running
+from tests.agent.support import Member, config_map, namespace, running
+from tests.support.conditions import condition, conditions_of
+from tests.support.eventually import eventually
 
 HOLD = "example.com/hold"
 
@@ -26,7 +28,7 @@ async def test_a_member_joins_when_its_agent_is_there(member: Member) -> None:
     async with running(member.agent()):
         await eventually(lambda: heartbeat(member))
     status = (await read(member))["status"]
-    shown = {kind: (each["status"], each["reason"]) for kind, each in conditions(status).items()}
+    shown = {kind: (each["status"], each["reason"]) for kind, each in conditions_of(status).items()}
     assert shown == {
         "ReadyToJoin": ("True", "MemberClusterReadyToJoin"),
         "Joined": ("True", "MemberClusterJoined"),
@@ -35,7 +37,7 @@ async def test_a_member_joins_when_its_agent_is_there(member: Member) -> None:
         "ClusterPropertyCollectionSucceeded": ("True", "PropertiesCollected"),
     }
     agent = status["agentStatus"][0]
-    assert {kind: each["status"] for kind, each in conditions(agent).items()} == {
+    assert {kind: each["status"] for kind, each in conditions_of(agent).items()} == {
         "Joined": "True",
         "Healthy": "True",
     }
@@ -58,20 +60,14 @@ async def test_the_heartbeat_goes_on(hub: Hub, cluster: Hub, unique: str) -> Non
 
 
 async def test_what_others_say_of_a_member_stays(member: Member) -> None:
-    condition = {
-        "type": "NamespaceCollectionSucceeded",
-        "status": "True",
-        "reason": "Succeeded",
-        "message": "",
-        "lastTransitionTime": "2026-01-01T00:00:00Z",
-    }
+    collected = condition("NamespaceCollectionSucceeded")
     other = {"type": "OtherAgent", "lastReceivedHeartbeat": "2026-01-01T00:00:00Z"}
-    status = {"conditions": [condition], "agentStatus": [other]}
+    status = {"conditions": [collected], "agentStatus": [other]}
     await member.hub.patch(MEMBER_CLUSTER, member.name, {"status": status}, subresource="status")
     async with running(member.agent()):
         await eventually(lambda: heartbeat(member))
     found = (await read(member))["status"]
-    assert conditions(found)["NamespaceCollectionSucceeded"]["status"] == "True"
+    assert conditions_of(found)["NamespaceCollectionSucceeded"]["status"] == "True"
     assert {each["type"] for each in found["agentStatus"]} == {"OtherAgent", "MemberAgent"}
 
 
@@ -100,16 +96,12 @@ async def test_a_member_that_leaves_keeps_its_objects_and_rejoins(
         await member.hub.delete(MEMBER_CLUSTER, member.name)
 
         async def has_left() -> bool:
-            said = conditions((await read(member))["status"])
+            said = conditions_of((await read(member))["status"])
             return bool(said["Joined"]["reason"] == "MemberClusterLeft")
 
         await eventually(has_left)
         await member.hub.delete(WORK, unique, namespace=member.namespace)
-
-        async def work_is_gone() -> bool:
-            return await member.hub.find(WORK, unique, namespace=member.namespace) is None
-
-        await eventually(work_is_gone)
+        await member.gone(unique)
         assert await member.data("cm", ns) == {"key": "value1"}
         assert await member.cluster.find(APPLIED_WORK, unique) is not None
 

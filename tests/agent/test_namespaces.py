@@ -5,7 +5,9 @@ from datetime import timedelta
 from agent import AgentSettings
 from api.kinds import MEMBER_CLUSTER, NAMESPACE
 from hub import Json
-from tests.agent.support import Member, conditions, eventually, namespace, running
+from tests.agent.support import Member, namespace, running
+from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 COLLECTED = "NamespaceCollectionSucceeded"
 EAGER = AgentSettings(collect_namespaces=True, namespaces_pause=timedelta(milliseconds=50))
@@ -28,7 +30,7 @@ async def test_namespaces_are_reported_as_they_come_and_go(member: Member, uniqu
         await eventually(lambda: shows(own=""))
         await member.put("work", namespace(placed))
         await eventually(lambda: shows(own="", placed="work"))
-        assert conditions(await status(member))[COLLECTED]["status"] == "True"
+        assert conditions_of(await status(member))[COLLECTED]["status"] == "True"
 
         await member.cluster.delete(NAMESPACE, own)
         await eventually(lambda: shows(own=None, placed="work"))
@@ -40,10 +42,10 @@ async def test_more_namespaces_than_are_listed_are_told_of(member: Member) -> No
 
         async def cut() -> Json | None:
             said = await status(member)
-            return said if COLLECTED in conditions(said) else None
+            return said if COLLECTED in conditions_of(said) else None
 
         said = await eventually(cut)
-    assert conditions(said)[COLLECTED]["reason"] == "Degraded"
+    assert conditions_of(said)[COLLECTED]["reason"] == "Degraded"
     assert len(said["namespaces"]) == 1
 
 
@@ -51,14 +53,14 @@ async def test_an_agent_that_is_not_asked_takes_back_what_one_before_it_said(
     member: Member,
 ) -> None:
     async def told() -> bool:
-        return COLLECTED in conditions(await status(member))
+        return COLLECTED in conditions_of(await status(member))
 
     async with running(member.agent(EAGER)):
         await eventually(told)
 
     async def taken_back() -> bool:
         said = await status(member)
-        return COLLECTED not in conditions(said) and not said.get("namespaces")
+        return COLLECTED not in conditions_of(said) and not said.get("namespaces")
 
     async with running(member.agent()):
         await eventually(taken_back)

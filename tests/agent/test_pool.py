@@ -2,8 +2,8 @@
 
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from datetime import datetime
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,10 @@ from agent import AgentPool, MemberSecrets
 from api.kinds import NAMESPACE, SECRET, WORK
 from hub import Hub, Json
 from tests.agent.credentials import with_user
-from tests.agent.support import Member, conditions, eventually, namespace, running
+from tests.agent.support import Member, namespace, running
 from tests.agent.test_membership import heartbeat, read
+from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ async def test_a_member_with_wrong_credentials_says_so_until_they_are_right(
         await member.put(member.name, namespace(f"{member.name}-ns"))
 
         async def is_unhealthy() -> Json | None:
-            said = conditions((await read(member)).get("status", {})).get("Healthy", {})
+            said = conditions_of((await read(member)).get("status", {})).get("Healthy", {})
             return said if said.get("status") == "False" else None
 
         said = await eventually(is_unhealthy)
@@ -120,25 +122,22 @@ async def test_a_member_with_wrong_credentials_says_so_until_they_are_right(
 async def test_a_removed_secret_ends_the_agent_and_leaves_the_member_as_it_is(
     hub: Hub, secrets: str, members: list[Member], kubeconfig: str
 ) -> None:
-    member, *_ = members
+    member, other, _ = members
     async with serving(hub, secrets):
-        await hand_over(hub, secrets, member, kubeconfig)
-        await serves(member, member.name)
+        for each in (member, other):
+            await hand_over(hub, secrets, each, kubeconfig)
+            await serves(each, each.name)
         await hub.delete(SECRET, member.name, namespace=secrets)
 
-        await eventually(lambda: _is_silent(member))
+        await eventually(lambda: _is_silent(member, other))
     assert await member.cluster.find(NAMESPACE, f"{member.name}-ns")
     assert await hub.find(WORK, member.name, namespace=member.namespace)
 
 
-async def _is_silent(member: Member) -> bool:
-    """Whether no heartbeat comes for three times as long as one should take."""
-    before = await heartbeat(member)
-    with suppress(AssertionError):
-        await eventually(lambda: _beats_after(member, before), within=3)
-        return False
-    return True
-
-
-async def _beats_after(member: Member, before: datetime | None) -> bool:
-    return await heartbeat(member) != before
+async def _is_silent(member: Member, other: Member) -> bool:
+    """Whether no heartbeat comes while three of another member do."""
+    before, begun = await heartbeat(member), await eventually(lambda: heartbeat(other))
+    await eventually(
+        lambda: heartbeat(other), lambda seen: seen and seen >= begun + timedelta(seconds=3)
+    )
+    return await heartbeat(member) == before

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from tests.agent.support import Member, namespace
+from tests.support.eventually import patience
 
 
 async def start(member: str, hub: Path, cluster: Path) -> Process:
@@ -34,7 +35,7 @@ async def test_an_agent_of_its_own_works_until_it_is_told_to_stop(
     await member.put(unique, namespace(f"{unique}-ns"))
     await member.reported(unique)
     process.send_signal(signal.SIGTERM)
-    _, errors = await asyncio.wait_for(process.communicate(), timeout=10)
+    _, errors = await asyncio.wait_for(process.communicate(), timeout=patience())
     assert process.returncode == 0, errors.decode()
     assert b"Traceback" not in errors
 

@@ -11,12 +11,9 @@ from agent.properties import Properties
 from api.kinds import MEMBER_CLUSTER, NODE, POD
 from hub import Hub, Json
 from tests.agent.credentials import kubeconfig_of_nobody
-from tests.agent.support import (
-    Member,
-    conditions,
-    eventually,
-    running,
-)
+from tests.agent.support import Member, running
+from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 from tests.support.servers import Servers
 
 OFTEN = AgentSettings(properties_age=timedelta(milliseconds=200))
@@ -65,21 +62,19 @@ async def add_pod(cluster: Hub, name: str, *, node: str) -> None:
 async def shown(member: Member, *, nodes: str, available: dict[str, str]) -> Json:
     """Wait until the member shows so many nodes, with so much left."""
 
-    async def read() -> Json:
-        found = await status(member)
+    def shows(found: Json) -> bool:
         counted = found.get("properties", {}).get("kubernetes-fleet.io/node-count", {})
-        assert counted.get("value") == nodes, found
-        assert found["resourceUsage"]["available"] == available
-        return found
+        shown = counted.get("value"), found.get("resourceUsage", {}).get("available")
+        return shown == (nodes, available)
 
-    return await eventually(read)
+    return await eventually(lambda: status(member), shows)
 
 
 async def test_properties_follow_the_nodes_and_the_pods_of_a_member(own: Member) -> None:
     async with running(own.agent(OFTEN)):
         found = await shown(own, nodes="0", available={"cpu": "0", "memory": "0"})
         assert found["properties"]["k8s.io/k8s-version"]["value"].startswith("v1.")
-        said = conditions(found)
+        said = conditions_of(found)
         assert said["ClusterPropertyProviderStarted"]["reason"] == "Started"
         assert said["ClusterPropertyCollectionSucceeded"]["status"] == "True"
 

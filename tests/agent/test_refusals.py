@@ -2,7 +2,9 @@
 
 from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
 from hub import HubError, Json
-from tests.agent.support import Member, conditions, config_map, eventually, namespace, running
+from tests.agent.support import Member, config_map, namespace, running
+from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 PRIORITY_CLASS = Kind(
     "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", namespaced=False
@@ -13,7 +15,7 @@ def applied(work: Json, ordinal: int) -> Json:
     """The Applied condition of one manifest."""
     entry = work["status"]["manifestConditions"][ordinal]
     assert entry["identifier"]["ordinal"] == ordinal
-    return conditions(entry)["Applied"]
+    return conditions_of(entry)["Applied"]
 
 
 def priority_class(name: str, value: int) -> Json:
@@ -33,7 +35,7 @@ async def test_a_refused_change_is_reported_with_the_servers_words(
         await member.reported(unique)
         await member.put(unique, priority_class(unique, 2))
         work = await member.reported(unique, available=None)
-    assert conditions(work["status"])["Applied"]["message"] == (
+    assert conditions_of(work["status"])["Applied"]["message"] == (
         "Failed to apply all manifests (0 of 1 manifests are applied)"
     )
     said = applied(work, 0)
@@ -110,7 +112,7 @@ async def test_a_custom_resource_comes_with_its_definition(member: Member, uniqu
     async with running(member.agent()):
         await member.put(unique, thing, definition)
         work = await member.reported(unique)
-    said = conditions(work["status"])["Available"]
+    said = conditions_of(work["status"])["Available"]
     assert said["reason"] == "WorkNotTrackable"
     assert work["status"]["manifestConditions"][0]["identifier"]["resource"] == "things"
 
@@ -198,10 +200,6 @@ async def test_a_namesake_of_another_fleet_is_left_alone(member: Member, unique:
         work = await member.reported(unique, available=None)
         assert "another fleet uses this cluster" in applied(work, 0)["message"]
         await member.hub.delete(WORK, unique, namespace=member.namespace)
-
-        async def work_is_gone() -> bool:
-            return await member.hub.find(WORK, unique, namespace=member.namespace) is None
-
-        await eventually(work_is_gone)
+        await member.gone(unique)
     assert await member.cluster.find(APPLIED_WORK, unique)
     assert await member.cluster.find(NAMESPACE, ns) is None

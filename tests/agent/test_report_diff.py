@@ -6,17 +6,9 @@ import pytest
 
 from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK
 from hub import Json
-from tests.agent.support import (
-    Member,
-    conditions,
-    config_map,
-    details,
-    entry,
-    eventually,
-    live,
-    namespace,
-    running,
-)
+from tests.agent.support import Member, config_map, details, entry, live, namespace, running
+from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 REPORT: dict[str, Any] = {"type": "ReportDiff"}
 FOUND = "Diff has been found between the hub cluster and the member cluster"
@@ -26,20 +18,17 @@ NONE = "No diff has been found between the hub cluster and the member cluster"
 async def compared(member: Member, name: str, *reasons: str) -> Json:
     """Wait until the manifests of a Work have been compared, with these results."""
 
-    async def read() -> Json:
-        work = await member.work(name)
+    def shows(work: Json) -> bool:
         entries = work.get("status", {}).get("manifestConditions", [])
-        said = [conditions(each) for each in entries]
-        assert all(each.keys() == {"DiffReported"} for each in said)
-        found = tuple(each["DiffReported"]["reason"] for each in said)
-        assert found == reasons, work.get("status")
-        return work
+        said = [conditions_of(each) for each in entries]
+        found = [{kind: one["reason"] for kind, one in each.items()} for each in said]
+        return found == [{"DiffReported": reason} for reason in reasons]
 
-    return await eventually(read)
+    return await eventually(lambda: member.work(name), shows)
 
 
 def summary(work: Json) -> tuple[str, ...]:
-    said = conditions(work["status"])
+    said = conditions_of(work["status"])
     assert said.keys() == {"DiffReported"}
     assert said["DiffReported"]["observedGeneration"] == work["metadata"]["generation"]
     return tuple(said["DiffReported"][field] for field in ("status", "reason", "message"))
@@ -53,7 +42,7 @@ async def test_an_absent_object_differs_as_a_whole(member: Member, unique: str) 
         await member.put(unique, namespace(f"{unique}-ns"), strategy=REPORT)
         work = await compared(member, unique, "FoundDiff")
     assert summary(work) == ALL
-    assert conditions(entry(work))["DiffReported"]["message"] == FOUND
+    assert conditions_of(entry(work))["DiffReported"]["message"] == FOUND
     whole = {"path": "/", "valueInHub": "(the whole object)"}
     assert details(work, "diff") == {"observedDiffs": [whole]}
     assert await member.cluster.find(NAMESPACE, f"{unique}-ns") is None
@@ -85,7 +74,7 @@ async def test_what_differs_is_listed_and_left_as_it_is(
         await member.put(unique, whole, config_map("cm", ns, k="v1"), strategy=strategy)
         work = await compared(member, unique, "NoDiffFound", "FoundDiff")
     assert summary(work) == ALL
-    assert conditions(entry(work))["DiffReported"]["message"] == NONE
+    assert conditions_of(entry(work))["DiffReported"]["message"] == NONE
     assert "diffDetails" not in entry(work)
     assert details(work, "diff", 1) == {
         "observedInMemberClusterGeneration": 0,
@@ -134,7 +123,7 @@ async def test_what_cannot_be_compared_says_why_and_the_others_are(
         "SomeManifestsHaveNotReportedDiff",
         "Failed to report diff on all manifests (1 of 2 manifests have reported diff)",
     )
-    assert conditions(entry(work))["DiffReported"]["message"] == (
+    assert conditions_of(entry(work))["DiffReported"]["message"] == (
         "An error blocks the diff reporting process (DecodingErred, error: failed to decode "
         "manifest: failed to find GVR from member cluster client REST mapping: no matches for "
         'kind "Stranger" in version "example.com/v1")'
@@ -149,11 +138,7 @@ async def test_a_work_that_only_compares_goes_without_a_trace(
         await member.put(unique, config_map("cm", ns, k="v1"), strategy=REPORT)
         await compared(member, unique, "FoundDiff")
         await member.hub.delete(WORK, unique, namespace=member.namespace)
-
-        async def work_is_gone() -> bool:
-            return await member.hub.find(WORK, unique, namespace=member.namespace) is None
-
-        await eventually(work_is_gone)
+        await member.gone(unique)
     assert await member.data("cm", ns) == {"k": "old"}
 
 

@@ -1,11 +1,11 @@
 """An agent, or what it depends on, goes away in the middle; nothing is lost or done twice."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from agent import Agent, AgentError
 from api.kinds import (
@@ -18,8 +18,14 @@ from api.kinds import (
 )
 from hub import Hub, Json
 from tests.agent.credentials import kubeconfig_of_nobody
-from tests.agent.support import Member, conditions, config_map, eventually, namespace, running
-from tests.support.servers import PrivateApiServer
+from tests.agent.support import Member, config_map, namespace, running
+from tests.support.conditions import says
+from tests.support.eventually import eventually, patience
+from tests.support.fault_proxy import WRITES, FaultProxy, all_sprung, release
+from tests.support.servers import PrivateApiServer, Servers
+
+FIRST_WRITES = 7
+"""How often an agent writes to a member for its first Work, which has four objects."""
 
 
 @pytest.fixture
@@ -27,7 +33,7 @@ async def own(hub: Hub, private_api_server: PrivateApiServer, unique: str) -> As
     """A member whose API server is the test's own: no controllers, no definitions."""
     async with await Hub.connect(private_api_server.kubeconfig, manager="test") as cluster:
         member = Member(name=unique, hub=hub, cluster=cluster)
-        await member.register()
+        await member.register(heartbeat_seconds=1)
         yield member
         await member.unregister()
 
@@ -47,7 +53,7 @@ async def test_an_agent_without_the_right_to_install_says_what_to_do(
     async with await Hub.connect(kubeconfig) as cluster:
         agent = Agent(member=own.name, hub=own.hub, cluster=cluster)
         with pytest.raises(AgentError, match=r"apply deploy/crds/\S*appliedworks.yaml to the"):
-            await asyncio.wait_for(agent.run(), timeout=10)
+            await asyncio.wait_for(agent.run(), timeout=patience())
 
 
 async def test_a_restarted_agent_goes_on_where_the_other_was(member: Member, unique: str) -> None:
@@ -67,32 +73,58 @@ async def test_a_restarted_agent_goes_on_where_the_other_was(member: Member, uni
         await eventually(old_is_gone)
 
 
-@pytest.mark.parametrize("moment", range(1, 9))
-async def test_an_agent_killed_at_any_moment_leaves_nothing_behind(
-    member: Member, unique: str, moment: int
+@pytest.fixture(scope="module")
+async def behind_proxy(servers: Servers) -> AsyncIterator[PrivateApiServer]:
+    """A member's API server without controllers, for tests that stand before it."""
+    async with servers.own_hub() as server:
+        yield server
+
+
+def nth_write(number: int) -> Callable[[web.Request], bool]:
+    """Match the nth request that changes something."""
+    left = number
+
+    def matches(request: web.Request) -> bool:
+        nonlocal left
+        left -= request.method in WRITES
+        return left == 0
+
+    return matches
+
+
+@pytest.mark.parametrize("carried_out", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("number", range(1, FIRST_WRITES + 1))
+async def test_an_agent_killed_at_any_write_leaves_nothing_behind(
+    hub: Hub,
+    behind_proxy: PrivateApiServer,
+    unique: str,
+    tmp_path: Path,
+    *,
+    number: int,
+    carried_out: bool,
 ) -> None:
     """The first agent ends at its nth write to the member, before or after it is carried out."""
     ns = f"{unique}-ns"
-    maps = [config_map(f"cm{number}", ns, a="1") for number in range(3)]
-    await member.put(unique, namespace(ns), *maps)
-    async with running(member.agent()):
-        start = member.cluster.requests.total()
+    maps = [config_map(f"cm{each}", ns, a="1") for each in range(3)]
+    between = FaultProxy.between(behind_proxy, kubeconfig=tmp_path / "member", seed=0)
+    async with between as proxy, await Hub.connect(proxy.kubeconfig) as cluster:
+        member = Member(name=unique, hub=hub, cluster=cluster)
+        await member.register()
+        await member.put(unique, namespace(ns), *maps)
+        last = proxy.trap(nth_write(number), carried_out=carried_out)
+        async with running(member.agent()):
+            await all_sprung([last])
+        release([last])
+        await member.put(unique, namespace(ns), config_map("last", ns, b="2"))
+        async with running(member.agent()):
+            await member.reported(unique)
 
-        async def enough_requests() -> bool:
-            return member.cluster.requests.total() - start >= 2 * moment
+            async def left() -> list[str]:
+                listing = await cluster.list(CONFIG_MAP, namespace=ns)
+                return [each["metadata"]["name"] for each in listing.items]
 
-        with suppress(AssertionError):
-            await eventually(enough_requests, within=2)
-    await member.put(unique, namespace(ns), config_map("last", ns, b="2"))
-    async with running(member.agent()):
-        await member.reported(unique)
-
-        async def only_the_last_is_left() -> bool:
-            listing = await member.cluster.list(CONFIG_MAP, namespace=ns)
-            found = {each["metadata"]["name"] for each in listing.items}
-            return found - {"kube-root-ca.crt"} == {"last"}
-
-        await eventually(only_the_last_is_left)
+            await eventually(left, lambda found: found == ["last"])
+        await member.unregister()
 
 
 async def test_a_member_that_restarts_is_served_again(
@@ -103,12 +135,22 @@ async def test_a_member_that_restarts_is_served_again(
         before = await own.reported(own.name)
         await private_api_server.kill()
         await own.put(own.name, namespace("ns"), config_map("cm", "ns", key="value2"))
-        await asyncio.sleep(1)
+        await is_away(own)
         # A member that is away has not refused anything: the report stays as it was.
         assert (await own.work(own.name))["status"] == before["status"]
         await private_api_server.start()
         await own.reported(own.name)
         assert await own.data("cm", "ns") == {"key": "value2"}
+
+
+async def is_away(member: Member) -> None:
+    """Wait until the agent says that its member does not answer."""
+
+    def says_so(found: Json) -> bool:
+        status, _, message = says(found, "Healthy")
+        return status == "False" and "the member's API server does not answer" in message
+
+    await eventually(lambda: member.hub.get(MEMBER_CLUSTER, member.name), says_so)
 
 
 async def test_an_agent_waits_for_a_member_that_is_away(
@@ -117,15 +159,7 @@ async def test_an_agent_waits_for_a_member_that_is_away(
     await private_api_server.kill()
     async with running(own.agent()):
         await own.put(own.name, namespace("late"))
-
-        async def says_so() -> bool:
-            found = await own.hub.get(MEMBER_CLUSTER, own.name)
-            healthy = conditions(found.get("status", {})).get("Healthy")
-            assert healthy
-            assert "the member's API server does not answer" in healthy["message"]
-            return bool(healthy["status"] == "False")
-
-        await eventually(says_so)
+        await is_away(own)
         await private_api_server.start()
         await own.reported(own.name)
         assert await own.cluster.find(NAMESPACE, "late")
@@ -141,16 +175,15 @@ async def test_an_applied_work_deleted_on_the_member_comes_back(
         first = await member.cluster.get(APPLIED_WORK, unique)
         await member.cluster.delete(APPLIED_WORK, unique, propagation="Background")
 
-        async def is_back() -> Json | None:
+        async def is_back() -> bool:
             record = await member.cluster.find(APPLIED_WORK, unique)
-            assert record
-            assert record["metadata"]["uid"] != first["metadata"]["uid"]
             live = await member.cluster.find(CONFIG_MAP, "cm", namespace=ns)
-            assert live
-            owners = live["metadata"]["ownerReferences"]
-            assert [each["uid"] for each in owners] == [record["metadata"]["uid"]]
-            return live
+            if not record or not live:
+                return False
+            uid = record["metadata"]["uid"]
+            owners = [each["uid"] for each in live["metadata"].get("ownerReferences", [])]
+            return uid != first["metadata"]["uid"] and owners == [uid]
 
-        await eventually(is_back, within=60)
+        await eventually(is_back)
         await member.reported(unique)
         assert await member.hub.find(WORK, unique, namespace=member.namespace)

@@ -10,16 +10,10 @@ from api import names
 from api.kinds import CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, SECRET, WORK
 from hub import Forbidden, Hub
 from tests.agent.credentials import ON_HUB, ON_MEMBER, grant, of_account
-from tests.agent.support import (
-    Member,
-    conditions,
-    config_map,
-    entry,
-    eventually,
-    namespace,
-    running,
-)
+from tests.agent.support import Member, config_map, entry, namespace, running
 from tests.agent.test_membership import heartbeat
+from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 
 @pytest.fixture
@@ -64,12 +58,7 @@ async def test_an_agent_needs_no_more_rights_than_the_shipped_ones(
         await member.put(unique, namespace(ns), config_map("other", ns, key="2"))
         await member.reported(unique)
         await member.hub.delete(WORK, unique, namespace=member.namespace)
-
-        async def work_is_gone() -> bool:
-            return await member.hub.find(WORK, unique, namespace=member.namespace) is None
-
-        # The garbage collector learns of a new kind of owner only every 30 s.
-        await eventually(work_is_gone, within=75)
+        await member.gone(unique)
     assert await member.cluster.find(NAMESPACE, ns) is None
 
 
@@ -116,14 +105,14 @@ async def test_a_kind_that_the_agent_may_not_see_fails_alone(
     ):
         await member.put(unique, hidden, config_map("cm", ns, key="1"))
         work = await member.reported(unique, available=None)
-    said = conditions(entry(work))["Applied"]
+    said = conditions_of(entry(work))["Applied"]
     assert said["reason"] == "FailedToFindObjInMemberCluster"
     assert said["message"].startswith(
         "Failed to apply the manifest (error: failed to find the corresponding object for the "
         "manifest object in the member cluster: error returned by the API server: limitranges "
         '"a" is forbidden'
     )
-    assert conditions(entry(work, 1))["Applied"]["status"] == "True"
+    assert conditions_of(entry(work, 1))["Applied"]["status"] == "True"
 
 
 async def _narrow_account(cluster: Hub, name: str, ns: str) -> None:

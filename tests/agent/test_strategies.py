@@ -7,16 +7,9 @@ import pytest
 from api import names
 from api.kinds import CONFIG_MAP, Kind
 from hub import Json
-from tests.agent.support import (
-    Member,
-    conditions,
-    config_map,
-    deployment,
-    entry,
-    eventually,
-    live,
-    running,
-)
+from tests.agent.support import Member, config_map, deployment, entry, live, running
+from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 CLIENT = {"type": "ClientSideApply"}
 SERVER = {"type": "ServerSideApply"}
@@ -146,7 +139,7 @@ async def test_a_conflict_with_another_manager_is_reported(
             CONFIG_MAP, "cm", {"data": {"k": "mine"}}, namespace=ns, manager="other"
         )
         work = await member.reported(unique, available=None)
-        said = conditions(entry(work))["Applied"]
+        said = conditions_of(entry(work))["Applied"]
         assert said["reason"] == "ManifestApplyFailed"
         assert said["message"] == (
             "Failed to apply the manifest (error: failed to apply the manifest: failed to apply "

@@ -3,15 +3,9 @@
 from api import names
 from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
 from hub import Json
-from tests.agent.support import (
-    Member,
-    conditions,
-    config_map,
-    deployment,
-    eventually,
-    namespace,
-    running,
-)
+from tests.agent.support import Member, config_map, deployment, namespace, running
+from tests.support.conditions import conditions_of
+from tests.support.eventually import eventually
 
 PODS = Kind("", "v1", "Pod", "pods", namespaced=True)
 
@@ -122,14 +116,12 @@ async def test_what_a_work_no_longer_names_is_removed(member: Member, unique: st
         await member.put(unique, namespace(ns), second)
         await member.reported(unique)
 
-        async def only_the_second_is_left() -> bool:
+        async def recorded() -> list[str]:
             record = await member.cluster.get(APPLIED_WORK, unique)
-            kept = [each["name"] for each in record["status"]["appliedResources"]]
-            assert kept == [ns, "second"]
-            assert await member.data("first", ns) is None
-            return True
+            return [each["name"] for each in record["status"]["appliedResources"]]
 
-        await eventually(only_the_second_is_left)
+        await eventually(recorded, lambda kept: kept == [ns, "second"])
+        await eventually(lambda: member.data("first", ns), lambda found: found is None)
         assert await member.data("second", ns) == {"b": "2"}
 
 
@@ -144,13 +136,12 @@ async def test_a_deleted_work_takes_its_objects_along(member: Member, unique: st
             found = await member.hub.find(WORK, unique, namespace=member.namespace)
             if found is not None:
                 return False
-            # The Work may go only after everything that it put on the member.
+            # The Work may go only after everything that it put on the member: this fails at once.
             assert await member.cluster.find(NAMESPACE, ns) is None
             assert await member.cluster.find(APPLIED_WORK, unique) is None
             return True
 
-        # The garbage collector learns of a new kind of owner only every 30 s.
-        await eventually(work_is_gone, within=75)
+        await eventually(work_is_gone)
 
 
 async def test_a_deployment_is_available_once_its_pods_are(member: Member, unique: str) -> None:
@@ -158,10 +149,10 @@ async def test_a_deployment_is_available_once_its_pods_are(member: Member, uniqu
     async with running(member.agent()):
         await member.put(unique, namespace(ns), deployment("app", ns))
         work = await member.reported(unique, available="False")
-        said = conditions(work["status"]["manifestConditions"][1])["Available"]
+        said = conditions_of(work["status"]["manifestConditions"][1])["Available"]
         assert said["reason"] == "ManifestNotAvailableYet"
         assert said["observedGeneration"] == 1
-        assert conditions(work["status"])["Available"]["message"] == (
+        assert conditions_of(work["status"])["Available"]["message"] == (
             "Some manifests are not available (1 of 2 manifests are available)"
         )
         await _pods_become_ready(member, ns)
@@ -175,19 +166,18 @@ async def test_the_status_of_an_object_comes_back_if_the_work_asks_for_it(
     async with running(member.agent()):
         await member.put(unique, deployment("app", ns), reportBackStrategy=mirror)
 
-        async def replicas(ready: int) -> bool:
-            (entry,) = (await member.work(unique))["status"]["manifestConditions"]
+        async def mirrored() -> Json:
+            (found,) = (await member.work(unique))["status"]["manifestConditions"]
             # A Deployment says nothing of itself before its controller has seen it.
-            assert "backReportedStatus" in entry
-            observed = entry["backReportedStatus"]["observedStatus"]
-            assert (observed["apiVersion"], observed["kind"]) == ("apps/v1", "Deployment")
-            assert observed["status"].get("readyReplicas", 0) == ready
-            return True
+            observed: Json = found.get("backReportedStatus", {}).get("observedStatus", {})
+            return observed
 
         await member.reported(unique, available="False")
-        await eventually(lambda: replicas(0))
+        observed = await eventually(mirrored)
+        assert (observed["apiVersion"], observed["kind"]) == ("apps/v1", "Deployment")
+        assert "readyReplicas" not in observed["status"]
         await _pods_become_ready(member, ns)
-        await eventually(lambda: replicas(1))
+        await eventually(mirrored, lambda seen: seen["status"].get("readyReplicas") == 1)
 
 
 async def _pods_become_ready(member: Member, ns: str) -> None:
@@ -292,4 +282,4 @@ async def test_a_namespace_that_takes_its_time_stays_recorded_until_it_is_gone(
         async def is_forgotten() -> bool:
             return await recorded() == [kept]
 
-        await eventually(is_forgotten, within=30)
+        await eventually(is_forgotten)

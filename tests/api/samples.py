@@ -10,7 +10,6 @@ from hub import Hub
 from hub.errors import Invalid
 
 NAMESPACE = "default"
-NOW = "2026-01-02T03:04:05Z"
 
 
 def place(kind: Kind) -> str:
@@ -42,17 +41,6 @@ def placement_spec(**changed: Any) -> dict[str, Any]:
 
 def namespace_selector(**changed: Any) -> dict[str, Any]:
     return {"group": "", "version": "v1", "kind": "Namespace", "name": "web"} | changed
-
-
-def condition(type_: str, **changed: Any) -> dict[str, Any]:
-    return {
-        "type": type_,
-        "status": "True",
-        "observedGeneration": 1,
-        "lastTransitionTime": NOW,
-        "reason": "Because",
-        "message": "",
-    } | changed
 
 
 async def refusal(call: Awaitable[object]) -> str:

@@ -7,7 +7,8 @@ import pytest
 from api.kinds import Scope
 from hub import Hub
 from tests.api.conftest import Make
-from tests.api.samples import change, condition, dry_create, refusal, report, sample
+from tests.api.samples import change, dry_create, refusal, report, sample
+from tests.support.conditions import condition
 
 SPEC = {"parentStageRollout": "run", "targetStage": "canary"}
 

@@ -7,7 +7,8 @@ import pytest
 from api.kinds import Scope
 from hub import Hub
 from tests.api.conftest import Make
-from tests.api.samples import NOW, dry_create, refusal, report, sample
+from tests.api.samples import dry_create, refusal, report, sample
+from tests.support.conditions import AT
 
 DECISION = {"clusterName": "member1", "selected": True, "reason": "picked"}
 BINDING = {
@@ -42,8 +43,8 @@ async def test_writing_a_bindings_status_leaves_its_generation(
     await make(scope.binding, sample(scope.binding, unique, BINDING))
     failed = {"version": "v1", "kind": "ConfigMap", "name": "c", "envelope": {"name": "e"}}
     drifted = failed | {
-        "observationTime": NOW,
-        "firstDriftedObservedTime": NOW,
+        "observationTime": AT,
+        "firstDriftedObservedTime": AT,
         "targetClusterObservedGeneration": 0,
     }
     stored = await report(hub, scope.binding, unique, {"driftedPlacements": [drifted]})
@@ -59,8 +60,8 @@ async def test_at_most_100_failed_objects_are_listed(
         "version": "v1",
         "kind": "ConfigMap",
         "name": "c",
-        "observationTime": NOW,
-        "firstDiffedObservedTime": NOW,
+        "observationTime": AT,
+        "firstDiffedObservedTime": AT,
     }
     text = await refusal(report(hub, scope.binding, unique, {"diffedPlacements": [diffed] * 101}))
     assert "status.diffedPlacements: Too many: 101: must have at most 100 items" in text

@@ -7,7 +7,8 @@ import pytest
 from api.kinds import APPLIED_WORK, MEMBER_CLUSTER, WORK
 from hub import Hub
 from tests.api.conftest import Make
-from tests.api.samples import NOW, condition, dry_create, refusal, report, sample
+from tests.api.samples import dry_create, refusal, report, sample
+from tests.support.conditions import AT, condition
 
 IDENTITY = {"kind": "User", "name": "member1", "apiGroup": "rbac.authorization.k8s.io"}
 MANIFEST = {
@@ -86,7 +87,7 @@ async def test_a_member_name_has_at_most_63_characters(hub: Hub) -> None:
 
 async def test_a_member_reports_amounts_as_quantities(hub: Hub, make: Make, unique: str) -> None:
     await make(MEMBER_CLUSTER, sample(MEMBER_CLUSTER, unique, {"identity": IDENTITY}))
-    good = {"capacity": {"cpu": 4, "memory": "16Gi"}, "observationTime": NOW}
+    good = {"capacity": {"cpu": 4, "memory": "16Gi"}, "observationTime": AT}
     stored = await report(hub, MEMBER_CLUSTER, unique, {"resourceUsage": good})
     assert stored["status"]["resourceUsage"] == good
     bad = {"capacity": {"cpu": "many"}}

@@ -10,7 +10,6 @@ from hub import Hub
 from tests.api.conftest import Make
 from tests.api.samples import (
     change,
-    condition,
     dry_create,
     place,
     refusal,
@@ -18,6 +17,7 @@ from tests.api.samples import (
     run_spec,
     sample,
 )
+from tests.support.conditions import condition
 
 DENIED = {
     ("Initialize", "Stop"): "cannot transition from Initialize to Stop",
@@ -140,7 +140,7 @@ async def test_a_condition_must_be_whole(
     hub: Hub, scope: Scope, make: Make, unique: str, flaw: dict[str, Any], text: str
 ) -> None:
     await make(scope.run, sample(scope.run, unique, run_spec()))
-    flawed = {"conditions": [condition("Initialized", **flaw)]}
+    flawed = {"conditions": [condition("Initialized") | flaw]}
     assert text in await refusal(report(hub, scope.run, unique, flawed))
 
 

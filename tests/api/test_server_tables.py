@@ -10,7 +10,8 @@ from api.kinds import CUSTOM_RESOURCE_DEFINITION, MEMBER_CLUSTER, Kind, Scope
 from hub import Hub, paths
 from hub.transport import Request
 from tests.api.conftest import Make
-from tests.api.samples import NOW, condition, place, placement_spec, report, run_spec, sample
+from tests.api.samples import place, placement_spec, report, run_spec, sample
+from tests.support.conditions import AT, condition
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
@@ -95,8 +96,8 @@ async def test_the_table_of_placements(hub: Hub, scope: Scope, make: Make, uniqu
 async def test_the_table_of_member_clusters(hub: Hub, make: Make, unique: str) -> None:
     spec = {"identity": {"kind": "User", "name": "member1"}}
     await make(MEMBER_CLUSTER, sample(MEMBER_CLUSTER, unique, spec))
-    agent = {"type": "MemberAgent", "lastReceivedHeartbeat": NOW}
-    properties = {"kubernetes-fleet.io/node-count": {"value": "3", "observationTime": NOW}}
+    agent = {"type": "MemberAgent", "lastReceivedHeartbeat": AT}
+    properties = {"kubernetes-fleet.io/node-count": {"value": "3", "observationTime": AT}}
     usage = {"available": {"cpu": "1", "memory": "2Gi"}}
     status = {
         "conditions": [condition("Joined")],

@@ -88,9 +88,9 @@ async def _hand_over(
     ending = asyncio.create_task(asyncio.to_thread(end, first))
     name = f"run-{len(runs.items())}"
     await hub.create(RUN, {"metadata": {"name": name}, "spec": SPEC})
-    await until(lease, lambda: _holder(lease) == second.identity, seconds=60)
+    await until(lease, lambda: _holder(lease) == second.identity)
     taken = monotonic() - begun
-    await until(runs, lambda: _is_picked_up(runs, name), seconds=60)
+    await until(runs, lambda: _is_picked_up(runs, name))
     picked_up = monotonic() - begun
     await ending
     print(f"  taken {taken:.2f} s, picked up {picked_up:.2f} s", flush=True)  # noqa: T201

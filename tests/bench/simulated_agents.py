@@ -13,12 +13,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from api.base import format_time
 from api.kinds import MEMBER_CLUSTER, WORK
 from api.members import MemberCluster
 from api.names import MEMBER_NAMESPACE_PREFIX
 from hub import Cache, Change, Hub, Json, Key, NotFound
 from planning.members import member_conditions
+from tests.support.conditions import condition
 
 HEARTBEAT: Final = timedelta(seconds=60)
 AT_ONCE: Final = 20
@@ -74,8 +74,8 @@ class SimulatedAgents:
     async def _answer(self, key: Key, generation: int) -> None:
         await asyncio.sleep(self._delay)
         said = [
-            _said("Applied", "AllManifestsApplied", generation),
-            _said("Available", "AllManifestsAvailable", generation),
+            condition("Applied", "True", generation, reason="AllManifestsApplied"),
+            condition("Available", "True", generation, reason="AllManifestsAvailable"),
         ]
         status = {"conditions": said, "manifestConditions": []}
         async with self._slots:
@@ -83,21 +83,6 @@ class SimulatedAgents:
                 await self._hub.patch(
                     WORK, key[1], {"status": status}, namespace=key[0], subresource="status"
                 )
-
-
-def _said(kind: str, reason: str, generation: int) -> Json:
-    return {
-        "type": kind,
-        "status": "True",
-        "reason": reason,
-        "message": "simulated",
-        "observedGeneration": generation,
-        "lastTransitionTime": _now(),
-    }
-
-
-def _now() -> str:
-    return format_time(datetime.now(UTC))
 
 
 async def main(kubeconfig: Path, delay: float) -> None:

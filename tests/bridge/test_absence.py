@@ -5,8 +5,9 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from api.kinds import Scope
 from hub import Hub, Json
 from tests.bridge.support import BridgeProcess
+from tests.support.conditions import condition_of, says
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, condition_of, says
+from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import reaches, started, workflow_id
 from workflows.messages import ChangeState
 

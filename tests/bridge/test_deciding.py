@@ -6,6 +6,7 @@ import pytest
 
 from bridge import deciding
 from hub import Change
+from tests.support.conditions import condition
 
 KEY = ("", "it")
 POLICY: dict[str, Any] = {
@@ -56,14 +57,7 @@ def test_of_a_cluster_only_its_labels_decide() -> None:
 
 
 def test_of_a_policy_snapshot_the_scheduling_condition_decides() -> None:
-    scheduled = {
-        "type": "Scheduled",
-        "status": "True",
-        "reason": "Done",
-        "message": "",
-        "observedGeneration": 1,
-        "lastTransitionTime": "2026-01-02T03:04:05Z",
-    }
+    scheduled = condition("Scheduled")
     status = {"observedCRPGeneration": 1, "conditions": [scheduled]}
     done = {**POLICY, "status": status}
     again = {**POLICY, "status": {**status, "observedCRPGeneration": 2}}

@@ -7,7 +7,8 @@ from temporalio.client import Client
 from api.kinds import Scope
 from tests.bridge.support import BridgeProcess
 from tests.bridge.test_runs import prepare
-from tests.support.hand_placement import HandPlacement, says
+from tests.support.conditions import says
+from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import reaches, workflow_id
 
 ENDED = re.compile(

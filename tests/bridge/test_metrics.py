@@ -11,6 +11,7 @@ from api.runs import UpdateRun
 from bridge.metrics import RunMetrics
 from planning.runs.phases import Phase
 from telemetry import process_registry
+from tests.support import conditions
 
 PREFIX = "fleet_workload_update_run_"
 STATUS = f"{PREFIX}status_last_timestamp_seconds"
@@ -30,12 +31,8 @@ def metrics(registry: CollectorRegistry) -> RunMetrics:
 
 
 def condition(kind: str, minute: int, status: str = "True", reason: str = "") -> dict[str, Any]:
-    moment = f"2026-01-02T03:{minute:02}:00Z"
-    return {"type": kind, "status": status, "observedGeneration": 1} | {
-        "lastTransitionTime": moment,
-        "reason": reason or kind,
-        "message": "",
-    }
+    at = f"2026-01-02T03:{minute:02}:00Z"
+    return conditions.condition(kind, status, reason=reason, at=at)
 
 
 def run(*conditions: dict[str, Any], done: bool = False, **meta: Any) -> UpdateRun:

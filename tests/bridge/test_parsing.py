@@ -7,16 +7,7 @@ import pytest
 from api.runs import UpdateRun
 from bridge.parsing import ParsedRun
 from hub import Json
-
-
-def condition(kind: str) -> Json:
-    return {
-        "type": kind,
-        "status": "True",
-        "reason": "ClusterUpdatingStarted",
-        "message": "",
-        "lastTransitionTime": "2026-01-01T00:00:00Z",
-    }
+from tests.support.conditions import condition
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 
 from api.kinds import Kind
 from hub import HubError, Json
-from tests.conformance.pace import fair
 from tests.conformance.world import World
+from tests.support.conditions import condition
 from tests.support.eventually import eventually
 
 _GROUP = "admissionregistration.k8s.io"
@@ -30,7 +30,7 @@ async def acceptance_refused(world: World, request: str) -> AsyncIterator[None]:
     await world.hub.create(POLICY, {"metadata": meta, "spec": _policy(world, request)})
     await world.hub.create(BINDING, {"metadata": meta, "spec": binding})
     try:
-        await eventually(lambda: _refuses(world, request), bool, within=fair(30))
+        await eventually(lambda: _refuses(world, request), bool, within=30)
         yield
     finally:
         await world.hub.delete(BINDING, meta["name"])
@@ -55,14 +55,8 @@ def _policy(world: World, request: str) -> Json:
 
 async def _refuses(world: World, request: str) -> bool:
     """Whether the policy has come into force, which takes the API server a moment."""
-    condition = {
-        "type": "ApprovalAccepted",
-        "status": "False",
-        "reason": "Trial",
-        "message": "",
-        "lastTransitionTime": "2020-01-01T00:00:00Z",
-    }
-    body = {"metadata": world.meta(request), "status": {"conditions": [condition]}}
+    tried = condition("ApprovalAccepted", "False", reason="Trial")
+    body = {"metadata": world.meta(request), "status": {"conditions": [tried]}}
     try:
         await world.hub.apply(
             world.scope.approval, body, subresource="status", manager="trial", dry_run=True

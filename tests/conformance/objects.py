@@ -4,7 +4,6 @@ Labels and annotations are spelled out, apart from the product's own constants.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 Json = dict[str, Any]
@@ -39,29 +38,6 @@ def timed_wait(time: str) -> Json:
 def stage(name: str = "one", /, **fields: Any) -> Json:
     """A stage of the clusters that are labelled with its name."""
     return {"name": name, "labelSelector": {"matchLabels": {"stage": name}}, **fields}
-
-
-def now() -> str:
-    """This moment as Kubernetes writes it."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def condition(kind: str, status: str, generation: int, *, reason: str = "") -> Json:
-    """A condition as of now."""
-    return {
-        "type": kind,
-        "status": status,
-        "reason": reason or kind,
-        "message": "written by hand",
-        "observedGeneration": generation,
-        "lastTransitionTime": now(),
-    }
-
-
-def find_condition(part: Json, kind: str) -> Json:
-    """The condition of that type in an object, a stage, a cluster or a task; empty without."""
-    listed = part.get("status", part).get("conditions", [])
-    return next((each for each in listed if each["type"] == kind), {})
 
 
 def policy_spec(policy: Json | None) -> Json:

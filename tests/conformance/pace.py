@@ -1,7 +1,5 @@
 """How long tests wait: for what has to happen, and to see that nothing does."""
 
-import os
-
 PROMISED = 3.0
 """Seconds within which a violation ends a run (decision 8), on a machine that keeps up."""
 QUIET = 0.3
@@ -10,9 +8,3 @@ LOOKED_TWICE = 1.5
 """Seconds after which an engine that took a passing state for a violation has ended the run."""
 BETWEEN_TWO_STEPS = 0.2
 """Seconds for which others may leave things half changed; less than until the second look."""
-
-
-def fair(seconds: float) -> float:
-    """Seconds, times how much more there is to do than the machine can do at once."""
-    waiting, _, _ = os.getloadavg()
-    return seconds * max(1.0, waiting / (os.cpu_count() or 1))

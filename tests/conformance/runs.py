@@ -5,10 +5,11 @@ from typing import Any
 
 from hub import Json
 from tests.conformance import objects, texts
-from tests.conformance.objects import find_condition, stage_of
+from tests.conformance.objects import stage_of
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import Expectation
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class Run:
 
     async def fails(self, error: str, *, within: float = 0) -> Json:
         """Wait until the run has failed, and check the whole text."""
-        seen = await self.until(lambda run: run and find_condition(run, "Succeeded"), within=within)
+        seen = await self.until(lambda run: run and condition_of(run, "Succeeded"), within=within)
         self.shows(seen, Says.RUN_FAILED, error=error)
         self.shows(seen, Says.RUN_ABORTED)
         return seen
@@ -134,21 +135,21 @@ class Run:
 
     async def is_refused(self, error: str) -> Json:
         """Wait until the run could not be initialized, and check the whole text."""
-        seen = await self.until(lambda run: run and find_condition(run, "Initialized"))
+        seen = await self.until(lambda run: run and condition_of(run, "Initialized"))
         self.shows(seen, Says.RUN_NOT_INITIALIZED, error=error)
         assert objects.types_of(seen) == ["Initialized"]
         return seen
 
     async def succeeds(self) -> Json:
         """Wait until the run has succeeded."""
-        seen = await self.until(lambda run: run and find_condition(run, "Succeeded"))
+        seen = await self.until(lambda run: run and condition_of(run, "Succeeded"))
         self.shows(seen, Says.RUN_SUCCEEDED)
         self.shows(seen, Says.RUN_COMPLETED)
         return seen
 
     def shows(self, run: Json, says: Says, *, part: Json | None = None, **fill: Any) -> None:
         """Check a condition of the run, or of a part of its status, word for word."""
-        row, found = says.value, find_condition(run if part is None else part, says.value.type)
+        row, found = says.value, condition_of(run if part is None else part, says.value.type)
         seen = (found.get("status"), found.get("reason"), found.get("message"))
         assert seen == (row.status, row.reason, _filled(row.message, fill))
         assert found["observedGeneration"] == run["metadata"]["generation"]
@@ -162,7 +163,7 @@ class Run:
 
 def fits(part: Json, says: Says, fill: dict[str, str]) -> bool:
     """Whether a part has the condition, with this message as far as it is known."""
-    row, found = says.value, find_condition(part, says.value.type)
+    row, found = says.value, condition_of(part, says.value.type)
     if (found.get("status"), found.get("reason")) != (row.status, row.reason):
         return False
     return not fill or found["message"] == _filled(row.message, fill)

@@ -1,10 +1,11 @@
 """What runs are in when a test begins: a cluster in flight, a gate, clusters on their way out."""
 
 from hub import Json
-from tests.conformance.objects import APPROVAL, find_condition, stage, stage_of
+from tests.conformance.objects import APPROVAL, stage, stage_of
 from tests.conformance.runs import Run
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 HELD = ["conformance.example.com/held"]
 """A finalizer, by which a binding stays for as long as a test wants."""
@@ -65,7 +66,7 @@ async def at_a_gate(world: World, *, policy: Json | None = None) -> Run:
     await run.until(
         lambda seen: (
             seen
-            and find_condition(
+            and condition_of(
                 stage_of(seen, 0)["beforeStageTaskStatus"][0], "ApprovalRequestCreated"
             )
         )

@@ -7,18 +7,19 @@ import pytest
 
 from tests.conformance.objects import (
     APPROVAL,
-    find_condition,
     stage,
     stage_of,
     timed_wait,
     types_of,
 )
-from tests.conformance.pace import PROMISED, QUIET, fair
+from tests.conformance.pace import PROMISED, QUIET
 from tests.conformance.runs import Run
 from tests.conformance.situations import asks, in_flight, leaving, let_go, removing
 from tests.conformance.texts import E_ABORT, E_UNEXP
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
+from tests.support.eventually import patience
 
 # -- 10.1 in a stage -----------------------------------------------------------------------
 
@@ -101,8 +102,8 @@ async def test_10_1_a_run_that_is_stuck_stays_so_when_it_is_stopped(world: World
 async def test_10_1_when_stuck_clusters_finish_the_others_are_waited_for(world: World) -> None:
     """Stuck, then stopping again: one cluster is late, another has just begun."""
     run = await in_flight(world, "abc", maxConcurrency=2)
-    await world.update("b")
     await asyncio.sleep(world.stuck_after / 2)
+    await world.update("b")
     await world.handed_out("c")
     await run.set_state("Stop")
     await run.comes_to(Says.RUN_STUCK, clusters=world.cluster("a"), stage="one")
@@ -196,7 +197,7 @@ async def test_10_2_a_binding_that_comes_back_while_stopping_fails_the_run_when_
     assert "deletionTimestamp" not in (await world.read_binding("x"))["metadata"]
     await run.set_state("Run")
     text = f"the deleted cluster `{world.cluster('x')}` in the deleting stage still has a binding"
-    await run.fails(f"{E_ABORT}: {E_UNEXP}: {text}", within=fair(PROMISED))
+    await run.fails(f"{E_ABORT}: {E_UNEXP}: {text}", within=PROMISED)
 
 
 async def test_10_2_resumed_while_bindings_go_the_run_succeeds_when_they_are_gone(
@@ -240,21 +241,21 @@ async def test_10_3_an_approval_given_while_stopped_counts_after_the_resume(
     await run.comes_to(Says.RUN_STOPPED)
     await world.approve(request)
     await run.stays(Says.RUN_STOPPED, seconds=QUIET)
-    assert not find_condition(await world.asked(request), "ApprovalAccepted")
+    assert not condition_of(await world.asked(request), "ApprovalAccepted")
     task = stage_of(await run.read(), 0)[f"{side}StageTaskStatus"][0]
     assert "ApprovalRequestApproved" not in types_of(task)
     await run.set_state("Run")
     if side == "before":
         await world.update("a")
     await run.succeeds()
-    assert find_condition(await world.asked(request), "ApprovalAccepted")
+    assert condition_of(await world.asked(request), "ApprovalAccepted")
 
 
 async def test_10_3_a_wait_that_is_over_while_stopped_counts_after_the_resume(
     world: World,
 ) -> None:
     """Decision 5: the time spent stopped counts."""
-    wait = round(fair(2))
+    wait = round(patience(2))
     run = await in_flight(world, "a", afterStageTasks=[timed_wait(f"{wait}s")])
     await world.report("a")
     await run.comes_to(Says.RUN_WAITING_AFTER, stage="one")
@@ -267,7 +268,7 @@ async def test_10_3_a_wait_that_is_over_while_stopped_counts_after_the_resume(
 
 
 async def test_decision_5_a_wait_keeps_its_start_across_stop_and_run(world: World) -> None:
-    wait = round(fair(2))
+    wait = round(patience(2))
     run = await in_flight(world, "a", afterStageTasks=[timed_wait(f"{wait}s")])
     await world.report("a")
     await run.comes_to(Says.RUN_WAITING_AFTER, stage="one")
@@ -296,7 +297,7 @@ async def test_10_4_a_stage_that_waited_for_tasks_waits_again(world: World, side
     }[side]
     seen = await run.comes_to(waiting[0], stage="one")
     run.shows(seen, waiting[1], part=stage_of(seen, 0))
-    assert find_condition(seen, "Progressing")["observedGeneration"] == 3
+    assert condition_of(seen, "Progressing")["observedGeneration"] == 3
 
 
 async def test_10_4_with_clusters_still_in_flight_only_the_run_progresses_again(
@@ -321,7 +322,7 @@ async def test_10_4_a_stuck_run_is_still_stuck_when_it_is_resumed(world: World) 
     await run.set_state("Run")
     stuck: dict[str, Any] = {"clusters": world.cluster("a"), "stage": "one"}
     await run.until(
-        lambda seen: seen and find_condition(seen, "Initialized")["observedGeneration"] == 3
+        lambda seen: seen and condition_of(seen, "Initialized")["observedGeneration"] == 3
     )
     await run.comes_to(Says.RUN_STUCK, **stuck)
     await world.update("a", "b")

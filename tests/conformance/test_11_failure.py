@@ -7,7 +7,6 @@ import pytest
 from tests.conformance.objects import (
     APPROVAL,
     TARGET_RUN,
-    find_condition,
     stage,
     stage_of,
     timed_wait,
@@ -19,6 +18,7 @@ from tests.conformance.situations import in_flight, leaving
 from tests.conformance.texts import E_USER, E_VALID, unplaced
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 # -- 11 failure ----------------------------------------------------------------------------
 
@@ -191,7 +191,7 @@ async def test_12_a_run_of_the_same_name_is_a_new_run(world: World) -> None:
     seen = await again.comes_to(Says.RUN_WAITING_BEFORE, stage="one")
     assert "conditions" not in again.cluster(seen, "a")
     request = await world.asked(again.request("before"))
-    assert not find_condition(request, "Approved")
+    assert not condition_of(request, "Approved")
     await again.approve("before")
     await world.update("a", "b")
     await again.succeeds()

@@ -11,15 +11,14 @@ from tests.conformance.objects import (
     APPLY_DEFAULTS,
     APPROVAL,
     DELETION_STAGE,
-    find_condition,
     stage,
     timed_wait,
 )
-from tests.conformance.pace import fair
 from tests.conformance.runs import Run
 from tests.conformance.situations import in_flight
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.both_scopes
@@ -45,7 +44,7 @@ async def test_14_the_example_reads_as_in_the_contract(world: World) -> None:
     seen = await run.until(
         lambda found: (
             found
-            and find_condition(
+            and condition_of(
                 found["status"]["stagesStatus"][1]["beforeStageTaskStatus"][0],
                 "ApprovalRequestCreated",
             )
@@ -154,7 +153,7 @@ async def test_decision_13_the_story_of_a_run_is_told_in_its_events(world: World
             any(word in f"{each['reason']} {each['message']}".lower() for each in seen.items)
             for word in told
         ),
-        within=fair(30),
+        within=30,
     )
 
 

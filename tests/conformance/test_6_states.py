@@ -7,7 +7,6 @@ from tests.conformance.objects import (
     APPROVAL,
     RUN_FINALIZER,
     cluster_names,
-    find_condition,
     stage,
     stage_of,
     types_of,
@@ -17,6 +16,7 @@ from tests.conformance.runs import Run
 from tests.conformance.texts import E_USER, E_VALID
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 
 async def test_6_created_with_initialize_it_is_planned_and_nothing_else(world: World) -> None:
@@ -99,7 +99,7 @@ async def test_6_a_new_state_keeps_every_earlier_result_valid(world: World) -> N
     }
     assert generations == {2}
     for kind in ("Progressing", "Succeeded"):
-        times = [find_condition(stage_of(each, 0), kind) for each in (before, after)]
+        times = [condition_of(stage_of(each, 0), kind) for each in (before, after)]
         assert times[0]["lastTransitionTime"] == times[1]["lastTransitionTime"]
 
 
@@ -120,7 +120,7 @@ async def test_6_a_failed_initialization_is_final_also_when_the_cause_is_mended(
     await run.is_refused(f"{E_VALID}: {E_USER}: {text}")
     await world.strategy(stage())
     await run.set_state("Run")
-    await run.until(lambda seen: seen and find_condition(seen, "Initialized"))
+    await run.until(lambda seen: seen and condition_of(seen, "Initialized"))
     await _is_left_alone(run, Says.RUN_NOT_INITIALIZED)
     await world.untouched("a")
 
@@ -154,8 +154,7 @@ async def _is_left_alone(run: Run, says: Says) -> None:
     await run.stays(says, seconds=QUIET)
     seen = await run.read()
     assert (
-        find_condition(seen, says.value.type)["observedGeneration"]
-        < (seen["metadata"]["generation"])
+        condition_of(seen, says.value.type)["observedGeneration"] < (seen["metadata"]["generation"])
     )
 
 

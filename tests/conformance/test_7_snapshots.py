@@ -11,7 +11,6 @@ from tests.conformance.objects import (
     PARENT,
     RESOURCE_INDEX,
     cluster_names,
-    find_condition,
     stage,
 )
 from tests.conformance.runs import Run
@@ -19,6 +18,7 @@ from tests.conformance.texts import E_UNEXP, E_USER, E_VALID
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import states
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 pytestmark = pytest.mark.both_scopes
 
@@ -141,7 +141,7 @@ async def test_7_7_old_snapshots_are_pruned_to_the_history_limit(world: World) -
         await world.gone(world.scope.run, run.name)
     assert await world.find(world.scope.resource_snapshot, world.snapshot_name(0)) is None
     for index in (1, 2):
-        await world.read(world.scope.resource_snapshot, world.snapshot_name(index))
+        assert await world.find(world.scope.resource_snapshot, world.snapshot_name(index))
 
 
 async def test_7_7_selecting_nothing_makes_an_empty_snapshot(world: World) -> None:
@@ -176,7 +176,7 @@ async def test_7_9_that_a_run_is_initialized_is_written_before_anything_is_done(
     async with aclosing(states(world.hub, world.scope.run, run.name, world.namespace)) as each:
         await Run.create(world)
         first = await anext(
-            seen async for seen in each if seen and find_condition(seen, "Initialized")
+            seen async for seen in each if seen and condition_of(seen, "Initialized")
         )
     run.shows(first, Says.RUN_INITIALIZED)
     assert cluster_names(first) == world.clusters("a")

@@ -9,7 +9,6 @@ import pytest
 from hub import Json
 from tests.conformance.objects import (
     APPLY_DEFAULTS,
-    find_condition,
     stage,
     stage_of,
 )
@@ -19,6 +18,7 @@ from tests.conformance.texts import E_ABORT
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import states
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 LONG_AGO = "2020-01-01T00:00:00Z"
 OTHER_STRATEGY = {**APPLY_DEFAULTS, "type": "ServerSideApply"}
@@ -53,7 +53,7 @@ async def test_8_4_the_binding_gets_the_content_and_nothing_else_changes(world: 
         "resourceSnapshotName": world.snapshot_name(0),
         "applyStrategy": APPLY_DEFAULTS,
     }
-    announced = find_condition(after, "RolloutStarted")
+    announced = condition_of(after, "RolloutStarted")
     row = Says.BINDING_ROLLOUT_STARTED.value
     assert (announced["status"], announced["reason"]) == (row.status, row.reason)
     assert announced["message"] == row.message.replace("{index}", "0").replace("{run}", run.name)
@@ -72,7 +72,7 @@ async def test_decision_17_the_announcement_is_written_before_the_content(world:
     generation = first["metadata"]["generation"]
     assert announced["metadata"]["generation"] == generation
     assert announced["spec"] == first["spec"]
-    assert find_condition(announced, "RolloutStarted")["observedGeneration"] == generation + 1
+    assert condition_of(announced, "RolloutStarted")["observedGeneration"] == generation + 1
     assert bound["metadata"]["generation"] == generation + 1
     assert bound["spec"]["state"] == "Bound"
     assert bound["status"] == announced["status"]
@@ -87,8 +87,8 @@ async def test_8_4_the_announcement_is_new_and_other_conditions_stay(world: Worl
     await world.patch_status(world.scope.binding, name, {"conditions": [stale, kept]})
     await Run.create(world)
     seen = await world.handed_out("a")
-    assert find_condition(seen, "RolloutStarted")["lastTransitionTime"] > LONG_AGO
-    assert find_condition(seen, "Applied") == kept
+    assert condition_of(seen, "RolloutStarted")["lastTransitionTime"] > LONG_AGO
+    assert condition_of(seen, "Applied") == kept
 
 
 async def test_8_4_a_synced_binding_that_is_not_bound_is_bound(world: World) -> None:

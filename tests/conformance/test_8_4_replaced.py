@@ -1,10 +1,10 @@
 """Section 8.4, steps 4 and 6: bindings that the scheduler replaces by others."""
 
-from tests.conformance.objects import find_condition
 from tests.conformance.runs import Run
 from tests.conformance.situations import at_a_gate, in_flight
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 
 async def replace(world: World, short: str) -> str:
@@ -22,7 +22,7 @@ async def test_8_4_a_cluster_is_updated_by_the_binding_that_it_has_by_then(world
     await world.update("a", "b", again)
     seen = await run.succeeds()
     run.shows(seen, Says.CLUSTER_SUCCEEDED, part=run.cluster(seen, "c", 1))
-    announced = find_condition(await world.read_binding(again), "RolloutStarted")
+    announced = condition_of(await world.read_binding(again), "RolloutStarted")
     assert announced["message"].endswith(f"updateRun: {run.name}")
 
 

@@ -4,12 +4,13 @@ import pytest
 
 from hub import Invalid
 from tests.conformance.admission import acceptance_refused
-from tests.conformance.objects import APPROVAL, condition, find_condition, stage, stage_of
+from tests.conformance.objects import APPROVAL, stage, stage_of
 from tests.conformance.pace import QUIET
 from tests.conformance.runs import Run
 from tests.conformance.situations import asks, lost_and_asked_again
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition, condition_of
 
 
 async def test_8_5_an_acceptance_that_cannot_be_written_is_tried_again(world: World) -> None:
@@ -19,9 +20,9 @@ async def test_8_5_an_acceptance_that_cannot_be_written_is_tried_again(world: Wo
         await world.approve(request)
         await run.stays(Says.RUN_WAITING_BEFORE, seconds=2 * QUIET)
         await world.untouched("a")
-        assert not find_condition(await world.asked(request), "ApprovalAccepted")
+        assert not condition_of(await world.asked(request), "ApprovalAccepted")
     await world.handed_out("a")
-    assert find_condition(await world.asked(request), "ApprovalAccepted")
+    assert condition_of(await world.asked(request), "ApprovalAccepted")
 
 
 async def test_8_5_a_request_deleted_while_its_acceptance_cannot_be_written_is_made_anew(

@@ -4,13 +4,14 @@ import pytest
 
 from api.kinds import EVENT
 from hub import Invalid, Json
-from tests.conformance.objects import APPROVAL, find_condition, stage, stage_of, timed_wait
+from tests.conformance.objects import APPROVAL, stage, stage_of, timed_wait
 from tests.conformance.pace import QUIET
 from tests.conformance.runs import Run
 from tests.conformance.situations import asks, lost_and_asked_again
 from tests.conformance.texts import E_ABORT, E_UNEXP
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.both_scopes
@@ -49,7 +50,7 @@ async def test_4_an_approval_of_another_generation_does_not_count(
     request = run.request("before")
     await world.approve(request, generation=generation)
     await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
-    assert not find_condition(await world.asked(request), "ApprovalAccepted")
+    assert not condition_of(await world.asked(request), "ApprovalAccepted")
     await world.untouched("a")
     await world.approve(request)
     await world.handed_out("a")
@@ -62,10 +63,10 @@ async def test_4_an_approval_that_says_no_does_not_count(world: World) -> None:
     await world.untouched("a")
 
 
-async def test_decision_3_a_request_whose_name_is_too_long_is_refused_at_initialization(
+async def test_decision_3_the_longest_names_of_run_and_stage_fit_into_that_of_a_request(
     world: World,
 ) -> None:
-    """Names of 63 characters for run and stage always fit; no name can be too long."""
+    """Each has at most 63 characters, so no name of a request is too long."""
     long_stage = "s" * 63
     await world.place("a")
     await world.strategy(
@@ -109,17 +110,17 @@ async def test_8_5_an_approval_is_asked_for_given_and_accepted(world: World, sid
         return found
 
     seen = await run.until(
-        lambda found: found and find_condition(task(found), "ApprovalRequestCreated")
+        lambda found: found and condition_of(task(found), "ApprovalRequestCreated")
     )
     run.shows(seen, Says.TASK_CREATED, part=task(seen))
     assert len(task(seen)["conditions"]) == 1
 
     await world.approve(request)
     seen = await run.until(
-        lambda found: found and find_condition(task(found), "ApprovalRequestApproved")
+        lambda found: found and condition_of(task(found), "ApprovalRequestApproved")
     )
     run.shows(seen, Says.TASK_APPROVED, part=task(seen))
-    accepted = find_condition(await world.asked(request), "ApprovalAccepted")
+    accepted = condition_of(await world.asked(request), "ApprovalAccepted")
     row = Says.APPROVAL_ACCEPTED.value
     assert {key: accepted[key] for key in ("status", "reason", "message")} == {
         "status": row.status,
@@ -205,7 +206,7 @@ async def test_8_5_an_acceptance_cannot_be_reverted(world: World) -> None:
     await world.until(
         world.scope.approval,
         request,
-        lambda seen: seen and find_condition(seen, "ApprovalAccepted"),
+        lambda seen: seen and condition_of(seen, "ApprovalAccepted"),
     )
     await world.approve(request, status="False")
     seen = await run.succeeds()

@@ -4,16 +4,16 @@ from hub import Json
 from tests.conformance.objects import (
     APPROVAL,
     DELETION_STAGE,
-    find_condition,
     stage,
     stage_of,
 )
-from tests.conformance.pace import PROMISED, fair
+from tests.conformance.pace import PROMISED
 from tests.conformance.runs import Run
 from tests.conformance.situations import leaving, let_go, removing
 from tests.conformance.texts import E_ABORT, E_UNEXP
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 
 async def test_8_8_bindings_are_deleted_only_after_all_stages(world: World) -> None:
@@ -49,11 +49,11 @@ async def test_8_8_all_bindings_are_deleted_at_once_and_each_is_told_of(world: W
     run.shows(seen, Says.RUN_PROGRESSING)
     assert deletion["startTime"]
     for cluster in deletion["clusters"]:
-        assert not find_condition(cluster, "Succeeded")
+        assert not condition_of(cluster, "Succeeded")
 
     await let_go(world, "y")
     seen = await run.cluster_comes_to(Says.CLUSTER_SUCCEEDED, "y", -1)
-    assert not find_condition(run.cluster(seen, "x", -1), "Succeeded")
+    assert not condition_of(run.cluster(seen, "x", -1), "Succeeded")
     run.shows(seen, Says.RUN_PROGRESSING)
 
     await let_go(world, "x", "z")
@@ -111,7 +111,7 @@ async def test_8_8_a_binding_that_comes_back_after_its_deletion_fails_the_run(
 async def is_aborted(run: Run, text: str) -> None:
     """The deletion stage has failed, and the run with it."""
     text = f"{E_ABORT}: {E_UNEXP}: {text}"
-    seen = await run.fails(text, within=fair(PROMISED))
+    seen = await run.fails(text, within=PROMISED)
     run.shows(seen, Says.STAGE_FAILED, part=stage_of(seen, -1), error=text)
     run.shows(seen, Says.STAGE_ABORTED, part=stage_of(seen, -1))
     assert stage_of(seen, -1)["endTime"]
@@ -136,8 +136,8 @@ async def test_8_8_a_further_cluster_to_be_deleted_ends_the_run_before_its_stage
     run = await removing(world, "x")
     await world.binding("y", state="Unscheduled")
     text = f"the cluster `{world.cluster('y')}` to be deleted is not in the delete stage"
-    seen = await run.fails(f"{E_ABORT}: {E_UNEXP}: {text}", within=fair(PROMISED))
-    assert not find_condition(stage_of(seen, -1), "Succeeded")
+    seen = await run.fails(f"{E_ABORT}: {E_UNEXP}: {text}", within=PROMISED)
+    assert not condition_of(stage_of(seen, -1), "Succeeded")
     assert "deletionTimestamp" not in (await world.read_binding("y"))["metadata"]
 
 
@@ -155,5 +155,5 @@ async def test_decision_15_a_run_that_only_deletes_succeeds(world: World) -> Non
 
 def _done(run: Json) -> list[str]:
     return [
-        find_condition(cluster, "Succeeded")["status"] for cluster in stage_of(run, -1)["clusters"]
+        condition_of(cluster, "Succeeded")["status"] for cluster in stage_of(run, -1)["clusters"]
     ]

@@ -8,16 +8,17 @@ import pytest
 from hub import Json
 from tests.conformance.objects import (
     APPROVAL,
-    find_condition,
     stage,
     stage_of,
     timed_wait,
     types_of,
 )
-from tests.conformance.pace import QUIET, fair
+from tests.conformance.pace import QUIET
 from tests.conformance.runs import Run
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
+from tests.support.eventually import patience
 
 # -- 8.1 empty stages ----------------------------------------------------------------------
 
@@ -159,12 +160,12 @@ async def test_8_7_a_timed_wait_counts_from_the_last_cluster(world: World) -> No
     seen = await run.succeeds()
     task = stage_of(seen, 0)["afterStageTaskStatus"][0]
     run.shows(seen, Says.TASK_WAITED, part=task)
-    begun = find_condition(stage_of(waiting, 0), "Progressing")["lastTransitionTime"]
-    over = find_condition(task, "WaitTimeElapsed")["lastTransitionTime"]
+    begun = condition_of(stage_of(waiting, 0), "Progressing")["lastTransitionTime"]
+    over = condition_of(task, "WaitTimeElapsed")["lastTransitionTime"]
     # Only the reason has changed since, so the time has not (2.2).
-    assert find_condition(stage_of(seen, 0), "Progressing")["lastTransitionTime"] == begun
+    assert condition_of(stage_of(seen, 0), "Progressing")["lastTransitionTime"] == begun
     # Both are cut to whole seconds.
-    assert 1 <= _seconds(begun, over) <= fair(3)
+    assert 1 <= _seconds(begun, over) <= patience(3)
 
 
 async def test_8_7_all_tasks_run_side_by_side_and_all_have_to_pass(world: World) -> None:
@@ -187,7 +188,7 @@ async def test_8_7_all_tasks_run_side_by_side_and_all_have_to_pass(world: World)
 async def test_8_7_an_early_approval_does_not_shorten_the_wait(world: World) -> None:
     await world.place("a")
     # Long enough for the approval to be there first.
-    wait = f"{round(fair(2))}s"
+    wait = f"{round(patience(2))}s"
     await world.strategy(stage(afterStageTasks=[timed_wait(wait), APPROVAL]))
     run = await Run.create(world)
     await world.update("a")
@@ -195,7 +196,7 @@ async def test_8_7_an_early_approval_does_not_shorten_the_wait(world: World) -> 
     approved = await run.until(
         lambda seen: (
             seen
-            and find_condition(
+            and condition_of(
                 stage_of(seen, 0)["afterStageTaskStatus"][1], "ApprovalRequestApproved"
             )
         )

@@ -4,13 +4,14 @@ import asyncio
 
 import pytest
 
-from tests.conformance.objects import find_condition, stage_of
-from tests.conformance.pace import LOOKED_TWICE, PROMISED, fair
+from tests.conformance.objects import stage_of
+from tests.conformance.pace import LOOKED_TWICE, PROMISED
 from tests.conformance.situations import at_a_gate, goes_through, started
 from tests.conformance.texts import E_ABORT, E_UNEXP
 from tests.conformance.violations import Deed, change_policy
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 pytestmark = pytest.mark.both_scopes
 
@@ -34,10 +35,10 @@ async def test_9_a_cluster_in_flight_whose_binding_goes_ends_the_run_in_its_word
     seen = await run.fails(
         f"{E_ABORT}: the number of clusters in index `0` stage has changed, "
         f"new: {left}, existing: 2",
-        within=fair(PROMISED),
+        within=PROMISED,
     )
-    assert not find_condition(stage_of(seen, 0), "Succeeded")
-    assert not find_condition(run.cluster(seen, "b"), "Succeeded")
+    assert not condition_of(stage_of(seen, 0), "Succeeded")
+    assert not condition_of(run.cluster(seen, "b"), "Succeeded")
 
 
 async def test_9_of_a_new_policy_and_changed_bindings_the_policy_is_told(world: World) -> None:
@@ -51,7 +52,7 @@ async def test_9_of_a_new_policy_and_changed_bindings_the_policy_is_told(world: 
     await run.fails(
         f"{E_ABORT}: the policy snapshot index used in the updateRun is outdated, "
         "latest: 1, recorded: 0",
-        within=fair(PROMISED),
+        within=PROMISED,
     )
 
 
@@ -73,7 +74,7 @@ async def test_9_a_binding_of_an_old_policy_that_is_given_up_ends_the_run(world:
     await run.fails(
         f"{E_ABORT}: {E_UNEXP}: the cluster `{world.cluster('d')}` to be deleted is not in the "
         "delete stage",
-        within=fair(PROMISED),
+        within=PROMISED,
     )
 
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import pytest
 
 from hub import Json
-from tests.conformance.objects import cluster_names, condition, find_condition, stage_of, types_of
+from tests.conformance.objects import cluster_names, stage_of, types_of
 from tests.conformance.runs import Run
 from tests.conformance.situations import at_a_gate, goes_through, in_flight, started
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition, condition_of
 
 COPY = "stagedUpdateStrategySnapshot"
 
@@ -130,4 +131,4 @@ async def test_8_4_a_cluster_said_to_have_failed_is_waited_for(world: World) -> 
     await started(run, "b")
     await world.report("b")
     seen = await run.succeeds()
-    assert find_condition(run.cluster(seen, "a"), "Succeeded")["status"] == "True"
+    assert condition_of(run.cluster(seen, "a"), "Succeeded")["status"] == "True"

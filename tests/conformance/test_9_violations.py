@@ -9,14 +9,15 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.conformance.objects import find_condition, stage, stage_of, timed_wait
-from tests.conformance.pace import BETWEEN_TWO_STEPS, LOOKED_TWICE, PROMISED, fair
+from tests.conformance.objects import stage, stage_of, timed_wait
+from tests.conformance.pace import BETWEEN_TWO_STEPS, LOOKED_TWICE, PROMISED
 from tests.conformance.runs import Run
 from tests.conformance.situations import at_a_gate, goes_through, in_flight, removing, started
 from tests.conformance.texts import E_USER, E_VALID, unplaced
 from tests.conformance.violations import APPLIED_OTHERWISE, PASSING, VIOLATIONS, Violation
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.conditions import condition_of
 
 
 @pytest.mark.parametrize("violation", VIOLATIONS, ids=str)
@@ -27,7 +28,7 @@ async def test_9_a_violation_ends_the_run_also_at_a_gate(
     run = await at_a_gate(world, policy=violation.policy)
     before = await run.read()
     await violation.change(world)
-    after = await run.fails(violation.text(world), within=fair(PROMISED))
+    after = await run.fails(violation.text(world), within=PROMISED)
     assert after["status"]["stagesStatus"] == before["status"]["stagesStatus"]
     await world.untouched(*await remaining(world, "abc"))
 
@@ -36,9 +37,9 @@ async def test_9_another_apply_strategy_ends_the_run(world: World) -> None:
     run = await at_a_gate(world)
     await APPLIED_OTHERWISE.change(world)
     seen = await run.until(
-        lambda found: found and find_condition(found, "Succeeded"), within=fair(PROMISED)
+        lambda found: found and condition_of(found, "Succeeded"), within=PROMISED
     )
-    message = find_condition(seen, "Succeeded")["message"]
+    message = condition_of(seen, "Succeeded")["message"]
     assert message.startswith(APPLIED_OTHERWISE.text(world))
     assert ", recorded: " in message
     run.shows(seen, Says.RUN_FAILED, error=message)
@@ -73,9 +74,9 @@ async def test_9_a_violation_ends_a_run_with_clusters_in_flight(
     await run.approve("before")
     await started(run, "a", "b")
     await violation.change(world)
-    seen = await run.fails(violation.text(world), within=fair(PROMISED))
+    seen = await run.fails(violation.text(world), within=PROMISED)
     run.shows(seen, Says.STAGE_STARTED, part=stage_of(seen, 0))
-    assert not find_condition(run.cluster(seen, "a"), "Succeeded")
+    assert not condition_of(run.cluster(seen, "a"), "Succeeded")
     await world.untouched("c")
 
 
@@ -105,9 +106,7 @@ async def test_9_a_violation_ends_the_run_at_other_moments_too(
     run = await moment(world)
     before = (await run.read())["status"]
     await world.delete(world.scope.placement, world.name)
-    after = await run.fails(
-        f"{E_VALID}: {E_USER}: parent placement not found", within=fair(PROMISED)
-    )
+    after = await run.fails(f"{E_VALID}: {E_USER}: parent placement not found", within=PROMISED)
     for part in ("stagesStatus", "deletionStageStatus"):
         assert after["status"][part] == before[part]
 
@@ -123,7 +122,7 @@ async def test_9_while_only_initialized_nothing_is_checked_until_the_start(world
     await world.label("a", {"stage": "other"})
     await run.stays(Says.RUN_INITIALIZED, seconds=LOOKED_TWICE)
     await run.set_state("Run")
-    await run.fails(unplaced(world.cluster("a")), within=fair(PROMISED))
+    await run.fails(unplaced(world.cluster("a")), within=PROMISED)
     await world.untouched("a")
 
 
@@ -136,7 +135,7 @@ async def test_decision_8_while_stopped_nothing_is_checked_until_the_resume(worl
     await world.label("b", {"stage": "other"})
     await run.stays(Says.RUN_STOPPED, seconds=LOOKED_TWICE)
     await run.set_state("Run")
-    await run.fails(unplaced(world.cluster("b")), within=fair(PROMISED))
+    await run.fails(unplaced(world.cluster("b")), within=PROMISED)
     await world.untouched("b")
 
 

@@ -7,6 +7,7 @@ from contextlib import aclosing
 
 from api.kinds import Kind
 from hub import Hub, Json
+from tests.support.eventually import patience
 
 Expectation = Callable[[Json | None], object]
 """Whether the object, or None when there is none, is as expected."""
@@ -28,7 +29,8 @@ async def until(
     """Watch one object until it is as expected, and return it as it was then."""
     seen: Json | None = None
     try:
-        async with asyncio.timeout(within), aclosing(states(hub, kind, name, namespace)) as each:
+        changes = states(hub, kind, name, namespace)
+        async with asyncio.timeout(patience(within)), aclosing(changes) as each:
             async for seen in each:
                 if expect(seen):
                     return seen

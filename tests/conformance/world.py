@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from api.kinds import MEMBER_CLUSTER, Kind, Scope
 from hub import Hub, Json, NotFound
 from tests.conformance import objects
-from tests.conformance.pace import fair
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import Expectation, throughout, until
+from tests.support.conditions import condition, condition_of
 
 OWNER = "conformance"
 """Label of everything that a test writes, by which it is removed again."""
@@ -118,7 +118,7 @@ class World:
 
     async def say_scheduled(self, index: int, status: str, generation: int = 1) -> None:
         """Write the condition of a policy snapshot that says whether scheduling is done."""
-        found = objects.condition("Scheduled", status, generation)
+        found = condition("Scheduled", status, generation)
         content = {"observedCRPGeneration": 1, "conditions": [found], "targetClusters": []}
         await self.patch_status(self.scope.policy_snapshot, f"{self.name}-{index}", content)
 
@@ -214,9 +214,7 @@ class World:
     ) -> None:
         """Say of a binding what the work generator would; by default of its present generation."""
         found = await self.read_binding(short)
-        said = objects.condition(
-            kind, status, generation or found["metadata"]["generation"], reason=reason
-        )
+        said = condition(kind, status, generation or found["metadata"]["generation"], reason=reason)
         body = {"metadata": self.meta(self.binding_name(short)), "status": {"conditions": [said]}}
         await self.hub.apply(
             self.scope.binding, body, subresource="status", manager=f"{MANAGER}-{kind.lower()}"
@@ -233,7 +231,7 @@ class World:
     def is_handed_out(self, binding: Json, *, index: int = 0) -> bool:
         """Whether a binding is bound to a version, and announced for its generation."""
         spec, meta = binding["spec"], binding["metadata"]
-        announced = objects.find_condition(binding, "RolloutStarted")
+        announced = condition_of(binding, "RolloutStarted")
         written = (spec["resourceSnapshotName"], spec["state"]) == (
             self.snapshot_name(index),
             "Bound",
@@ -245,7 +243,7 @@ class World:
         for short in shorts:
             found = await self.read_binding(short)
             assert found["spec"]["resourceSnapshotName"] == "", found["spec"]
-            assert not objects.find_condition(found, "RolloutStarted")
+            assert not condition_of(found, "RolloutStarted")
 
     async def update(self, *shorts: str, index: int = 0) -> None:
         """Play each cluster in turn: wait for the run to write the binding, and be available."""
@@ -265,9 +263,7 @@ class World:
         self, request: str, *, generation: int | None = 1, status: str = "True"
     ) -> None:
         """Approve as the user documents do it with kubectl."""
-        said = objects.condition("Approved", status, generation or 0, reason="lgtm")
-        if generation is None:
-            del said["observedGeneration"]
+        said = condition("Approved", status, generation, reason="lgtm")
         body = {"metadata": self.meta(request), "status": {"conditions": [said]}}
         await self.asked(request)
         await self.hub.apply(
@@ -340,7 +336,7 @@ class World:
             name,
             expect,
             namespace=self._home(kind),
-            within=within or fair(self.within),
+            within=within or self.within,
         )
         return seen or {}
 

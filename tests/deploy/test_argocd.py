@@ -9,6 +9,7 @@ from lupa.lua51 import LuaRuntime
 
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, SCOPES, Kind, Scope
 from deploy import argocd
+from tests.support import conditions
 
 Json = dict[str, Any]
 CHECKS = {kind.kind: path.read_text() for kind, path in argocd.checks()}
@@ -94,13 +95,8 @@ def scope(request: pytest.FixtureRequest) -> Scope:
 
 
 def condition(kind: str, status: str, reason: str = "Because", *, generation: int = 1) -> Json:
-    return {
-        "type": kind,
-        "status": status,
-        "reason": reason,
-        "message": f"{kind} says {status}",
-        "observedGeneration": generation,
-    }
+    message = f"{kind} says {status}"
+    return conditions.condition(kind, status, generation, reason=reason, message=message)
 
 
 def an_object(kind: Kind, *conditions: Json, generation: int = 1, **spec: Any) -> Json:

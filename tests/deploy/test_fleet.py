@@ -16,6 +16,7 @@ from deploy.local.fleet import FleetAddresses, LocalFleet
 from deploy.local.paths import FleetPaths
 from deploy.local.status import ProcessState
 from hub import Hub
+from tests.support.eventually import patience
 from tests.support.servers import Servers
 
 pytestmark = pytest.mark.xdist_group("local-fleet")
@@ -204,7 +205,7 @@ def deployment(name: str, image: str) -> dict[str, Any]:
 
 
 async def replicas_available(member: Hub, name: str) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(patience()):
         listing = await member.list(DEPLOYMENT, namespace="default", fields=f"metadata.name={name}")
         changes = member.watch(
             DEPLOYMENT,

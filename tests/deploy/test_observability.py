@@ -102,12 +102,12 @@ async def fail_a_run(hub: Hub) -> None:
         run = await hub.get(CLUSTER_SCOPE.run, "any")
         return [each["reason"] for each in run.get("status", {}).get("conditions", [])]
 
-    await eventually(conditions, lambda found: "UpdateRunInitializedFailed" in found, within=60)
+    await eventually(conditions, lambda found: "UpdateRunInitializedFailed" in found)
 
 
 async def shows(address: str, metric: str) -> dict[str, set[str]]:
     """Wait until a metric is there, and return all."""
-    return await eventually(lambda: scrape(address), lambda found: metric in found, within=60)
+    return await eventually(lambda: scrape(address), lambda found: metric in found)
 
 
 async def scrape(address: str) -> dict[str, set[str]]:

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +11,7 @@ import psutil
 import pytest
 
 from deploy.local.processes import Command, Processes, ProcessRecord, Running
+from tests.support.eventually import wait
 
 SLEEPS = "import time; time.sleep(60)"
 IGNORES_TERM = (
@@ -29,13 +29,6 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
 
 def python(code: str, *, name: str = "one") -> Command:
     return Command(name, (sys.executable, "-c", code), environment=dict(os.environ))
-
-
-def wait_for_log(processes: Processes, text: str) -> None:
-    deadline = time.monotonic() + 20
-    while text not in processes.log("one").read_text():
-        assert time.monotonic() < deadline, f"{text!r} was not written"
-        time.sleep(0.02)
 
 
 def started(processes: Processes, code: str) -> Running:
@@ -63,7 +56,7 @@ def test_a_stopped_process_is_gone_and_forgotten(processes: Processes) -> None:
 
 def test_a_process_that_does_not_heed_term_is_killed(processes: Processes) -> None:
     running = started(processes, IGNORES_TERM)
-    wait_for_log(processes, "deaf")
+    wait(lambda: "deaf" in processes.log("one").read_text())
 
     processes.stop(["one"], grace=timedelta(milliseconds=100))
 

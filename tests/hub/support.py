@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from api.kinds import CONFIG_MAP, NAMESPACE
 from hub import Cache, Hub, Json, Limits
+from tests.support.eventually import patience
 
 QUICK = Limits(
     request_timeout=timedelta(seconds=5),
@@ -39,7 +40,7 @@ async def mirrored(cache: Cache) -> AsyncIterator[Cache]:
     """Run a cache, from its first list on."""
     task = asyncio.create_task(cache.run())
     try:
-        await asyncio.wait_for(cache.ready(), timeout=20)
+        await asyncio.wait_for(cache.ready(), timeout=patience())
         yield cache
     finally:
         task.cancel()
@@ -47,20 +48,13 @@ async def mirrored(cache: Cache) -> AsyncIterator[Cache]:
             await task
 
 
-async def eventually(condition: Callable[[], bool], *, seconds: float = 20) -> None:
-    """Wait for something that no watch tells of."""
-    async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110 - nothing could set an event
-            await asyncio.sleep(0.02)
-
-
-async def until(cache: Cache, condition: Callable[[], bool], *, seconds: float = 20) -> None:
-    """Wait until a condition on a cache holds, looking again after each change."""
+async def until(cache: Cache, expect: Callable[[], bool]) -> None:
+    """Wait until a cache is as expected, looking again after each change."""
     changed = asyncio.Event()
     unsubscribe = cache.subscribe(lambda _: changed.set())
     try:
-        async with asyncio.timeout(seconds):
-            while not condition():
+        async with asyncio.timeout(patience()):
+            while not expect():
                 await changed.wait()
                 changed.clear()
     finally:

@@ -10,7 +10,8 @@ import pytest
 
 from api.kinds import CONFIG_MAP, Kind
 from hub import Cache, Change, Hub
-from tests.hub.support import QUICK, config_map, eventually, fill, mirrored, names, until
+from tests.hub.support import QUICK, config_map, fill, mirrored, names, until
+from tests.support.eventually import eventually
 
 
 async def test_a_cache_holds_what_is_there_and_what_comes(hub: Hub, unique: str) -> None:

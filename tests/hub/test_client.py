@@ -8,6 +8,7 @@ import pytest
 
 from api.kinds import CONFIG_MAP, NAMESPACE
 from hub import AlreadyExists, Conflict, Hub, HubError, Invalid, Json, NotFound
+from tests.support.eventually import patience
 
 HERE = "default"
 
@@ -201,7 +202,7 @@ async def test_a_watch_tells_what_happens_after_a_version(hub: Hub, unique: str)
         namespace=HERE,
         fields=f"metadata.name={unique}",
     )
-    async with aclosing(stream) as events, asyncio.timeout(10):
+    async with aclosing(stream) as events, asyncio.timeout(patience()):
         seen = [await anext(events), await anext(events)]
 
     assert [event.type for event in seen] == ["MODIFIED", "DELETED"]

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from hub import Conflict, Controller, HubError, Key, TooManyRequests, Unavailable
+from tests.support.eventually import patience
 
 KEY: Key = ("ns", "a")
 
@@ -45,7 +46,7 @@ class Reconciler:
 
 async def reconciled(reconcile: Reconciler) -> None:
     controller = Controller("test", reconcile, workers=2)
-    async with running(controller), asyncio.timeout(5):
+    async with running(controller), asyncio.timeout(patience()):
         controller.queue.add(KEY)
         await reconcile.succeeded.wait()
 
@@ -110,7 +111,7 @@ async def test_one_key_is_never_with_two_workers_and_several_keys_are() -> None:
         busy.remove(key)
 
     controller = Controller("test", reconcile, workers=3)
-    async with running(controller), asyncio.timeout(5):
+    async with running(controller), asyncio.timeout(patience()):
         for name in "abc":
             controller.queue.add(("ns", name))
         await done.wait()
@@ -129,7 +130,7 @@ async def test_cancelling_ends_what_is_under_way() -> None:
             ended.set()
 
     controller = Controller("test", reconcile)
-    async with running(controller), asyncio.timeout(5):
+    async with running(controller), asyncio.timeout(patience()):
         controller.queue.add(KEY)
         controller.queue.add_after(("ns", "later"), timedelta(hours=1))
         await started.wait()

@@ -1,10 +1,10 @@
 """The hub knows what its API server serves."""
 
-import asyncio
 from dataclasses import replace
 
 from api.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, Kind
 from hub import Hub, Json
+from tests.support.eventually import eventually
 
 
 def definition(kind: Kind, *, versions: list[str]) -> Json:
@@ -48,11 +48,7 @@ async def test_a_new_kind_is_found_in_all_its_versions(quick_hub: Hub, unique: s
     await quick_hub.kinds()
     kind = Kind(f"{unique}.example.com", "v1", "Thing", "things", namespaced=False)
     await quick_hub.apply(CUSTOM_RESOURCE_DEFINITION, definition(kind, versions=["v1", "v2"]))
-    for _ in range(200):
-        if await quick_hub.kind_for(kind.api_version, "Thing"):
-            break
-        await asyncio.sleep(0.05)
 
-    assert await quick_hub.kind_for(kind.api_version, "Thing") == kind
+    assert await eventually(lambda: quick_hub.kind_for(kind.api_version, "Thing")) == kind
     assert await quick_hub.kind_for(f"{kind.group}/v2", "Thing") == replace(kind, version="v2")
     await quick_hub.delete(CUSTOM_RESOURCE_DEFINITION, f"things.{kind.group}")

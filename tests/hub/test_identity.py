@@ -11,6 +11,7 @@ import pytest
 
 from hub import process_identity
 from hub.identity import is_gone
+from tests.support.eventually import wait
 
 ROOT = Path(__file__).parents[2]
 _TELLS = (
@@ -62,8 +63,8 @@ def test_a_process_whose_parent_has_not_heard_of_its_end_is_gone(
     # What it wrote ends when it has: after that it is only its parent that keeps its number.
     assert other.stdout is not None
     assert other.stdout.read() == ""
-    while not is_gone(identity):
-        assert other.returncode is None
+    wait(lambda: is_gone(identity))
+    assert other.returncode is None
 
 
 def test_an_earlier_process_of_the_same_number_is_gone() -> None:

@@ -15,7 +15,8 @@ import pytest
 from api.kinds import CONFIG_MAP, LEASE
 from hub import Cache, Election, Fenced, Forbidden, Hub, Json, NotFound, Pace, Standing, Term
 from tests.agent.credentials import kubeconfig_of_nobody
-from tests.hub.support import config_map, eventually, mirrored, until
+from tests.hub.support import config_map, mirrored, until
+from tests.support.eventually import eventually, patience
 from tests.support.fault_proxy import FaultProxy, Faults
 from tests.support.servers import PrivateApiServer
 
@@ -67,7 +68,7 @@ class Candidate:
             self.story.append(f"{self.identity} ends")
 
     async def leading(self) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(patience()):
             await self.leads.wait()
 
     async def stopped(self) -> None:
@@ -179,7 +180,7 @@ async def _renewed(seen: Cache, *, times: int) -> None:
         moments.add(spec(seen)["renewTime"])
         return len(moments) > times
 
-    await until(seen, enough, seconds=60)
+    await until(seen, enough)
 
 
 async def test_of_many_that_begin_together_one_leads_at_a_time_and_each_has_its_turn(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from hub.queue import WorkQueue
+from tests.support.eventually import patience
 
 SHORT = timedelta(milliseconds=20)
 LONG = timedelta(hours=1)
@@ -26,7 +27,7 @@ def at_once(work: Coroutine[Any, Any, str]) -> str:
 
 
 async def soon(work: Coroutine[Any, Any, str]) -> str:
-    return await asyncio.wait_for(work, timeout=5)
+    return await asyncio.wait_for(work, timeout=patience())
 
 
 class QueueMachine(RuleBasedStateMachine):
@@ -100,7 +101,7 @@ async def test_get_waits_for_a_key() -> None:
     await asyncio.sleep(0)
     queue.add("a")
 
-    assert await asyncio.wait_for(waiting, timeout=5) == "a"
+    assert await asyncio.wait_for(waiting, timeout=patience()) == "a"
 
 
 async def test_of_two_delays_the_earlier_counts() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from api.kinds import CONFIG_MAP
 from hub import Cache, Change, Gone, Hub, TimedOut
-from tests.hub.support import QUICK, config_map, eventually, fill, mirrored, names, until
+from tests.hub.support import QUICK, config_map, fill, mirrored, names, until
+from tests.support.eventually import eventually
 from tests.support.servers import PrivateApiServer
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from api.kinds import CONFIG_MAP
 from hub import Hub, SharedCaches
-from tests.hub.support import config_map, eventually, fill, names, until
+from tests.hub.support import config_map, fill, names, until
+from tests.support.eventually import eventually
 
 
 async def test_users_of_one_selection_share_one_cache(quick_hub: Hub, unique: str) -> None:
@@ -32,8 +33,12 @@ async def test_a_cache_ends_a_while_after_its_last_user(quick_hub: Hub, unique: 
         pass
     async with caches.use(CONFIG_MAP, namespace=unique) as second:
         assert second is first
-        await asyncio.sleep(2 * quick_hub.limits.linger.total_seconds())
-        assert len(caches) == 1
+        async with caches.use(CONFIG_MAP, namespace=unique, labels="a=b"):
+            pass
+        # The other one, of which its user let go later, has ended.
+        await eventually(lambda: len(caches) == 1)
+        async with caches.use(CONFIG_MAP, namespace=unique) as again:
+            assert again is first
     await eventually(lambda: len(caches) == 0)
 
     async with caches.use(CONFIG_MAP, namespace=unique) as third:

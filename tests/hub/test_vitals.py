@@ -7,7 +7,8 @@ import pytest
 from api.kinds import CONFIG_MAP
 from hub import Cache, Hub, NotFound, Unavailable
 from hub.vitals import BOUNDS, UNANSWERED, Answers, Watches
-from tests.hub.support import QUICK, eventually, fill, mirrored
+from tests.hub.support import QUICK, fill, mirrored
+from tests.support.eventually import eventually
 from tests.support.servers import PrivateApiServer
 
 

@@ -10,8 +10,9 @@ from hub import Json
 from planning.runs import sizes
 from tests.inputs.waiting_runs import home, waiting_run
 from tests.inputs.workflow_tasks import failed_steps
+from tests.support.conditions import condition, condition_of, says
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, condition, condition_of, says
+from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import reaches, started, workflow_id
 
 pytestmark = pytest.mark.usefixtures("engine", "no_tracebacks")
@@ -104,11 +105,10 @@ async def test_a_status_as_large_as_a_plan_may_make_it_is_taken_with_the_text_of
     await home(placement)
     await placement.create_run(unique, unique, state="Initialize")
     await reaches(placement, unique, "UpdateRunInitializedFailed", kind="Initialized")
-    text = {"message": "x" * 32768}
-    failed = [condition("Succeeded", "False", 1) | text]
+    failed = [condition("Succeeded", "False", message="x" * 32768)]
     stage = {"stageName": "one", "clusters": [], "conditions": failed}
     status = {"conditions": failed, "stagesStatus": [stage]}
-    entry = {"clusterName": "c" * 63, "conditions": [condition("Started", "True", 1)]}
+    entry = {"clusterName": "c" * 63, "conditions": [condition("Started")]}
     number = sizes.MOST_STATUS // (len(json.dumps(entry, separators=(",", ":"))) + 1)
     stage["clusters"] = [entry] * number
     await placement.hub.patch(
@@ -126,7 +126,7 @@ async def test_an_approval_of_the_most_that_a_message_takes_lets_a_run_pass(
 ) -> None:
     await waiting_run(placement, unique)
     request = f"{unique}-before-one"
-    given = condition("Approved", "True", 1, reason="R" * 1024) | {"message": "ä" * 32768}
+    given = condition("Approved", reason="R" * 1024, message="ä" * 32768)
     await placement.hub.patch(
         placement.scope.approval,
         request,

@@ -10,16 +10,15 @@ from temporalio.client import Client
 from api.kinds import MEMBER_CLUSTER
 from hub import Conflict, Forbidden, Invalid, Json, NotFound
 from tests.inputs.workflow_tasks import failed_steps
+from tests.support.conditions import condition, condition_of, says
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, condition, condition_of, says
+from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import workflow_id
 
 pytestmark = pytest.mark.usefixtures("engine", "no_tracebacks")
 
 EDITS = 4
 """In the middle of each run."""
-PATIENCE = 0.3
-"""Seconds between two looks of the person who wants the run to end."""
 
 
 class Run:
@@ -72,9 +71,9 @@ class Run:
             self.random.choice(["True", "False", "Unknown"]),
             self.random.choice([0, 1, 2, 2**62]),
             reason=self.random.choice(["ok", "R" * 1024, "a_b:c"]),
-        )
-        odd["message"] = self.random.choice(
-            ["", "ä" * 32768, "\u202e\u2028\0", "${x}{y}%s", "x" * 32768]
+            message=self.random.choice(
+                ["", "ä" * 32768, "\u202e\u2028\0", "${x}{y}%s", "x" * 32768]
+            ),
         )
         await self.placement.hub.patch(
             self.placement.scope.approval,
@@ -179,14 +178,13 @@ async def test_an_edited_run_ends_and_says_how(
             for _ in range(EDITS):
                 await asyncio.sleep(run.random.random())
                 await run.edit()
-            await eventually(lambda: _settled(run), _has_ended, within=90)
+            await eventually(lambda: _settled(run), _has_ended)
             return await failed_steps(temporal, workflow_id(body, placement.scope))
 
     assert await asyncio.gather(*map(play, runs)) == [[] for _ in runs]
 
 
 async def _settled(run: Run) -> Json:
-    await asyncio.sleep(PATIENCE)
     await run.settle()
     return await run.placement.read_run(run.name)
 

@@ -12,7 +12,9 @@ from temporalio.exceptions import ApplicationError
 
 from tests.inputs.waiting_runs import waiting_run
 from tests.inputs.workflow_tasks import failed_steps
-from tests.support.hand_placement import HandPlacement, condition_of
+from tests.support.conditions import condition_of
+from tests.support.eventually import patience
+from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import reaches, started, workflow_id
 
 pytestmark = pytest.mark.usefixtures("engine", "no_tracebacks")
@@ -85,7 +87,7 @@ async def _ask(workflow: WorkflowHandle[object, object], update: str, payload: R
     """Ask, and be answered: with what was done, or with why not."""
     answer = ""
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(patience()):
             answer = str(await workflow.execute_update(update, payload))
     except WorkflowUpdateFailedError as refused:
         if isinstance(refused.cause, ApplicationError):

@@ -2,7 +2,6 @@
 
 import json
 import re
-from contextlib import suppress
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -192,8 +191,10 @@ def test_what_was_planned_may_go_on_while_nothing_changes(known: HubFacts) -> No
 def test_a_run_goes_on_or_ends_with_a_text_whatever_changes(known: HubFacts, now: HubFacts) -> None:
     status, _ = plan(known)
     before = status.model_copy(deep=True)
-    with suppress(RunError):
+    try:
         validation.check(now, run=CLUSTER_RUN, status=status)
+    except RunError as error:
+        assert str(error)  # noqa: PT017 - most examples end the run, not all
     assert status == before
 
 

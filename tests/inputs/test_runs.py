@@ -11,8 +11,9 @@ from temporalio.client import Client
 from hub import HubError, Invalid, Json
 from tests.inputs import written
 from tests.inputs.workflow_tasks import failed_steps
+from tests.support.conditions import condition_of, says
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, condition_of, says
+from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import workflow_id
 
 pytestmark = pytest.mark.usefixtures("engine", "no_tracebacks")

@@ -4,7 +4,8 @@ from typing import Any
 
 from api import names
 from api.kinds import MEMBER_CLUSTER
-from tests.placement.world import Json, World, until
+from tests.placement.world import Json, World
+from tests.support.eventually import eventually
 
 
 def pick_n(world: World, count: int, **others: Any) -> Json:
@@ -33,7 +34,7 @@ async def picked(world: World, *members: str) -> Json:
         chosen = {each["clusterName"] for each in decisions if each["selected"]}
         return latest if chosen == set(members) else None
 
-    return await until(look, f"picked are {members}")
+    return await eventually(look)
 
 
 async def refused(world: World, member: str, reason: str) -> None:
@@ -46,7 +47,7 @@ async def refused(world: World, member: str, reason: str) -> None:
             for each in decisions or []
         )
 
-    await until(look, f"{member} is refused: {reason}")
+    await eventually(look)
 
 
 async def latest_policy(world: World) -> Json | None:

@@ -6,7 +6,9 @@ from api import names
 from api.kinds import NAMESPACE
 from hub import Hub
 from placement import Placement
-from tests.placement.world import STRATEGY, World, condition, until
+from tests.placement.world import STRATEGY, World
+from tests.support.conditions import condition, condition_of
+from tests.support.eventually import eventually
 
 NO_OVERRIDES = "74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b"
 """SHA-256 of `null`."""
@@ -19,7 +21,7 @@ async def test_a_bound_binding_becomes_a_work(world: World) -> None:
 
     binding = await world.roll_out(member)
 
-    work = await until(lambda: world.work(member), "there is a Work")
+    work = await eventually(lambda: world.work(member))
     base = f"{world.home}.{world.name}" if world.home else world.name
     assert work["metadata"]["name"] == f"{base}-work"
     labels = {
@@ -51,7 +53,7 @@ async def test_nothing_goes_out_before_a_run_says_so(world: World) -> None:
     )
     later = await world.join("b")
     await world.roll_out(later)
-    await until(lambda: world.work(later), "the other binding's Work is there")
+    await eventually(lambda: world.work(later))
 
     assert await world.work(member) is None
 
@@ -87,9 +89,9 @@ async def test_a_slow_member_is_said_to_be_busy_and_then_late(world: World) -> N
     await world.bound(member, "Applied", status="False", reason="ApplyInProgress")
     late = await world.bound(member, "Applied", reason="NotAllWorkHaveBeenApplied")
 
-    work = await until(lambda: world.work(member), "there is a Work")
+    work = await eventually(lambda: world.work(member))
     name = work["metadata"]["name"]
-    said = condition(late, "Applied")
+    said = condition_of(late, "Applied")
     assert said["message"] == f"Work object {name} has not yet completed the apply op"
     assert "failedPlacements" not in late["status"]
 
@@ -112,13 +114,13 @@ async def test_what_is_not_available_is_listed(world: World) -> None:
             "namespace": world.unique,
         },
         "conditions": [
-            {
-                "type": "Available",
-                "status": "False",
-                "reason": "ManifestNotAvailableYet",
-                "message": "Manifest is not yet available; Fleet will check again later",
-                "lastTransitionTime": "2026-01-02T03:04:05Z",
-            }
+            condition(
+                "Available",
+                "False",
+                None,
+                reason="ManifestNotAvailableYet",
+                message="Manifest is not yet available; Fleet will check again later",
+            )
         ],
     }
 
@@ -126,8 +128,8 @@ async def test_what_is_not_available_is_listed(world: World) -> None:
     await world.report(member, available="False", reason=reason, manifests=[failing])
     body = await world.bound(member, "Available", status="False")
 
-    work = await until(lambda: world.work(member), "there is a Work")
-    message = condition(body, "Available")["message"]
+    work = await eventually(lambda: world.work(member))
+    message = condition_of(body, "Available")["message"]
     assert message == f"Work object {work['metadata']['name']} is not yet available"
     (entry,) = body["status"]["failedPlacements"]
     assert (entry["kind"], entry["name"]) == ("ConfigMap", "cm")
@@ -157,11 +159,11 @@ async def test_new_content_replaces_the_old_in_the_same_work(world: World) -> No
         labels = work["metadata"]["labels"] if work else {}
         return bool(labels.get(names.PARENT_RESOURCE_SNAPSHOT_INDEX) == "1")
 
-    await until(rewritten, "the Work carries the new content")
+    await eventually(rewritten)
     assert len(await world.works()) == 1
     await world.report(member)
     second = await world.bound(member, "Available", status="True")
-    assert "second" in condition(second, "RolloutStarted")["message"]
+    assert "second" in condition_of(second, "RolloutStarted")["message"]
     assert second["metadata"]["generation"] > first["metadata"]["generation"]
 
 
@@ -173,7 +175,7 @@ async def test_a_snapshot_that_is_not_there_is_named(world: World) -> None:
     await world.roll_out(member, 7)
 
     body = await world.bound(member, "WorkSynchronized", status="False", reason="SyncWorkFailed")
-    message = condition(body, "WorkSynchronized")["message"]
+    message = condition_of(body, "WorkSynchronized")["message"]
     assert message.endswith("the master resource snapshot is not found")
 
 
@@ -182,14 +184,14 @@ async def test_a_deleted_binding_goes_when_the_member_has_let_its_work_go(world:
     await world.place(world.pick_fixed(member))
     await world.snapshot(0)
     binding = await world.roll_out(member)
-    work = await until(lambda: world.work(member), "there is a Work")
+    work = await eventually(lambda: world.work(member))
     await world.hold(work)
     await world.change(policy={"clusterNames": ["nowhere"]})
 
     async def unscheduled() -> bool:
         return bool((await world.binding(member))["spec"]["state"] == "Unscheduled")
 
-    await until(unscheduled, "the binding is given up")
+    await eventually(unscheduled)
     name = binding["metadata"]["name"]
     await world.hub.delete(world.scope.binding, name, namespace=world.home)
 
@@ -197,14 +199,14 @@ async def test_a_deleted_binding_goes_when_the_member_has_let_its_work_go(world:
         body = await world.work(member)
         return body is not None and "deletionTimestamp" in body["metadata"]
 
-    await until(going, "the Work is being deleted")
+    await eventually(going)
     assert await world.hub.find(world.scope.binding, name, namespace=world.home)
     await world.let_go(work)
 
     async def gone() -> bool:
         return await world.hub.find(world.scope.binding, name, namespace=world.home) is None
 
-    await until(gone, "the binding is gone")
+    await eventually(gone)
     assert await world.work(member) is None
 
 
@@ -213,7 +215,7 @@ async def test_a_deleted_placement_takes_everything_with_it(world: World) -> Non
     await world.place()
     await world.snapshot(0)
     await world.roll_out(member)
-    work = await until(lambda: world.work(member), "there is a Work")
+    work = await eventually(lambda: world.work(member))
     await world.hold(work)
 
     await world.hub.delete(world.scope.placement, world.name, namespace=world.home)
@@ -222,14 +224,14 @@ async def test_a_deleted_placement_takes_everything_with_it(world: World) -> Non
         body = await world.work(member)
         return body is not None and "deletionTimestamp" in body["metadata"]
 
-    await until(going, "the Work is being deleted")
+    await eventually(going)
     assert await world.placement() is not None
     await world.let_go(work)
 
     async def gone() -> bool:
         return await world.placement() is None
 
-    await until(gone, "the placement is gone")
+    await eventually(gone)
     await asyncio.sleep(0)
     assert await world.bindings() == []
     assert await world.snapshots() == []
@@ -242,6 +244,6 @@ async def test_a_member_gets_its_namespace(hub: Hub, room: Placement, world: Wor
     member = await world.join("a")
 
     namespace = names.member_namespace(member)
-    body = await until(lambda: hub.find(NAMESPACE, namespace), "the namespace is there")
+    body = await eventually(lambda: hub.find(NAMESPACE, namespace))
 
     assert body["metadata"]["labels"][names.MEMBER_NAME] == member

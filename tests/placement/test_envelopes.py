@@ -9,7 +9,9 @@ import pytest
 from api.kinds import CLUSTER_RESOURCE_ENVELOPE, EVENT, RESOURCE_ENVELOPE
 from hub import NotFound
 from tests.placement.overriding import Overrides, add
-from tests.placement.world import World, cluster_scoped, condition, until
+from tests.placement.world import World, cluster_scoped
+from tests.support.conditions import condition, condition_of
+from tests.support.eventually import eventually
 
 Json = dict[str, Any]
 GROUP = "placement.kubernetes-fleet.io"
@@ -51,7 +53,7 @@ class Boxes:
             found = await self._world.works()
             return found if len(found) == count else None
 
-        works = await until(look, f"there are {count} Works")
+        works = await eventually(look)
         boxed = [each for each in works if "-envelope-" in each["metadata"]["name"]]
         return [each for each in works if each not in boxed], boxed
 
@@ -123,7 +125,7 @@ async def test_the_placement_lists_the_envelope_and_attributes_what_fails_in_it(
     )
 
     body = await world.bound(member, "Available", status="False")
-    said = condition(body, "Available")["message"]
+    said = condition_of(body, "Available")["message"]
     assert said == f"Work object {boxed['metadata']['name']} is not yet available"
     (entry,) = body["status"]["failedPlacements"]
     box = {"name": "box", "namespace": world.unique, "type": "ResourceEnvelope"}
@@ -137,11 +139,12 @@ async def test_the_placement_lists_the_envelope_and_attributes_what_fails_in_it(
 
 def failure(namespace: str) -> Json:
     """What an agent says of the wrapped object."""
-    said = {"type": "Available", "status": "False", "reason": "ManifestNotAvailableYet"}
-    told = {"message": "not yet", "lastTransitionTime": "2026-01-02T03:04:05Z"}
+    said = condition(
+        "Available", "False", None, reason="ManifestNotAvailableYet", message="not yet"
+    )
     identifier = {"ordinal": 0, "version": "v1", "kind": "ConfigMap", "resource": "configmaps"}
     own = {"name": "wrapped", "namespace": namespace}
-    return {"identifier": identifier | own, "conditions": [said | told]}
+    return {"identifier": identifier | own, "conditions": [said]}
 
 
 async def test_a_changed_envelope_is_new_content(world: World, boxes: Boxes) -> None:
@@ -160,7 +163,7 @@ async def test_a_changed_envelope_is_new_content(world: World, boxes: Boxes) -> 
         _, (boxed,) = await boxes.works(2)
         return manifests(boxed) == [wrapped("wrapped", world.unique, "changed")]
 
-    await until(changed, "the Work carries the changed content")
+    await eventually(changed)
 
 
 async def test_overrides_change_what_is_in_an_envelope(world: World, boxes: Boxes) -> None:
@@ -203,7 +206,7 @@ async def test_an_envelope_that_holds_what_it_may_not_is_said(
     await world.roll_out(member)
 
     body = await world.bound(member, "WorkSynchronized", status="False", reason="SyncWorkFailed")
-    assert condition(body, "WorkSynchronized")["message"] == (
+    assert condition_of(body, "WorkSynchronized")["message"] == (
         "Failed to synchronize the work to the latest: failed to process the request due to a"
         f" client error: {text.format(box=f'{world.unique}/box')}"
     )
@@ -241,7 +244,7 @@ async def test_a_rollout_that_what_is_no_object_holds_up_is_told(
         fields = f"involvedObject.name={world.name},reason=RolloutHeldUp"
         return (await world.hub.list(EVENT, fields=fields)).items
 
-    (event, *_) = await until(told, "there is an event")
+    (event, *_) = await eventually(told)
     assert event["message"].startswith(
         "nothing is rolled out until this is corrected: unexpected behavior which cannot be"
         f" handled by the controller: ResourceEnvelope `{world.unique}/box` holds what is no"
@@ -252,4 +255,4 @@ async def test_a_rollout_that_what_is_no_object_holds_up_is_told(
 
     await boxes.put(one=wrapped("wrapped", world.unique))
 
-    await until(lambda: world.work(member), "it goes on")
+    await eventually(lambda: world.work(member))

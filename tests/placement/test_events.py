@@ -3,7 +3,8 @@
 from typing import Any
 
 from api.kinds import EVENT
-from tests.placement.world import World, until
+from tests.placement.world import World
+from tests.support.eventually import eventually
 
 Json = dict[str, Any]
 ROLLED_OUT = [
@@ -25,7 +26,7 @@ async def told(world: World, last: str) -> list[Json]:
         reasons = [each["reason"] for each in events]
         return events if last in reasons else None
 
-    found = await until(look, f"there is an event {last}")
+    found = await eventually(look)
     return sorted(found, key=lambda each: str(each["eventTime"]))
 
 

@@ -1,6 +1,8 @@
 """The life of a placement that runs roll out (contract: placement 7.5)."""
 
-from tests.placement.world import World, condition, until
+from tests.placement.world import World
+from tests.support.conditions import condition_of
+from tests.support.eventually import eventually
 
 
 async def test_a_placement_without_a_run_is_scheduled_and_waits(world: World) -> None:
@@ -32,7 +34,7 @@ async def test_a_rollout_goes_cluster_by_cluster(world: World) -> None:
 
     partly = await world.told("RolloutStarted", status="Unknown")
     assert "no resource snapshot name" in partly["message"] or "different" in partly["message"]
-    await until(lambda: _differs(world), "the versions differ")
+    await eventually(lambda: _differs(world))
 
     await world.roll_out(second)
     await world.report(second)
@@ -58,5 +60,5 @@ async def test_a_rollout_goes_cluster_by_cluster(world: World) -> None:
 
 async def _differs(world: World) -> bool:
     body = await world.placement()
-    found = condition(body, f"{world.scope.placement.kind}RolloutStarted")
+    found = condition_of(body, f"{world.scope.placement.kind}RolloutStarted")
     return "different resource snapshot versions" in found.get("message", "")

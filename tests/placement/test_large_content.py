@@ -4,7 +4,9 @@ import pytest
 
 from api import names
 from placement import Placement
-from tests.placement.world import World, condition, until
+from tests.placement.world import World
+from tests.support.conditions import condition_of
+from tests.support.eventually import eventually
 
 
 async def large(world: World, *, parts: int = 3) -> None:
@@ -26,7 +28,7 @@ async def test_large_content_is_stored_in_parts(world: World, count: int) -> Non
     async def complete() -> bool:
         return len(await world.snapshots()) == count
 
-    await until(complete, "all parts are there")
+    await eventually(complete)
     parts = {each["metadata"]["name"] for each in await world.snapshots()}
     others = range(count - 1)
     assert parts == {f"{world.name}-0-snapshot", *(f"{world.name}-0-{each}" for each in others)}
@@ -35,7 +37,7 @@ async def test_large_content_is_stored_in_parts(world: World, count: int) -> Non
     async def distributed() -> bool:
         return len(await world.works()) == count
 
-    await until(distributed, "each part is a Work")
+    await eventually(distributed)
     base = f"{world.home}.{world.name}" if world.home else world.name
     works = {each["metadata"]["name"] for each in await world.works()}
     assert works == {f"{base}-work", *(f"{base}-{each}" for each in others)}
@@ -54,14 +56,14 @@ async def test_a_part_that_somebody_deleted_is_made_again(world: World) -> None:
     await world.place()
     await world.snapshot(0)
     part = f"{world.name}-0-1"
-    await until(lambda: _part(world, part), "all parts are there")
+    await eventually(lambda: _part(world, part))
 
     lost = await lose(world, part)
 
     async def again() -> bool:
         return await _part(world, part) not in ("", lost)
 
-    await until(again, "the part is there again")
+    await eventually(again)
     assert len(await world.snapshots()) == 3
 
 
@@ -78,7 +80,7 @@ async def test_a_version_of_which_a_part_is_lost_is_not_distributed(
     await large(world)
     member = await world.join("a")
     await world.place()
-    await until(lambda: _part(world, f"{world.name}-0-1"), "all parts are there")
+    await eventually(lambda: _part(world, f"{world.name}-0-1"))
     await world.content("small", name="big0")
     await world.snapshot(1)
     lost = f"{world.name}-0-1"
@@ -89,11 +91,11 @@ async def test_a_version_of_which_a_part_is_lost_is_not_distributed(
         return known.get((world.home, lost)) is None
 
     # What is distributed before the watch tells of the loss is whole.
-    await until(noticed, "the placement knows of the loss")
+    await eventually(noticed)
     await world.roll_out(member, 0)
 
     body = await world.bound(member, "WorkSynchronized", status="False", reason="SyncWorkFailed")
-    assert condition(body, "WorkSynchronized")["message"] == (
+    assert condition_of(body, "WorkSynchronized")["message"] == (
         "Failed to synchronize the work to the latest: 2 of 3 resource snapshots of"
         f" {world.name}-0-snapshot are there"
     )

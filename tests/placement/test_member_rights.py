@@ -10,7 +10,7 @@ from api import names
 from api.kinds import MEMBER_CLUSTER, SECRET, WORK, Kind
 from hub import Hub, NotFound
 from placement import Placement
-from tests.placement.world import until
+from tests.support.eventually import eventually
 
 REVIEW = Kind(
     "authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", namespaced=False
@@ -56,7 +56,7 @@ async def may_all(hub: Hub, user: str, member: str) -> bool:
 async def test_the_identity_of_a_member_may_do_its_work_and_nothing_else(
     hub: Hub, member: str
 ) -> None:
-    await until(lambda: may_all(hub, member, member))
+    await eventually(lambda: may_all(hub, member, member))
     own = names.member_namespace(member)
     for verb, kind, where in (
         ("list", WORK, {}),
@@ -72,29 +72,29 @@ async def test_the_identity_of_a_member_may_do_its_work_and_nothing_else(
 
 
 async def test_another_identity_takes_the_place_of_the_first(hub: Hub, member: str) -> None:
-    await until(lambda: may_all(hub, member, member))
+    await eventually(lambda: may_all(hub, member, member))
     other = f"{member}-other"
     identity = {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": other}
     await hub.patch(MEMBER_CLUSTER, member, {"spec": {"identity": identity}})
-    await until(lambda: may_all(hub, other, member))
+    await eventually(lambda: may_all(hub, other, member))
     own = names.member_namespace(member)
 
     async def is_locked_out() -> bool:
         return not await may(hub, member, "watch", WORK, namespace=own)
 
-    await until(is_locked_out)
+    await eventually(is_locked_out)
 
 
 async def test_rights_go_with_the_member_and_come_back_when_it_rejoins(
     hub: Hub, member: str
 ) -> None:
-    await until(lambda: may_all(hub, member, member))
+    await eventually(lambda: may_all(hub, member, member))
     await hub.delete(MEMBER_CLUSTER, member)
 
     async def has_left() -> bool:
         return await hub.find(MEMBER_CLUSTER, member) is None
 
-    await until(has_left)
+    await eventually(has_left)
     assert not await may(hub, member, "watch", WORK, namespace=names.member_namespace(member))
     await register(hub, member)
-    await until(lambda: may_all(hub, member, member))
+    await eventually(lambda: may_all(hub, member, member))

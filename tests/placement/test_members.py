@@ -4,7 +4,9 @@ from api import names
 from api.kinds import MEMBER_CLUSTER, NAMESPACE
 from hub import Json
 from tests.placement.scheduled import picked, refused, states
-from tests.placement.world import World, condition, until
+from tests.placement.world import World
+from tests.support.conditions import condition_of
+from tests.support.eventually import eventually
 
 
 async def member(world: World, name: str) -> Json | None:
@@ -15,17 +17,17 @@ async def joined(world: World, name: str, *, status: str) -> Json:
     """Wait until a member says so of its joining."""
 
     async def look() -> Json | None:
-        found = condition(await member(world, name), "Joined")
+        found = condition_of(await member(world, name), "Joined")
         return found if found.get("status") == status else None
 
-    return await until(look, f"{name} is joined: {status}")
+    return await eventually(look)
 
 
 async def gone(world: World, name: str) -> None:
     async def look() -> bool:
         return await member(world, name) is None
 
-    await until(look, f"{name} is gone")
+    await eventually(look)
 
 
 async def test_a_new_member_gets_a_namespace_a_label_and_a_finalizer_and_waits_for_its_agent(
@@ -41,7 +43,9 @@ async def test_a_new_member_gets_a_namespace_a_label_and_a_finalizer_and_waits_f
     )
     body = await member(world, name)
     assert body is not None
-    assert condition(body, "ReadyToJoin")["message"] == "Member cluster is ready to join the fleet"
+    assert (
+        condition_of(body, "ReadyToJoin")["message"] == "Member cluster is ready to join the fleet"
+    )
     assert body["metadata"]["finalizers"] == [names.MEMBER_FINALIZER]
     assert body["metadata"]["labels"][names.MEMBER_NAME] == name
     namespace = await world.hub.get(NAMESPACE, names.member_namespace(name))
@@ -64,7 +68,7 @@ async def test_a_member_that_nothing_was_placed_on_leaves_without_a_trace(world:
 
 async def test_what_leaves_by_itself_is_waited_for_but_not_for_ever(world: World) -> None:
     name = await world.join("a")
-    await until(lambda: world.hub.find(NAMESPACE, names.member_namespace(name)), "it has settled")
+    await eventually(lambda: world.hub.find(NAMESPACE, names.member_namespace(name)))
     await world.hub.delete(MEMBER_CLUSTER, name)
     # The agent never says that it has left; the patience of these tests is short.
     await gone(world, name)
@@ -86,7 +90,7 @@ async def test_a_member_that_rejoins_after_its_binding_is_gone_gets_a_new_one(
     async def without() -> bool:
         return await world.bindings() == []
 
-    await until(without, "the binding is gone")
+    await eventually(without)
 
     await world.join("a")
 

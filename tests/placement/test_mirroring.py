@@ -5,7 +5,8 @@ from typing import Any
 from api.kinds import EVENT, Kind
 from planning.placements.mirroring import NOT_MIRRORED, SEVERAL_CLUSTERS
 from tests.placement.scheduled import pick_n
-from tests.placement.world import World, now, until
+from tests.placement.world import World, now
+from tests.support.eventually import eventually
 
 Json = dict[str, Any]
 SERVICE = Kind("", "v1", "Service", "services", namespaced=True)
@@ -61,7 +62,7 @@ async def shown(world: World, address: str) -> None:
     async def look() -> bool:
         return await addresses(world) == [address]
 
-    await until(look, f"the Service on the hub shows {address}")
+    await eventually(look)
 
 
 async def events(world: World) -> list[str]:
@@ -112,7 +113,7 @@ async def test_a_placement_of_several_clusters_says_why_no_status_comes_back(wor
     async def told() -> bool:
         return await events(world) == [SEVERAL_CLUSTERS]
 
-    await until(told, "an event says why")
+    await eventually(told)
     assert await addresses(world) == []
 
     await world.change(policy={"numberOfClusters": 1})
@@ -129,7 +130,7 @@ async def test_a_status_that_the_hub_refuses_is_told_of(world: World) -> None:
         said = await events(world)
         return len(said) == 1 and "status of Service web cannot be written" in said[0]
 
-    await until(told, "an event says what the hub refused")
+    await eventually(told)
 
     await answer(world, member, "192.0.2.1")
     await shown(world, "192.0.2.1")

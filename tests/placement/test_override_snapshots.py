@@ -17,7 +17,8 @@ from api.kinds import (
 )
 from hub import NotFound
 from tests.placement.overriding import add
-from tests.placement.world import World, until
+from tests.placement.world import World
+from tests.support.eventually import eventually
 
 Json = dict[str, Any]
 EVERYWHERE: Json = {"clusterSelectorTerms": []}
@@ -88,7 +89,7 @@ class Override:
             said = [each["metadata"]["labels"][names.IS_LATEST_SNAPSHOT] for each in found]
             return found if said == list(marks) else None
 
-        return await until(look, f"the snapshots are marked {marks}")
+        return await eventually(look)
 
     async def warned(self) -> str:
         """Wait for the event that says what is wrong."""
@@ -97,7 +98,7 @@ class Override:
             fields = f"involvedObject.name={self.name},reason=InvalidOverride"
             return (await self._world.hub.list(EVENT, fields=fields)).items
 
-        (event,) = await until(look, "there is an event")
+        (event,) = await eventually(look)
         assert event["type"] == "Warning"
         return str(event["message"])
 
@@ -154,7 +155,7 @@ async def test_an_override_is_stored_and_guarded(override: Override) -> None:
 async def test_each_change_is_a_version_and_about_ten_are_kept(override: Override) -> None:
     for number in range(12):
         await override.write(label(str(number)))
-        await until(lambda: _has(override, number), f"version {number} is stored")  # noqa: B023
+        await eventually(lambda: _has(override, number))  # noqa: B023
     kept = await override.settled(*["false"] * 9, "true")
     assert [_index(each) for each in kept] == list(range(2, 12))
 
@@ -174,7 +175,7 @@ async def test_a_version_that_a_binding_names_is_kept(world: World, override: Ov
 
     for number in range(1, 13):
         await override.write(label(str(number)))
-        await until(lambda: _has(override, number), f"version {number} is stored")  # noqa: B023
+        await eventually(lambda: _has(override, number))  # noqa: B023
 
     kept = await override.settled(*["false"] * 10, "true")
     assert [_index(each) for each in kept] == [0, *range(3, 13)]
@@ -186,7 +187,7 @@ async def test_a_deleted_override_takes_its_snapshots_with_it(override: Override
 
     await override.delete()
 
-    await until(override.is_gone, "the override is gone")
+    await eventually(override.is_gone)
     assert await override.snapshots() == []
 
 
@@ -227,7 +228,7 @@ async def rolled_out(world: World, override: Override) -> str:
     await override.write(label("1"))
     await override.settled("true")
     await world.place(strategy=ROLLING)
-    await until(lambda: _value(world, member, "1"), "the override is there")
+    await eventually(lambda: _value(world, member, "1"))
     await world.report(member)
     await world.bound(member, "Available", status="True")
     return member
@@ -238,7 +239,7 @@ async def test_a_rolling_placement_follows_at_once(world: World, override: Overr
 
     await override.write(label("2"))
 
-    await until(lambda: _value(world, member, "2"), "the changed override is there")
+    await eventually(lambda: _value(world, member, "2"))
     assert await _applied(world, member) == [f"{override.name}-1"]
 
 
@@ -253,7 +254,7 @@ async def test_an_override_that_names_a_placement_is_for_that_one(
 
     await world.place(strategy=ROLLING)
 
-    await until(lambda: world.work(member), "there is a Work")
+    await eventually(lambda: world.work(member))
     meant = not world.home or scope == "Namespaced"
     assert await _value(world, member, "1") is meant
     assert await _applied(world, member) == ([f"{override.name}-0"] if meant else [])
@@ -299,7 +300,7 @@ async def test_a_rolling_placement_drops_an_override_that_is_deleted(
     async def dropped() -> bool:
         return not await _value(world, member, "1")
 
-    await until(dropped, "the content is as it was")
+    await eventually(dropped)
     assert await _applied(world, member) == []
 
 
@@ -312,10 +313,10 @@ async def test_an_external_placement_keeps_what_a_deleted_override_made(
     await world.place()
     await world.snapshot(0)
     await world.roll_out(member, **override.named(0))
-    await until(lambda: _value(world, member, "1"), "the override is there")
+    await eventually(lambda: _value(world, member, "1"))
 
     await override.delete()
-    await until(override.is_gone, "the override is gone")
+    await eventually(override.is_gone)
     await world.report(member)
 
     await world.bound(member, "Overridden", status="True")

@@ -7,7 +7,9 @@ import pytest
 
 from api.kinds import MEMBER_CLUSTER
 from tests.placement.overriding import Overrides, add
-from tests.placement.world import World, condition, until
+from tests.placement.world import World
+from tests.support.conditions import condition_of
+from tests.support.eventually import eventually
 
 Json = dict[str, Any]
 
@@ -28,7 +30,7 @@ async def roll_out(world: World, member: str, overrides: Overrides, *, both: boo
 
 
 async def config_map(world: World, member: str) -> Json:
-    work = await until(lambda: world.work(member), "there is a Work")
+    work = await eventually(lambda: world.work(member))
     manifests = work["spec"]["workload"]["manifests"]
     return next((each for each in manifests if each["kind"] == "ConfigMap"), {})
 
@@ -52,7 +54,7 @@ async def test_a_work_carries_what_the_overrides_make_of_the_content(
     changed = await config_map(world, member)
     assert changed["metadata"]["annotations"] == {"by": "ro"}
     assert changed["data"] == {"key": "value1", "where": f"eu {member}", "nothing": None}
-    said = condition(binding, "Overridden")
+    said = condition_of(binding, "Overridden")
     assert (said["status"], said["reason"]) == ("True", "OverriddenSucceeded")
     assert said["message"] == "Successfully applied the override rules on the resources"
     told = await world.told("Overridden", status="True", reason="OverriddenSucceeded")
@@ -79,12 +81,12 @@ async def test_an_override_that_does_not_fit_stops_the_content(
     await roll_out(world, member, overrides)
 
     binding = await world.bound(member, "Overridden", status="False", reason="OverriddenFailed")
-    assert condition(binding, "Overridden")["message"] == (
+    assert condition_of(binding, "Overridden")["message"] == (
         "Failed to apply the override rules on the resources: ResourceOverrideSnapshot"
         f' "ro-0" failed to apply on ConfigMap "cm" in namespace "{world.unique}": add operation'
         ' does not apply: doc is missing path: "/data/x/y": missing value'
     )
-    assert condition(binding, "WorkSynchronized") == {}
+    assert condition_of(binding, "WorkSynchronized") == {}
     assert await world.work(member) is None
 
 
@@ -95,12 +97,12 @@ async def test_a_missing_override_snapshot_is_named_and_taken_when_it_comes(
     await world.place()
     await roll_out(world, member, overrides, both=True)
     binding = await world.bound(member, "Overridden", status="False")
-    said = condition(binding, "Overridden")["message"]
+    said = condition_of(binding, "Overridden")["message"]
     assert said.endswith(f": clusterResourceOverrideSnapshot {overrides.cluster} is not found")
 
     await overrides.write_cluster(add("/metadata/annotations", {}))
     missing = f"resourceOverrideSnapshot {world.unique}/ro-0 is not found"
-    await until(lambda: _says(world, member, missing), "the other one is missing")
+    await eventually(lambda: _says(world, member, missing))
     await overrides.write_namespaced(add("/data/key", "overridden"))
 
     await world.bound(member, "Overridden", status="True")
@@ -114,9 +116,8 @@ async def test_a_label_that_an_override_wants_may_come_later(
     await world.place()
     await overrides.write_namespaced(add("/data/key", "${MEMBER-CLUSTER-LABEL-KEY-region}"))
     await roll_out(world, member, overrides)
-    await until(
+    await eventually(
         lambda: _says(world, member, f"label key region not found on cluster {member}"),
-        "the label is missing",
     )
 
     await world.hub.patch(MEMBER_CLUSTER, member, {"metadata": {"labels": {"region": "eu"}}})
@@ -126,5 +127,5 @@ async def test_a_label_that_an_override_wants_may_come_later(
 
 
 async def _says(world: World, member: str, text: str) -> bool:
-    said = condition(await world.binding(member), "Overridden").get("message", "")
+    said = condition_of(await world.binding(member), "Overridden").get("message", "")
     return bool(said.endswith(text))

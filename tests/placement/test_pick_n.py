@@ -3,7 +3,9 @@
 from api import names
 from api.kinds import MEMBER_CLUSTER
 from tests.placement.scheduled import observe, pick_n, picked, refused, states, taint
-from tests.placement.world import World, condition, until
+from tests.placement.world import World
+from tests.support.conditions import condition_of
+from tests.support.eventually import eventually
 
 
 async def test_the_number_grows_and_shrinks_within_one_policy_snapshot(world: World) -> None:
@@ -25,7 +27,7 @@ async def test_the_number_grows_and_shrinks_within_one_policy_snapshot(world: Wo
         names.CRP_GENERATION: "2",
         names.NUMBER_OF_CLUSTERS: "3",
     }
-    assert condition(grown, "Scheduled")["message"].endswith("found 3 cluster(s)")
+    assert condition_of(grown, "Scheduled")["message"].endswith("found 3 cluster(s)")
     assert await world.binding(c) == first, "what was picked before is not touched"
 
     await world.change(policy={"numberOfClusters": 2})
@@ -91,7 +93,7 @@ async def test_the_placement_says_why_a_cluster_is_missing(world: World) -> None
     async def shown() -> bool:
         return await entries() == [(picked, "Scheduled"), (None, "ScheduleFailed")]
 
-    await until(shown, "the missing cluster has an entry without a name")
+    await eventually(shown)
 
 
 async def test_a_member_that_leaves_is_replaced_by_the_next_best(world: World) -> None:

@@ -4,7 +4,8 @@ import pytest
 
 from api.kinds import EVENT
 from tests.placement.scheduled import latest_policy, picked, taint
-from tests.placement.world import World, over, until
+from tests.placement.world import World, over
+from tests.support.eventually import eventually
 
 
 async def change_policy(world: World, key: str) -> None:
@@ -25,7 +26,7 @@ async def settled(world: World, *wanted: str) -> None:
     async def look() -> bool:
         return await indexes(world) == list(wanted)
 
-    await until(look, f"the snapshots are {wanted}")
+    await eventually(look)
 
 
 async def plan_run(world: World, *, index: str) -> str:
@@ -78,8 +79,8 @@ async def test_a_policy_snapshot_that_somebody_deleted_is_made_again(placed: Wor
         found = await placed.policies()
         return bool(found and found[0]["metadata"]["uid"] != before["metadata"]["uid"])
 
-    await until(is_back, "the snapshot is back")
-    await until(lambda: _is_decided(placed), "it is decided")
+    await eventually(is_back)
+    await eventually(lambda: _is_decided(placed))
 
 
 async def warned(world: World) -> str:
@@ -90,7 +91,7 @@ async def warned(world: World) -> str:
         found = (await world.hub.list(EVENT, fields=fields)).items
         return found[0]["message"] if found else None
 
-    return await until(look, "a warning about the policy")
+    return await eventually(look)
 
 
 async def test_a_policy_that_may_not_be_followed_places_nothing_until_it_is_corrected(

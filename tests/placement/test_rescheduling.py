@@ -5,7 +5,8 @@ from contextlib import aclosing
 
 from api.kinds import MEMBER_CLUSTER
 from tests.placement.scheduled import observe, picked, refused, states, taint
-from tests.placement.world import PATIENCE_SECONDS, Json, World, until
+from tests.placement.world import Json, World
+from tests.support.eventually import eventually, patience
 
 NODES = "kubernetes-fleet.io/node-count"
 UNATTRACTED = "cluster does not match with any of the required cluster affinity terms"
@@ -123,7 +124,7 @@ async def test_a_member_that_stays_sick_is_not_picked_and_one_that_recovers_is(
 
 
 async def test_heartbeats_alone_make_nothing_be_written(world: World) -> None:
-    await until(lambda: _without_strangers(world), "members of other tests have left")
+    await eventually(lambda: _without_strangers(world))
     member, silent = await world.join("a"), await world.join("b", online=False)
     await world.beat(silent, silent=600)
     await world.place()
@@ -151,7 +152,7 @@ async def _first_change(world: World, policy: Json) -> Json:
         namespace=world.home,
         fields=f"metadata.name={metadata['name']}",
     )
-    async with asyncio.timeout(PATIENCE_SECONDS), aclosing(stream) as events:
+    async with asyncio.timeout(patience()), aclosing(stream) as events:
         async for event in events:
             if event.type == "MODIFIED":
                 return event.object

@@ -10,7 +10,8 @@ from api.kinds import MEMBER_CLUSTER, SCOPES, ScopeName
 from hub import Hub
 from placement import Placement
 from tests.placement.conftest import SETTINGS
-from tests.placement.world import World, until
+from tests.placement.world import World
+from tests.support.eventually import eventually
 from tests.support.servers import Servers
 
 
@@ -53,8 +54,8 @@ async def test_a_placement_that_was_away_catches_up(
     async with at_work(away):
         await world.snapshot(1)
         await world.binding(joins)
-        await until(lambda: world.work(stays), "the rollout goes out")
-        await until(lambda: _given_up(world, leaves), "the member that left is given up")
+        await eventually(lambda: world.work(stays))
+        await eventually(lambda: _given_up(world, leaves))
         await world.report(stays)
         await world.bound(stays, "Available", status="True")
         await _end(world)
@@ -83,7 +84,7 @@ async def test_nothing_is_written_when_nothing_has_changed(away: Hub, unique: st
 async def _end(world: World) -> None:
     """Clear up to the last member: the scheduling of the next test would see it leave."""
     await world.clear()
-    await until(lambda: _without_members(world), "the members are gone")
+    await eventually(lambda: _without_members(world))
 
 
 async def _without_members(world: World) -> bool:

@@ -4,7 +4,9 @@ from functools import partial
 from typing import Any
 
 from tests.placement.overriding import Overrides, add
-from tests.placement.world import World, condition, until
+from tests.placement.world import World
+from tests.support.conditions import condition_of
+from tests.support.eventually import eventually
 
 Json = dict[str, Any]
 ROLLING: Json = {"type": "RollingUpdate"}
@@ -14,7 +16,7 @@ STARTED = "Detected the new changes on the resources and started the rollout pro
 async def served(world: World, *members: str, index: int) -> None:
     """Wait until members have a version, and say that it is available there."""
     for member in members:
-        await until(partial(has, world, member, index), f"{member} gets {index}")
+        await eventually(partial(has, world, member, index))
         await world.report(member)
         await world.bound(member, "Available", status="True")
 
@@ -61,7 +63,7 @@ async def test_a_change_goes_to_one_cluster_after_the_other(world: World) -> Non
 
     await world.content("value2")
     await world.told("RolloutStarted", status="False", reason="RolloutNotStartedYet")
-    first = await until(lambda: _with(world, members, 1), "one cluster is updated")
+    first = await eventually(lambda: _with(world, members, 1))
     assert len(first) == 1
     blocked = await world.told(
         "RolloutStarted",
@@ -71,7 +73,7 @@ async def test_a_change_goes_to_one_cluster_after_the_other(world: World) -> Non
     assert blocked["reason"] == "RolloutNotStartedYet"
 
     for done in (1, 2, 3):
-        newest = await until(partial(_just, world, members, done), f"{done} are updated")
+        newest = await eventually(partial(_just, world, members, done))
         for member in newest:
             await world.report(member)
             await world.bound(member, "Available", status="True")
@@ -105,7 +107,7 @@ async def test_a_cluster_no_longer_picked_loses_the_content(world: World) -> Non
 
     await world.change(policy=world.pick_fixed(first))
 
-    await until(lambda: _gone(world, second), "its Work is gone")
+    await eventually(lambda: _gone(world, second))
     await world.told("Available", status="True")
     assert await world.work(first) is not None
 
@@ -121,7 +123,7 @@ async def test_overrides_are_applied_and_followed(world: World) -> None:
     await served(world, member, index=0)
     await overrides.write_namespaced(add("/data/key", "overridden"), latest=True)
 
-    await until(lambda: _value(world, member, "overridden"), "the override is there")
+    await eventually(lambda: _value(world, member, "overridden"))
     await world.report(member)
     await world.told("Overridden", status="True", reason="OverriddenSucceeded")
 
@@ -162,5 +164,5 @@ async def test_a_run_takes_over_where_the_rolling_update_ended(world: World) -> 
     await served(world, member, index=1)
 
     binding = await world.binding(member)
-    assert condition(binding, "RolloutStarted")["message"].endswith("updateRun: run")
+    assert condition_of(binding, "RolloutStarted")["message"].endswith("updateRun: run")
     await world.told("Available", status="True")

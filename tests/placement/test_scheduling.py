@@ -2,7 +2,9 @@
 
 from api import names
 from api.kinds import MEMBER_CLUSTER, NAMESPACE
-from tests.placement.world import World, condition, until
+from tests.placement.world import World
+from tests.support.conditions import condition_of
+from tests.support.eventually import eventually
 
 
 def picked(member: str) -> str:
@@ -49,7 +51,7 @@ async def test_a_placement_gets_finalizers_a_policy_snapshot_and_bindings(world:
         "selected": True,
     }
     assert policy["status"]["targetClusters"][0] == decision
-    said = condition(policy, "Scheduled")
+    said = condition_of(policy, "Scheduled")
     assert (said["reason"], said["status"]) == ("SchedulingPolicyFulfilled", "True")
     assert said["message"].endswith("found 1 cluster(s)")
 
@@ -72,7 +74,7 @@ async def test_a_member_that_joins_later_is_picked(world: World) -> None:
     later = await world.join("b")
 
     assert (await world.binding(later))["spec"]["state"] == "Scheduled"
-    await until(lambda: _listed(world, later), "the new member is in the status")
+    await eventually(lambda: _listed(world, later))
 
 
 async def test_a_member_without_an_agent_is_not_picked_until_it_has_one(world: World) -> None:
@@ -106,7 +108,7 @@ async def test_a_silent_agent_does_not_cost_a_member_its_binding(world: World) -
             != binding["spec"]["schedulingPolicySnapshotName"]
         )
 
-    await until(repointed, "the binding follows the new policy")
+    await eventually(repointed)
     assert (await world.binding(member))["spec"]["state"] == "Scheduled"
 
 
@@ -140,11 +142,11 @@ async def test_a_changed_policy_makes_a_new_snapshot_and_touches_every_binding(
     await world.change(policy={"clusterNames": [first, third]})
 
     await world.binding(third)
-    await until(lambda: _state(world, second, "Unscheduled"), "the second is given up")
+    await eventually(lambda: _state(world, second, "Unscheduled"))
     assert (await world.binding(second))["metadata"]["annotations"] == {
         names.PREVIOUS_BINDING_STATE: "Scheduled"
     }
-    await until(lambda: _points_at(world, first, 1), "the first follows the new policy")
+    await eventually(lambda: _points_at(world, first, 1))
     marks = {
         each["metadata"]["name"]: each["metadata"]["labels"][names.IS_LATEST_SNAPSHOT]
         for each in await world.policies()
@@ -153,7 +155,7 @@ async def test_a_changed_policy_makes_a_new_snapshot_and_touches_every_binding(
 
     await world.change(policy={"clusterNames": [first, second]})
 
-    await until(lambda: _state(world, second, "Scheduled"), "the second is restored")
+    await eventually(lambda: _state(world, second, "Scheduled"))
     restored = await world.binding(second)
     assert names.PREVIOUS_BINDING_STATE not in restored["metadata"].get("annotations", {})
 
@@ -181,22 +183,22 @@ async def test_a_member_that_leaves_and_rejoins(world: World) -> None:
     uid = (await world.binding(member))["metadata"]["uid"]
 
     await world.hub.delete(MEMBER_CLUSTER, member)
-    await until(lambda: _state(world, member, "Unscheduled"), "the binding is given up")
+    await eventually(lambda: _state(world, member, "Unscheduled"))
     await world.beat(member, Joined="False")
-    await until(lambda: _gone(world, member), "the member is let go")
+    await eventually(lambda: _gone(world, member))
 
     failed = await world.bound(member, "WorkSynchronized", status="False")
-    said = condition(failed, "WorkSynchronized")
+    said = condition_of(failed, "WorkSynchronized")
     assert said["message"] == (
         "Failed to synchronize the work to the latest: "
         f'namespaces "{names.member_namespace(member)}" not found'
     )
 
     await world.join("a")
-    await until(lambda: _state(world, member, "Bound"), "the binding is restored")
+    await eventually(lambda: _state(world, member, "Bound"))
     assert (await world.binding(member))["metadata"]["uid"] == uid
     namespace = names.member_namespace(member)
-    await until(lambda: world.hub.find(NAMESPACE, namespace), "its namespace is back")
+    await eventually(lambda: world.hub.find(NAMESPACE, namespace))
 
 
 async def _state(world: World, member: str, state: str) -> bool:

@@ -8,7 +8,8 @@ import pytest
 from api.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, Kind
 from hub import NotFound
 from placement import SelectionError
-from tests.placement.world import World, cluster_scoped, namespaced, taken, until
+from tests.placement.world import World, cluster_scoped, namespaced, taken
+from tests.support.eventually import eventually
 
 Json = dict[str, Any]
 PREFIX = "The resource selectors are invalid: failed to process the request due to a client error: "
@@ -38,9 +39,7 @@ class Widgets:
         }
         body = {"metadata": {"name": f"widgets.{self.group}"}, "spec": spec}
         await self._world.hub.create(CUSTOM_RESOURCE_DEFINITION, body)
-        await until(
-            lambda: self._world.hub.kind_for(self._kind.api_version, "Widget"), "it is served"
-        )
+        await eventually(lambda: self._world.hub.kind_for(self._kind.api_version, "Widget"))
 
     async def put(self, size: int) -> None:
         """Have a widget of a size."""
@@ -131,7 +130,7 @@ async def test_a_kind_that_is_installed_later_is_picked_up(world: World, widgets
     async def picked_up() -> bool:
         return widgets.sizes((await world.snapshots())[-1]) == [1]
 
-    await until(picked_up, "the widget is in the newest snapshot")
+    await eventually(picked_up)
 
 
 @namespaced
@@ -146,7 +145,7 @@ async def test_a_selector_may_name_a_kind_that_comes_later(world: World, widgets
     async def picked_up() -> bool:
         return widgets.sizes((await world.snapshots())[-1]) == [1]
 
-    await until(picked_up, "the widget is in the newest snapshot")
+    await eventually(picked_up)
 
 
 async def test_an_object_that_is_not_there_is_no_mistake(world: World) -> None:

@@ -3,7 +3,8 @@
 from typing import Any
 
 from api.kinds import CLUSTER_RESOURCE_PLACEMENT_STATUS, NAMESPACE
-from tests.placement.world import World, cluster_scoped, until
+from tests.placement.world import World, cluster_scoped
+from tests.support.eventually import eventually
 
 Json = dict[str, Any]
 SYNCED = "ClusterResourcePlacementStatusSynced"
@@ -34,14 +35,14 @@ async def test_the_copy_follows_the_placement(world: World) -> None:
     member = await world.join("a")
     placement = await place(world)
     await world.told("RolloutStarted", status="Unknown")
-    first = await until(lambda: as_told(world), "the copy says the same")
+    first = await eventually(lambda: as_told(world))
 
     await world.snapshot(0)
     await world.roll_out(member)
     await world.report(member)
     await world.told("Available", status="True")
 
-    last = await until(lambda: as_told(world), "the copy says the same again")
+    last = await eventually(lambda: as_told(world))
     assert first["sourceStatus"]["conditions"] != last["sourceStatus"]["conditions"]
     assert last["sourceStatus"]["observedResourceIndex"] == "0"
     assert last["metadata"]["ownerReferences"][0]["uid"] == placement["metadata"]["uid"]
@@ -55,7 +56,7 @@ async def test_the_copy_follows_the_placement(world: World) -> None:
 @cluster_scoped
 async def test_a_copy_that_somebody_deleted_or_changed_comes_back(world: World) -> None:
     await place(world)
-    before = await until(lambda: as_told(world), "there is a copy")
+    before = await eventually(lambda: as_told(world))
 
     await world.hub.delete(CLUSTER_RESOURCE_PLACEMENT_STATUS, world.name, namespace=world.unique)
 
@@ -63,25 +64,25 @@ async def test_a_copy_that_somebody_deleted_or_changed_comes_back(world: World) 
         found = await as_told(world)
         return found is not None and found["metadata"]["uid"] != before["metadata"]["uid"]
 
-    await until(another, "there is another copy")
+    await eventually(another)
     patch = {"sourceStatus": {"observedResourceIndex": "9"}}
     await world.hub.patch(
         CLUSTER_RESOURCE_PLACEMENT_STATUS, world.name, patch, namespace=world.unique
     )
-    await until(lambda: as_told(world), "the copy is true again")
+    await eventually(lambda: as_told(world))
 
 
 @cluster_scoped
 async def test_a_placement_takes_its_copy_with_it(world: World) -> None:
     await place(world)
-    await until(lambda: as_told(world), "there is a copy")
+    await eventually(lambda: as_told(world))
 
     await world.hub.delete(world.scope.placement, world.name)
 
     async def gone() -> bool:
         return await copy(world) is None
 
-    await until(gone, "the copy is gone")
+    await eventually(gone)
 
 
 @cluster_scoped

@@ -9,7 +9,7 @@ import pytest
 from api.kinds import CONFIG_MAP, NAMESPACE
 from hub import Hub, Json, Key
 from placement.stores import Store
-from tests.placement.world import until
+from tests.support.eventually import eventually
 
 
 @pytest.fixture
@@ -50,6 +50,6 @@ async def test_what_was_written_and_soon_deleted_is_gone(hub: Hub, store: Store,
     async def told() -> bool:
         return len(seen) > 1
 
-    await until(told, "the watch has told of both")
+    await eventually(told)
     assert seen[-1] is None
     assert store.get(key) is None

@@ -1,11 +1,8 @@
 """A test's own corner of the hub, and the parts that a run and an agent play there."""
 
-import asyncio
 import contextlib
-import time
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -14,12 +11,11 @@ from api.base import format_time
 from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Scope, ScopeName
 from hub import Conflict, Hub, NotFound
 from placement import SnapshotTaken, take_snapshot
-from tests.support.eventually import pauses
+from tests.support.conditions import condition, condition_of
+from tests.support.eventually import eventually
 
 Json = dict[str, Any]
-T = TypeVar("T")
 
-PATIENCE_SECONDS = 60.0
 STRATEGY = {
     "comparisonOption": "PartialComparison",
     "type": "ClientSideApply",
@@ -34,34 +30,14 @@ namespaced = pytest.mark.parametrize("world", [ScopeName.NAMESPACED], indirect=T
 """Mark of a test that makes sense for a ResourcePlacement only."""
 
 
-async def until(look: Callable[[], Awaitable[T | None]], what: str = "") -> T:
-    """Look again and again until the answer is true, and return it."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    pause = pauses()
-    while True:
-        answer = await look()
-        if answer:
-            return answer
-        if time.monotonic() > deadline:
-            raise AssertionError(f"did not happen in {PATIENCE_SECONDS} s: {what}")
-        await asyncio.sleep(next(pause))
-
-
 def now(*, before: float = 0) -> str:
     """The present time, or so many seconds earlier."""
     return format_time(datetime.now(UTC) - timedelta(seconds=before))
 
 
-def condition(body: Json | None, kind: str) -> Json:
-    """A condition of an object, empty if it is not there."""
-    found = ((body or {}).get("status") or {}).get("conditions") or []
-    return next((each for each in found if each["type"] == kind), {})
-
-
 def over(status: str) -> Json:
     """The condition by which a run has come to its end."""
-    said = {"type": "Succeeded", "status": status, "reason": "Test", "message": ""}
-    return said | {"lastTransitionTime": now()}
+    return condition("Succeeded", status, generation=None, reason="Test")
 
 
 class World:
@@ -83,7 +59,7 @@ class World:
 
     async def clear(self) -> None:
         await self._delete(self.scope.placement, self.name, namespace=self.home)
-        await until(self._without_placement, "the placement is gone")
+        await eventually(self._without_placement)
         for run in self._runs:
             await self._delete(self.scope.run, run, namespace=self.home)
         for member in self.members:
@@ -133,16 +109,7 @@ class World:
         `silent` is for how many seconds nothing has been heard of it.
         """
         states = {"Joined": "True", "Healthy": "True"} | others
-        conditions = [
-            {
-                "type": kind,
-                "status": state,
-                "reason": "Test",
-                "message": "",
-                "lastTransitionTime": now(),
-            }
-            for kind, state in states.items()
-        ]
+        conditions = [condition(kind, state, None, reason="Test") for kind, state in states.items()]
         agent = {
             "type": "MemberAgent",
             "conditions": conditions,
@@ -206,14 +173,11 @@ class World:
         metadata = {"name": binding["metadata"]["name"]} | (
             {"namespace": self.home} if self.home else {}
         )
-        started = {
-            "type": "RolloutStarted",
-            "status": "True",
-            "reason": "RolloutStarted",
-            "message": f"resourceSnapshotIndex: {index}, updateRun: {run}",
-            "observedGeneration": binding["metadata"]["generation"] + 1,
-            "lastTransitionTime": now(),
-        }
+        started = condition(
+            "RolloutStarted",
+            generation=binding["metadata"]["generation"] + 1,
+            message=f"resourceSnapshotIndex: {index}, updateRun: {run}",
+        )
         body = {"metadata": metadata, "status": {"conditions": [started]}}
         await self.hub.apply(
             self.scope.binding, body, subresource="status", manager="fleetgate-engine"
@@ -243,7 +207,7 @@ class World:
         manifests: list[Json] | None = None,
     ) -> None:
         """Report on the newest content of the member's Work."""
-        work = await until(lambda: self.work(member), "there is a Work to report on")
+        work = await eventually(lambda: self.work(member))
         await self.report_on(
             work, applied=applied, available=available, reason=reason, manifests=manifests
         )
@@ -258,9 +222,10 @@ class World:
         manifests: list[Json] | None = None,
     ) -> None:
         """Report on a Work as it was read."""
-        conditions = [self._said(work, "Applied", applied, "AllManifestsApplied")]
+        generation = work["metadata"]["generation"]
+        conditions = [condition("Applied", applied, generation, reason="AllManifestsApplied")]
         if applied == "True" and available:
-            conditions.append(self._said(work, "Available", available, reason))
+            conditions.append(condition("Available", available, generation, reason=reason))
         status = {"conditions": conditions, "manifestConditions": manifests or []}
         metadata = work["metadata"]
         await self.hub.patch(
@@ -270,16 +235,6 @@ class World:
             namespace=metadata["namespace"],
             subresource="status",
         )
-
-    def _said(self, work: Json, kind: str, status: str, reason: str) -> Json:
-        return {
-            "type": kind,
-            "status": status,
-            "reason": reason,
-            "message": "",
-            "observedGeneration": work["metadata"]["generation"],
-            "lastTransitionTime": now(),
-        }
 
     async def hold(self, work: Json) -> None:
         """Take a Work as the agent does, so that it cannot go without it."""
@@ -304,16 +259,14 @@ class World:
 
     async def said(self, kind: str) -> Json:
         """A condition of the placement, by the end of its type."""
-        return condition(await self.placement(), f"{self.scope.placement.kind}{kind}")
+        return condition_of(await self.placement(), f"{self.scope.placement.kind}{kind}")
 
     async def told(self, kind: str, **wanted: Any) -> Json:
         """Wait until a condition of the placement has these values."""
 
-        async def look() -> Json | None:
-            found = await self.said(kind)
-            return found if found and wanted.items() <= found.items() else None
-
-        return await until(look, f"placement says {kind} {wanted}")
+        return await eventually(
+            lambda: self.said(kind), lambda found: found and wanted.items() <= found.items()
+        )
 
     async def bindings(self) -> list[Json]:
         return await self._owned(self.scope.binding)
@@ -321,22 +274,20 @@ class World:
     async def binding(self, member: str) -> Json:
         """The binding on a member, waiting for it."""
 
-        async def look() -> Json | None:
-            found = [each for each in await self.bindings() if _on(each, member)]
-            return found[0] if found else None
-
-        return await until(look, f"there is a binding on {member}")
+        found = await eventually(
+            self.bindings, lambda seen: any(_on(each, member) for each in seen)
+        )
+        return next(each for each in found if _on(each, member))
 
     async def bound(self, member: str, kind: str, **wanted: Any) -> Json:
         """Wait until a condition of the binding has these values; returns the binding."""
 
-        async def look() -> Json | None:
-            body = await self.binding(member)
-            found = condition(body, kind)
-            fresh = found.get("observedGeneration") == body["metadata"]["generation"]
-            return body if fresh and wanted.items() <= found.items() else None
+        def is_so(body: Json) -> bool:
+            found = condition_of(body, kind)
+            fresh: bool = found.get("observedGeneration") == body["metadata"]["generation"]
+            return fresh and wanted.items() <= found.items()
 
-        return await until(look, f"binding on {member} says {kind} {wanted}")
+        return await eventually(lambda: self.binding(member), is_so)
 
     async def policies(self) -> list[Json]:
         return await self._owned(self.scope.policy_snapshot)
@@ -349,11 +300,9 @@ class World:
     async def snapshot(self, index: int) -> Json:
         """The master snapshot of an index, waiting for it."""
 
-        async def look() -> Json | None:
-            name = f"{self.name}-{index}-snapshot"
-            return await self.hub.find(self.scope.resource_snapshot, name, namespace=self.home)
-
-        return await until(look, f"there is a resource snapshot {index}")
+        name = f"{self.name}-{index}-snapshot"
+        kind = self.scope.resource_snapshot
+        return await eventually(lambda: self.hub.find(kind, name, namespace=self.home))
 
     async def works(self) -> list[Json]:
         labels = f"{names.PARENT_PLACEMENT}={self.name}"

@@ -1,5 +1,6 @@
 """What a run writes into a binding, and what it reads from it (contract: update-runs 8.4, 8.6)."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,20 +14,16 @@ from planning import bindings
 from planning.bindings import Desired, Progress
 from tests.planning import json_patch
 from tests.planning.run_samples import CLUSTER_RUN, LATER, NAMESPACED_RUN, NOW
+from tests.support import conditions
 
 GENERATION = 3
 DESIRED = Desired(snapshot="web-1-snapshot", apply_strategy=ApplyStrategy())
 
 
-def condition(kind: str, status: str = "True", **changed: Any) -> dict[str, Any]:
-    return {
-        "type": kind,
-        "status": status,
-        "reason": "Because",
-        "message": "so it is",
-        "observedGeneration": GENERATION,
-        "lastTransitionTime": "2026-01-02T03:04:05Z",
-    } | changed
+condition = partial(
+    conditions.condition, generation=GENERATION, reason="Because", message="so it is", at=NOW
+)
+"""By default of the binding's present generation."""
 
 
 STARTED = condition("RolloutStarted")
@@ -177,7 +174,7 @@ def test_a_run_announces_the_index_it_uses() -> None:
     [
         ([STARTED], True),
         ([], False),
-        ([condition("RolloutStarted", observedGeneration=2)], False),
+        ([condition("RolloutStarted", generation=2)], False),
         ([condition("RolloutStarted", "False")], False),
     ],
 )
@@ -199,7 +196,7 @@ def test_a_binding_is_announced_for_its_present_generation_only(
 )
 def test_another_run_is_known_by_the_name_it_announced(run: str, at: str, by_other: bool) -> None:
     message = bindings.rollout_started(index="1", run=run, generation=3, now=NOW).message
-    started = condition("RolloutStarted", message=message, lastTransitionTime=at)
+    started = condition("RolloutStarted", message=message, at=at)
     assert bindings.announced_by_other(binding(started), "v2", since=NOW) is by_other
 
 
@@ -222,9 +219,7 @@ def test_a_binding_that_changed_after_its_announcement_is_overtaken(
     run: str, announced: int, at: str, overtaken: bool
 ) -> None:
     message = bindings.rollout_started(index="1", run=run, generation=announced, now=NOW).message
-    started = condition(
-        "RolloutStarted", message=message, observedGeneration=announced, lastTransitionTime=at
-    )
+    started = condition("RolloutStarted", message=message, generation=announced, at=at)
     assert bindings.overtaken(binding(started), "v2", since=NOW) is overtaken
 
 
@@ -252,7 +247,7 @@ def test_a_run_holds_a_binding_that_is_as_it_made_it() -> None:
         binding(STARTED, resourceSnapshotName="web-2-snapshot"),
         binding(STARTED, state="Unscheduled"),
         binding(STARTED, state="Scheduled"),
-        binding(condition("RolloutStarted", observedGeneration=2)),
+        binding(condition("RolloutStarted", generation=2)),
         binding(condition("RolloutStarted", "False")),
         binding(),
     ],
@@ -293,8 +288,7 @@ def test_a_cluster_is_finished_when_its_content_is_available_or_compared(kind: s
 
 @pytest.mark.parametrize("kind", ["Available", "DiffReported"])
 def test_what_was_said_of_older_content_does_not_count(kind: str) -> None:
-    stale = [condition(kind, observedGeneration=2), condition("Applied", "False")]
-    stale[1]["observedGeneration"] = 2
+    stale = [condition(kind, generation=2), condition("Applied", "False", generation=2)]
     assert bindings.progress(binding(*stale)) is Progress.UNDER_WAY
     assert bindings.failure(binding(*stale)) is None
 

@@ -2,32 +2,19 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
-from api.base import format_time
 from api.kinds import NAMESPACE, Kind, Scope
 from hub import Hub, Json
+from tests.support.conditions import condition
 
 Write = Callable[[Hub, Kind, Json, Json, str], Awaitable[Json]]
 """By whom, of what kind, the object as it is, the change, the subresource."""
 
 
-def condition(message: str, kind: str = "Approved") -> Json:
-    """A condition of an approval request."""
-    return {
-        "type": kind,
-        "status": "True",
-        "reason": "Test",
-        "message": message,
-        "observedGeneration": 1,
-        "lastTransitionTime": format_time(datetime.now(UTC)),
-    }
-
-
 def approval(message: str, kind: str = "Approved") -> Json:
     """The change that approves."""
-    return {"status": {"conditions": [condition(message, kind)]}}
+    return {"status": {"conditions": [condition(kind, reason="Test", message=message)]}}
 
 
 async def merge(hub: Hub, kind: Kind, body: Json, change: Json, subresource: str) -> Json:

@@ -6,6 +6,7 @@ import pytest
 
 from api.kinds import LEASE
 from hub import Election, Forbidden, Hub, Json, Standing, Term
+from tests.support.eventually import patience
 
 HOME = "fleetgate"
 
@@ -27,7 +28,7 @@ async def test_a_part_leads_with_its_rights_and_touches_no_other_lease(
         tell=standings.put_nowait,
     )
     leading = asyncio.create_task(election.run(until_cancelled))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(patience()):
         assert await standings.get() == Standing(leads=True, leader=part)
     leading.cancel()
     await asyncio.gather(leading, return_exceptions=True)

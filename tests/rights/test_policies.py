@@ -174,7 +174,8 @@ async def test_an_account_that_may_do_everything_reports(gate: Gate, person: Per
     """As KubeFleet's hub agent does."""
     account = await person("system:serviceaccount:fleet-system:hub-agent", "cluster-admin")
     status = {"status": {"policyObservedClusterCount": 7}}
-    await merge(account, gate.scope.run, await gate.run(), status, "status")
+    found = await merge(account, gate.scope.run, await gate.run(), status, "status")
+    assert found["status"]["policyObservedClusterCount"] == 7
 
 
 @pytest.fixture

@@ -1,12 +1,10 @@
 """The rights in deploy/rbac/hub-side.yaml are enough for a rollout, and grant nothing more."""
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from api.base import format_time
 from api.kinds import (
     CLUSTER_RESOURCE_OVERRIDE,
     CLUSTER_SCOPE,
@@ -18,7 +16,9 @@ from api.kinds import (
     Kind,
 )
 from hub import Forbidden, Hub, Json
-from tests.placement.world import World, cluster_scoped, condition, until
+from tests.placement.world import World, cluster_scoped
+from tests.support.conditions import condition, condition_of
+from tests.support.eventually import eventually
 
 ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", namespaced=False)
 
@@ -55,15 +55,8 @@ async def approve(world: World, run: str) -> None:
     async def asked() -> Json | None:
         return await world.hub.find(world.scope.approval, request, namespace=world.home)
 
-    found = await until(asked, "the run asks for an approval")
-    approved = {
-        "type": "Approved",
-        "status": "True",
-        "reason": "Test",
-        "message": "",
-        "observedGeneration": found["metadata"]["generation"],
-        "lastTransitionTime": format_time(datetime.now(UTC)),
-    }
+    found = await eventually(asked)
+    approved = condition("Approved", generation=found["metadata"]["generation"])
     patch = {"status": {"conditions": [approved]}}
     await world.hub.patch(
         world.scope.approval, request, patch, namespace=world.home, subresource="status"
@@ -73,10 +66,10 @@ async def approve(world: World, run: str) -> None:
 async def says(world: World, run: str, kind: str) -> Json:
     async def look() -> Json | None:
         body = await world.hub.find(world.scope.run, run, namespace=world.home)
-        found = condition(body, kind)
+        found = condition_of(body, kind)
         return found if found.get("status") == "True" else None
 
-    return await until(look, f"run {run} says {kind}")
+    return await eventually(look)
 
 
 async def test_a_whole_life_needs_no_more_than_the_shipped_rights(world: World) -> None:
@@ -105,7 +98,7 @@ async def test_a_whole_life_needs_no_more_than_the_shipped_rights(world: World) 
         work = await world.work(stays)
         return work if work and "value2" in str(work["spec"]) else None
 
-    await world.report_on(await until(updated, "the new content goes out"))
+    await world.report_on(await eventually(updated))
     await says(world, second, "Succeeded")
     assert [each["spec"]["targetCluster"] for each in await world.bindings()] == [stays]
 
@@ -118,7 +111,7 @@ async def test_a_whole_life_needs_no_more_than_the_shipped_rights(world: World) 
             world.scope.run, first, namespace=world.home
         )
 
-    await until(is_gone, "the run goes with its approval requests")
+    await eventually(is_gone)
     await world.hub.delete(world.scope.run, second, namespace=world.home)
 
 

@@ -10,11 +10,13 @@ from temporalio.client import Client, WorkflowUpdateFailedError
 
 from api.kinds import EVENT
 from hub import Json
-from tests.placement.world import World, condition, until
+from tests.placement.world import World
 from tests.rights.gates import annotations
 from tests.rights.people import bind, kubeconfig_of
 from tests.rights.test_processes import approve, run, says, strategy
 from tests.starter.typed import Typed, type_command
+from tests.support.conditions import condition_of
+from tests.support.eventually import eventually
 from workflows.messages import Approve, ChangeState, TemporalApprovals
 from workflows.plugin import connect
 
@@ -76,7 +78,7 @@ async def request(world: World, name: str) -> Json:
             world.scope.approval, f"{name}-before-all", namespace=world.home
         )
 
-    return await until(look, f"run {name} asks for an approval")
+    return await eventually(look)
 
 
 async def stored(world: World, name: str) -> Json:
@@ -97,7 +99,7 @@ async def told_until(world: World, name: str, last: str) -> list[str]:
         found = await told(world, name)
         return found if last in found else None
 
-    return await until(look, f"an event says {last!r}")
+    return await eventually(look)
 
 
 def workflow_id(world: World, body: Json) -> str:
@@ -135,7 +137,7 @@ async def test_each_step_names_who_took_it(world: World, types: Types) -> None:
     assert refused.code == 1
     assert "forbidden" in refused.err
     assert jane in refused.err
-    assert condition(await request(world, name), "Approved") == {}
+    assert condition_of(await request(world, name), "Approved") == {}
     approved = await types("joe", "approve", name, "--comment", "fine", "--no-wait")
     assert approved.code == 0, approved.err
     assert approved.out == "stage all (before) is approved\n"
@@ -168,19 +170,19 @@ async def test_what_is_typed_with_kubectl_is_named_too(world: World, types: Type
     await world.hub.patch(world.scope.run, name, patch, namespace=world.home)
 
     async def is_stopped() -> bool:
-        progressing = condition(await stored(world, name), "Progressing")
+        progressing = condition_of(await stored(world, name), "Progressing")
         return progressing.get("reason") == "UpdateRunStopped"
 
-    await until(is_stopped, "the run stops")
+    await eventually(is_stopped)
     explained = await types("jane", "run", "explain", name)
     assert "Stopped by admin " in explained.out
     await world.hub.patch(world.scope.run, name, {"spec": {"state": "Run"}}, namespace=world.home)
     await approve(world, name)
 
     async def accepted() -> bool:
-        return bool(condition(await request(world, name), "ApprovalAccepted"))
+        return bool(condition_of(await request(world, name), "ApprovalAccepted"))
 
-    await until(accepted, "the run takes the approval")
+    await eventually(accepted)
     text = "The approval before stage all was given with kubectl: approved (by admin)"
     await told_until(world, name, text)
     history = await types("jane", "run", "history", name, "-o", "json")
@@ -205,9 +207,9 @@ async def test_what_comes_through_temporal_alone_says_so(world: World, temporal:
     await handle.signal("approve", Approve(stage="all", by="joe) (by jane"))
 
     async def approved() -> Json:
-        return condition(await request(world, name), "Approved")
+        return condition_of(await request(world, name), "Approved")
 
-    given = await until(approved, "the approval is on the object")
+    given = await eventually(approved)
     assert given["message"].endswith("(by an unknown user of Temporal, who says: joe] [by jane)")
 
 
@@ -225,7 +227,7 @@ async def test_an_operator_may_have_approvals_in_temporal_refused(
     await handle.signal("approve", Approve(stage="all", by="joe"))
     # Answered after the signal was looked at.
     assert await handle.query("pending_approvals") != []
-    assert condition(await request(world, name), "Approved") == {}
+    assert condition_of(await request(world, name), "Approved") == {}
     approved = await types("joe", "approve", name, "--no-wait")
     assert approved.out == "stage all (before) is approved\n", approved.err
 
@@ -237,4 +239,4 @@ async def test_what_a_run_refuses_is_not_written(world: World, types: Types) -> 
     refused = await types("joe", "approve", name, "all", "--after")
     assert refused.code == 1
     assert "stage all has no after-stage approval open" in refused.err
-    assert condition(await request(world, name), "Approved") == {}
+    assert condition_of(await request(world, name), "Approved") == {}

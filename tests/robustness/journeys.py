@@ -5,7 +5,7 @@ from api.names import TARGET_UPDATE_RUN
 from hub import Hub, Json
 from planning.events import CLUSTER_NAMESPACE
 from tests.robustness.rollouts import APPROVAL, Rollout, in_time
-from tests.support.hand_placement import condition_of, says
+from tests.support.conditions import condition_of, says
 
 HELD = "example.com/held"
 """Finalizer that keeps a binding from going."""

@@ -9,11 +9,9 @@ from api import names
 from api.base import format_time
 from api.kinds import Scope
 from hub import Hub, HubError, Json
+from tests.support.conditions import condition_of, says
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, condition_of, says
-
-PATIENCE = 90
-"""Seconds: an engine comes back to a hub 10 s after it, a busy test machine takes longer."""
+from tests.support.hand_placement import HandPlacement
 
 APPROVAL: Json = {"type": "Approval"}
 
@@ -23,8 +21,6 @@ SeenT = TypeVar("SeenT")
 async def in_time(
     look: Callable[[], Awaitable[SeenT]],
     expect: Callable[[SeenT], object],
-    *,
-    within: float = PATIENCE,
 ) -> SeenT:
     """As `eventually`, but over a hub that does not answer at times."""
 
@@ -34,9 +30,7 @@ async def in_time(
         except HubError:
             return None
 
-    found = await eventually(
-        answered, lambda seen: seen is not None and expect(seen), within=within
-    )
+    found = await eventually(answered, lambda seen: seen is not None and expect(seen))
     assert found is not None
     return found
 

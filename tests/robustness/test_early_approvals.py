@@ -4,7 +4,7 @@ import pytest
 from temporalio.client import Client, WorkflowUpdateFailedError
 
 from tests.robustness.rollouts import Rollout, in_time
-from tests.support.hand_placement import says
+from tests.support.conditions import says
 from tests.workflows.runs import workflow_id
 from workflows.messages import Approve, GateSide
 

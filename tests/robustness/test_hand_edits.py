@@ -5,7 +5,7 @@ import pytest
 from api import names
 from hub import Json
 from tests.robustness.rollouts import Rollout, in_time
-from tests.support.hand_placement import condition, says
+from tests.support.conditions import condition, says
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -55,7 +55,7 @@ async def test_a_status_edited_at_a_gate_is_whole_again_before_anything_happens(
     request = await rollout.at_gate()
     before = await rollout.settled()
     await rollout.patch_status(EDITS[edit])
-    await in_time(rollout.read, lambda run: run.get("status") == before["status"], within=15)
+    await in_time(rollout.read, lambda run: run.get("status") == before["status"])
 
     await rollout.approved(request)
     await rollout.finish()
@@ -69,7 +69,7 @@ async def test_an_approval_lost_while_the_status_is_wiped_is_asked_for_again(
     await rollout.patch_status(WIPED)
     placement = rollout.placement
     await rollout.hub.delete(placement.scope.approval, request, namespace=placement.namespace)
-    await in_time(rollout.approval_names, lambda found: request in found, within=30)
+    await in_time(rollout.approval_names, lambda found: request in found)
     await rollout.approved(request)
     await rollout.finish()
 
@@ -136,7 +136,6 @@ async def test_a_finalizer_removed_by_hand_is_put_back(rollout: Rollout) -> None
     await in_time(
         rollout.read,
         lambda run: names.RUN_FINALIZER in run["metadata"].get("finalizers", []),
-        within=15,
     )
     await rollout.approved(request)
     await rollout.finish()

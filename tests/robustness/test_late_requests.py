@@ -8,8 +8,8 @@ from temporalio.client import Client
 
 from tests.robustness.conftest import Between
 from tests.robustness.rollouts import Rollout, Rollouts, in_time
+from tests.support.conditions import says
 from tests.support.fault_proxy import all_arrived, all_sprung, release
-from tests.support.hand_placement import says
 from tests.workflows.runs import workflow_id
 
 

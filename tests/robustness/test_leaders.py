@@ -40,7 +40,7 @@ def workers(
 
 
 async def says(worker: WorkerProcess, text: str) -> None:
-    await eventually(worker.standing, lambda told: text in told, within=60)
+    await eventually(worker.standing, lambda told: text in told)
 
 
 async def begin(workers: dict[str, WorkerProcess]) -> tuple[WorkerProcess, WorkerProcess]:

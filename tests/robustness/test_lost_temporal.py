@@ -11,7 +11,7 @@ from hub import Hub, Json
 from tests.robustness.conftest import running_engine
 from tests.robustness.journeys import Journey
 from tests.robustness.temporal_server import TemporalServer
-from tests.support.hand_placement import condition_of
+from tests.support.conditions import condition_of
 from tests.support.servers import PrivateApiServer
 from workflows.plugin import connect
 

@@ -13,8 +13,8 @@ from hub import Hub
 from tests.robustness.conftest import running_engine
 from tests.robustness.restorable_hub import RestorableHub
 from tests.robustness.rollouts import Rollout, Rollouts, in_time
+from tests.support.conditions import says
 from tests.support.eventually import eventually
-from tests.support.hand_placement import says
 from tests.support.servers import Servers
 from tests.workflows.runs import workflow_id
 

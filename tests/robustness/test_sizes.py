@@ -12,8 +12,9 @@ from hub import Hub, Json
 from planning.runs import sizes
 from tests.bench.fleets import in_parallel
 from tests.bench.simulated_members import SimulatedMembers
+from tests.support.conditions import says
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, says
+from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import workflow_id
 
 pytestmark = [pytest.mark.usefixtures("engine"), pytest.mark.timeout(1200)]

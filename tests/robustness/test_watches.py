@@ -12,9 +12,9 @@ from temporalio.client import Client, WorkflowExecutionStatus
 
 from tests.robustness.conftest import Between
 from tests.robustness.rollouts import Rollout, Rollouts, in_time
+from tests.support.conditions import says
 from tests.support.eventually import eventually
 from tests.support.fault_proxy import FaultProxy, Faults
-from tests.support.hand_placement import says
 from tests.support.servers import PrivateApiServer, Servers
 from tests.workflows.runs import workflow_id
 
@@ -139,9 +139,7 @@ async def test_a_run_deleted_unseen_leaves_nothing(
                 await rollout.without_finalizer()
             await rollout.placement.delete_run(rollout.name)
         await rollout.absent()
-        await in_time(
-            lambda: rollout.approval_names(), lambda found: request not in found, within=30
-        )
+        await in_time(lambda: rollout.approval_names(), lambda found: request not in found)
         handle = temporal.get_workflow_handle(workflow_id(run, rollout.scope))
         await eventually(
             handle.describe, lambda seen: seen.status is not WorkflowExecutionStatus.RUNNING

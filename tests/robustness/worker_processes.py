@@ -10,7 +10,7 @@ from pathlib import Path
 import aiohttp
 
 from deploy.local import ports
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, patience
 
 ROOT = Path(__file__).parents[2]
 FAKETIME = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
@@ -39,7 +39,7 @@ class WorkerProcess:
     async def start(self) -> None:
         """Start it, and wait until it is ready."""
         self._begin()
-        await eventually(self._readiness, lambda status: status == 200, within=90)
+        await eventually(self._readiness, lambda status: status == 200)
 
     def _begin(self) -> None:
         with self.log.open("ab") as log:
@@ -58,7 +58,7 @@ class WorkerProcess:
         """Tell it to stop, and wait until it has; returns its exit code."""
         assert self._process is not None
         self._process.terminate()
-        code = self._process.wait(timeout=30)
+        code = self._process.wait(timeout=patience())
         self._process = None
         return code
 

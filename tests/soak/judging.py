@@ -15,7 +15,7 @@ from tests.soak import statuses
 from tests.soak.history import Write
 from tests.soak.orders import End, StageOrder
 from tests.soak.trails import Case, approval_of, is_available
-from tests.support.hand_placement import condition_of, says
+from tests.support.conditions import condition_of, says
 
 WHOLE_SECONDS: Final = timedelta(seconds=1)
 """A wait counts from a condition's time, which has no fractions."""

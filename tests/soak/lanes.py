@@ -21,7 +21,8 @@ from tests.soak.objects import APP, DEPLOYMENT, IMAGE_PATH
 from tests.soak.orders import End, Order
 from tests.soak.people import LOOK_AGAIN, create, delete, persist, seen
 from tests.soak.trails import Case
-from tests.support.hand_placement import HandPlacement, condition_of, says
+from tests.support.conditions import condition_of, says
+from tests.support.hand_placement import HandPlacement
 
 PATIENCE: Final = 480
 """Seconds in which a run has to be over, faults and a busy machine included."""

@@ -4,12 +4,12 @@ from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from api.base import format_time
 from hub import Json
 from tests.soak import statuses
 from tests.soak.history import Address, Write
 from tests.soak.orders import End, Order, StageOrder
 from tests.soak.trails import Case
+from tests.support.conditions import condition
 
 Step = tuple[str, ...]
 
@@ -235,14 +235,8 @@ class Teller:
 
     def _say(self, part: Json, kind: str, status: str, reason: str, generation: int = 1) -> None:
         others = [each for each in part.get("conditions", []) if each["type"] != kind]
-        condition = {
-            "type": kind,
-            "status": status,
-            "reason": reason,
-            "observedGeneration": generation,
-            "lastTransitionTime": format_time(self._now),
-        }
-        part["conditions"] = [*others, condition]
+        said = condition(kind, status, generation, reason=reason, at=self._now)
+        part["conditions"] = [*others, said]
 
     def _write_run(self) -> None:
         self._write("clusterstagedupdateruns", "run", self._run)

@@ -17,7 +17,7 @@ from api.members import MemberCluster
 from deploy.local.simulated_pods import cannot_be_pulled
 from hub import Cache, Change, Controller, Hub, Json, Key, NotFound
 from planning.members import member_conditions
-from tests.support.hand_placement import condition, condition_of
+from tests.support.conditions import condition, condition_of
 
 PREFIX: Final = "simulated"
 """Begin of a simulated member's name."""

@@ -10,7 +10,7 @@ from hub import Json
 from tests.conformance.vocabulary import Says
 from tests.soak.orders import End
 from tests.soak.trails import Case
-from tests.support.hand_placement import condition_of
+from tests.support.conditions import condition_of
 
 Said = tuple[str, str, str]
 """Type, status and reason of a condition."""

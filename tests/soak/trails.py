@@ -7,7 +7,7 @@ from functools import cached_property
 from hub import Json
 from tests.soak.history import Write
 from tests.soak.orders import Order
-from tests.support.hand_placement import condition_of
+from tests.support.conditions import condition_of
 
 
 @dataclass(frozen=True, kw_only=True)

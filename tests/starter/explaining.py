@@ -16,6 +16,7 @@ from starter.explain.evidence import ClusterEvidence, Evidence
 from starter.explain.explanations import Explanation
 from starter.explain.looks import Look, Situation
 from tests.starter.runs import recorded
+from tests.support import conditions
 
 Json = dict[str, Any]
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -64,16 +65,12 @@ def on_member(cluster: str, arguments: str) -> str:
     return f"kubectl {arguments}  # on {cluster}"
 
 
-def condition(kind: str, status: str, reason: str, message: str = "", **fields: Any) -> Json:
+def condition(
+    kind: str, status: str, reason: str, message: str = "", generation: int = GENERATION
+) -> Json:
     """A condition for the present content, unless told otherwise."""
-    return {
-        "type": kind,
-        "status": status,
-        "reason": reason,
-        "message": message,
-        "lastTransitionTime": "2026-01-02T03:04:00Z",
-        "observedGeneration": GENERATION,
-    } | fields
+    at = NOW - timedelta(seconds=5)
+    return conditions.condition(kind, status, generation, reason=reason, message=message, at=at)
 
 
 STARTED = condition(

@@ -17,6 +17,7 @@ from api.runs import (
     UpdateRunStatus,
 )
 from api.strategies import Stage, StageTask, StageTaskType, StrategySpec
+from tests.support.conditions import condition
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 """The time at which the runs are looked at."""
@@ -108,11 +109,5 @@ def made_run(*stages: MadeStage, reason: str = RunReason.PROGRESSING) -> UpdateR
 
 
 def _since(seconds: int, kind: str, *, reason: str = "Because") -> Condition:
-    return Condition(
-        type=kind,
-        status="True",
-        reason=reason,
-        message="",
-        observed_generation=1,
-        last_transition_time=NOW - timedelta(seconds=seconds),
-    )
+    at = NOW - timedelta(seconds=seconds)
+    return Condition.from_wire(condition(kind, reason=reason, at=at))

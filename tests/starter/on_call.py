@@ -12,6 +12,7 @@ from api.kinds import MEMBER_CLUSTER, NAMESPACE, NAMESPACED_SCOPE, WORK, Kind, S
 from hub import Hub, Json
 from tests.starter.runs import recorded
 from tests.starter.typed import Fleetgate, Typed
+from tests.support import conditions
 from tests.support.hand_placement import HandPlacement
 
 
@@ -122,15 +123,8 @@ class Incident:
 
 
 def condition(kind: str, status: str, reason: str, message: str = "") -> Json:
-    """A condition of a new object's generation."""
-    return {
-        "type": kind,
-        "status": status,
-        "reason": reason,
-        "message": message,
-        "observedGeneration": 1,
-        "lastTransitionTime": "2026-01-02T03:04:05Z",
-    }
+    """A condition of a new object's generation, long ago."""
+    return conditions.condition(kind, status, reason=reason, message=message, at=conditions.AT)
 
 
 def _alive() -> Json:

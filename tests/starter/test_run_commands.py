@@ -9,7 +9,7 @@ import yaml
 from hub import NotFound
 from tests.starter.runs import RunOnHub, recorded
 from tests.starter.typed import Fleetgate
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, patience
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ async def test_a_run_that_cannot_be_planned_is_a_failure_with_the_reason(run: Ru
     starting = asyncio.create_task(run.type("run", "start", run.name))
     await eventually(run.read, lambda seen: seen["spec"]["state"] == "Run")
     await run.say(recorded("initialization-failed")["status"])
-    typed = await asyncio.wait_for(starting, timeout=20)
+    typed = await asyncio.wait_for(starting, timeout=patience())
     assert typed.code == 1
     why = "failed: no resourceSnapshots with index `1` found for placement `/example-placement`"
     assert f"error: run {run.name} {why}\n" in typed.err
@@ -144,7 +144,7 @@ async def test_a_run_that_fails_instead_of_stopping_is_a_failure(gated: RunOnHub
     stopping = asyncio.create_task(gated.type("run", "stop", gated.name))
     await eventually(gated.read, lambda seen: seen["spec"]["state"] == "Stop")
     await gated.say(recorded("preempted")["status"])
-    typed = await asyncio.wait_for(stopping, timeout=20)
+    typed = await asyncio.wait_for(stopping, timeout=patience())
     assert typed.code == 1
     assert typed.err.startswith(f"error: run {gated.name} has ended before it could stop: failed: ")
 
@@ -209,7 +209,7 @@ async def test_watch_can_end_where_a_person_is_needed(gated: RunOnHub) -> None:
 async def test_watch_follows_the_object_until_the_run_fails(gated: RunOnHub) -> None:
     watching = asyncio.create_task(gated.type("run", "watch", gated.name))
     await gated.say(recorded("preempted")["status"])
-    typed = await asyncio.wait_for(watching, timeout=20)
+    typed = await asyncio.wait_for(watching, timeout=patience())
     assert typed.code == 1
     assert "failed: the binding of the updating cluster `member2`" in typed.out
 
@@ -220,5 +220,5 @@ async def test_watch_ends_when_the_run_is_deleted(gated: RunOnHub) -> None:
     assert deleted.code == 0, deleted.err
     with pytest.raises(NotFound):
         await gated.read()
-    typed = await asyncio.wait_for(watching, timeout=20)
+    typed = await asyncio.wait_for(watching, timeout=patience())
     assert typed.code == 3

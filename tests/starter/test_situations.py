@@ -194,7 +194,7 @@ def test_what_a_worker_should_have_done_long_ago_is_told(
 
 
 def test_an_approval_that_nobody_took_is_told() -> None:
-    given = condition("Approved", "True", "lgtm", observedGeneration=1)
+    given = condition("Approved", "True", "lgtm", generation=1)
     evidence = Evidence(approvals={REQUEST: request(REQUEST, given)})
     found = situation("approval-before-canary", evidence=evidence)
     assert found.attention is WORKER
@@ -204,14 +204,14 @@ def test_an_approval_that_nobody_took_is_told() -> None:
 def test_an_approval_given_just_now_needs_nobody() -> None:
     run = run_of("approval-before-canary")
     now = progressing(run).last_transition_time
-    given = condition("Approved", "True", "lgtm", observedGeneration=1)
+    given = condition("Approved", "True", "lgtm", generation=1)
     given["lastTransitionTime"] = now.isoformat()
     evidence = Evidence(approvals={REQUEST: request(REQUEST, given)})
     assert situation("approval-before-canary", evidence=evidence).attention is NOBODY
 
 
 def test_an_approval_that_does_not_count_is_told_with_what_to_type() -> None:
-    given = condition("Approved", "True", "lgtm", observedGeneration=7)
+    given = condition("Approved", "True", "lgtm", generation=7)
     evidence = Evidence(approvals={REQUEST: request(REQUEST, given)})
     found = situation("approval-before-canary", evidence=evidence)
     assert found.attention is PERSON

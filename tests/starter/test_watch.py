@@ -20,8 +20,8 @@ from starter.run.until import Until, exit_code
 from tests.starter.runs import RunOnHub, recorded
 from tests.starter.test_views import recorded as recorded_run
 from tests.starter.typed import Fleetgate
-from tests.support.eventually import eventually
-from tests.support.hand_placement import condition
+from tests.support.conditions import condition
+from tests.support.eventually import eventually, patience
 from tests.support.servers import PrivateApiServer
 
 GATE = "approval-before-canary"
@@ -87,7 +87,7 @@ async def test_an_approval_that_was_given_a_moment_ago_is_no_gate(run: RunOnHub)
     )
     watching = asyncio.create_task(run.type("run", "watch", run.name, "--until", "gate"))
     await run.say(recorded("succeeded")["status"])
-    typed = await asyncio.wait_for(watching, timeout=20)
+    typed = await asyncio.wait_for(watching, timeout=patience())
     assert typed.code == ExitCode.DONE, typed.out
 
 
@@ -151,7 +151,7 @@ async def test_it_goes_on_when_the_api_server_was_away(
         await private_api_server.start()
         await says("in touch with the hub again")
         await run.say(recorded("succeeded")["status"])
-    typed = await asyncio.wait_for(watching, timeout=30)
+    typed = await asyncio.wait_for(watching, timeout=patience())
     assert typed.code == ExitCode.DONE
     assert "succeeded after" in typed.out
 
@@ -172,7 +172,7 @@ async def test_a_terminal_shows_one_screen_that_is_redrawn(
     )
     os.close(inside)
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(patience()):
             drawn = await asyncio.to_thread(_read, terminal, "updating member2 in stage staging")
             assert "─" in drawn
             await run.say(recorded("succeeded")["status"])

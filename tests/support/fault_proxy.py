@@ -22,6 +22,7 @@ from yarl import URL
 
 from deploy.local import ports
 from deploy.local.kubeconfigs import write_kubeconfig
+from tests.support.eventually import patience
 
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _HOP_BY_HOP = frozenset({"connection", "content-length", "host", "transfer-encoding"})
@@ -89,14 +90,14 @@ class Trap:
 
 async def all_sprung(traps: list[Trap]) -> None:
     """Wait until each trap has its request."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(patience()):
         await asyncio.gather(*(trap.sprung.wait() for trap in traps))
 
 
 async def all_arrived(traps: list[Trap]) -> None:
     """Let late requests go, and wait until the hub has answered them."""
     release(traps)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(patience()):
         await asyncio.gather(*(trap.arrived.wait() for trap in traps))
 
 

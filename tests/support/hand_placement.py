@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from api import names
-from api.base import format_time
 from api.kinds import MEMBER_CLUSTER, NAMESPACE, Scope
 from hub import Hub, Json, NotFound
+from tests.support.conditions import condition, condition_of, says
+
+__all__ = ["HandPlacement", "condition", "condition_of", "says"]
 
 
 @dataclass
@@ -122,7 +124,7 @@ class HandPlacement:
         """Say of a binding's current generation what a work generator would."""
         found = await self.read_binding(cluster)
         generation = found["metadata"]["generation"]
-        reported = condition(kind, status, generation, reason=reason, ahead=self.ahead)
+        reported = condition(kind, status, generation, reason=reason, at=self._now)
         meta = {"name": found["metadata"]["name"], "namespace": self.namespace}
         await self.hub.apply(
             self.scope.binding,
@@ -165,8 +167,8 @@ class HandPlacement:
     async def approve(self, request: str, *, generation: int = 1) -> None:
         """Approve as the user documents do it with kubectl."""
         approved = condition(
-            "Approved", "True", generation, reason="testPassed", ahead=self.ahead
-        ) | {"message": "lgtm"}
+            "Approved", "True", generation, reason="testPassed", message="lgtm", at=self._now
+        )
         await self.hub.patch(
             self.scope.approval,
             request,
@@ -186,33 +188,11 @@ class HandPlacement:
         except NotFound:
             return
 
+    @property
+    def _now(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
     def body(self, content: Json, *, name: str = "", **metadata: dict[str, str]) -> Json:
         """An object of the placement's namespace, by default with its name."""
         placed = {"namespace": self.namespace} if self.namespace else {}
         return {"metadata": {"name": name or self.name} | placed | metadata} | content
-
-
-def condition(
-    kind: str, status: str, generation: int, *, reason: str = "", ahead: timedelta = timedelta(0)
-) -> Json:
-    """A condition as of now, by a clock that may be wrong."""
-    return {
-        "type": kind,
-        "status": status,
-        "reason": reason or kind,
-        "message": "",
-        "observedGeneration": generation,
-        "lastTransitionTime": format_time(datetime.now(UTC) + ahead),
-    }
-
-
-def condition_of(body: Json, kind: str) -> Json:
-    """The condition of that type in an object, a stage, a cluster or a task; empty without."""
-    found = body.get("status", body).get("conditions", [])
-    return next((each for each in found if each["type"] == kind), {})
-
-
-def says(body: Json, kind: str) -> tuple[str, str, str]:
-    """Status, reason and message of a condition."""
-    found = condition_of(body, kind)
-    return found.get("status", ""), found.get("reason", ""), found.get("message", "")

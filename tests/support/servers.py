@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 
 import psutil
-from filelock import AsyncFileLock, FileLock
+from filelock import AsyncFileLock
 
 from deploy.local import crds, ports
 from deploy.local.binaries import Binaries

@@ -40,13 +40,11 @@ async def log(
         FLEETGATE_METRICS_ADDRESS=address,
         FLEETGATE_LOG_FORMAT="json",
     ):
-        await says(path, "ready", within=90)
+        await says(path, "ready")
         yield path
 
 
-async def says(
-    log: Path, message: str, *, run: str | None = None, within: float = 30
-) -> list[dict[str, Any]]:
+async def says(log: Path, message: str, *, run: str | None = None) -> list[dict[str, Any]]:
     """Wait until a message is logged about a run, and return all lines about it."""
 
     async def lines() -> list[dict[str, Any]]:
@@ -55,7 +53,6 @@ async def says(
     return await eventually(
         lines,
         lambda found: any(line["message"].startswith(message) for line in found),
-        within=within,
     )
 
 

@@ -92,7 +92,7 @@ async def roll_out(placement: HandPlacement, name: str) -> None:
     selector = {"matchLabels": {"env": name}}
     await placement.strategy(name, [{"name": "prod", "labelSelector": selector}])
     await placement.create_run(name, name, index="0")
-    await eventually(lambda: placement.read_run(name), lambda run: "status" in run, within=90)
+    await eventually(lambda: placement.read_run(name), lambda run: "status" in run)
     await started(placement, name)
     await placement.report(name)
     await reaches(placement, name, "UpdateRunSucceeded", kind="Succeeded")

@@ -16,7 +16,7 @@ from deploy.local import ports
 from hub import Hub
 from starter import cli
 from telemetry import TemporalMetrics
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, patience
 from tests.support.guarded_temporal import Authority, guarded
 from tests.support.hand_placement import HandPlacement
 from tests.support.workers import ROOT, answers_ready
@@ -28,8 +28,6 @@ from workflows.connecting import UnusableSettingsError
 from workflows.plugin import connect
 
 API_KEY = "the-right-one"
-READY_WITHIN = 120
-"""Seconds; a busy machine may need most of them to start a process."""
 
 
 @pytest.fixture
@@ -83,9 +81,9 @@ async def test_a_worker_gets_ready_through_the_door(
     address = f"127.0.0.1:{ports.choose()}"
     process = _start(let_in, own_kubeconfig, unique, tmp_path / "log", address)
     try:
-        await eventually(lambda: answers_ready(address), bool, within=READY_WITHIN)
+        await eventually(lambda: answers_ready(address), bool)
         process.send_signal(signal.SIGTERM)
-        assert await asyncio.to_thread(process.wait, timeout=20) == 0
+        assert await asyncio.to_thread(process.wait, timeout=patience()) == 0
     finally:
         process.kill()
         process.wait()
@@ -98,7 +96,7 @@ async def test_a_worker_ends_that_can_never_be_let_in(
     wrong = let_in | {"TEMPORAL_API_KEY": "not-the-right-one"}
     process = _start(wrong, own_kubeconfig, unique, log, address)
     try:
-        assert await asyncio.to_thread(process.wait, timeout=READY_WITHIN) == 2
+        assert await asyncio.to_thread(process.wait, timeout=patience()) == 2
     finally:
         process.kill()
         process.wait()

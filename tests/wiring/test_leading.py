@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Gauge
 from api.kinds import CONFIG_MAP, LEASE
 from hub import Fenced, Hub, Term
 from telemetry import Health, LeadershipMetrics
-from tests.hub.support import eventually
+from tests.support.eventually import eventually, patience
 from wiring.leading import LedPart, Part, Seat, Surroundings
 
 
@@ -57,7 +57,7 @@ class Process:
 async def at_work(process: Process) -> AsyncIterator[Process]:
     running = asyncio.create_task(process.part.run())
     try:
-        await asyncio.wait_for(process.part.ready(), timeout=30)
+        await asyncio.wait_for(process.part.ready(), timeout=patience())
         yield process
     finally:
         running.cancel()
@@ -79,7 +79,7 @@ async def test_who_stands_by_is_ready_and_does_nothing_until_its_turn(
         assert first.shows("running") == 1
         second = process("a-second")
         running = asyncio.create_task(second.part.run())
-        await asyncio.wait_for(second.part.ready(), timeout=30)
+        await asyncio.wait_for(second.part.ready(), timeout=patience())
         assert second.health.standings == {"work": "stands by, b-first leads"}
         assert second.shows("fleetgate_leader", part="work") == 0
         assert second.shows("running") is None

@@ -1,7 +1,6 @@
 """The charts, as Helm renders them."""
 
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,13 +39,22 @@ class Objects:
         """The one of this name."""
         return self.of(kind)[name]
 
-    def containers(self) -> Iterator[tuple[str, Json, Json]]:
-        """Each container, with its owner's name and its pod's spec."""
-        for each in self.all:
-            if each["kind"] in {"Deployment", "Job"}:
-                pod = each["spec"]["template"]["spec"]
-                for container in pod["containers"]:
-                    yield each["metadata"]["name"], container, pod
+    def containers(self) -> list[tuple[str, Json, Json]]:
+        """All containers, at least one, each with its owner's name and its pod's spec."""
+        found = [
+            (each["metadata"]["name"], container, each["spec"]["template"]["spec"])
+            for each in self.all
+            if each["kind"] in {"Deployment", "Job"}
+            for container in each["spec"]["template"]["spec"]["containers"]
+        ]
+        assert found, "a chart without a container"
+        return found
+
+    def deployments(self) -> list[Json]:
+        """All Deployments, at least one."""
+        found = [*self.of("Deployment").values()]
+        assert found, "a chart without a Deployment"
+        return found
 
 
 class Helm:

@@ -114,7 +114,7 @@ def test_each_part_is_two_processes_with_an_identity_of_their_own(helm: Helm) ->
 
 def test_together_they_are_one_process_with_the_rights_of_all(helm: Helm) -> None:
     objects = helm.render(HUB_SIDE, {"processes": "together"})
-    (deployment,) = objects.of("Deployment").values()
+    (deployment,) = objects.deployments()
     pod = deployment["spec"]["template"]["spec"]
     assert variables(pod["containers"][0])["FLEETGATE_RUN"] == ",".join(PARTS)
     for part in PARTS:
@@ -134,7 +134,9 @@ def test_another_system_that_places_leaves_no_placement(processes: str, helm: He
 
 
 def workers(objects: Any) -> list[Json]:
-    return [each for _, each, _ in objects.containers() if each["args"] == ["worker"]]
+    found = [each for _, each, _ in objects.containers() if each["args"] == ["worker"]]
+    assert found, "a chart without a worker"
+    return found
 
 
 def test_every_part_is_one_that_a_worker_has(helm: Helm) -> None:
@@ -153,7 +155,7 @@ def test_probes_service_and_monitor_ask_where_the_worker_answers(values: Json, h
         assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "metrics"}
         assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "metrics"}
     service = objects.one("Service", "fleetgate-metrics")
-    for deployment in objects.of("Deployment").values():
+    for deployment in objects.deployments():
         labels = deployment["spec"]["template"]["metadata"]["labels"]
         assert service["spec"]["selector"].items() <= labels.items()
         own = objects.one("PodDisruptionBudget", deployment["metadata"]["name"])["spec"]
@@ -168,7 +170,7 @@ def test_probes_service_and_monitor_ask_where_the_worker_answers(values: Json, h
 
 
 def test_replicas_are_spread_over_nodes_and_zones(helm: Helm) -> None:
-    for deployment in helm.render(HUB_SIDE).of("Deployment").values():
+    for deployment in helm.render(HUB_SIDE).deployments():
         template = deployment["spec"]["template"]
         spread = template["spec"]["topologySpreadConstraints"]
         assert [each["topologyKey"] for each in spread] == [

@@ -167,13 +167,13 @@ async def test_each_process_gets_ready_with_the_command_and_the_rights_of_its_po
     objects = helm.render(HUB_SIDE, merged(values, {"settings": {"memberSecrets": MEMBERS}}))
     await apply(admin, objects, *RIGHTS)
     url = f"http://127.0.0.1:{values['metrics']['port']}/readyz"
-    for deployment in objects.of("Deployment").values():
+    for deployment in objects.deployments():
         pod = deployment["spec"]["template"]["spec"]
         account = pod["serviceAccountName"]
         own = await of_account(kubeconfig, admin, account, namespace=RELEASED, folder=tmp_path)
         log = tmp_path / f"{account}.log"
         with process(pod["containers"][0], own, log) as running:
-            await eventually(lambda: status(url), lambda found: found == 200, within=90)
+            await eventually(lambda: status(url), lambda found: found == 200)
             running.send_signal(signal.SIGTERM)
             assert await asyncio.to_thread(running.wait, 30) == 0, log.read_text()
         assert "orbidden" not in log.read_text()
@@ -235,7 +235,7 @@ async def test_an_agent_joins_with_the_command_and_the_rights_of_its_pod(
 
     log = tmp_path / "agent.log"
     with process(container, own, log, mounts=tmp_path) as running:
-        await eventually(joined, bool, within=60)
+        await eventually(joined, bool)
         assert running.poll() is None, log.read_text()
         running.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(running.wait, 30) == 0, log.read_text()

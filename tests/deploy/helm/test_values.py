@@ -47,12 +47,14 @@ def test_every_setting_of_a_worker_has_a_value() -> None:
 
 
 def test_settings_are_the_workers_own_defaults_but_for_the_log(helm: Helm) -> None:
-    for _, container, _ in helm.render(HUB_SIDE).containers():
-        if container["args"] == ["worker"]:
-            told = variables(container)
-            for needed in ("FLEETGATE_RUN", "FLEETGATE_METRICS_ADDRESS", "FLEETGATE_LOG_FORMAT"):
-                told.pop(needed)
-            assert Settings.load(told) == Settings()
+    found = [container for _, container, _ in helm.render(HUB_SIDE).containers()]
+    workers = [container for container in found if container["args"] == ["worker"]]
+    assert workers
+    for container in workers:
+        told = variables(container)
+        for needed in ("FLEETGATE_RUN", "FLEETGATE_METRICS_ADDRESS", "FLEETGATE_LOG_FORMAT"):
+            told.pop(needed)
+        assert Settings.load(told) == Settings()
 
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))

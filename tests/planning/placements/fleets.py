@@ -10,6 +10,7 @@ from api.policies import ClusterDecision, ClusterScore
 from api.scheduling import PlacementPolicy
 from planning.placements.eligibility import Candidate, candidate
 from planning.placements.scheduling import Held, Holding, Schedule, schedule
+from tests.support import conditions
 
 Json = dict[str, Any]
 NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
@@ -21,13 +22,7 @@ def ago(minutes: float) -> str:
 
 
 def condition(kind: str, status: str, minutes: float = 60) -> Json:
-    return {
-        "type": kind,
-        "status": status,
-        "reason": "Test",
-        "message": "",
-        "lastTransitionTime": ago(minutes),
-    }
+    return conditions.condition(kind, status, None, at=ago(minutes))
 
 
 def member(

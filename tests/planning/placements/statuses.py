@@ -11,6 +11,7 @@ from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
 from api.placements import Placement, PlacementStatus
 from api.policies import PolicySnapshot
 from planning.placements.placement_status import View, status
+from tests.support import conditions
 
 Json = dict[str, Any]
 NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
@@ -39,14 +40,7 @@ PENDING = {
 
 
 def condition(kind: str, state: str, generation: int, message: str = "said") -> Json:
-    return {
-        "type": kind,
-        "status": state,
-        "reason": "Test",
-        "message": message,
-        "observedGeneration": generation,
-        "lastTransitionTime": EARLIER,
-    }
+    return conditions.condition(kind, state, generation, reason="Test", message=message, at=EARLIER)
 
 
 def placement(

@@ -10,6 +10,7 @@ from api.bindings import Binding
 from api.works import WorkStatus
 from planning.placements.binding_conditions import BindingReport, is_announced, is_reported, report
 from planning.placements.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
+from tests.support import conditions
 
 Json = dict[str, Any]
 NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
@@ -17,14 +18,10 @@ EARLIER = format_time(NOW - timedelta(minutes=1))
 
 
 def condition(kind: str, status: str, generation: int, reason: str = "Test") -> Json:
-    return {
-        "type": kind,
-        "status": status,
-        "reason": reason,
-        "message": "said by the member",
-        "observedGeneration": generation,
-        "lastTransitionTime": EARLIER,
-    }
+    message = "said by the member"
+    return conditions.condition(
+        kind, status, generation, reason=reason, message=message, at=EARLIER
+    )
 
 
 def binding(*conditions: Json, generation: int = 2, strategy: str = "ClientSideApply") -> Binding:

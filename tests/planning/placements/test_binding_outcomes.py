@@ -8,9 +8,10 @@ from api.outcomes import EnvelopeIdentifier, EnvelopeType
 from api.works import WorkStatus
 from planning.placements.binding_outcomes import MAX_LISTED, diffed, drifted, failed
 from planning.placements.binding_steps import WorkReport
+from tests.support import conditions
+from tests.support.conditions import AT
 
 Json = dict[str, Any]
-AT = "2026-01-02T03:04:05Z"
 BOX = EnvelopeIdentifier(name="box", namespace="app", type=EnvelopeType.RESOURCE_ENVELOPE)
 DETAILS: dict[str, Json] = {
     "drift": {
@@ -28,8 +29,7 @@ DETAILS: dict[str, Json] = {
 
 
 def condition(kind: str, status: str = "False") -> Json:
-    said = {"type": kind, "status": status, "reason": "Because", "message": "so"}
-    return said | {"lastTransitionTime": AT}
+    return conditions.condition(kind, status, None, reason="Because", message="so", at=AT)
 
 
 def manifest(kind: str, name: str, *conditions: Json, **details: Json) -> Json:

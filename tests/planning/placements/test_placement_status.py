@@ -216,6 +216,7 @@ def test_bindings_of_an_earlier_policy_or_on_their_way_out_do_not_count() -> Non
 
     made = see([old, going])
 
+    assert [each.cluster_name for each in made.placement_statuses] == ["a", "b"]
     for entry in made.placement_statuses:
         assert [each.type for each in entry.conditions] == ["Scheduled", "RolloutStarted"]
         assert entry.observed_resource_index == ""

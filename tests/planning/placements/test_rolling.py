@@ -13,6 +13,7 @@ from planning.bindings import Desired
 from planning.placements import rolling
 from planning.placements.rolling import Steps
 from planning.placements.rollout_limits import Limits
+from tests.support.conditions import condition
 
 NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
 DEFAULTS = Limits.of(None)
@@ -33,7 +34,7 @@ def binding(
     **metadata: Any,
 ) -> Binding:
     said = {"RolloutStarted": started, "Available": available}
-    since = format_time(NOW - timedelta(seconds=seconds))
+    since = NOW - timedelta(seconds=seconds)
     return Binding.from_wire(
         {
             "apiVersion": "v1",
@@ -49,14 +50,7 @@ def binding(
             },
             "status": {
                 "conditions": [
-                    {
-                        "type": kind,
-                        "status": status,
-                        "reason": reason,
-                        "message": "",
-                        "observedGeneration": observed,
-                        "lastTransitionTime": since,
-                    }
+                    condition(kind, status, observed, reason=reason, at=since)
                     for kind, status in said.items()
                     if status
                 ]

@@ -6,9 +6,9 @@ import pytest
 
 from api.runs import ClusterStagedUpdateRun
 from planning.placements import usage
+from tests.support.conditions import AT, condition
 
 Json = dict[str, Any]
-AT = "2026-01-02T03:04:05Z"
 CLUSTER: Json = {
     "clusterName": "a",
     "clusterResourceOverrideSnapshots": ["cro-1"],
@@ -19,10 +19,7 @@ CLUSTER: Json = {
 def run(
     *, index: str = "", used: str = "", policy: str = "", placement: str = "p", **ended: str
 ) -> Any:
-    conditions = [
-        {"type": kind, "status": status, "reason": "R", "message": "", "lastTransitionTime": AT}
-        for kind, status in ended.items()
-    ]
+    conditions = [condition(kind, status, None, at=AT) for kind, status in ended.items()]
     spec = {
         "placementName": placement,
         "resourceSnapshotIndex": index,

@@ -2,29 +2,23 @@
 
 import json
 import shlex
+from functools import partial
 from typing import Any
 
 import pytest
 
 from api.approvals import BaseApprovalRequest
-from api.base import format_time
 from api.kinds import APPROVAL_REQUEST, CLUSTER_APPROVAL_REQUEST, Kind
 from planning import signatures
 from planning.runs.approval_events import approve_command, given, uncounted
 from tests.planning.run_samples import NOW
+from tests.support import conditions
 
 TASK_TYPE = "kubernetes-fleet.io/taskType"
 
 
-def condition(kind: str = "Approved", status: str = "True", **changed: Any) -> dict[str, Any]:
-    return {
-        "type": kind,
-        "status": status,
-        "reason": "testPassed",
-        "message": "lgtm",
-        "observedGeneration": 1,
-        "lastTransitionTime": format_time(NOW),
-    } | changed
+condition = partial(conditions.condition, reason="testPassed", at=NOW)
+approved = partial(condition, "Approved", message="lgtm")
 
 
 def asked(
@@ -66,7 +60,7 @@ def key_of(request: BaseApprovalRequest) -> str:
     [(7, "has observedGeneration 7"), (0, "has no observedGeneration")],
 )
 def test_an_approval_of_another_generation_is_told_why(generation: int, what: str) -> None:
-    why = warned(asked(condition(observedGeneration=generation))).partition(". Type: ")[0]
+    why = warned(asked(approved(generation=generation))).partition(". Type: ")[0]
     assert why == (
         f"The approval does not count: its condition Approved {what}, "
         "but the generation of the request is 1"
@@ -77,9 +71,9 @@ def test_an_approval_of_another_generation_is_told_why(generation: int, what: st
     "conditions",
     [
         [],
-        [condition()],
-        [condition(status="False", observedGeneration=7)],
-        [condition("ApprovalAccepted"), condition(observedGeneration=7)],
+        [approved()],
+        [approved(status="False", generation=7)],
+        [condition("ApprovalAccepted"), approved(generation=7)],
     ],
     ids=["none", "right", "refusal", "accepted"],
 )
@@ -89,7 +83,7 @@ def test_what_needs_no_remedy_gets_no_warning(conditions: list[dict[str, Any]]) 
 
 @pytest.mark.parametrize("others", [0, 1])
 def test_the_patch_to_type_corrects_the_generation_alone(others: int) -> None:
-    wrong = condition(observedGeneration=7)
+    wrong = approved(generation=7)
     request = asked(*[condition("Other")] * others, wrong, generation=3)
     typed = warned(request).partition("Type: ")[2].partition(" or: ")[0]
     *words, patch = shlex.split(typed)
@@ -109,7 +103,7 @@ def test_the_patch_to_type_corrects_the_generation_alone(others: int) -> None:
     ],
 )
 def test_commands_name_kind_and_namespace(namespace: str, kind: Kind, words: list[str]) -> None:
-    message = warned(asked(condition(observedGeneration=7), namespace=namespace), kind)
+    message = warned(asked(approved(generation=7), namespace=namespace), kind)
     typed, _, command = message.partition("Type: ")[2].partition(" or: ")
     assert shlex.split(typed)[2 : 2 + len(words)] == words
     flag = f" -n {namespace}" if namespace else ""
@@ -120,12 +114,12 @@ def test_commands_name_kind_and_namespace(namespace: str, kind: Kind, words: lis
     ("side", "flag"), [("beforeStage", " --before"), ("afterStage", " --after"), ("", "")]
 )
 def test_the_command_names_the_side_if_the_request_does(side: str, flag: str) -> None:
-    message = warned(asked(condition(observedGeneration=7), side=side))
+    message = warned(asked(approved(generation=7), side=side))
     assert message.endswith(f" or: fleetgate approve v2 prod{flag}")
 
 
 def test_the_same_approval_is_told_once_and_another_one_again() -> None:
-    seven, eight = (condition(observedGeneration=each) for each in (7, 8))
+    seven, eight = (approved(generation=each) for each in (7, 8))
     assert key_of(asked(seven)) == key_of(asked(seven, resourceVersion="9"))
     assert key_of(asked(seven)) != key_of(asked(eight))
     assert key_of(asked(seven)) != key_of(asked(seven | {"message": "really"}))
@@ -133,9 +127,7 @@ def test_the_same_approval_is_told_once_and_another_one_again() -> None:
 
 def test_the_longest_names_leave_room_for_the_whole_warning() -> None:
     name = "v" * 63 + "-before-" + "s" * 63
-    request = asked(
-        condition(observedGeneration=7), namespace="n" * 63, name=name, generation=10**18
-    )
+    request = asked(approved(generation=7), namespace="n" * 63, name=name, generation=10**18)
     assert len(warned(request, APPROVAL_REQUEST)) < 1024
 
 
@@ -173,15 +165,15 @@ KUBECTL = wrote("kubectl-patch", "2026-01-02T03:04:05Z", "Approved")
     ids=["unknown", "kubectl", "own", "not its condition", "the last one", "without fields"],
 )
 def test_an_approval_says_with_what_it_was_given(writers: list[dict[str, Any]], told: str) -> None:
-    assert given(asked(condition(), managedFields=writers)) == told
+    assert given(asked(approved(), managedFields=writers)) == told
 
 
 def test_an_approval_without_words_shows_its_reason() -> None:
-    assert given(asked(condition(message=""))) == "testPassed"
+    assert given(asked(approved(message=""))) == "testPassed"
 
 
 def test_long_words_are_cut() -> None:
-    assert given(asked(condition(message="x" * 5000))) == "x" * signatures.MAX_SAID
+    assert given(asked(approved(message="x" * 5000))) == "x" * signatures.MAX_SAID
 
 
 def test_an_approval_that_was_taken_back_after_its_acceptance_says_nothing() -> None:

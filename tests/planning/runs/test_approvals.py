@@ -1,5 +1,6 @@
 """When an approval counts, and what is written for one (contract: update-runs 4 and 8.5)."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,16 +10,9 @@ from planning.errors import RunAborted
 from planning.identity import RunRef
 from planning.runs import approvals
 from tests.planning.run_samples import NOW, both_scopes
+from tests.support import conditions
 
-
-def condition(kind: str, status: str = "True", generation: int | None = 1) -> dict[str, Any]:
-    return {
-        "type": kind,
-        "status": status,
-        "reason": "lgtm",
-        "message": "",
-        "lastTransitionTime": "2026-01-02T03:04:05Z",
-    } | ({} if generation is None else {"observedGeneration": generation})
+condition = partial(conditions.condition, at=NOW)
 
 
 def request(*conditions: dict[str, Any], run: str = "v2", stage: str = "prod") -> Any:

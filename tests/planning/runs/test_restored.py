@@ -10,6 +10,7 @@ from planning.errors import RunAborted
 from planning.runs import marks, observing, restored
 from planning.runs.restored import Ended
 from tests.planning.run_samples import LATER, NOW, binding, facts, ledger, stage
+from tests.support.conditions import AT, condition
 
 EARLIER = NOW - timedelta(minutes=1)
 
@@ -48,16 +49,7 @@ def test_a_cluster_in_flight_without_a_trace_of_it_was_not_taken_by_others() -> 
 
 
 def body(*, snapshot: str = "web-0-snapshot", announced: int | None = None) -> Binding:
-    conditions = [
-        {
-            "type": "RolloutStarted",
-            "status": "True",
-            "reason": "RolloutStarted",
-            "message": "",
-            "observedGeneration": announced,
-            "lastTransitionTime": "2026-01-02T03:04:05Z",
-        }
-    ]
+    started = condition("RolloutStarted", generation=announced, at=AT)
     return Binding.from_wire(
         {
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
@@ -74,7 +66,7 @@ def body(*, snapshot: str = "web-0-snapshot", announced: int | None = None) -> B
                 "targetCluster": "a",
                 "clusterDecision": {"clusterName": "a", "selected": True, "reason": ""},
             },
-            "status": {"conditions": conditions if announced else []},
+            "status": {"conditions": [started] if announced else []},
         }
     )
 

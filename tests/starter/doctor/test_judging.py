@@ -29,6 +29,7 @@ from starter.doctor.checks import unmade
 from starter.doctor.findings import Finding, Verdict
 from starter.doctor.polling import Polled
 from starter.doctor.reaching import why
+from tests.support import conditions
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OK, WARNING, PROBLEM, UNKNOWN = Verdict.OK, Verdict.WARNING, Verdict.PROBLEM, Verdict.UNKNOWN
@@ -155,14 +156,10 @@ def member(**changes: Any) -> MemberCluster:
     )
 
 
-def condition(kind: str, status: str = "True") -> Json:
-    return {
-        "type": kind,
-        "status": status,
-        "reason": "Because",
-        "message": "because",
-        "lastTransitionTime": ago(minutes=1),
-    }
+def condition(kind: str, status: str = "True", generation: int | None = None) -> Json:
+    return conditions.condition(
+        kind, status, generation, reason="Because", message="because", at=ago(minutes=1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -316,7 +313,7 @@ def test_histories_are_kept_for_a_week(kept: timedelta, verdict: Verdict) -> Non
 
 def placed(scope: Scope, *, seen: int = 1, changed: float = 60) -> Placement:
     """A placement of the second generation."""
-    scheduled = condition(f"{scope.placement.kind}Scheduled") | {"observedGeneration": seen}
+    scheduled = condition(f"{scope.placement.kind}Scheduled", "True", seen)
     books = {"manager": "kubectl", "time": ago(seconds=changed), "fieldsV1": {"f:spec": {}}}
     return Placement.from_wire(
         {
@@ -373,8 +370,7 @@ def run(scope: Scope, *, created: timedelta, **status: Any) -> UpdateRun:
 
 def planned(since: timedelta) -> Json:
     """The status of a run that a person has to start."""
-    at = {"lastTransitionTime": format_time(NOW - since), "observedGeneration": 1}
-    return {"conditions": [condition("Initialized") | at]}
+    return {"conditions": [conditions.condition("Initialized", at=NOW - since)]}
 
 
 @pytest.mark.parametrize(
@@ -466,4 +462,6 @@ def test_every_finding_that_is_not_well_says_what_to_do() -> None:
         *leases.judge("bridge", [], now=NOW, command=plain),
         *polling.judge(polled(alive=0, last=None), plain),
     ]
-    assert all(each.advice for each in found)
+    assert len(found) == 3
+    assert all(each.advice for each in found if each.verdict is not OK)
+    assert OK not in {each.verdict for each in found}

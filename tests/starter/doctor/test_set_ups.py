@@ -19,6 +19,7 @@ from deploy.local import crds
 from hub import Hub, Json
 from tests.agent.credentials import grant, kubeconfig_of_nobody
 from tests.starter.doctor.conftest import Doctor
+from tests.support.conditions import condition
 from tests.support.engine import running_engine
 from tests.support.eventually import eventually
 from tests.support.servers import PrivateApiServer
@@ -42,12 +43,13 @@ async def member(hub: Hub, unique: str) -> AsyncIterator[str]:
 
 async def beat(hub: Hub, member: str, *, ahead: timedelta = timedelta(0)) -> None:
     """Report as the member's agent does, by a clock that may be wrong."""
-    now = format_time(datetime.now(UTC) + ahead)
-    conditions = [
-        {"type": kind, "status": "True", "reason": kind, "message": "", "lastTransitionTime": now}
-        for kind in ("Joined", "Healthy")
-    ]
-    agent = {"type": "MemberAgent", "conditions": conditions, "lastReceivedHeartbeat": now}
+    now = datetime.now(UTC) + ahead
+    conditions = [condition(kind, at=now) for kind in ("Joined", "Healthy")]
+    agent = {
+        "type": "MemberAgent",
+        "conditions": conditions,
+        "lastReceivedHeartbeat": format_time(now),
+    }
     status = {"agentStatus": [agent], "conditions": conditions}
     await hub.patch(MEMBER_CLUSTER, member, {"status": status}, subresource="status")
 
@@ -87,7 +89,7 @@ async def engine(hub: Hub, temporal_address: str, unique: str) -> AsyncIterator[
 @pytest.mark.usefixtures("accounts", "leaders", "member")
 async def test_a_set_up_that_is_well(doctor: Doctor, engine: str) -> None:
     found = await eventually(
-        lambda: doctor("--task-queue", engine), lambda seen: seen.the_workers_poll, within=60
+        lambda: doctor("--task-queue", engine), lambda seen: seen.the_workers_poll
     )
     # A dev server keeps histories for a day, and the policies are the operator's choice.
     allowed = {"Temporal namespace", "admission policies"}
@@ -235,7 +237,6 @@ async def test_workers_of_a_version_that_gets_no_work(
         found = await eventually(
             lambda: doctor("--task-queue", unique),
             lambda seen: "build-2" in seen.of("workers")[0]["found"],
-            within=60,
         )
     workers = found.of("workers")[0]
     assert workers["verdict"] == "problem"

@@ -5,7 +5,7 @@ import pytest
 from api.kinds import NAMESPACED_SCOPE
 from starter.people import user_of
 from tests.starter.driven.rollouts import APPROVAL, Rollout
-from tests.support.hand_placement import says
+from tests.support.conditions import says
 
 
 async def test_the_only_open_gate_is_meant_and_what_begins_is_said(rollout: Rollout) -> None:

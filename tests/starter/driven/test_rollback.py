@@ -73,7 +73,8 @@ async def test_beside_another_run_it_is_refused_until_that_is_stopped(rollout: R
     assert f"stage one begins: {first}" in typed.out
     await rollout.update(first, index=0)
     await rollout.reaches("UpdateRunStopped", run=f"{rollout.name}-v1")
-    await rollout.placement.read_binding(second)
+    untouched = await rollout.placement.read_binding(second)
+    assert untouched["spec"]["resourceSnapshotName"] == f"{rollout.name}-0-snapshot"
 
 
 async def test_a_cluster_that_is_stuck_is_taken_over(rollout: Rollout) -> None:

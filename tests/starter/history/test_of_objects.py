@@ -13,6 +13,7 @@ from starter.history.entries import Entry, What
 from starter.history.of_objects import Objects
 from tests.starter.history.test_of_workflow import told
 from tests.starter.test_views import recorded
+from tests.support.conditions import condition
 
 STAGING = [
     "stage started / staging",
@@ -27,13 +28,9 @@ def event(reason: str, message: str = "") -> Event:
 
 
 def request(message: str) -> ClusterApprovalRequest:
-    approved = {
-        "type": "Approved",
-        "status": "True",
-        "reason": "lgtm",
-        "message": message,
-        "lastTransitionTime": "2026-11-21T02:10:00Z",
-    }
+    approved = condition(
+        "Approved", generation=None, reason="lgtm", message=message, at="2026-11-21T02:10:00Z"
+    )
     body: dict[str, Any] = {
         "metadata": {"name": "example-run-before-canary"},
         "spec": {"parentStageRollout": "example-run", "targetStage": "canary"},
