@@ -19,6 +19,8 @@ ActivityCode = Callable[["Attempt"], None]
 
 _SILENT: Final = TimeoutType.TIMEOUT_TYPE_HEARTBEAT
 _TOOK_TOO_LONG: Final = TimeoutType.TIMEOUT_TYPE_START_TO_CLOSE
+_MOST_DOUBLINGS: Final = 20
+"""By then each pause is the longest there is, and a number may become too large."""
 MOST_LOCAL_BACKOFF: Final = timedelta(seconds=10)
 """A longer pause of a local activity becomes a timer, which is not simulated."""
 
@@ -101,9 +103,9 @@ class Activity:
         timeline: Timeline,
         converter: PayloadConverter,
         ended: Callable[[Activity, object, Failure | None], None],
-        worker_back: Callable[[], timedelta],
+        worker_away: Callable[[], timedelta],
     ) -> None:
-        """`ended` is told of the end; `worker_back` says in how long there is a worker."""
+        """`ended` is told of the end; `worker_away` says how long there will be no worker."""
         self.call = call
         self.timeline = timeline
         self.converter = converter
@@ -111,14 +113,14 @@ class Activity:
         """Whether the workflow still waits for it."""
         self._code = code
         self._ended = ended
-        self._worker_back = worker_back
+        self._worker_away = worker_away
         self._attempt = Attempt(self, 0)
 
     def begin(self) -> None:
         """Have a worker take the next attempt as soon as there is one."""
         if not self.is_wanted:
             return
-        if away := self._worker_back():
+        if away := self._worker_away():
             self.timeline.after(away, self.begin)
             return
         attempt = self._attempt = Attempt(self, self._attempt.number + 1)
@@ -156,8 +158,9 @@ class Activity:
         policy, number = self.call.retry, self._attempt.number
         if policy.maximum_attempts and number >= policy.maximum_attempts:
             return None
-        pause = policy.initial_interval * policy.backoff_coefficient ** (number - 1)
-        return min(pause, policy.maximum_interval or 100 * policy.initial_interval)
+        longest = policy.maximum_interval or 100 * policy.initial_interval
+        times = policy.backoff_coefficient ** min(number - 1, _MOST_DOUBLINGS)
+        return min(policy.initial_interval * times, longest)
 
     def _as_seen(self, failure: Failure) -> Failure:
         """Return the failure as a workflow gets it: of a local activity as it is."""

@@ -228,9 +228,10 @@ def activity_cancelled(seq: int) -> Job:
     return job
 
 
-def signal(name: str, arguments: Sequence[Payload]) -> Job:
-    """Deliver a signal."""
+def signal(name: str, arguments: Sequence[Payload], *, event: int) -> Job:
+    """Deliver the signal of an event."""
     job = Job()
+    job.signal_workflow.originating_event_id = event
     job.signal_workflow.signal_name = name
     job.signal_workflow.input.extend(arguments)
     return job

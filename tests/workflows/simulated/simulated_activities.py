@@ -47,6 +47,8 @@ class Write:
     size: int
     """Bytes of JSON, about."""
     local: bool
+    rest: bool
+    """Whether the hub was to rest afterwards."""
 
 
 @dataclass
@@ -72,12 +74,16 @@ class SimulatedActivities:
         self.takes: dict[str, float] = {}
         """Seconds, of activities that are slower than others."""
         self.faults: dict[str, Fault] = {}
+        self.refuses_states = ""
+        """Why the hub takes no new state of the run; empty when it does."""
         self.attempts: Counter[str] = Counter()
         """How often each activity was tried."""
         self.handed_out: list[str] = []
         """Clusters, in the order in which the workflow handed them out."""
         self.removed: list[str] = []
         """Clusters whose binding was deleted, in that order."""
+        self.bindings: dict[str, str] = {}
+        """The binding by which each cluster was handed out last."""
         self.in_flight: set[str] = set()
         self.most_in_flight = 0
         """How many clusters were in flight at once, at the most."""
@@ -159,14 +165,15 @@ class SimulatedActivities:
             hub.patch_status(request.patch)
             paths = [operation["path"] for operation in request.patch]
             size = attempt.call.arguments[0].ByteSize()
-            self.writes.append(Write(paths, size, attempt.call.local))
+            self.writes.append(Write(paths, size, attempt.call.local, request.rest))
             written = StatusWritten(resource_version=str(hub.version), generation=hub.generation)
             attempt.after(REST if request.rest else 0, lambda: attempt.complete(written))
 
     def _set_state(self, attempt: Attempt) -> None:
         request, hub = attempt.request(SetState), self._hub
         wanted, name = request.state, hub.run.name
-        refused = lifecycle.refusal(hub.spec.state, wanted, run=name, ended=False) or ""
+        impossible = lifecycle.refusal(hub.spec.state, wanted, run=name, ended=False)
+        refused = impossible or self.refuses_states
         if not refused and hub.set_state(wanted):
             self._steered()
         attempt.complete(StateSet(state=hub.spec.state, generation=hub.generation, refused=refused))
@@ -213,7 +220,9 @@ class SimulatedActivities:
     # -- clusters --------------------------------------------------------------------------
 
     def _update_cluster(self, attempt: Attempt) -> None:
-        cluster = attempt.request(UpdateCluster).cluster
+        request = attempt.request(UpdateCluster)
+        cluster = request.cluster
+        self.bindings[cluster] = request.binding
         if attempt.number == 1:
             self.handed_out.append(cluster)
         if cluster not in self._hub.bindings:
@@ -223,7 +232,9 @@ class SimulatedActivities:
 
     def _remove_cluster(self, attempt: Attempt) -> None:
         cluster = attempt.request(RemoveCluster).cluster
-        self.removed.append(cluster)
+        if attempt.number == 1:
+            self.removed.append(cluster)
+        self._hub.begin_removal(cluster)
         self._leave_open(attempt, cluster)
 
     def _leave_open(self, attempt: Attempt, cluster: str) -> None:
@@ -269,9 +280,10 @@ class SimulatedActivities:
             reference = request.run.reference(request.binding)
             text = bindings.preempted(cluster=cluster, stage=request.stage, binding=reference)
             return ClusterUpdated(preempted=text)
-        if cluster in hub.done:
+        gone = cluster not in hub.bindings
+        if cluster in hub.done or (gone and cluster in self.removed):
             return ClusterUpdated()
-        return ClusterUpdated(gone=True) if cluster not in hub.bindings else None
+        return ClusterUpdated(gone=True) if gone else None
 
 
 def _fail_for_good(attempt: Attempt, error: Exception) -> None:

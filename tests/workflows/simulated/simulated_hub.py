@@ -57,7 +57,7 @@ class SimulatedHub:
         self.bindings = {each.name: binding(each.name) for each in clusters}
         """By cluster."""
         self.done: set[str] = set()
-        """Clusters whose binding says that they have the content, or that are removed."""
+        """Clusters whose binding says that they have the content."""
         self.taken: set[str] = set()
         """Clusters that another run has taken."""
 
@@ -112,6 +112,19 @@ class SimulatedHub:
                 spec=ApprovalRequestSpec(parent_stage_rollout=self.run.name, target_stage=stage),
             )
         return self.approvals[name]
+
+    def begin_removal(self, cluster: str) -> None:
+        """Mark a binding as being deleted; one that is gone stays so."""
+        if found := self.bindings.get(cluster):
+            self.bindings[cluster] = found.model_copy(update={"deleting": True})
+
+    def finish(self, cluster: str) -> None:
+        """Have a cluster come to the end of what is done with it."""
+        found = self.bindings.get(cluster)
+        if found and found.deleting:
+            del self.bindings[cluster]
+        else:
+            self.done.add(cluster)
 
     # -- what people do --------------------------------------------------------------------
 

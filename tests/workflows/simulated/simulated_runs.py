@@ -177,7 +177,7 @@ class SimulatedRun:
     def report(self, *clusters: str) -> None:
         """Have clusters say that they are done."""
         for cluster in clusters:
-            self.hub.done.add(cluster)
+            self.hub.finish(cluster)
             self.activities.notice(cluster)
 
     def _begun(self, cluster: str) -> None:

@@ -159,7 +159,9 @@ def test_an_empty_stage_is_skipped_without_its_gates(begin: Begin) -> None:
     assert run.outcome().reason == "UpdateRunSucceeded"
     assert run.hub.approvals == {}
     assert run.timeline.passed < timedelta(seconds=90)
-    assert [each.reason for each in run.stage().conditions] == ["StageUpdatingSkippedNoClusters"] * 2
+    assert [each.reason for each in run.stage().conditions] == [
+        "StageUpdatingSkippedNoClusters"
+    ] * 2
 
 
 # -- approvals given in Temporal -----------------------------------------------------------
@@ -169,9 +171,7 @@ def test_an_approval_by_update_is_answered_and_shows_on_the_hub(at_gate: Simulat
     sent = at_gate.update("approve", Approve(by="alice", comment="looks good"))
     assert sent.result(Answer).text == "stage one (before) is approved"
     at_gate.until_handed_out("a")
-    found = conditions.find(
-        at_gate.hub.approvals[BEFORE].status.conditions, ConditionType.APPROVED
-    )
+    found = conditions.find(at_gate.hub.approvals[BEFORE].status.conditions, ConditionType.APPROVED)
     assert found is not None
     assert found.message == "looks good (by an unknown user of Temporal, who says: alice)"
 

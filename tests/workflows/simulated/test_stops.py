@@ -120,6 +120,7 @@ def test_with_all_its_clusters_done_a_stopped_stage_is_not_over(begin: Begin) ->
 
     run.resume()
     run.until_handed_out("b")
+    run.wait(1)
     assert run.stage().conditions[-1].reason == "StageUpdatingSucceeded"
 
 
@@ -137,9 +138,7 @@ def test_a_person_is_told_how_many_clusters_are_waited_for(begin: Begin) -> None
     run = begin(stage("one", "a", "b", "c", max_concurrency=2))
     run.until_handed_out("a", "b")
     told = run.update("pause", ChangeState(by="alice")).result(Answer).text
-    assert told == (
-        "run v2 stops: 2 clusters in flight will be waited for, no other is started"
-    )
+    assert told == ("run v2 stops: 2 clusters in flight will be waited for, no other is started")
     run.report("a", "b")
     run.until_phase(Phase.STOPPED)
     assert run.update("pause", ChangeState()).result(Answer).text == "run v2 is stopped"

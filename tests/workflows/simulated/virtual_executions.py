@@ -5,18 +5,15 @@ then it stays open, news wait, and a worker reports every 8 s that it lives.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from temporalio.api.common.v1 import Payload
 from temporalio.api.failure.v1 import Failure
-from temporalio.converter import DataConverter
-from temporalio.plugin import SimplePlugin
 
 from tests.workflows.simulated import sdk_instance
-from tests.workflows.simulated.activity_attempts import Activity, ActivityCode
-from tests.workflows.simulated.histories import History, LimitExceededError, Limits
+from tests.workflows.simulated.histories import History
+from tests.workflows.simulated.pending_activities import PendingActivities, Setting
 from tests.workflows.simulated.recordings import Recording
 from tests.workflows.simulated.sdk_instance import (
     ActivityCall,
@@ -33,7 +30,6 @@ from tests.workflows.simulated.sdk_instance import (
     UpdateAnswer,
     Upsert,
 )
-from tests.workflows.simulated.timeline import Timeline
 
 LATENCY: Final = timedelta(milliseconds=5)
 """From news to the workflow task about it; news that come meanwhile are in the same task."""
@@ -42,25 +38,6 @@ TASK_HEARTBEAT: Final = timedelta(seconds=8)
 TASK: Final = ("WORKFLOW_TASK_SCHEDULED", "WORKFLOW_TASK_STARTED", "WORKFLOW_TASK_COMPLETED")
 CHANGE_VERSION: Final = "UPSERT_WORKFLOW_SEARCH_ATTRIBUTES"
 """With each patch marker, the SDK writes a search attribute that names it."""
-
-
-class Activities(Protocol):
-    """The activities that a worker has to offer."""
-
-    def code(self, activity_type: str) -> ActivityCode:
-        """Return what an activity does."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What is the same for all executions of a workflow."""
-
-    timeline: Timeline
-    activities: Activities
-    plugin: SimplePlugin
-    converter: DataConverter
-    limits: Limits
-    sandboxed: bool
 
 
 class Execution:
@@ -98,7 +75,9 @@ class Execution:
         self._task_planned = False
         self._tasks = 0
         self._timers: dict[int, object] = {}
-        self._activities: dict[int, Activity] = {}
+        self._activities = PendingActivities(
+            setting, ended=self._ended, worker_away=self._worker_away
+        )
         self._worker_back: datetime = setting.timeline.now
         self.history.add("WORKFLOW_EXECUTION_STARTED", payload=_size(start.arguments))
         self._plan_task()
@@ -108,7 +87,7 @@ class Execution:
     def signal(self, name: str, arguments: Sequence[Payload]) -> None:
         """Take a signal."""
         self.history.add("WORKFLOW_EXECUTION_SIGNALED", payload=_size(arguments))
-        self._tell(sdk_instance.signal(name, arguments))
+        self._tell(sdk_instance.signal(name, arguments, event=self.history.events))
 
     def update(self, name: str, arguments: Sequence[Payload], *, id_: str) -> None:
         """Take an update; history knows of it once it is accepted."""
@@ -174,8 +153,7 @@ class Execution:
     def _complete_task(self) -> None:
         """Complete the open task, unless a local activity is under way in it."""
         closes = any(isinstance(each, Close) for each in self._outbox)
-        local = any(each.call.local for each in self._activities.values())
-        if self._task is None or (local and not closes):
+        if self._task is None or (self._activities.has_local and not closes):
             return
         if closes and self._waiting:
             # It must not end with news that nobody has looked at.
@@ -221,7 +199,7 @@ class Execution:
             return self._cancel_activity(command.seq)
         if isinstance(command, ActivityCall) and command.local:
             self._task_locals.append(command.seq)
-            self._schedule(command)
+            self._activities.schedule(command)
         else:
             self._outbox.append(command)
         return None
@@ -237,7 +215,7 @@ class Execution:
                 payload = _size(command.arguments) + command.summary.ByteSize()
                 self.history.add("ACTIVITY_TASK_SCHEDULED", payload=payload)
                 self.history.activities[command.type] += 1
-                self._schedule(command)
+                self._activities.schedule(command)
             case TimerStart():
                 self._start_timer(command)
             case TimerCancel():
@@ -268,29 +246,12 @@ class Execution:
     def _close(self, close: Close) -> None:
         self.history.add(f"WORKFLOW_EXECUTION_{close.how.upper()}")
         self.is_open = False
-        for activity in self._activities.values():
-            activity.give_up()
+        self._activities.give_up()
         self._closed(close)
 
     # -- activities ------------------------------------------------------------------------
 
-    def _schedule(self, call: ActivityCall) -> None:
-        setting = self._setting
-        activity = self._activities[call.seq] = Activity(
-            call,
-            setting.activities.code(call.type),
-            timeline=setting.timeline,
-            converter=setting.converter.payload_converter,
-            ended=self._ended,
-            worker_back=self._worker_away,
-        )
-        if len(self._activities) > setting.limits.pending_activities:
-            raise LimitExceededError(f"{len(self._activities)} pending activities")
-        setting.timeline.after(timedelta(0), activity.begin)
-
-    def _ended(self, activity: Activity, result: object, failure: Failure | None) -> None:
-        call = activity.call
-        del self._activities[call.seq]
+    def _ended(self, call: ActivityCall, result: object, failure: Failure | None) -> None:
         if failure:
             job, size = sdk_instance.activity_failed(call.seq, failure), failure.ByteSize()
         else:
@@ -306,18 +267,17 @@ class Execution:
         self._complete_task()
 
     def _cancel_activity(self, seq: int) -> Job | None:
-        activity = self._activities.pop(seq, None)
-        if activity is None:
+        call = self._activities.cancel(seq)
+        if call is None:
             # Not even sent, or its end is not told yet.
             self._outbox = [each for each in self._outbox if not _calls(each, seq)]
             self._waiting = [each for each in self._waiting if each.resolve_activity.seq != seq]
             return sdk_instance.activity_cancelled(seq)
-        activity.give_up()
-        if not activity.call.local:
+        if not call.local:
             self.history.add("ACTIVITY_TASK_CANCEL_REQUESTED")
-        if activity.call.heartbeat:
+        if call.heartbeat:
             # Its code learns of it by its next heartbeat, and its end is an event too.
-            self._setting.timeline.after(activity.call.heartbeat * 0.8, self._cancelled)
+            self._setting.timeline.after(call.heartbeat * 0.8, self._cancelled)
         return sdk_instance.activity_cancelled(seq)
 
     def _cancelled(self) -> None:
@@ -331,11 +291,7 @@ class Execution:
         """Kill the worker; another one is there after some time, and knows only what is history."""
         timeline = self._setting.timeline
         self._worker_back = timeline.now + away
-        for activity in self._activities.values():
-            if activity.call.local:
-                activity.give_up()
-            else:
-                activity.lose_worker()
+        self._activities.lose_worker()
         if self._task is None:
             self._forget()
         else:
@@ -353,17 +309,9 @@ class Execution:
         self._recording.take_back(begun)
         self._waiting = [*self._task_jobs, *self._waiting]
         self._task, self._outbox = None, []
-        self._redo_local_activities()
+        self._activities.redo_local(forgotten=self._task_locals)
         self._forget()
         self._plan_task()
-
-    def _redo_local_activities(self) -> None:
-        for seq, activity in list(self._activities.items()):
-            if activity.call.local:
-                activity.give_up()
-                del self._activities[seq]
-                if seq not in self._task_locals:
-                    self._schedule(activity.call)
 
     def _forget(self) -> None:
         self._instance.evict()

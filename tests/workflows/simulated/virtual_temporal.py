@@ -1,4 +1,4 @@
-"""A workflow with all its executions, as its client sees it: messages in, answers and result out."""
+"""A workflow with all its executions, as a client sees it: messages in, answers out."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from temporalio.worker import ReplayerConfig
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from tests.workflows.simulated.histories import Limits
+from tests.workflows.simulated.pending_activities import Activities, Setting
 from tests.workflows.simulated.sdk_instance import Close, Start, UpdateAnswer
 from tests.workflows.simulated.timeline import Timeline
-from tests.workflows.simulated.virtual_executions import Activities, Execution, Setting
+from tests.workflows.simulated.virtual_executions import Execution
 
 AnswerT = TypeVar("AnswerT")
 LONG: Final = timedelta(days=365)
