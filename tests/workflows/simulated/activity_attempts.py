@@ -59,10 +59,14 @@ class Attempt:
         """Leave it open for somebody else to complete."""
         self.is_detached = True
 
+    def close(self) -> None:
+        """End it without anybody being told."""
+        self.is_open, self._is_over = False, True
+
     def complete(self, result: object = None) -> None:
         """End it well."""
         if self.is_open:
-            self.is_open, self._is_over = False, True
+            self.close()
             self._activity.completed(result)
 
     def fail(self, kind: str, message: str = "", *, final: bool = False) -> None:
@@ -72,8 +76,19 @@ class Attempt:
         failure = Failure(message=message or kind)
         failure.application_failure_info.type = kind
         failure.application_failure_info.non_retryable = final
-        self.is_open, self._is_over = False, True
+        self.close()
         self._activity.failed(failure, final=final)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its worker died, and Temporal has not noticed yet."""
+        return not (self.is_open or self._is_over)
+
+    def fail_lost(self) -> None:
+        """End it in place of its worker."""
+        if self.is_lost:
+            self.is_open = True
+            self.fail("WorkerLost")
 
     def lose_worker(self) -> None:
         """Have its worker die; without a heartbeat it is missed when its time is over."""
@@ -88,7 +103,7 @@ class Attempt:
             return
         failure = Failure(message="activity timeout")
         failure.timeout_failure_info.timeout_type = kind
-        self.is_open, self._is_over = False, True
+        self.close()
         self._activity.failed(failure, final=False)
 
 
@@ -147,7 +162,8 @@ class Activity:
 
     def give_up(self) -> None:
         """Nobody waits for it any more."""
-        self.is_wanted = self._attempt.is_open = False
+        self.is_wanted = False
+        self._attempt.close()
 
     def lose_worker(self) -> None:
         """Have the worker die that it is on."""

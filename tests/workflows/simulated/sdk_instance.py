@@ -4,8 +4,8 @@ The only module that uses what the SDK keeps private: how an instance is made, a
 messages in which its Rust core and its Python part talk. A new SDK may change them without a word;
 `test_sdk_instance.py` notices, and says what to do.
 
-The workflow runs in the product's own sandbox where a test asks for it. Not in every test: each
-instance there imports all modules of the workflow anew, some ten times the cost of a short run.
+The workflow runs in the product's own sandbox where a test asks for it. Not in every test: the
+sandbox imports all modules of the workflow anew for each instance, which doubles what a run costs.
 """
 
 import asyncio
@@ -224,7 +224,8 @@ def activity_cancelled(seq: int) -> Job:
     job.resolve_activity.seq = seq
     failure = job.resolve_activity.result.cancelled.failure
     failure.message = "Activity cancelled"
-    failure.canceled_failure_info.SetInParent()
+    failure.activity_failure_info.SetInParent()
+    failure.cause.canceled_failure_info.SetInParent()
     return job
 
 

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
+from activities.follower import REPAIR_EVERY, REPAIR_FIRST
 from activities.requests import (
     AcceptApproval,
     ApprovalState,
@@ -91,10 +93,13 @@ class SimulatedActivities:
         self.most_writes_at_once = 0
         self._open_writes: list[Attempt] = []
         self._clusters: dict[str, Attempt] = {}
+        """Attempts that the followers complete."""
+        self._unwritten: dict[str, Attempt] = {}
+        """Attempts that have not written their binding yet, by activity."""
         self._followers: list[tuple[Attempt, FollowBindings]] = []
         self._waiters: dict[str, Attempt] = {}
         self.begun: Callable[[str], None] = lambda _: None
-        """Told of each cluster that is handed out."""
+        """Told of each cluster whose binding is written."""
 
     def code(self, activity_type: str) -> ActivityCode:
         """Return what an activity does."""
@@ -115,16 +120,30 @@ class SimulatedActivities:
     def _do(self, activity_type: str, attempt: Attempt) -> None:
         self.attempts[activity_type] += 1
         seconds = self.takes.get(activity_type, SECONDS)
+        if activity_type == "write_status":
+            self._open_writes = [each for each in self._open_writes if each.is_open] + [attempt]
+            self.most_writes_at_once = max(self.most_writes_at_once, len(self._open_writes))
+        if activity_type in ("update_cluster", "remove_cluster"):
+            self._unwritten[attempt.call.id] = attempt
+            if attempt.number == 1:
+                self._hand_out(activity_type, attempt)
         fault = self.faults.get(activity_type)
         if fault and fault.attempts > 0:
             fault.attempts -= 1
             end = partial(attempt.fail, fault.kind, fault.message, final=fault.final)
             attempt.after(seconds, end)
-            return
-        if activity_type == "write_status":
-            self._open_writes = [each for each in self._open_writes if each.is_open] + [attempt]
-            self.most_writes_at_once = max(self.most_writes_at_once, len(self._open_writes))
-        attempt.after(seconds, partial(getattr(self, f"_{activity_type}"), attempt))
+        else:
+            attempt.after(seconds, partial(getattr(self, f"_{activity_type}"), attempt))
+
+    def _hand_out(self, activity_type: str, attempt: Attempt) -> None:
+        if activity_type == "update_cluster":
+            cluster = attempt.request(UpdateCluster).cluster
+            self.handed_out.append(cluster)
+        else:
+            cluster = attempt.request(RemoveCluster).cluster
+            self.removed.append(cluster)
+        self.in_flight.add(cluster)
+        self.most_in_flight = max(self.most_in_flight, len(self.in_flight))
 
     # -- the plan --------------------------------------------------------------------------
 
@@ -223,26 +242,22 @@ class SimulatedActivities:
         request = attempt.request(UpdateCluster)
         cluster = request.cluster
         self.bindings[cluster] = request.binding
-        if attempt.number == 1:
-            self.handed_out.append(cluster)
         if cluster not in self._hub.bindings:
+            del self._unwritten[attempt.call.id]
             attempt.complete(ClusterUpdated(gone=True))
             return
         self._leave_open(attempt, cluster)
 
     def _remove_cluster(self, attempt: Attempt) -> None:
         cluster = attempt.request(RemoveCluster).cluster
-        if attempt.number == 1:
-            self.removed.append(cluster)
         self._hub.begin_removal(cluster)
         self._leave_open(attempt, cluster)
 
     def _leave_open(self, attempt: Attempt, cluster: str) -> None:
         """Have the cluster's follower complete it."""
         attempt.detach()
+        del self._unwritten[attempt.call.id]
         self._clusters[cluster] = attempt
-        self.in_flight.add(cluster)
-        self.most_in_flight = max(self.most_in_flight, len(self.in_flight))
         self.begun(cluster)
         self.notice(cluster)
 
@@ -252,6 +267,17 @@ class SimulatedActivities:
         self._followers.append((attempt, request))
         for cluster in list(self._clusters):
             self.notice(cluster)
+        self._plan_repair(attempt, REPAIR_FIRST if attempt.number > 1 else REPAIR_EVERY)
+
+    def _plan_repair(self, follower: Attempt, pause: timedelta) -> None:
+        follower.after(pause.total_seconds(), partial(self._repair, follower))
+
+    def _repair(self, follower: Attempt) -> None:
+        """Have attempts repeated whose worker died before it wrote the binding."""
+        for attempt in list(self._unwritten.values()):
+            attempt.fail_lost()
+        if self._unwritten:
+            self._plan_repair(follower, REPAIR_EVERY)
 
     def _await_cluster(self, attempt: Attempt) -> None:
         cluster = attempt.request(UpdateCluster).cluster

@@ -36,8 +36,7 @@ LATENCY: Final = timedelta(milliseconds=5)
 TASK_TIMEOUT: Final = timedelta(seconds=10)
 TASK_HEARTBEAT: Final = timedelta(seconds=8)
 TASK: Final = ("WORKFLOW_TASK_SCHEDULED", "WORKFLOW_TASK_STARTED", "WORKFLOW_TASK_COMPLETED")
-CHANGE_VERSION: Final = "UPSERT_WORKFLOW_SEARCH_ATTRIBUTES"
-"""With each patch marker, the SDK writes a search attribute that names it."""
+UPSERTED: Final = "UPSERT_WORKFLOW_SEARCH_ATTRIBUTES"
 
 
 class Execution:
@@ -222,10 +221,11 @@ class Execution:
                 if self._timers.pop(command.seq, None):
                     self.history.add("TIMER_CANCELED")
             case Patch():
-                self.history.add("MARKER_RECORDED", CHANGE_VERSION)
+                # The SDK names it in a search attribute too.
+                self.history.add("MARKER_RECORDED", UPSERTED)
             case Upsert():
                 self.search_attributes.update(command.values)
-                self.history.add(CHANGE_VERSION, payload=_size(command.values.values()))
+                self.history.add(UPSERTED, payload=_size(command.values.values()))
             case UpdateAnswer():
                 how = "ACCEPTED" if command.is_acceptance else "COMPLETED"
                 self.history.add(f"WORKFLOW_EXECUTION_UPDATE_{how}")

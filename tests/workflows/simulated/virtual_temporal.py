@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import count
@@ -104,6 +105,15 @@ class VirtualTemporal:
     def events(self) -> int:
         """Events of history, of all executions."""
         return sum(each.history.events for each in self.executions)
+
+    @property
+    def search_attributes(self) -> dict[str, str]:
+        """What the workflow has set, over all executions."""
+        return {
+            name: json.loads(payload.data)
+            for each in self.executions
+            for name, payload in each.search_attributes.items()
+        }
 
     # -- messages --------------------------------------------------------------------------
 
