@@ -33,6 +33,7 @@ from temporalio.worker import (
     WorkflowInstance,
     WorkflowInstanceDetails,
     WorkflowInterceptorClassInput,
+    WorkflowRunner,
 )
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 from temporalio.workflow import Info, _Definition
@@ -323,7 +324,9 @@ class Instance:
         config = plugin.configure_replayer(
             ReplayerConfig(workflows=[], workflow_runner=SandboxedWorkflowRunner())
         )
-        runner = config["workflow_runner"] if sandboxed else UnsandboxedWorkflowRunner()
+        runner: WorkflowRunner = UnsandboxedWorkflowRunner()
+        if sandboxed:
+            runner = config["workflow_runner"]
         details = _details(start, config)
         self._start: Start | None = start
         self._instance = asyncio.run(_made(runner, details))
@@ -352,9 +355,7 @@ class Instance:
         self._instance.activate(WorkflowActivation(run_id="evicted", jobs=[job]))
 
 
-async def _made(
-    runner: UnsandboxedWorkflowRunner, details: WorkflowInstanceDetails
-) -> WorkflowInstance:
+async def _made(runner: WorkflowRunner, details: WorkflowInstanceDetails) -> WorkflowInstance:
     """Make an instance, which has to happen while an event loop runs."""
     return runner.create_instance(details)
 

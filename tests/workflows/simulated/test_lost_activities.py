@@ -1,6 +1,5 @@
 """Activities that fail, are lost with their worker, or whose hub is away."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from planning.runs.phases import Phase
 from tests.planning.run_samples import APPROVAL
 from tests.workflows.simulated.conftest import Begin
-from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
+from tests.workflows.simulated.simulated_runs import stage
 from workflows.calls import LOST_AFTER
 
 
@@ -112,18 +111,12 @@ def test_events_that_cannot_be_written_hold_up_only_the_end_and_not_for_long(
     for failing in (0, 1000):
         run = begin(stage("one", "a", "b"), takes=10)
         run.activities.fail("record_events", attempts=failing)
-        run.until(lambda run=run: run.phase is Phase.SUCCEEDED, "the status says so")
+        run.until_phase(Phase.SUCCEEDED)
         said_at = run.timeline.now
         run.outcome()
         ends.append((said_at, run.timeline.now - said_at))
     assert ends[0][0] == ends[1][0]
     assert ends[1][1] < timedelta(seconds=20)
-
-
-# -- bugs ----------------------------------------------------------------------------------
-
-
-Deed = Callable[[SimulatedRun], None]
 
 
 def test_an_approval_request_that_never_was_is_no_reason_to_go_on(begin: Begin) -> None:

@@ -95,8 +95,7 @@ class Everything:
     @workflow.run
     async def run(self, word: Word) -> Word:
         """Do one thing."""
-        result: str = await getattr(self, f"_{word.text}")()
-        return Word(text=result)
+        return Word(text=await getattr(self, f"_{word.text}")())
 
     @workflow.signal
     def tell(self, word: Word) -> None:
@@ -135,7 +134,7 @@ class Everything:
             heartbeat_timeout=timedelta(seconds=3),
             retry_policy=FEW,
         )
-        return answer.text
+        return str(answer.text)
 
     async def _local(self) -> str:
         answer = await workflow.execute_local_activity(

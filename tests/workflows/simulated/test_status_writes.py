@@ -51,6 +51,7 @@ def test_a_write_holds_what_has_changed_and_the_whole_is_written_once(begin: Beg
     run.outcome()
     first, *others = run.activities.writes
     assert first.paths == WHOLE
+    assert first.local, "of which history keeps the answer only"
     assert WHOLE not in [each.paths for each in others]
     assert max(len(clusters_of(each.paths)) for each in others) == 2
 
