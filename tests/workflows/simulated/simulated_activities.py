@@ -84,8 +84,8 @@ class SimulatedActivities:
         """Clusters, in the order in which the workflow handed them out."""
         self.removed: list[str] = []
         """Clusters whose binding was deleted, in that order."""
-        self.bindings: dict[str, str] = {}
-        """The binding by which each cluster was handed out last."""
+        self.written: dict[str, UpdateCluster] = {}
+        """What each cluster's binding was written for last."""
         self.in_flight: set[str] = set()
         self.most_in_flight = 0
         """How many clusters were in flight at once, at the most."""
@@ -170,7 +170,8 @@ class SimulatedActivities:
             _fail_for_good(attempt, error)
         else:
             name = f"{PLACEMENT}-{request.index}-snapshot"
-            attempt.complete(SnapshotFacts(index=request.index, name=name))
+            overrides = list(self._hub.overrides)
+            attempt.complete(SnapshotFacts(index=request.index, name=name, overrides=overrides))
 
     # -- the run ---------------------------------------------------------------------------
 
@@ -241,7 +242,7 @@ class SimulatedActivities:
     def _update_cluster(self, attempt: Attempt) -> None:
         request = attempt.request(UpdateCluster)
         cluster = request.cluster
-        self.bindings[cluster] = request.binding
+        self.written[cluster] = request
         if cluster not in self._hub.bindings:
             del self._unwritten[attempt.call.id]
             attempt.complete(ClusterUpdated(gone=True))

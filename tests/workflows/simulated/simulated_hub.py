@@ -18,6 +18,7 @@ from api.strategies import Stage, StrategySpec
 from planning import conditions
 from planning.events import Event
 from planning.identity import RunRef
+from planning.overrides.applicable import ClusterOverrides
 from planning.runs import phases
 from planning.runs.facts import BindingFact, ClusterFact, HubFacts, PlacementFact, PolicyFact
 from planning.runs.phases import Phase
@@ -46,6 +47,8 @@ class SimulatedHub:
         self.phases: list[Phase] = []
         """What the run went through, as far as somebody who watches it saw."""
         self.snapshots = ["1"]
+        self.overrides: list[ClusterOverrides] = []
+        """Overrides of the clusters, as they are now."""
         self.approvals: dict[str, BaseApprovalRequest] = {}
         self.events: list[Event] = []
         self.strategy: StrategySpec | None = StrategySpec(stages=stages)

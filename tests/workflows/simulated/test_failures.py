@@ -159,4 +159,4 @@ def test_a_binding_that_was_replaced_before_its_turn_is_written_under_its_new_na
     run.wait(5)
     run.report("a")
     run.until_handed_out("b")
-    assert run.activities.bindings["b"] == "web-b-again"
+    assert run.activities.written["b"].binding == "web-b-again"

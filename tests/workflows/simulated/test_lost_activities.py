@@ -43,9 +43,9 @@ def test_a_cluster_whose_worker_dies_before_its_binding_is_written_is_written_by
     run.activities.takes["update_cluster"] = 1
     run.until(lambda: run.activities.attempts["update_cluster"] == 1, "the cluster has its turn")
     run.temporal.lose_worker()
-    assert run.activities.bindings == {}
+    assert run.activities.written == {}
     assert run.outcome().reason == "UpdateRunSucceeded"
-    assert run.activities.bindings == {"a": "web-a"}
+    assert run.activities.written["a"].binding == "web-a"
 
 
 @pytest.mark.parametrize(
