@@ -159,4 +159,5 @@ def test_a_binding_that_was_replaced_before_its_turn_is_written_under_its_new_na
     run.wait(5)
     run.report("a")
     run.until_handed_out("b")
+    run.wait(1)
     assert run.activities.written["b"].binding == "web-b-again"

@@ -70,7 +70,7 @@ def test_the_plan_is_there_to_be_seen_before_anything_is_done(begin: Begin) -> N
     run.activities.takes["write_status"] = 3
     seen: list[list[Phase]] = []
     run.activities.begun = lambda _: seen.append(list(run.hub.phases))
-    run.until_handed_out("a")
+    run.until(lambda: bool(seen), "the binding is written")
     assert seen == [[Phase.PLANNED]]
 
 
