@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from temporalio.client import Client
 from temporalio.testing import ActivityEnvironment
 
 from activities.events import EventActivities, write
@@ -18,8 +17,7 @@ from planning.events import Event, Subject
 from planning.identity import RunRef
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement, says
-from tests.workflows.runs import reaches, started, workflow_id
-from workflows.messages import Approve, ChangeState
+from tests.workflows.runs import started
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -52,111 +50,6 @@ async def prepare(placement: HandPlacement, unique: str, *stages: Json, clusters
 
 def flag(placement: HandPlacement) -> str:
     return f" -n {placement.namespace}" if placement.namespace else ""
-
-
-async def test_a_run_tells_from_its_plan_to_its_end(
-    placement: HandPlacement, unique: str, scope: Scope
-) -> None:
-    wait = {"type": "TimedWait", "waitTime": "1s"}
-    await prepare(
-        placement,
-        unique,
-        {"name": "one", "beforeStageTasks": [APPROVAL], "afterStageTasks": [wait]},
-        clusters=2,
-    )
-    await placement.member(f"{unique}-gone", {})
-    await placement.binding(f"{unique}-gone", state="Unscheduled")
-    await placement.create_run(unique, unique, index="0")
-    await reaches(placement, unique, "UpdateRunWaiting")
-    await eventually(lambda: placement.find_approval(f"{unique}-before-one"), bool)
-    await placement.approve(f"{unique}-before-one")
-    for cluster in (f"{unique}-0", f"{unique}-1"):
-        await started(placement, cluster)
-        await placement.report(cluster)
-
-    request = f"{scope.approval} {unique}-before-one"
-    command = f"fleetgate approve {unique} one --before{flag(placement)}"
-    assert await told(placement, unique, "Succeeded") == [
-        ("Initialized", "Planned 2 clusters in 1 stage, for resource snapshot 0"),
-        ("Waiting", f"Waiting before stage one for {request} to be approved ({command})"),
-        ("Approved", "The approval before stage one was given: lgtm"),
-        ("StageStarted", "Stage one started: 2 clusters, 1 at a time"),
-        ("Waiting", "Waiting after stage one for 1s to pass"),
-        ("StageStarted", "Stage kubernetes-fleet.io/deleteStage started: 1 cluster to be removed"),
-        ("Succeeded", "All stages are completed successfully"),
-    ]
-
-
-async def test_an_approval_through_temporal_says_who_gave_it(
-    placement: HandPlacement, unique: str, scope: Scope, temporal: Client
-) -> None:
-    await prepare(placement, unique, {"name": "one", "beforeStageTasks": [APPROVAL]})
-    await placement.create_run(unique, unique, index="0")
-    run = await reaches(placement, unique, "UpdateRunWaiting")
-    handle = temporal.get_workflow_handle(workflow_id(run, scope))
-    await handle.execute_update("approve", Approve(by="alice", comment="looks good"))
-    text = "looks good (by an unknown user of Temporal, who says: alice)"
-    assert ("Approved", f"The approval before stage one was given: {text}") in (
-        await told(placement, unique, "StageStarted")
-    )
-
-
-async def test_a_stop_and_a_resume_are_told(
-    placement: HandPlacement, unique: str, scope: Scope, temporal: Client
-) -> None:
-    await prepare(placement, unique, {"name": "one"}, clusters=2)
-    await placement.create_run(unique, unique, index="0", state="Initialize")
-    run = await reaches(placement, unique, "UpdateRunInitializedSuccessfully", kind="Initialized")
-    await placement.set_state(unique, "Run")
-    await started(placement, f"{unique}-0")
-    await placement.set_state(unique, "Stop")
-    await placement.report(f"{unique}-0")
-    await reaches(placement, unique, "UpdateRunStopped")
-    handle = temporal.get_workflow_handle(workflow_id(run, scope))
-    await handle.execute_update("resume", ChangeState())
-    plan = "Planned 2 clusters in 1 stage, for resource snapshot 0"
-    resumed = "The update run was resumed by an unknown user of Temporal"
-    assert await told(placement, unique, "Resumed") == [
-        ("Initialized", f"{plan}; set spec.state to Run to start"),
-        ("StageStarted", "Stage one started: 2 clusters, 1 at a time"),
-        ("Stopped", "The update run has been stopped; set spec.state to Run to go on"),
-        ("Resumed", f"{resumed}; it goes on where it was stopped"),
-    ]
-
-
-async def test_a_stuck_cluster_is_a_warning(placement: HandPlacement, unique: str) -> None:
-    await prepare(placement, unique, {"name": "one"})
-    await placement.create_run(unique, unique, index="0")
-    run = await reaches(placement, unique, "UpdateRunStuck")
-    message = (
-        f"The updateRun is stuck waiting for {unique}-0 cluster(s) in stage one to finish "
-        "updating, please check placement status for potential errors"
-    )
-    assert (await told(placement, unique, "Stuck"))[-1] == ("Stuck", message)
-    assert (await events_of(placement.hub, run))[-1]["type"] == "Warning"
-
-
-async def test_a_run_that_cannot_begin_warns_with_its_reason(
-    placement: HandPlacement, unique: str
-) -> None:
-    await prepare(placement, unique, {"name": "one"})
-    await placement.create_run(unique, unique, index="7")
-    [(reason, message)] = await told(placement, unique, "Failed")
-    assert reason == "Failed"
-    assert "no resourceSnapshots with index `7` found" in message
-
-
-async def test_a_run_that_cannot_go_on_warns_with_its_reason(
-    placement: HandPlacement, unique: str
-) -> None:
-    await prepare(placement, unique, {"name": "one", "beforeStageTasks": [APPROVAL]})
-    await placement.create_run(unique, unique, index="0")
-    await reaches(placement, unique, "UpdateRunWaiting")
-    await placement.hub.delete(
-        placement.scope.placement, placement.name, namespace=placement.namespace
-    )
-    _, message = (await told(placement, unique, "Failed"))[-1]
-    assert message.endswith("parent placement not found")
 
 
 async def test_kubectl_shows_the_events_of_a_run(

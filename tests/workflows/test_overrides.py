@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from api import names
 from api.kinds import NAMESPACE
 from hub import Hub, Json
 from tests.support.eventually import eventually
@@ -13,10 +12,9 @@ from tests.support.hand_overrides import (
     OVERRIDES_OF_ALL,
     HandOverrides,
     by_labels,
-    by_name,
     selector,
 )
-from tests.support.hand_placement import HandPlacement, says
+from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import reaches, started
 
 pytestmark = [pytest.mark.usefixtures("engine"), *OVERRIDES_OF_ALL]
@@ -69,30 +67,6 @@ def of_clusters(run: Json) -> dict[str, tuple[list[str], list[Json]]]:
     }
 
 
-async def test_a_run_notes_overrides_and_writes_them_into_bindings(
-    placement: HandPlacement, clusters: list[str], overrides: HandOverrides, unique: str
-) -> None:
-    first, second, third = clusters
-    cluster_wide = await overrides.cluster(unique, selector("Namespace", unique), by_name(first))
-    everywhere = await overrides.namespaced("b", unique, CONFIG_MAP, by_labels(env=unique))
-    special = await overrides.namespaced("a", unique, CONFIG_MAP, by_name(second))
-    both = [{"name": each, "namespace": unique} for each in (special, everywhere)]
-    wanted = {
-        first: ([cluster_wide], both[1:]),
-        second: ([], both),
-        third: ([], both[1:]),
-    }
-
-    await placement.create_run(unique, unique, index="0")
-
-    for cluster in clusters:
-        binding = await started(placement, cluster)
-        assert recorded(binding["spec"]) == wanted[cluster]
-        await placement.report(cluster)
-    run = await reaches(placement, unique, "UpdateRunSucceeded", kind="Succeeded")
-    assert of_clusters(run) == wanted
-
-
 async def test_an_override_that_changes_later_is_for_the_next_run(
     placement: HandPlacement, clusters: list[str], overrides: HandOverrides, unique: str
 ) -> None:
@@ -119,62 +93,3 @@ async def test_an_override_that_changes_later_is_for_the_next_run(
     assert binding["spec"]["resourceSnapshotName"] == f"{unique}-0-snapshot"
     following = await placement.read_run(f"{unique}-next")
     assert of_clusters(following) == dict.fromkeys(clusters, changed)
-
-
-async def test_a_stopped_run_goes_on_with_the_overrides_it_had(
-    placement: HandPlacement, clusters: list[str], overrides: HandOverrides, unique: str
-) -> None:
-    old = await overrides.namespaced("ro", unique, CONFIG_MAP, by_name(clusters[0]))
-    await placement.create_run(unique, unique, index="0", state="Initialize")
-    await reaches(placement, unique, "UpdateRunInitializedSuccessfully", kind="Initialized")
-
-    await overrides.retire(old)
-    await placement.set_state(unique, "Run")
-
-    binding = await started(placement, clusters[0])
-    assert recorded(binding["spec"]) == ([], [{"name": old, "namespace": unique}])
-
-
-async def test_clusters_that_leave_have_no_overrides(
-    placement: HandPlacement, clusters: list[str], overrides: HandOverrides, unique: str
-) -> None:
-    leaving = clusters[2]
-    await placement.hub.patch(
-        placement.scope.binding,
-        placement.binding_name(leaving),
-        {"spec": {"state": "Unscheduled"}},
-        namespace=placement.namespace,
-    )
-    everywhere = await overrides.namespaced("ro", unique, CONFIG_MAP, EVERYWHERE)
-
-    await placement.create_run(unique, unique, index="0", state="Initialize")
-
-    run = await reaches(placement, unique, "UpdateRunInitializedSuccessfully", kind="Initialized")
-    noted: tuple[list[str], list[Json]] = ([], [{"name": everywhere, "namespace": unique}])
-    assert of_clusters(run) == dict.fromkeys(clusters[:2], noted)
-    assert run["status"]["deletionStageStatus"] == {
-        "stageName": names.DELETION_STAGE,
-        "clusters": [{"clusterName": leaving}],
-    }
-
-
-async def test_an_invalid_override_ends_the_initialization(
-    placement: HandPlacement, clusters: list[str], overrides: HandOverrides, unique: str
-) -> None:
-    wrong: Json = {"matchExpressions": [{"key": "env", "operator": "In"}]}
-    where = {"clusterSelectorTerms": [{"labelSelector": wrong}]}
-    await overrides.namespaced("ro", unique, CONFIG_MAP, where)
-
-    await placement.create_run(unique, unique, index="0")
-
-    run = await reaches(placement, unique, "UpdateRunInitializedFailed", kind="Initialized")
-    assert says(run, "Initialized")[2].startswith(
-        "cannot continue the updateRun: failed to validate the updateRun: "
-        "unexpected behavior which cannot be handled by the controller: "
-        f"invalid cluster label selector of ResourceOverrideSnapshot `{unique}/ro-0`: "
-    )
-    # What was found out before stays in the status; nothing was written to a binding.
-    assert list(of_clusters(run)) == clusters
-    assert "resourceSnapshotIndexUsed" not in run["status"]
-    for cluster in clusters:
-        assert (await placement.read_binding(cluster))["spec"]["state"] == "Scheduled"

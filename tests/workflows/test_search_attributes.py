@@ -1,19 +1,16 @@
 """Finding runs in Temporal by what they are about and where they are."""
 
 import pytest
-from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
 
 from api.kinds import Scope
 from tests.planning.run_samples import CLUSTER_RUN, NAMESPACED_RUN, facts, ledger
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
-from tests.workflows.runs import rolled_out, started, workflow_id
+from tests.workflows.runs import started, workflow_id
 from workflows import search_attributes
 
 served = pytest.mark.usefixtures("engine")
-MOST_CHANGES = 8
-"""Of a run of one stage: planned, running, waiting, running, waiting for time, running, ended."""
 
 
 def test_a_run_says_at_its_start_what_it_is_about() -> None:
@@ -69,21 +66,3 @@ async def test_a_run_is_found_by_where_it_is(
     await placement.report(unique)
     query = f'{about} and FleetgateState = "succeeded" and FleetgateStage = ""'
     await eventually(lambda: find(temporal, query), lambda found: found == ids)
-
-
-@served
-async def test_history_does_not_grow_with_the_clusters_for_it(
-    placement: HandPlacement, scope: Scope, temporal: Client, unique: str
-) -> None:
-    clusters = [f"{unique}-{number}" for number in range(MOST_CHANGES + 1)]
-    run = await rolled_out(placement, unique, clusters)
-
-    workflow = temporal.get_workflow_handle(workflow_id(run, scope))
-    await workflow.result()
-    changes = [
-        event.upsert_workflow_search_attributes_event_attributes.search_attributes
-        async for event in workflow.fetch_history_events()
-        if event.event_type == EventType.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES
-    ]
-    own = [each for each in changes if "FleetgateState" in each.indexed_fields]
-    assert 0 < len(own) < MOST_CHANGES

@@ -1,0 +1,154 @@
+"""The objects of the hub that a run is about, and what people and controllers do to them.
+
+Decisions that activities and bridge share with the product are the product's own, from `planning`:
+whether an approval counts, whether facts are settled, which snapshot there is.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import jsonpatch
+
+from api.applying import ApplyStrategy
+from api.approvals import ApprovalRequestSpec, BaseApprovalRequest
+from api.base import ObjectMeta
+from api.reasons import ConditionType
+from api.runs import RunState, UpdateRunSpec, UpdateRunStatus
+from api.strategies import Stage, StrategySpec
+from planning import conditions
+from planning.events import Event
+from planning.identity import RunRef
+from planning.overrides.applicable import ClusterOverrides
+from planning.runs import phases
+from planning.runs.facts import BindingFact, ClusterFact, HubFacts, PlacementFact, PolicyFact
+from planning.runs.phases import Phase
+
+PLACEMENT = "web"
+POLICY = "web-0"
+
+
+class SimulatedHub:
+    """Everything about one run."""
+
+    def __init__(self, run: RunRef, stages: list[Stage], clusters: list[ClusterFact]) -> None:
+        self.run = run
+        self.spec = UpdateRunSpec(
+            placement_name=PLACEMENT,
+            resource_snapshot_index="1",
+            staged_rollout_strategy_name="slow",
+            state=RunState.RUN,
+        )
+        self.exists = True
+        self.generation = 1
+        self.version = 1
+        """Resource version; grows with each change of the run."""
+        self.body: dict[str, Any] = {}
+        """The run's status as it is on the wire; empty before its plan."""
+        self.phases: list[Phase] = []
+        """What the run went through, as far as somebody who watches it saw."""
+        self.snapshots = ["1"]
+        self.overrides: list[ClusterOverrides] = []
+        """Overrides of the clusters, as they are now."""
+        self.approvals: dict[str, BaseApprovalRequest] = {}
+        self.events: list[Event] = []
+        self.strategy: StrategySpec | None = StrategySpec(stages=stages)
+        self.placement: PlacementFact | None = PlacementFact(
+            strategy_type="External", apply_strategy=ApplyStrategy()
+        )
+        self.policy = PolicyFact(name=POLICY, index="0", scheduled=True)
+        self.clusters = {each.name: each for each in clusters}
+        self.bindings = {each.name: binding(each.name) for each in clusters}
+        """By cluster."""
+        self.done: set[str] = set()
+        """Clusters whose binding says that they have the content."""
+        self.taken: set[str] = set()
+        """Clusters that another run has taken."""
+
+    # -- reading ---------------------------------------------------------------------------
+
+    @property
+    def status(self) -> UpdateRunStatus:
+        """The run's status, as people read it."""
+        return UpdateRunStatus.from_wire(self.body)
+
+    @property
+    def facts(self) -> HubFacts:
+        """What a survey finds."""
+        return HubFacts(
+            spec=self.spec,
+            generation=self.generation,
+            placement=self.placement,
+            policies=[self.policy],
+            bindings=sorted(self.bindings.values(), key=lambda each: each.name),
+            strategy=self.strategy,
+            clusters=sorted(self.clusters.values(), key=lambda each: each.name),
+        )
+
+    # -- what activities write -------------------------------------------------------------
+
+    def patch_status(self, patch: list[dict[str, Any]]) -> None:
+        """Apply a JSON patch to the run's status."""
+        whole = jsonpatch.apply_patch({"status": self.body}, patch, in_place=True)
+        self.body = whole["status"]
+        self.version += 1
+        head = {"conditions": self.body.get("conditions", [])}
+        phase = phases.phase(UpdateRunStatus.from_wire(head))
+        if self.phases[-1:] != [phase]:
+            self.phases.append(phase)
+
+    def set_state(self, state: RunState) -> bool:
+        """Write the desired state; says whether that changed anything."""
+        if self.spec.state is state:
+            return False
+        self.spec = self.spec.model_copy(update={"state": state})
+        self.generation += 1
+        self.version += 1
+        return True
+
+    def open_approval(self, name: str, stage: str) -> BaseApprovalRequest:
+        """Create an approval request unless there is one."""
+        if name not in self.approvals:
+            self.approvals[name] = BaseApprovalRequest(
+                api_version="",
+                kind=self.run.scope.approval.kind,
+                metadata=ObjectMeta(name=name, generation=1),
+                spec=ApprovalRequestSpec(parent_stage_rollout=self.run.name, target_stage=stage),
+            )
+        return self.approvals[name]
+
+    def begin_removal(self, cluster: str) -> None:
+        """Mark a binding as being deleted; one that is gone stays so."""
+        if found := self.bindings.get(cluster):
+            self.bindings[cluster] = found.model_copy(update={"deleting": True})
+
+    def finish(self, cluster: str) -> None:
+        """Have a cluster come to the end of what is done with it."""
+        found = self.bindings.get(cluster)
+        if found and found.deleting:
+            del self.bindings[cluster]
+        else:
+            self.done.add(cluster)
+
+    # -- what people do --------------------------------------------------------------------
+
+    def approve(self, name: str, *, generation: int, now: datetime) -> None:
+        """Approve as with kubectl."""
+        approved = conditions.make(
+            ConditionType.APPROVED, "True", "Approved", "lgtm", generation=generation, now=now
+        )
+        conditions.put(self.approvals[name].status.conditions, approved)
+
+    def take_back_approval(self, name: str) -> None:
+        """Remove what somebody has approved."""
+        self.approvals[name].status.conditions.clear()
+
+    def wipe_status(self) -> None:
+        """Take everything out of the run's status."""
+        self.body = {}
+        self.version += 1
+
+
+def binding(cluster: str, *, state: str = "Scheduled", policy: str = POLICY) -> BindingFact:
+    """Return the binding of a cluster."""
+    name = f"{PLACEMENT}-{cluster}"
+    return BindingFact(name=name, cluster=cluster, policy_snapshot=policy, state=state)

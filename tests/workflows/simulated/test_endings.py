@@ -1,0 +1,107 @@
+"""Runs that somebody ends: deleted on the hub, cancelled in Temporal, removed by force."""
+
+import pytest
+
+from planning.runs.phases import Phase
+from tests.planning.run_samples import APPROVAL
+from tests.workflows.simulated.conftest import Begin
+from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
+
+
+@pytest.fixture
+def under_way(begin: Begin) -> SimulatedRun:
+    """A run with one of two clusters in flight."""
+    run = begin(stage("one", "a", "b"))
+    run.until_handed_out("a")
+    run.wait(5)
+    return run
+
+
+def how(run: SimulatedRun) -> str:
+    """How the workflow ended."""
+    run.temporal.to_end()
+    assert run.temporal.closed is not None
+    return run.temporal.closed.how
+
+
+def test_the_workflow_of_a_deleted_run_is_cancelled_without_another_word(
+    under_way: SimulatedRun,
+) -> None:
+    writes, told = len(under_way.activities.writes), list(under_way.told)
+    under_way.delete()
+    assert how(under_way) == "cancel"
+    under_way.wait(60)
+    assert len(under_way.activities.writes) == writes
+    assert under_way.told == told
+    assert under_way.activities.handed_out == ["a"]
+
+
+@pytest.mark.parametrize(("reason", "shown"), [("", ""), ("wrong version", ": wrong version")])
+def test_a_run_cancelled_in_temporal_fails_and_says_so(
+    under_way: SimulatedRun, reason: str, shown: str
+) -> None:
+    under_way.temporal.cancel(reason)
+    assert how(under_way) == "cancel"
+    assert under_way.phase is Phase.FAILED
+    assert under_way.succeeded.message == (
+        "cannot continue the updateRun: failed to process the request due to a client error: "
+        f"the workflow was cancelled in Temporal{shown}"
+    )
+    assert under_way.stage().conditions[-1].reason == "StageUpdatingFailed"
+    assert under_way.told[-1] == "Failed"
+    assert under_way.activities.handed_out == ["a"]
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_a_run_is_cancelled_at_a_gate_too(begin: Begin, side: str) -> None:
+    run = begin(stage("one", "a", **{f"{side}_stage_tasks": [APPROVAL]}), takes=10)
+    run.until_asked(f"v2-{side}-one")
+    run.temporal.cancel("no")
+    assert how(run) == "cancel"
+    assert run.phase is Phase.FAILED
+
+
+def test_a_run_cancelled_before_its_plan_leaves_no_status(begin: Begin) -> None:
+    run = begin(stage("one", "a"))
+    run.activities.takes["survey"] = 10
+    run.wait(1)
+    run.temporal.cancel()
+    assert how(run) == "cancel"
+    assert run.hub.body == {}
+
+
+def test_a_run_that_is_gone_when_its_status_is_written_ends_its_workflow(
+    under_way: SimulatedRun,
+) -> None:
+    under_way.hub.exists = False
+    under_way.report("a")
+    assert under_way.outcome().reason == "Gone"
+
+
+def test_a_run_that_is_gone_when_the_hub_is_looked_at_ends_its_workflow(
+    under_way: SimulatedRun,
+) -> None:
+    under_way.hub.exists = False
+    under_way.changed()
+    assert under_way.outcome().reason == "Gone"
+    assert under_way.activities.handed_out == ["a"]
+
+
+def test_a_run_that_is_gone_before_its_plan_ends_its_workflow(begin: Begin) -> None:
+    run = begin(stage("one", "a"))
+    run.hub.exists = False
+    assert run.outcome().reason == "Gone"
+    assert run.activities.attempts["write_status"] == 0
+
+
+def test_a_run_that_is_over_refuses_messages_while_it_writes_its_last_words(
+    under_way: SimulatedRun,
+) -> None:
+    under_way.activities.takes["record_events"] = 4
+    under_way.report("a")
+    under_way.until_handed_out("b")
+    under_way.report("b")
+    under_way.until_phase(Phase.SUCCEEDED)
+    sent = under_way.update("pause")
+    assert sent.accepted is False
+    assert sent.failure == "run v2 is over, nothing can be changed; create a new run"
