@@ -37,10 +37,9 @@ class Member:
         await self.hub.apply(NAMESPACE, {"metadata": {"name": self.namespace}})
 
     async def unregister(self) -> None:
+        # Its namespace stays: Works that no agent lets go would keep namespace controllers busy.
         with suppress(NotFound):
             await self.hub.delete(MEMBER_CLUSTER, self.name)
-        with suppress(NotFound):
-            await self.hub.delete(NAMESPACE, self.namespace)
 
     async def put(
         self, name: str, *manifests: Json, strategy: dict[str, Any] | None = None, **spec: Any

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from api import names
 from api.kinds import NAMESPACE
 from hub import Hub
@@ -58,6 +60,7 @@ async def test_nothing_goes_out_before_a_run_says_so(world: World) -> None:
     assert await world.work(member) is None
 
 
+@pytest.mark.alone("counts what the placement writes")
 async def test_a_quick_member_costs_one_status_write(world: World) -> None:
     member = await world.join("a")
     await world.place()

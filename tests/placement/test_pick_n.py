@@ -1,5 +1,7 @@
 """PickN on a real hub: growing, shrinking, replacing (contract: placement 2.2, 4, 6, 7.5)."""
 
+import pytest
+
 from api import names
 from api.kinds import MEMBER_CLUSTER
 from tests.placement.scheduled import observe, pick_n, picked, refused, states, taint
@@ -77,6 +79,7 @@ async def test_too_few_clusters_are_said_until_another_joins(world: World) -> No
     await world.told("Scheduled", status="True", reason="SchedulingPolicyFulfilled")
 
 
+@pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
 async def test_the_placement_says_why_a_cluster_is_missing(world: World) -> None:
     picked, other = await world.join("a"), await world.join("b")
     await taint(world, other, "gpu")
@@ -141,6 +144,7 @@ async def test_preferences_and_properties_decide_who_is_picked(world: World) -> 
     )
 
 
+@pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
 async def test_clusters_are_spread_over_the_values_of_a_label(world: World) -> None:
     members = [await world.join(name, zone=name[0]) for name in ("a1", "a2", "a3", "b1")]
     constraint = {"topologyKey": "zone", "maxSkew": 1}

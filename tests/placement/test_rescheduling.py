@@ -3,6 +3,8 @@
 import asyncio
 from contextlib import aclosing
 
+import pytest
+
 from api.kinds import MEMBER_CLUSTER
 from tests.placement.scheduled import observe, picked, refused, states, taint
 from tests.placement.world import Json, World
@@ -26,6 +28,7 @@ def with_many_nodes(world: World) -> Json:
     return policy
 
 
+@pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
 async def test_a_label_that_is_given_brings_a_member_in_and_taking_it_leaves_it_there(
     world: World,
 ) -> None:
@@ -44,6 +47,7 @@ async def test_a_label_that_is_given_brings_a_member_in_and_taking_it_leaves_it_
     assert await world.binding(member) == binding
 
 
+@pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
 async def test_a_taint_keeps_a_member_out_until_it_is_taken_away(world: World) -> None:
     member = await world.join("a")
     await taint(world, member, "gpu")
@@ -99,6 +103,7 @@ async def test_a_member_whose_heartbeat_comes_back_is_picked(world: World) -> No
     await picked(world, member)
 
 
+@pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
 async def test_a_member_that_falls_silent_is_said_to_be_away(world: World) -> None:
     # Eligible for five more seconds; nobody will tell when they are over.
     member = await world.join("a", online=False)
@@ -123,6 +128,7 @@ async def test_a_member_that_stays_sick_is_not_picked_and_one_that_recovers_is(
     await picked(world, sick)
 
 
+@pytest.mark.alone("nobody else may write")
 async def test_heartbeats_alone_make_nothing_be_written(world: World) -> None:
     await eventually(lambda: _without_strangers(world))
     member, silent = await world.join("a"), await world.join("b", online=False)

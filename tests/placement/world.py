@@ -66,7 +66,6 @@ class World:
             await self._delete(MEMBER_CLUSTER, member)
             with contextlib.suppress(NotFound):
                 await self.beat(member, Joined="False")
-        await self._delete(NAMESPACE, self.unique)
 
     async def _without_placement(self) -> bool:
         for work in await self.works():

@@ -105,7 +105,6 @@ class Gate:
                 name: str = each["metadata"]["name"]
                 if name.startswith(self.unique):
                     await self.admin.delete(kind, name, namespace=self.namespace)
-        await self.admin.delete(NAMESPACE, self.unique)
 
     async def make_run(self, hub: Hub, name: str, **metadata: Json) -> Json:
         """Make a run, which nobody plans: its placement does not exist."""
