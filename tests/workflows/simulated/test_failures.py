@@ -98,6 +98,7 @@ def test_after_a_cluster_has_failed_no_other_is_started(begin: Begin) -> None:
     assert run.outcome().reason == "UpdateRunFailed"
     run.wait(3600)
     assert run.activities.handed_out == ["a", "b"]
+    assert [each.conditions for each in run.stage().clusters[2:]] == [[], []]
 
 
 def test_clusters_that_are_taken_together_are_told_together(begin: Begin) -> None:

@@ -8,6 +8,7 @@ from api.runs import RunState
 from planning.runs.phases import Phase
 from tests.planning.run_samples import APPROVAL, WAIT
 from tests.workflows.simulated.conftest import Begin
+from tests.workflows.simulated.histories import Limits
 from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
 from workflows.messages import Answer, ChangeState, Verdict
 
@@ -343,6 +344,32 @@ def test_stopped_between_the_last_stage_and_the_deletion_stage_nothing_is_remove
     run.resume()
     assert run.outcome().reason == "UpdateRunSucceeded"
     assert run.activities.removed == ["x"]
+
+
+def test_a_run_that_only_removes_clusters_and_is_created_stopped_removes_none(
+    begin: Begin,
+) -> None:
+    run = begin(leaving=("x",), state=RunState.STOP, takes=10)
+    run.until_phase(Phase.STOPPED)
+    run.wait(3600)
+    assert run.activities.removed == []
+
+    run.resume()
+    assert run.outcome().reason == "UpdateRunSucceeded"
+
+
+def test_stopped_while_a_new_execution_begins_with_the_deletion_stage_nothing_is_removed(
+    begin: Begin,
+) -> None:
+    run = begin(stage("one", "a"), leaving=("x",), takes=10, limits=Limits(suggest_events=20))
+    run.until(lambda: len(run.temporal.executions) == 2, "the run continues as new")
+    run.stop()
+    run.until_phase(Phase.STOPPED)
+    run.wait(3600)
+    assert run.activities.removed == []
+
+    run.resume()
+    assert run.outcome().reason == "UpdateRunSucceeded"
 
 
 def test_a_stop_waits_for_bindings_that_are_being_deleted(begin: Begin) -> None:

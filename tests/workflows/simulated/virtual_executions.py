@@ -36,6 +36,12 @@ LATENCY: Final = timedelta(milliseconds=5)
 TASK_TIMEOUT: Final = timedelta(seconds=10)
 TASK_HEARTBEAT: Final = timedelta(seconds=8)
 TASK: Final = ("WORKFLOW_TASK_SCHEDULED", "WORKFLOW_TASK_STARTED", "WORKFLOW_TASK_COMPLETED")
+ENDS: Final = {
+    "complete": "WORKFLOW_EXECUTION_COMPLETED",
+    "fail": "WORKFLOW_EXECUTION_FAILED",
+    "cancel": "WORKFLOW_EXECUTION_CANCELED",
+    "continue_as_new": "WORKFLOW_EXECUTION_CONTINUED_AS_NEW",
+}
 UPSERTED: Final = "UPSERT_WORKFLOW_SEARCH_ATTRIBUTES"
 
 
@@ -244,7 +250,7 @@ class Execution:
             self._tell(sdk_instance.timer_fired(seq))
 
     def _close(self, close: Close) -> None:
-        self.history.add(f"WORKFLOW_EXECUTION_{close.how.upper()}")
+        self.history.add(ENDS[close.how])
         self.is_open = False
         self._activities.give_up()
         self._closed(close)
