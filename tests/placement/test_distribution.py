@@ -5,7 +5,7 @@ import asyncio
 from api import names
 from api.kinds import NAMESPACE
 from hub import Hub
-from placement import Placement
+from placement.room import Placement
 from tests.placement.world import STRATEGY, World, condition, until
 
 NO_OVERRIDES = "74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b"
