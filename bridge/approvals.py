@@ -17,8 +17,9 @@ from hub import Cache, Hub, Key, NotFound
 from planning import conditions
 from planning.events import Subject
 from planning.runs import approval_events, approvals
+from planning.runs.tasks import GateSide
 from telemetry import log_about
-from workflows.messages import ApprovalLost, Approve, GateSide
+from workflows.messages import ApprovalLost, Approve
 
 _SIDES = {"beforeStage": GateSide.BEFORE, "afterStage": GateSide.AFTER}
 

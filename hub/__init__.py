@@ -26,10 +26,10 @@ from hub.errors import (
 )
 from hub.events import record
 from hub.identity import process_identity
-from hub.kubeconfig import own_namespace
 from hub.leadership import Election, Pace, Standing
 from hub.limits import Limits
 from hub.objects import Json, Key, key_of, version_of
+from hub.pod import own_namespace
 from hub.queue import WorkQueue
 from hub.shared import SharedCaches
 from hub.store import Change

@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
-
-from kubernetes.aio.client import Configuration
+from typing import TYPE_CHECKING, Any, Self
 
 from api.kinds import Kind
-from hub import errors, handed_kubeconfig, paths, watching
+from hub import errors, paths, watching
 from hub.discovery import Discovery, Kinds
-from hub.kubeconfig import load as load_configuration
 from hub.limits import Limits
 from hub.objects import Json, JsonPatch, key_of, version_of
-from hub.transport import Request, Transport
+from hub.requests import Request
 from hub.vitals import Answers, Watches
 from hub.watching import WatchEvent
+
+if TYPE_CHECKING:
+    from hub.access import Access
+    from hub.transport import Transport
 
 APPLY = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
@@ -51,7 +52,7 @@ class Hub:
     that finds its kept-alive connection closed goes out once more on a new one.)
     """
 
-    def __init__(self, transport: Transport, *, manager: str, limits: Limits) -> None:
+    def __init__(self, transport: "Transport", *, manager: str, limits: Limits) -> None:
         self._transport = transport
         self._manager = manager
         self._discovery = Discovery(transport, max_age=limits.discovery_age)
@@ -75,8 +76,10 @@ class Hub:
         `manager` owns the fields that this client writes. Without a path: KUBECONFIG, then the
         pod's service account, then `~/.kube/config`. Raises BadConfiguration.
         """
-        configuration = await load_configuration(kubeconfig, context=context)
-        return cls._connected(configuration, manager=manager, limits=limits)
+        from hub import kubeconfig as kubeconfigs  # here, as in `_connected`
+
+        access = await kubeconfigs.load(kubeconfig, context=context)
+        return cls._connected(access, manager=manager, limits=limits)
 
     @classmethod
     async def connect_as_told(
@@ -86,15 +89,19 @@ class Hub:
 
         It must hold all that it needs; see `hub.handed_kubeconfig`. Raises BadConfiguration.
         """
-        configuration = await handed_kubeconfig.load(kubeconfig)
-        return cls._connected(configuration, manager=manager, limits=limits)
+        from hub import handed_kubeconfig  # here, as in `_connected`
+
+        access = handed_kubeconfig.load(kubeconfig)
+        return cls._connected(access, manager=manager, limits=limits)
 
     @classmethod
-    def _connected(
-        cls, configuration: Configuration, *, manager: str, limits: Limits | None
-    ) -> Self:
+    def _connected(cls, access: "Access", *, manager: str, limits: Limits | None) -> Self:
+        # Here, because HTTP is slow to import, and a command that is typed wrongly, or asked for
+        # its help, imports the hub as well.
+        from hub.transport import Transport
+
         limits = limits or Limits()
-        transport = Transport(configuration, limits=limits, user_agent=manager)
+        transport = Transport(access, limits=limits, user_agent=manager)
         return cls(transport, manager=manager, limits=limits)
 
     def fenced(self, fence: Fence) -> Self:

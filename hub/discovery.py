@@ -4,10 +4,14 @@ import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from api.kinds import Kind
 from hub.objects import Json
-from hub.transport import Request, Transport
+from hub.requests import Request
+
+if TYPE_CHECKING:
+    from hub.transport import Transport
 
 ACCEPT = (
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
@@ -21,7 +25,7 @@ Kinds = list[Kind]
 class Discovery:
     """Knows the served kinds; asks again when they are old or one is unknown."""
 
-    def __init__(self, transport: Transport, *, max_age: timedelta) -> None:
+    def __init__(self, transport: "Transport", *, max_age: timedelta) -> None:
         self._transport = transport
         self._max_age = max_age.total_seconds()
         self._refreshing = asyncio.Lock()

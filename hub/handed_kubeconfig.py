@@ -5,13 +5,15 @@ names a program would have it run here, and one that names files would have them
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import yaml
-from kubernetes.aio import config
-from kubernetes.aio.client import Configuration
 
+from hub import plain_user
+from hub.access import Access
 from hub.errors import BadConfiguration
+from hub.plain_user import Entry
 
 _LOCAL: Final = {
     "exec": "runs a program of this machine",
@@ -24,7 +26,7 @@ _LOCAL: Final = {
 """Fields of users and clusters that reach beyond the kubeconfig."""
 
 
-async def load(text: str) -> Configuration:
+def load(text: str) -> Access:
     """Read the way to an API server from the text of a kubeconfig. Raises BadConfiguration."""
     try:
         document = yaml.safe_load(text)
@@ -37,14 +39,25 @@ async def load(text: str) -> Configuration:
             f"the kubeconfig's {field} {problem}: put the token or the certificates themselves "
             "into it (token, certificate-authority-data, client-certificate-data, client-key-data)"
         )
-    configuration = Configuration()
     try:
-        await config.load_kube_config_from_dict(  # type: ignore[no-untyped-call]
-            document, client_configuration=configuration
-        )
-    except (config.ConfigException, OSError, ValueError, TypeError, AttributeError) as error:
+        context = _named(document, "contexts", document["current-context"])
+        cluster = _named(document, "clusters", context["cluster"])
+        user = _named(document, "users", context["user"]) if context.get("user") else {}
+        return plain_user.access(Entry(cluster, Path()), Entry(user, Path()))
+    except LookupError as error:
+        raise BadConfiguration(f"the kubeconfig cannot be used: it has no {error}") from error
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise BadConfiguration(f"the kubeconfig cannot be used: {error}") from error
-    return configuration
+
+
+def _named(document: dict[str, Any], section: str, name: str) -> dict[str, Any]:
+    """Content of the entry of that name. Raises LookupError."""
+    part = section.removesuffix("s")
+    for entry in document[section]:
+        if entry["name"] == name:
+            content: dict[str, Any] = entry[part]
+            return content
+    raise LookupError(f"{part} {name!r}")
 
 
 def _problems(document: dict[str, Any]) -> Iterator[tuple[str, str]]:

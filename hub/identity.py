@@ -8,8 +8,6 @@ import socket
 from pathlib import Path
 from typing import Final
 
-import psutil
-
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _PROCESS_IDS: Final = Path("/proc/self/ns/pid")
 _SEPARATOR: Final = "_"
@@ -41,6 +39,8 @@ def _place() -> str:
     try:
         told = _BOOT.read_text() + str(_PROCESS_IDS.readlink())
     except OSError:  # Not Linux, and so not in a container.
+        import psutil  # here, as in `_is_zombie`
+
         told = f"{psutil.boot_time():.0f}"
     return hashlib.sha256(told.encode()).hexdigest()[:8]
 
@@ -56,6 +56,9 @@ def _runs(pid: int) -> bool:
 
 def _is_zombie(pid: int) -> bool:
     """Whether a process has ended, and only its parent has not asked yet how."""
+    # Here, because every command imports the hub, and only those that take turns ask this.
+    import psutil
+
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.Error:

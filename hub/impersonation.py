@@ -7,29 +7,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from kubernetes.aio.client import Configuration
-
 from hub.errors import BadConfiguration
-
-_ATTRIBUTE = "impersonation"
 
 Headers = tuple[tuple[str, str], ...]
 
 
-def put(configuration: Configuration, user: Mapping[str, Any]) -> None:
-    """Have the requests of a configuration made as the user of a kubeconfig says.
+def headers(user: Mapping[str, Any]) -> Headers:
+    """What to send with each request; a group each has a header of the same name.
 
     Raises BadConfiguration when groups are named but no user.
     """
     found = tuple(_headers(user))
     if found and not user.get("as"):
         raise BadConfiguration("the kubeconfig's user has as-groups, as-uid or the like but no as")
-    setattr(configuration, _ATTRIBUTE, found)
-
-
-def headers(configuration: Configuration) -> Headers:
-    """What to send with each request; a group each has a header of the same name."""
-    found: Headers = getattr(configuration, _ATTRIBUTE, ())
     return found
 
 

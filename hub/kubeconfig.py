@@ -2,28 +2,17 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
-from kubernetes.aio import config
-from kubernetes.aio.client import Configuration
 
-from hub import credentials, impersonation
+from hub import impersonation, plain_user, pod
+from hub.access import Access
 from hub.errors import BadConfiguration
+from hub.plain_user import Entry
 
 HOME_KUBECONFIG = "~/.kube/config"
-POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
-"""Comes with the token of a pod's service account."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A named cluster, user or context, and the folder that its relative paths start from."""
-
-    content: dict[str, Any]
-    folder: Path
 
 
 class Files:
@@ -62,6 +51,17 @@ class Files:
             raise BadConfiguration(f"kubeconfig {self.paths} has no context {name!r} ({have})")
         return name
 
+    def cluster(self, context: str) -> Entry:
+        """The cluster of a context. Raises BadConfiguration when there is none."""
+        name = self.entries("contexts")[context].content.get("cluster", "")
+        try:
+            return self.entries("clusters")[name]
+        except KeyError as error:
+            raise BadConfiguration(
+                f"kubeconfig {self.paths} cannot be used: "
+                f"context {context!r} names cluster {name!r}, which is not there"
+            ) from error
+
     def user(self, context: str) -> Entry:
         """The user of a context; empty when it names none."""
         name = self.entries("contexts")[context].content.get("user", "")
@@ -81,87 +81,36 @@ def contexts(path: Path | None, environment: Mapping[str, str] = os.environ) -> 
 
 async def load(
     path: Path | None, *, context: str | None = None, environment: Mapping[str, str] = os.environ
-) -> Configuration:
+) -> Access:
     """Read the way to an API server.
 
     The first of: `path`; the environment's KUBECONFIG (several paths joined as for kubectl);
     the service account when running in a pod; `~/.kube/config`. Raises BadConfiguration.
     """
-    if _uses_pod(path, context, environment):
-        return _in_cluster()
+    if pod.is_used(path, context, environment):
+        from hub import official
+
+        return official.of_pod()
     paths = str(path) if path else environment.get("KUBECONFIG", "")
     return await _from_files(Files(paths or HOME_KUBECONFIG), context)
 
 
-def own_namespace(
-    path: Path | None,
-    *,
-    context: str | None = None,
-    environment: Mapping[str, str] = os.environ,
-    file: Path = POD_NAMESPACE,
-) -> str:
-    """Namespace of the pod that this process runs in; empty when `load` reads a kubeconfig."""
-    if not _uses_pod(path, context, environment):
-        return ""
-    try:
-        return file.read_text().strip()
-    except OSError:
-        return ""
-
-
-def _uses_pod(path: Path | None, context: str | None, environment: Mapping[str, str]) -> bool:
-    paths = str(path) if path else environment.get("KUBECONFIG", "")
-    return not paths and not context and "KUBERNETES_SERVICE_HOST" in environment
-
-
-def _in_cluster() -> Configuration:
-    configuration = Configuration()
-    try:
-        config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]
-    except (config.ConfigException, OSError) as error:
-        raise BadConfiguration(
-            f"this looks like a pod, but its service account cannot be used: {error}; "
-            "mount a service account token, or set KUBECONFIG"
-        ) from error
-    return configuration
-
-
-async def _from_files(files: Files, context: str | None) -> Configuration:
-    configuration = Configuration()
+async def _from_files(files: Files, context: str | None) -> Access:
     context = files.context(context)
-    try:
-        loader = await config.load_kube_config(  # type: ignore[no-untyped-call]
-            config_file=files.paths,
-            context=context,
-            client_configuration=configuration,
-            persist_config=False,
-        )
-    except (config.ConfigException, OSError, ValueError, TypeError, AttributeError) as error:
-        raise BadConfiguration(f"kubeconfig {files.paths} cannot be used: {error}") from error
-    user = files.user(context)
-    _keep_fresh(configuration, loader, user)
-    impersonation.put(configuration, user.content)
-    return configuration
+    cluster, user = files.cluster(context), files.user(context)
+    if plain_user.is_plain(user):
+        try:
+            return plain_user.access(cluster, user)
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise BadConfiguration(f"kubeconfig {files.paths} cannot be used: {error}") from error
+    from hub import official
 
-
-def _keep_fresh(configuration: Configuration, loader: credentials.ExecLoader, user: Entry) -> None:
-    """See to tokens that expire, and to plugins that gave none."""
-    plugin = (user.content.get("exec") or {}).get("command")
-    if plugin and not (configuration.api_key or configuration.cert_file):
-        # The library has logged the plugin's own words, and would go on without credentials.
-        raise BadConfiguration(
-            f"the kubeconfig's credential plugin {plugin!r} gave no credentials: "
-            "run it by hand to see why"
-        )
-    if plugin and hasattr(loader, "exec_plugin_expiry"):
-        renewal = credentials.from_plugin(loader)
-    elif user.content.get("tokenFile") and not user.content.get("token"):
-        file = user.folder / user.content["tokenFile"]
-        configuration.api_key["BearerToken"] = f"Bearer {credentials.read_token(file)}"
-        renewal = credentials.from_file(file)
-    else:
-        return
-    configuration.refresh_api_key_hook = renewal  # type: ignore[assignment] # declared as None
+    return await official.with_plugin(
+        files.paths,
+        context,
+        plugin=(user.content.get("exec") or {}).get("command", ""),
+        impersonation=impersonation.headers(user.content),
+    )
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -1,71 +1,52 @@
 """One HTTP exchange with an API server: credentials, time limits, counting, errors."""
 
+import json
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Final
 from urllib.parse import urlencode
 
 import aiohttp
-from kubernetes.aio.client import ApiClient, Configuration
 from multidict import CIMultiDict
 
-from hub import failures, impersonation
+from hub import failures
+from hub.access import Access
 from hub.connections import Connections
-from hub.errors import BadConfiguration, HubError
+from hub.errors import HubError
 from hub.limits import Limits
 from hub.objects import Json
 from hub.proxies import proxy_for
+from hub.requests import Request
 from hub.vitals import Answers
 
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to ask of an API server."""
-
-    verb: str
-    """As in RBAC: get, list, watch, create, update, patch, delete, deletecollection; or apply."""
-    resource: str
-    """Plural, with the subresource: `deployments/status`. With the verb, what is counted."""
-    method: str
-    path: str
-    query: Mapping[str, str] = field(default_factory=dict)
-    body: Any = None
-    content_type: str = "application/json"
-    accept: str = "application/json"
-
-    def __str__(self) -> str:
-        return f"{self.verb} {self.path}"
+LONGEST_LINE: Final = 2 * 1024**2
+"""Bytes of one line of a watch: an object is one line, and a hub takes those of about 1.5 MB."""
 
 
 class Transport:
     """Sends requests over one pool of kept-alive connections. It never retries by itself."""
 
-    def __init__(self, configuration: Configuration, *, limits: Limits, user_agent: str) -> None:
-        configuration.proxy = configuration.proxy or proxy_for(configuration.host)
-        self._api = _api_client(configuration)
-        self._connections = Connections(
-            limit=limits.connections, ssl=self._api.rest_client.ssl_context
-        )
-        configuration.client_session_kwargs = {
-            "connector": self._connections,
+    def __init__(self, access: Access, *, limits: Limits, user_agent: str) -> None:
+        self._access = access
+        self._proxy = access.proxy or proxy_for(access.host)
+        self._session = aiohttp.ClientSession(
+            connector=Connections(limit=limits.connections, ssl=access.tls or True),
             # It would read ~/.netrc for each request, and fail when that has a default entry.
-            "trust_env": False,
-        }
+            trust_env=False,
+            read_bufsize=LONGEST_LINE,
+        )
         self._user_agent = user_agent
-        self._impersonation = impersonation.headers(configuration)
         self._limits = limits
-        self.url: str = configuration.host
+        self.url: str = access.host
         self.requests: Counter[tuple[str, str]] = Counter()
         self.answers = Answers()
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._api.close()
-        await self._connections.close()
+        await self._session.close()
 
     async def send(self, request: Request) -> Json:
         """Answer of one request, parsed. Raises what `hub.errors` draws."""
@@ -123,15 +104,15 @@ class Transport:
         url = self.url + request.path
         if request.query:
             url += "?" + urlencode(request.query)
-        response = await self._api.rest_client.request(
+        return await self._session.request(
             request.method,
             url,
             headers=await self._headers(request),
-            body=request.body,
-            _request_timeout=limit,
+            data=None if request.body is None else json.dumps(request.body),
+            timeout=limit,
+            proxy=self._proxy,
+            server_hostname=self._access.server_name,
         )
-        opened: aiohttp.ClientResponse = response.response
-        return opened
 
     async def _headers(self, request: Request) -> CIMultiDict[str]:
         headers = CIMultiDict(
@@ -139,23 +120,12 @@ class Transport:
                 ("Accept", request.accept),
                 ("Content-Type", request.content_type),
                 ("User-Agent", self._user_agent),
-                *self._impersonation,
+                *self._access.impersonation,
             ]
         )
-        await self._api.update_params_for_auth(
-            headers, [], ["BearerToken"], request.path, request.method, None
-        )
+        if authorization := await self._access.authorization():
+            headers["Authorization"] = authorization
         return headers
-
-
-def _api_client(configuration: Configuration) -> Any:  # noqa: ANN401 - its methods have no types
-    try:
-        return ApiClient(configuration)
-    except OSError as error:
-        raise BadConfiguration(
-            f"the certificates for {configuration.host} cannot be used ({error}): check "
-            "certificate-authority, client-certificate and client-key in the kubeconfig"
-        ) from error
 
 
 def _spoken_of(request: Request) -> str:

@@ -3,11 +3,6 @@
 Selects, snapshots, schedules, binds, renders Works and reports the status of placements. Does
 not know Temporal, and nothing outside may depend on it being there: another system may do all
 this. Must not import `bridge`, `workflows`, `activities` or `agent`.
+
+Import from its modules: `fleetgate plan` takes `placement.snapshots` and need not load the rest.
 """
-
-from placement.room import Placement
-from placement.selection import SelectionError
-from placement.settings import PlacementSettings
-from placement.snapshots import SnapshotTaken, take_snapshot
-
-__all__ = ["Placement", "PlacementSettings", "SelectionError", "SnapshotTaken", "take_snapshot"]

@@ -11,7 +11,7 @@ from api.reasons import ConditionType
 from api.runs import StageStatus, StageTaskStatus, UpdateRun
 from api.strategies import StageTaskType
 from planning import conditions, durations
-from workflows.messages import GateSide
+from planning.runs.tasks import GateSide
 
 
 @dataclass(frozen=True, slots=True)

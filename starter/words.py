@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from planning.runs.phases import Phase
-from starter.estimating import Estimate
 from starter.gates import Approval, Wait
 from starter.views import Progress, RunView, StageRow
+
+if TYPE_CHECKING:
+    from starter.estimating import Estimate
 
 NAMED_AT_MOST = 3
 """Clusters that a sentence names; the table shows all."""
@@ -61,7 +64,7 @@ def about(length: timedelta) -> str:
     return f"about {round(seconds / 60)} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
 
 
-def left(estimate: Estimate | None) -> str:
+def left(estimate: "Estimate | None") -> str:
     """What lies ahead, such as `about 4 min plus 1 approval`; empty where nothing can be said."""
     if estimate is None:
         return ""

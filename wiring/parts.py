@@ -13,7 +13,8 @@ from temporalio.client import Client, Interceptor
 from agent import AgentPool, AgentSettings, MemberSecrets
 from bridge import Bridge, BridgeSettings
 from hub import Hub, SharedCaches, Term, own_namespace
-from placement import Placement, PlacementSettings
+from placement.room import Placement
+from placement.settings import PlacementSettings
 from telemetry import TemporalMetrics, Tracing, start_tracing
 from wiring import temporal
 from wiring.fencing import fenced

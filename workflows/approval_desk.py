@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from workflows.messages import Approve, GateSide, PendingApproval
+    from planning.runs.tasks import GateSide
+    from workflows.messages import Approve, PendingApproval
 
 
 @dataclass

@@ -16,10 +16,9 @@ with workflow.unsafe.imports_passed_through():
     from api.strategies import StageTask, StageTaskType
     from planning import durations
     from planning.runs import marks, run_events
-    from planning.runs.tasks import Side, is_passed
+    from planning.runs.tasks import GateSide, Side, is_passed
     from workflows import calls
     from workflows.approval_desk import Ticket
-    from workflows.messages import GateSide
     from workflows.rollout import Rollout
 
 

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from api.runs import RunState, UpdateRunStatus
 from planning.identity import RunRef
 from planning.runs.initialization import Targets
+from planning.runs.tasks import GateSide
 
 WORKFLOW: Final = "UpdateRun"
 """Workflow type, as the Temporal UI shows it."""
@@ -78,13 +79,6 @@ class UpdateRunInput(Message):
     searchable: bool = False
     """Temporal took the run's search attributes at its start, so it takes changes of them too. One
     that does not know them would refuse not only the change but all that the workflow does."""
-
-
-class GateSide(StrEnum):
-    """Which side of its stage a gate stands on."""
-
-    BEFORE = "before"
-    AFTER = "after"
 
 
 class ChangeState(Message):

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from planning import conditions
     from planning.errors import RunError, StageAborted, abort, user
     from planning.runs import adopting, lifecycle, marks
+    from planning.runs.tasks import GateSide
     from workflows import builds, calls
     from workflows.approval_desk import Ticket
     from workflows.chronicle import Chronicle
@@ -29,7 +30,6 @@ with workflow.unsafe.imports_passed_through():
         ApprovalLost,
         Approve,
         ChangeState,
-        GateSide,
         Outcome,
         PendingApproval,
         Recheck,

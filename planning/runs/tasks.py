@@ -4,6 +4,7 @@ contract: update-runs 4, 7.5 a, b and g
 """
 
 from datetime import timedelta
+from enum import StrEnum
 from typing import Final, Literal
 
 from api.reasons import ConditionType
@@ -12,6 +13,14 @@ from api.strategies import Stage, StageTask, StageTaskType
 from planning import conditions, durations
 
 Side = Literal["before", "after"]
+
+
+class GateSide(StrEnum):
+    """Which side of its stage a gate stands on."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
 
 _UNITS_BELOW_A_SECOND: Final = ("ns", "µs", "ms")
 

@@ -4,6 +4,7 @@ import asyncio
 
 import click
 
+from planning.runs.tasks import GateSide
 from starter import people
 from starter.acting import by_option, comment_option
 from starter.approve.giving import Desk
@@ -14,7 +15,7 @@ from starter.helping import examples
 from starter.patience import Patience, wait_options
 from starter.run.reading import read_unfinished
 from starter.targets import Target, target_options
-from workflows.messages import Approve, GateSide
+from workflows.messages import Approve
 
 
 @click.command(

@@ -8,7 +8,7 @@ from api.base import KubernetesObject
 from api.crds import MODELS
 from api.kinds import CUSTOM_RESOURCE_DEFINITION, MEMBER_CLUSTER, Kind, Scope
 from hub import Hub, paths
-from hub.transport import Request
+from hub.requests import Request
 from tests.api.conftest import Make
 from tests.api.samples import place, placement_spec, report, run_spec, sample
 from tests.support.conditions import AT, condition

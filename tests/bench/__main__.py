@@ -5,7 +5,7 @@ import asyncio
 import signal
 from pathlib import Path
 
-from tests.bench import scenarios
+from tests.bench import scenarios, typing_commands
 from tests.bench.tables import Result, keep, show
 
 
@@ -21,6 +21,9 @@ def main() -> None:
     )
     parser.add_argument(
         "--members", type=int, default=1000, help="members of a placement that is killed; 0: none"
+    )
+    parser.add_argument(
+        "--typed", type=int, default=5, help="times that each short command is typed; 0: none"
     )
     parser.add_argument("--delay", type=float, default=0.2, help="seconds a simulated member takes")
     parser.add_argument("--json", type=Path, help="file for the figures")
@@ -44,6 +47,8 @@ async def measure(arguments: argparse.Namespace) -> None:
         results += await scenarios.placements(arguments.placements, arguments.delay)
     if arguments.members:
         results += await scenarios.restart(arguments.members, arguments.delay)
+    if arguments.typed:
+        results += await typing_commands.commands(arguments.typed)
     show(results, extra)
     if arguments.json:
         keep(arguments.json, results, extra)

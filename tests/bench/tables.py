@@ -11,6 +11,7 @@ from rich.table import Table
 
 from tests.bench.measuring import Measured
 from tests.bench.placing import Placed
+from tests.bench.typing_commands import Typed
 
 FORMS = {
     "clusters": "{:.0f}",
@@ -24,6 +25,8 @@ FORMS = {
     "history_events": "{:.0f}",
     "history_events_per_cluster": "{:.2f}",
     "largest_status_write": "{:.0f} B",
+    "cpu": "{:.2f} s",
+    "least_cpu": "{:.2f} s",
     "engine_cpu": "{:.2f} s",
     "placement_cpu": "{:.2f} s",
     "hub_cpu": "{:.2f} s",
@@ -34,7 +37,7 @@ FORMS = {
 }
 """How each figure is written, in the order of the rows."""
 
-Result = Measured | Placed
+Result = Measured | Placed | Typed
 
 
 def show(results: Sequence[Result], extra: Mapping[str, float]) -> None:

@@ -107,6 +107,16 @@ async def world(*, delay: float, cast: Cast = ENGINE_ALONE) -> AsyncIterator[Wor
         await asyncio.to_thread(servers.end)
 
 
+@asynccontextmanager
+async def hub_alone() -> AsyncIterator[World]:
+    """Start a hub with nothing beside it, and end it."""
+    servers = Servers(Servers.make_folder())
+    try:
+        yield await _hub(servers)
+    finally:
+        await asyncio.to_thread(servers.end)
+
+
 async def _hub(servers: Servers) -> World:
     folder = servers.folder
     plane = ControlPlane(

@@ -4,8 +4,9 @@ from api.runs import ClusterStagedUpdateRun, UpdateRunSpec
 from bridge.approvals import open_requests, waiting_for
 from planning.runs import marks
 from planning.runs.ledger import Ledger
+from planning.runs.tasks import GateSide
 from tests.planning.run_samples import APPROVAL, NOW, WAIT, ledger, stage
-from workflows.messages import ApprovalLost, GateSide
+from workflows.messages import ApprovalLost
 
 
 def gated() -> Ledger:

@@ -5,44 +5,44 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from kubernetes.aio.client import Configuration
 
 from hub import credentials, kubeconfig
+from hub.access import Access
 from hub.credentials import Renewal
 from tests.hub.test_kubeconfig import named, written
 
 RFC3339 = "%Y-%m-%dT%H:%M:%SZ"
 
 
-async def token(configuration: Configuration) -> str | None:
-    return await configuration.get_api_key_with_prefix("BearerToken")
+async def token(access: Access) -> str:
+    return await access.authorization()
 
 
-def make_old(configuration: Configuration) -> None:
+def make_old(access: Access) -> None:
     """Let the time pass after which a token is looked for again."""
-    renewal: object = configuration.refresh_api_key_hook
+    renewal: object = access.authorization
     assert isinstance(renewal, Renewal)
     renewal._renewed_at -= credentials.RENEW_AFTER.total_seconds()
 
 
 async def test_a_token_file_is_read_again_when_it_is_time(tmp_path: Path) -> None:
     file = written(tmp_path, "first\n", name="token")
-    configuration = await kubeconfig.load(written(tmp_path, named("x", tokenFile="token")))
-    assert await token(configuration) == "Bearer first"
+    access = await kubeconfig.load(written(tmp_path, named("x", tokenFile="token")))
+    assert await token(access) == "Bearer first"
 
     file.write_text("second\n")
-    assert await token(configuration) == "Bearer first"
-    make_old(configuration)
-    assert await token(configuration) == "Bearer second"
+    assert await token(access) == "Bearer first"
+    make_old(access)
+    assert await token(access) == "Bearer second"
 
 
 async def test_a_token_that_cannot_be_renewed_stays_in_use(tmp_path: Path) -> None:
     file = written(tmp_path, "first", name="token")
-    configuration = await kubeconfig.load(written(tmp_path, named("x", tokenFile=str(file))))
+    access = await kubeconfig.load(written(tmp_path, named("x", tokenFile=str(file))))
     file.unlink()
-    make_old(configuration)
+    make_old(access)
 
-    assert await token(configuration) == "Bearer first"
+    assert await token(access) == "Bearer first"
 
 
 def plugin(folder: Path, *, lifetime: timedelta) -> dict[str, object]:
@@ -68,8 +68,8 @@ async def test_a_plugin_is_asked_again_when_its_token_is_about_to_expire(
     tmp_path: Path, lifetime: timedelta, expected: str
 ) -> None:
     file = written(tmp_path, named("x", exec=plugin(tmp_path, lifetime=lifetime)))
-    configuration = await kubeconfig.load(file)
-    assert await token(configuration) == "Bearer token-1"
+    access = await kubeconfig.load(file)
+    assert await token(access) == "Bearer token-1"
 
-    make_old(configuration)
-    assert await token(configuration) == expected
+    make_old(access)
+    assert await token(access) == expected

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hub import BadConfiguration, Hub, kubeconfig
+from hub import BadConfiguration, Hub, kubeconfig, own_namespace
 
 
 def named(name: str, *, server: str = "http://127.0.0.1:1", **user: Any) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def test_a_pods_own_namespace_counts_only_on_the_hub_that_it_runs_on(
 ) -> None:
     file = tmp_path / "namespace"
     file.write_text("fleetgate\n")
-    found = kubeconfig.own_namespace(path, context=context, environment=environment, file=file)
+    found = own_namespace(path, context=context, environment=environment, file=file)
     assert found == namespace
 
 
@@ -111,9 +111,9 @@ async def test_the_path_given_comes_before_the_environment(tmp_path: Path) -> No
     given = written(tmp_path, named("x", server="http://given"))
     other = written(tmp_path, named("x", server="http://other"), name="other")
 
-    configuration = await kubeconfig.load(given, environment={"KUBECONFIG": str(other)})
+    access = await kubeconfig.load(given, environment={"KUBECONFIG": str(other)})
 
-    assert configuration.host == "http://given"
+    assert access.host == "http://given"
 
 
 async def test_several_files_count_as_one_and_the_first_current_context_wins(

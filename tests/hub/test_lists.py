@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from api.kinds import CONFIG_MAP
 from hub import Hub, Json, kubeconfig
-from hub.transport import Request, Transport
+from hub.requests import Request
+from hub.transport import Transport
 from tests.hub.support import QUICK, config_map, fill, names
 from tests.support.servers import PrivateApiServer, Servers
 
@@ -55,8 +56,8 @@ async def compact(etcd: str, version: str) -> None:
 async def test_a_list_whose_pages_expired_starts_again(
     private_api_server: PrivateApiServer, servers: Servers, unique: str
 ) -> None:
-    configuration = await kubeconfig.load(private_api_server.kubeconfig)
-    transport = Interrupted(configuration, limits=SMALL_PAGES, user_agent="test")
+    access = await kubeconfig.load(private_api_server.kubeconfig)
+    transport = Interrupted(access, limits=SMALL_PAGES, user_agent="test")
     times = 0
 
     async def forget() -> None:

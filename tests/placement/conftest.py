@@ -9,7 +9,8 @@ import pytest
 
 from api.kinds import SCOPES, ScopeName
 from hub import Hub
-from placement import Placement, PlacementSettings
+from placement.room import Placement
+from placement.settings import PlacementSettings
 from tests.placement.world import World
 from tests.support.servers import Servers
 

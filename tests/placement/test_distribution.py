@@ -7,7 +7,7 @@ import pytest
 from api import names
 from api.kinds import NAMESPACE
 from hub import Hub
-from placement import Placement
+from placement.room import Placement
 from tests.placement.world import STRATEGY, World
 from tests.support.conditions import condition, condition_of
 from tests.support.eventually import eventually

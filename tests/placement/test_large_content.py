@@ -3,7 +3,7 @@
 import pytest
 
 from api import names
-from placement import Placement
+from placement.room import Placement
 from tests.placement.world import World
 from tests.support.conditions import condition_of
 from tests.support.eventually import eventually

@@ -9,7 +9,7 @@ import pytest
 from api import names
 from api.kinds import MEMBER_CLUSTER, SECRET, WORK, Kind
 from hub import Hub, NotFound
-from placement import Placement
+from placement.room import Placement
 from tests.support.eventually import eventually
 
 REVIEW = Kind(

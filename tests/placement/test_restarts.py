@@ -8,7 +8,7 @@ import pytest
 
 from api.kinds import MEMBER_CLUSTER, SCOPES, ScopeName
 from hub import Hub
-from placement import Placement
+from placement.room import Placement
 from tests.placement.conftest import SETTINGS
 from tests.placement.world import World
 from tests.support.eventually import eventually

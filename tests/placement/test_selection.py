@@ -7,7 +7,7 @@ import pytest
 
 from api.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, Kind
 from hub import NotFound
-from placement import SelectionError
+from placement.selection import SelectionError
 from tests.placement.world import World, cluster_scoped, namespaced, taken
 from tests.support.eventually import eventually
 

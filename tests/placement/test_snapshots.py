@@ -7,7 +7,8 @@ from typing import Any
 from api import names
 from api.kinds import CONFIG_MAP, SCOPES, ScopeName
 from hub import Hub
-from placement import Placement, PlacementSettings
+from placement.room import Placement
+from placement.settings import PlacementSettings
 from tests.placement.world import World, taken
 
 

@@ -10,7 +10,7 @@ from api import names
 from api.base import format_time
 from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Scope, ScopeName
 from hub import Conflict, Hub, NotFound
-from placement import SnapshotTaken, take_snapshot
+from placement.snapshots import SnapshotTaken, take_snapshot
 from tests.support.conditions import condition, condition_of
 from tests.support.eventually import eventually
 

@@ -14,7 +14,7 @@ from api.kinds import SCOPES, Kind, ScopeName
 from bridge import BridgeSettings
 from deploy.local import policies
 from hub import Hub
-from placement import Placement
+from placement.room import Placement
 from tests.agent.credentials import grant, of_account
 from tests.placement.world import World
 from tests.rights.gates import Gate

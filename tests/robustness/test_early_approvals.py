@@ -3,10 +3,11 @@
 import pytest
 from temporalio.client import Client, WorkflowUpdateFailedError
 
+from planning.runs.tasks import GateSide
 from tests.robustness.rollouts import Rollout, in_time
 from tests.support.conditions import says
 from tests.workflows.runs import workflow_id
-from workflows.messages import Approve, GateSide
+from workflows.messages import Approve
 
 pytestmark = pytest.mark.usefixtures("engine")
 

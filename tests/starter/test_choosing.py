@@ -5,12 +5,13 @@ from datetime import UTC, datetime
 import pytest
 
 from api.runs import UpdateRun
+from planning.runs.tasks import GateSide
 from starter import people, views
 from starter.approve import choosing
 from starter.failures import Failure
 from starter.rollback.choosing import NAME_AT_MOST, Asked, beside, name
 from tests.starter.test_views import recorded
-from workflows.messages import Approve, GateSide
+from workflows.messages import Approve
 
 
 def at_two_gates() -> UpdateRun:

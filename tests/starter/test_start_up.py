@@ -41,6 +41,14 @@ def test_commands_about_the_hub_do_not_load_the_client_of_temporal() -> None:
     assert imported_by(*ABOUT_THE_HUB).isdisjoint(TEMPORAL)
 
 
+def test_commands_about_the_hub_do_not_load_clients_before_they_have_something_to_ask() -> None:
+    assert imported_by(*ABOUT_THE_HUB).isdisjoint({"aiohttp", "kubernetes"})
+
+
+def test_a_hub_is_reached_without_the_kubernetes_client() -> None:
+    assert "kubernetes" not in imported_by("hub.transport", "hub.kubeconfig", "hub.discovery")
+
+
 @pytest.mark.parametrize("module", ["starter.cli", "starter.completion.command"])
 def test_help_and_completion_load_neither_models_nor_clients(module: str) -> None:
     heavy = {*TEMPORAL, "aiohttp", "kubernetes", "pydantic", "rich", "yaml"}

@@ -9,9 +9,9 @@ import yaml
 from api.runs import RunState, UpdateRun
 from planning.runs import phases
 from planning.runs.phases import Phase
+from planning.runs.tasks import GateSide
 from starter import tables, views, words
 from starter.views import Progress, RunView
-from workflows.messages import GateSide
 
 DATA = Path(__file__).parent / "data"
 

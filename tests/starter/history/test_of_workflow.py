@@ -25,11 +25,12 @@ from activities.requests import (
 from api.kinds import ScopeName
 from api.runs import RunState
 from planning.identity import RunRef
+from planning.runs.tasks import GateSide
 from starter.history import of_workflow
 from starter.history.entries import Entry
 from starter.history.of_workflow import Place
 from tests.starter.history.written import CONVERTER, Written, payloads
-from workflows.messages import Approve, ChangeState, GateSide, Outcome
+from workflows.messages import Approve, ChangeState, Outcome
 from workflows.update_run import DELETED
 
 HISTORIES = Path(__file__).parents[2] / "workflows" / "histories"

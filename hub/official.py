@@ -1,0 +1,102 @@
+"""Credentials that the official Kubernetes client gets for us.
+
+It runs the credential plugins and refreshes the tokens of the cloud providers that a kubeconfig
+names, and reads the service account of a pod. Loading it takes longer than most commands
+do (docs/decisions/0029), so that only what needs it imports this module.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from kubernetes.aio import config
+from kubernetes.aio.client import Configuration
+
+from hub.access import Access, tls
+from hub.credentials import Authorization, Renewal, fixed
+from hub.errors import BadConfiguration
+from hub.impersonation import Headers
+
+
+def of_pod() -> Access:
+    """Return the way to the API server of the pod that this process runs in.
+
+    Raises BadConfiguration.
+    """
+    configuration = Configuration()
+    try:
+        config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]
+    except (config.ConfigException, OSError) as error:
+        raise BadConfiguration(
+            f"this looks like a pod, but its service account cannot be used: {error}; "
+            "mount a service account token, or set KUBECONFIG"
+        ) from error
+
+    async def authorization() -> str:
+        # Reads the file again by itself, once a minute.
+        return await configuration.get_api_key_with_prefix("BearerToken") or ""
+
+    return _access(configuration, authorization)
+
+
+async def with_plugin(
+    files: str, context: str, *, plugin: str, impersonation: Headers = ()
+) -> Access:
+    """Return the way to the API server of a context whose user a program vouches for.
+
+    `plugin` is the command that the user's `exec` names; empty for an `auth-provider`. Raises
+    BadConfiguration.
+    """
+    configuration = Configuration()
+    try:
+        loader = await config.load_kube_config(  # type: ignore[no-untyped-call]
+            config_file=files,
+            context=context,
+            client_configuration=configuration,
+            persist_config=False,
+        )
+    except (config.ConfigException, OSError, ValueError, TypeError, AttributeError) as error:
+        raise BadConfiguration(f"kubeconfig {files} cannot be used: {error}") from error
+    token = configuration.api_key.get("BearerToken", "")
+    if plugin and not (token or configuration.cert_file):
+        # The library has logged the plugin's own words, and would go on without credentials.
+        raise BadConfiguration(
+            f"the kubeconfig's credential plugin {plugin!r} gave no credentials: "
+            "run it by hand to see why"
+        )
+    return _access(configuration, _authorization(loader, token), impersonation)
+
+
+def _authorization(loader: Any, token: str) -> Authorization:  # noqa: ANN401 - it has no types
+    if not hasattr(loader, "exec_plugin_expiry"):
+        return fixed(token)
+
+    async def source() -> str:
+        await loader.load_from_exec_plugin()
+        renewed: str = loader.token
+        return renewed
+
+    return Renewal(token, source)
+
+
+def _access(
+    configuration: Configuration, authorization: Authorization, impersonation: Headers = ()
+) -> Access:
+    host = configuration.host
+    return Access(
+        host=host,
+        tls=tls(
+            host,
+            authority=_path(configuration.ssl_ca_cert),
+            certificate=_path(configuration.cert_file),
+            key=_path(configuration.key_file),
+            verify=configuration.verify_ssl,
+        ),
+        server_name=configuration.tls_server_name,
+        proxy=configuration.proxy,
+        authorization=authorization,
+        impersonation=impersonation,
+    )
+
+
+def _path(named: str | None) -> Path | None:
+    return Path(named) if named else None

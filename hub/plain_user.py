@@ -1,0 +1,82 @@
+"""A user of a kubeconfig that holds the credentials itself, or names the files that do.
+
+The official client would read these as well. It is not asked, because loading it takes longer
+than most commands do (docs/decisions/0029).
+"""
+
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hub.access import Access, Pem, tls
+from hub.credentials import Authorization, fixed, from_file, nobody
+from hub.impersonation import headers
+
+PROGRAMS = ("exec", "auth-provider")
+"""Fields of a user that name a program, or what a program has to refresh."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A named cluster, user or context, and the folder that its relative paths start from."""
+
+    content: dict[str, Any]
+    folder: Path
+
+    def pem(self, field: str) -> Pem | None:
+        """Certificate or key of a field, whose data come before its file; None when empty.
+
+        Raises ValueError for data that are not in base64, FileNotFoundError.
+        """
+        if f"{field}-data" in self.content:
+            return b64decode(self.content[f"{field}-data"] or "") or None
+        if field not in self.content:
+            return None
+        file: Path = self.folder / self.content[field]
+        if not file.is_file():
+            raise FileNotFoundError(f"File does not exist: {file}")
+        return file
+
+
+def is_plain(user: Entry) -> bool:
+    """Whether the user can be read here."""
+    return not any(field in user.content for field in PROGRAMS)
+
+
+def access(cluster: Entry, user: Entry) -> Access:
+    """Return the way to a cluster as a user. Raises BadConfiguration, OSError, ValueError."""
+    server = cluster.content.get("server")
+    if not server:
+        raise ValueError("the cluster has no server")
+    host = server.rstrip("/")
+    # Over plain HTTP certificates are of no use, and their files need not be there.
+    secure = host.startswith("https")
+    return Access(
+        host=host,
+        tls=tls(
+            host,
+            authority=cluster.pem("certificate-authority"),
+            certificate=user.pem("client-certificate"),
+            key=user.pem("client-key"),
+            verify=not cluster.content.get("insecure-skip-tls-verify"),
+        )
+        if secure
+        else None,
+        server_name=cluster.content.get("tls-server-name"),
+        proxy=cluster.content.get("proxy-url"),
+        authorization=_authorization(user),
+        impersonation=headers(user.content),
+    )
+
+
+def _authorization(user: Entry) -> Authorization:
+    content = user.content
+    if token := content.get("token"):
+        return fixed(f"Bearer {token}")
+    if file := content.get("tokenFile"):
+        return from_file(user.folder / file)
+    if "username" in content and "password" in content:
+        pair = f"{content['username']}:{content['password']}"
+        return fixed(f"Basic {b64encode(pair.encode()).decode()}")
+    return nobody
