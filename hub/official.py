@@ -2,7 +2,7 @@
 
 It runs the credential plugins and refreshes the tokens of the cloud providers that a kubeconfig
 names, and reads the service account of a pod. Loading it takes longer than most commands
-do (docs/decisions/0029), so that only what needs it imports this module.
+do (docs/decisions/0030), so that only what needs it imports this module.
 """
 
 from pathlib import Path

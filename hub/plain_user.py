@@ -1,7 +1,7 @@
 """A user of a kubeconfig that holds the credentials itself, or names the files that do.
 
 The official client would read these as well. It is not asked, because loading it takes longer
-than most commands do (docs/decisions/0029).
+than most commands do (docs/decisions/0030).
 """
 
 from base64 import b64decode, b64encode

@@ -279,7 +279,7 @@ async def test_a_worker_waits_for_temporal_without_being_ready(
     async def complaints() -> list[str]:
         return [line for line in logged(tmp_path) if "Temporal does not answer" in line]
 
-    await eventually(complaints, bool)
+    await eventually(complaints)
     assert process.poll() is None
 
 

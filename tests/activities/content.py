@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from activities.requests import FindSnapshot
-from api import names
-from api.kinds import MEMBER_CLUSTER, NAMESPACE, Scope
+from api.kinds import NAMESPACE, Scope
 from hub import Hub, Json
 from planning.identity import RunRef
+from tests.support.hand_placement import HandPlacement
 
 
 @dataclass
@@ -23,6 +23,10 @@ class Content:
         return self.name if self.scope.placement.namespaced else ""
 
     @property
+    def _hand(self) -> HandPlacement:
+        return HandPlacement(self.hub, self.scope, self.name, self.home)
+
+    @property
     def key(self) -> str:
         return f"{self.home}/{self.name}"
 
@@ -30,12 +34,7 @@ class Content:
         """Make the namespace, and two members of which one is for production."""
         await self.hub.create(NAMESPACE, {"metadata": {"name": self.name}})
         for cluster, env in (("a", "prod"), ("b", "dev")):
-            await self._join(f"{self.name}-{cluster}", {"env": env})
-
-    async def _join(self, cluster: str, labels: dict[str, str]) -> None:
-        identity = {"kind": "User", "name": cluster}
-        body = {"metadata": {"name": cluster, "labels": labels}, "spec": {"identity": identity}}
-        await self.hub.create(MEMBER_CLUSTER, body)
+            await self._hand.member(f"{self.name}-{cluster}", {"env": env})
 
     def config_map(self, name: str) -> Json:
         metadata = {"name": name, "namespace": self.name}
@@ -43,26 +42,11 @@ class Content:
 
     async def master(self, index: int, *resources: Json, size: int = 1) -> None:
         """Write the object that describes an index."""
-        annotations = {
-            names.RESOURCE_HASH: "hash",
-            names.NUMBER_OF_RESOURCE_SNAPSHOTS: str(size),
-        }
-        await self._write(f"{self.name}-{index}-snapshot", index, resources, annotations)
+        await self._hand.snapshot(index, latest=False, resources=resources, size=size)
 
     async def part(self, index: int, number: int, *resources: Json) -> None:
         """Write one of the further objects of an index."""
-        annotations = {names.SUBINDEX: str(number)}
-        await self._write(f"{self.name}-{index}-{number}", index, resources, annotations)
-
-    async def _write(
-        self, name: str, index: int, resources: tuple[Json, ...], annotations: dict[str, str]
-    ) -> None:
-        labels = {names.PARENT_PLACEMENT: self.name, names.RESOURCE_INDEX: str(index)}
-        metadata: Json = {"name": name, "labels": labels, "annotations": annotations}
-        if self.home:
-            metadata["namespace"] = self.home
-        body = {"metadata": metadata, "spec": {"selectedResources": list(resources)}}
-        await self.hub.create(self.scope.resource_snapshot, body)
+        await self._hand.part(index, number, *resources)
 
     def request(self, index: str = "", *, clusters: str = "ab") -> FindSnapshot:
         """What a run of the placement asks."""

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
@@ -12,13 +11,13 @@ from temporalio.client import Client
 
 from api.kinds import CLUSTER_SCOPE
 from api.reasons import ConditionType
-from api.runs import UpdateRun
-from hub import Cache, Change, Hub, Json
-from planning import conditions
+from hub import Hub, Json
 from planning.identity import RunRef
 from tests.bench.bare_writer import BareWriter
 from tests.bench.fleets import BenchFleet
+from tests.bench.watching import all_are
 from tests.bench.world import World
+from tests.support.conditions import condition_of, says
 
 ENGINE_AGENT: Final = "fleetgate"
 WRITES: Final = ("create", "update", "patch", "delete", "deletecollection")
@@ -89,15 +88,13 @@ class Bench:
     async def bare(self, fleets: list[BenchFleet], *, index: str) -> float:
         """Seconds that a bare writer takes for the same."""
         for fleet in fleets:
-            body = fleet.placement.body(
-                {"spec": fleet.placement.run_spec("none", state="Initialize")},
-                name=f"{fleet.name}-bare",
-            )
             # Names a strategy that is not there, so that the engine leaves it alone.
-            await self._hub.create(CLUSTER_SCOPE.run, body)
-        await self._until(
-            lambda found: bool(conditions.find(found.status.conditions, ConditionType.INITIALIZED)),
+            await fleet.placement.create_run(f"{fleet.name}-bare", "none", state="Initialize")
+        await all_are(
+            self._hub,
+            CLUSTER_SCOPE.run,
             {f"{fleet.name}-bare" for fleet in fleets},
+            lambda run: bool(condition_of(run, ConditionType.INITIALIZED)),
         )
         started = monotonic()
         writers = [BareWriter(self._hub, fleet, index=index) for fleet in fleets]
@@ -106,32 +103,11 @@ class Bench:
 
     async def _roll_out(self, runs: list[tuple[BenchFleet, str]], index: str) -> list[float]:
         names = {name for _, name in runs}
-        waiting = asyncio.create_task(self._until(_ended, names))
+        waiting = asyncio.create_task(all_are(self._hub, CLUSTER_SCOPE.run, names, _ended))
         await asyncio.sleep(0)
         started = monotonic()
         await asyncio.gather(*(fleet.start(name, index=index) for fleet, name in runs))
         return [moment - started for moment in (await waiting).values()]
-
-    async def _until(
-        self, wanted: Callable[[UpdateRun], bool], names: set[str]
-    ) -> dict[str, float]:
-        """Wait until all of these runs are as wanted; says when each was."""
-        reached: dict[str, float] = {}
-        everything = asyncio.Event()
-
-        def note(change: Change) -> None:
-            name = change.key[1]
-            if name in names and change.new and wanted(UpdateRun.from_wire(change.new)):
-                reached.setdefault(name, monotonic())
-            if len(reached) == len(names):
-                everything.set()
-
-        cache = Cache(self._hub, CLUSTER_SCOPE.run)
-        cache.subscribe(note)
-        caching = asyncio.create_task(cache.run())
-        await everything.wait()
-        caching.cancel()
-        return reached
 
     async def _events(self, names: list[str]) -> list[int]:
         counted = []
@@ -146,13 +122,11 @@ class Bench:
         return sum(1 for _ in self._world.requests())
 
 
-def _ended(run: UpdateRun) -> bool:
-    found = run.status.conditions
-    if conditions.has(found, ConditionType.INITIALIZED, "False") or conditions.has(
-        found, ConditionType.SUCCEEDED, "False"
-    ):
-        raise AssertionError(f"run {run.metadata.name} failed: {found}")
-    return conditions.has(found, ConditionType.SUCCEEDED)
+def _ended(run: Json) -> bool:
+    over = says(run, ConditionType.SUCCEEDED)[0]
+    if "False" in (over, says(run, ConditionType.INITIALIZED)[0]):
+        raise AssertionError(f"run {run['metadata']['name']} failed: {run['status']['conditions']}")
+    return over == "True"
 
 
 def _writes(requests: list[Json]) -> int:

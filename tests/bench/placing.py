@@ -5,15 +5,16 @@ import os
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from api import names
 from api.base import Condition
 from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE
-from hub import Cache, Change, Hub, Json
+from hub import Hub, Json
 from planning import conditions
 from tests.bench.fleets import in_parallel
 from tests.bench.measuring import WRITES
+from tests.bench.watching import all_are
 from tests.bench.world import World
 
 AVAILABLE: Final = f"{CLUSTER_SCOPE.placement.kind}Available"
@@ -47,8 +48,8 @@ class PlacementBench:
         wanted = set(members)
         rooms = {names.member_namespace(each) for each in wanted}
         joined = asyncio.gather(
-            self._until(wanted, _has_agent, MEMBER_CLUSTER),
-            self._until(rooms, _is_granted, NAMESPACE),
+            all_are(self._hub, MEMBER_CLUSTER, wanted, _has_agent),
+            all_are(self._hub, NAMESPACE, rooms, _is_granted),
         )
         await in_parallel(sorted(wanted), self._register)
         await joined
@@ -68,7 +69,7 @@ class PlacementBench:
         """Create placements, each of the namespace of its name, and wait for all of them."""
         load, before, seen = os.getloadavg()[0], self._world.usage(), self._writes()
         everywhere = asyncio.create_task(
-            self._until(set(placements), _is_available, CLUSTER_SCOPE.placement)
+            all_are(self._hub, CLUSTER_SCOPE.placement, placements, _is_available)
         )
         await asyncio.sleep(0)
         started = monotonic()
@@ -98,22 +99,6 @@ class PlacementBench:
 
     def _writes(self) -> int:
         return sum(each["verb"] in WRITES for each in self._world.requests())
-
-    async def _until(self, objects: set[str], wanted: Callable[[Json], bool], kind: Any) -> None:
-        """Wait until all these objects are as wanted."""
-        missing, everything = set(objects), asyncio.Event()
-
-        def note(change: Change) -> None:
-            if change.new and wanted(change.new):
-                missing.discard(change.key[1])
-            if not missing:
-                everything.set()
-
-        cache = Cache(self._hub, kind)
-        cache.subscribe(note)
-        caching = asyncio.create_task(cache.run())
-        await everything.wait()
-        caching.cancel()
 
 
 async def measured_restart(world: World, steady: Callable[[], Awaitable[Placed]]) -> Placed:

@@ -6,13 +6,13 @@ is the engine. Run as `python -m tests.bench.simulated_members KUBECONFIG SECOND
 
 import asyncio
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 from api.bindings import Binding
 from api.kinds import CLUSTER_RESOURCE_BINDING
 from hub import Cache, Change, Hub, Key
-from planning import bindings, conditions
+from planning import bindings
+from tests.support.conditions import condition
 
 
 class SimulatedMembers:
@@ -44,19 +44,13 @@ class SimulatedMembers:
 
     async def _answer(self, binding: Binding) -> None:
         await asyncio.sleep(self._delay)
-        condition = conditions.make(
-            "Available",
-            "True",
-            "AllWorkAreAvailable",
-            "simulated",
-            generation=binding.metadata.generation,
-            now=datetime.now(UTC),
-        )
+        generation = binding.metadata.generation
+        said = condition("Available", "True", generation, reason="AllWorkAreAvailable")
         await self._hub.apply(
             CLUSTER_RESOURCE_BINDING,
             {
                 "metadata": {"name": binding.metadata.name},
-                "status": {"conditions": [condition.to_wire()]},
+                "status": {"conditions": [said]},
             },
             subresource="status",
             manager="simulated-members",

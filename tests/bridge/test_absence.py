@@ -28,7 +28,7 @@ async def at_its_gate(placement: HandPlacement, unique: str) -> str:
     await placement.create_run(unique, unique, index="0")
     await reaches(placement, unique, "UpdateRunWaiting")
     request = f"{unique}-before-one"
-    await eventually(lambda: placement.find_approval(request), bool)
+    await eventually(lambda: placement.find_approval(request))
     return request
 
 
@@ -116,7 +116,7 @@ async def test_an_approval_request_deleted_meanwhile_is_made_anew(
     await bridge.stop()
     await hub.delete(placement.scope.approval, request, namespace=placement.namespace)
     await bridge.start()
-    await eventually(lambda: placement.find_approval(request), bool)
+    await eventually(lambda: placement.find_approval(request))
     await placement.approve(request)
     await started(placement, cluster)
 

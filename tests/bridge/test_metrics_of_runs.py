@@ -75,7 +75,7 @@ async def test_a_run_is_measured_from_its_plan_to_its_end_and_forgotten_with_it(
     await placement.create_run(unique, unique, index="0")
     await reaches(placement, unique, "UpdateRunWaiting")
     request = f"{unique}-before-one"
-    await eventually(lambda: placement.find_approval(request), bool)
+    await eventually(lambda: placement.find_approval(request))
     await placement.approve(request)
     await started(placement, cluster)
     await reaches(placement, unique, "UpdateRunStuck")
@@ -109,7 +109,7 @@ async def test_a_run_that_cannot_begin_is_a_users_error(
     metrics_url: str, placement: HandPlacement, unique: str
 ) -> None:
     await placement.create_run(unique, unique)
-    [shown] = await eventually(lambda: scrape(metrics_url, STATUS, unique), bool)
+    [shown] = await eventually(lambda: scrape(metrics_url, STATUS, unique))
     assert shown == {
         "namespace": placement.namespace,
         "state": "Run",

@@ -3,17 +3,15 @@
 import pytest
 
 from api.names import TARGET_UPDATE_RUN
-from hub import Hub, Json
 from tests.bridge.support import BridgeProcess
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 
 
-def request(placement: HandPlacement, name: str, *, label: str = "") -> Json:
-    """An approval request for the run `gone`, labelled as if made for a run."""
-    spec = {"parentStageRollout": "gone", "targetStage": "one"}
+async def orphan(placement: HandPlacement, name: str, *, label: str = "gone") -> None:
+    """Write an approval request for the run `gone`, labelled as if made for a run."""
     labels = {TARGET_UPDATE_RUN: label} if label else {}
-    return placement.body({"spec": spec}, name=name, labels=labels)
+    await placement.ask(name, run="gone", stage="one", labels=labels)
 
 
 async def removed(placement: HandPlacement, name: str) -> None:
@@ -22,17 +20,17 @@ async def removed(placement: HandPlacement, name: str) -> None:
 
 @pytest.mark.usefixtures("bridge")
 async def test_a_request_made_just_when_its_run_went_is_removed(
-    hub: Hub, placement: HandPlacement, unique: str
+    placement: HandPlacement, unique: str
 ) -> None:
-    await hub.create(placement.scope.approval, request(placement, unique, label="gone"))
+    await orphan(placement, unique)
     await removed(placement, unique)
 
 
 async def test_a_request_left_behind_is_removed_by_a_later_bridge(
-    hub: Hub, bridge: BridgeProcess, placement: HandPlacement, unique: str
+    bridge: BridgeProcess, placement: HandPlacement, unique: str
 ) -> None:
     await bridge.stop()
-    await hub.create(placement.scope.approval, request(placement, unique, label="gone"))
+    await orphan(placement, unique)
     await bridge.start()
     await removed(placement, unique)
 
@@ -40,10 +38,9 @@ async def test_a_request_left_behind_is_removed_by_a_later_bridge(
 @pytest.mark.usefixtures("bridge")
 @pytest.mark.parametrize("label", ["", "another"])
 async def test_a_request_that_somebody_else_made_stays(
-    hub: Hub, placement: HandPlacement, unique: str, label: str
+    placement: HandPlacement, unique: str, label: str
 ) -> None:
-    kind, orphan = placement.scope.approval, f"{unique}-orphan"
-    await hub.create(kind, request(placement, unique, label=label))
-    await hub.create(kind, request(placement, orphan, label="gone"))
-    await removed(placement, orphan)
+    await orphan(placement, unique, label=label)
+    await orphan(placement, f"{unique}-orphan")
+    await removed(placement, f"{unique}-orphan")
     assert await placement.find_approval(unique)

@@ -92,8 +92,7 @@ async def test_a_run_made_again_under_the_same_name_has_its_own_workflow_and_app
     request = f"{unique}-before-one"
     await placement.create_run(unique, unique, index="0")
     first = await reaches(placement, unique, "UpdateRunWaiting")
-    asked = await eventually(lambda: placement.find_approval(request), bool)
-    assert asked is not None
+    asked = await eventually(lambda: placement.find_approval(request))
 
     await placement.delete_run(unique)
     await gone(placement, unique)
@@ -140,7 +139,7 @@ async def test_two_bridges_at_once_do_no_harm(
     cluster = await prepare(placement, unique, beforeStageTasks=[{"type": "Approval"}])
     await placement.create_run(unique, unique, index="0")
     request = f"{unique}-before-one"
-    await eventually(lambda: placement.find_approval(request), bool)
+    await eventually(lambda: placement.find_approval(request))
     await placement.set_state(unique, "Stop")
     await reaches(placement, unique, "UpdateRunStopped")
     await placement.set_state(unique, "Run")

@@ -30,7 +30,7 @@ async def acceptance_refused(world: World, request: str) -> AsyncIterator[None]:
     await world.hub.create(POLICY, {"metadata": meta, "spec": _policy(world, request)})
     await world.hub.create(BINDING, {"metadata": meta, "spec": binding})
     try:
-        await eventually(lambda: _refuses(world, request), bool, within=30)
+        await eventually(lambda: _refuses(world, request), within=30)
         yield
     finally:
         await world.hub.delete(BINDING, meta["name"])

@@ -1,26 +1,18 @@
-"""What other software writes on a hub, as plain objects: placement, snapshots, bindings, members.
+"""What people write on a hub, and how a run's status is read.
 
 Labels and annotations are spelled out, apart from the product's own constants.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 Json = dict[str, Any]
 
-PARENT = "kubernetes-fleet.io/parent-CRP"
-LATEST = "kubernetes-fleet.io/is-latest-snapshot"
-POLICY_INDEX = "kubernetes-fleet.io/policy-index"
-RESOURCE_INDEX = "kubernetes-fleet.io/resource-index"
-RESOURCE_HASH = "kubernetes-fleet.io/resource-hash"
 NUMBER_OF_CLUSTERS = "kubernetes-fleet.io/number-of-clusters"
-NUMBER_OF_SNAPSHOTS = "kubernetes-fleet.io/number-of-resource-snapshots"
-SUBINDEX = "kubernetes-fleet.io/subindex-of-resource-snapshot"
 TARGET_RUN = "kubernetes-fleet.io/targetUpdateRun"
 DELETION_STAGE = "kubernetes-fleet.io/deleteStage"
 RUN_FINALIZER = "kubernetes-fleet.io/stagedupdaterun-finalizer"
 
-PICK_ALL: Json = {"placementType": "PickAll"}
 APPLY_DEFAULTS: Json = {
     "comparisonOption": "PartialComparison",
     "type": "ClientSideApply",
@@ -38,28 +30,6 @@ def timed_wait(time: str) -> Json:
 def stage(name: str = "one", /, **fields: Any) -> Json:
     """A stage of the clusters that are labelled with its name."""
     return {"name": name, "labelSelector": {"matchLabels": {"stage": name}}, **fields}
-
-
-def policy_spec(policy: Json | None) -> Json:
-    """The spec of a policy snapshot; without a policy all clusters are picked."""
-    return ({"policy": policy} if policy else {}) | {"policyHash": "aGFzaA=="}
-
-
-def binding_spec(*, cluster: str, policy: str, state: str) -> Json:
-    """The spec of a binding as the scheduler leaves it."""
-    return {
-        "state": state,
-        "resourceSnapshotName": "",
-        "schedulingPolicySnapshotName": policy,
-        "targetCluster": cluster,
-        "clusterDecision": {"clusterName": cluster, "selected": True, "reason": "by hand"},
-    }
-
-
-def member(name: str, labels: Mapping[str, str]) -> Json:
-    """A member cluster."""
-    identity = {"kind": "User", "name": name, "apiGroup": "rbac.authorization.k8s.io"}
-    return {"metadata": {"name": name, "labels": dict(labels)}, "spec": {"identity": identity}}
 
 
 def stage_of(run: Json, index: int) -> Json:

@@ -127,7 +127,7 @@ async def taken_while_stopping(run: Run) -> None:
     """Somebody gives the binding in flight another content while the run stops."""
     await run.set_state("Stop")
     await run.comes_to(Says.RUN_STOPPING)
-    await run.world.change_binding("a", resourceSnapshotName=run.world.snapshot_name(1))
+    await run.world.change_binding("a", resourceSnapshotName=run.world.hand.snapshot_name(1))
     await run.stays(Says.RUN_STOPPING, seconds=QUIET)
 
 

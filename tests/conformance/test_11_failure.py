@@ -55,7 +55,7 @@ async def test_11_a_failed_run_leaves_the_bindings_as_they_are(world: World) -> 
     await world.label("b", {"stage": "other"})
     await run.fails(unplaced(world.cluster("b")))
     before = await world.read_binding("a")
-    assert before["spec"]["resourceSnapshotName"] == world.snapshot_name(0)
+    assert before["spec"]["resourceSnapshotName"] == world.hand.snapshot_name(0)
     await asyncio.sleep(QUIET)
     after = await world.read_binding("a")
     assert after["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]

@@ -140,7 +140,7 @@ async def test_6_a_failed_run_does_nothing_more(world: World) -> None:
     await world.strategy(stage())
     run = await Run.create(world)
     await world.handed_out("a")
-    await world.change_binding("a", resourceSnapshotName=world.snapshot_name(1))
+    await world.change_binding("a", resourceSnapshotName=world.hand.snapshot_name(1))
     await run.is_preempted()
     await run.set_state("Stop")
     await _is_left_alone(run, Says.RUN_FAILED)

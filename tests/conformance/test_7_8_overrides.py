@@ -1,35 +1,21 @@
 """Section 7.8: the overrides of each cluster, fixed when the run is initialized."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 import pytest
 
-from api.kinds import (
-    CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT,
-    NAMESPACE,
-    RESOURCE_OVERRIDE_SNAPSHOT,
-    Kind,
-)
-from hub import Hub, Json, NotFound
-from tests.conformance.objects import LATEST, stage, stage_of
+from api.kinds import NAMESPACE
+from hub import Hub, Json
+from tests.conformance.objects import stage, stage_of
 from tests.conformance.runs import Run
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.hand_overrides import EVERYWHERE, HandOverrides, by_labels, selector
 
 pytestmark = pytest.mark.both_scopes
 
-EVERYWHERE: Json = {"clusterSelectorTerms": []}
 MEMBER_NAME = "kubernetes-fleet.io/member-name"
-PARENT_OVERRIDE = "kubernetes-fleet.io/parent-resource-override"
-OVERRIDE_INDEX = "kubernetes-fleet.io/override-index"
-PATCHES = [{"op": "add", "path": "/metadata/labels/added", "value": "yes"}]
-
-
-def labelled(**labels: str) -> Json:
-    """The clusters with these labels."""
-    return {"clusterSelectorTerms": [{"labelSelector": {"matchLabels": labels}}]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,46 +24,21 @@ class Overrides:
 
     world: World
     home: str
-    written: list[tuple[Kind, str, str]] = field(default_factory=list)
+    hand: HandOverrides
 
-    async def cluster_wide(self, name: str, where: Json, *, about: str = "", **spec: Json) -> str:
-        """A ClusterResourceOverride's snapshot; by default about the selected namespace."""
-        selected = {"group": "", "version": "v1", "kind": "Namespace", "name": about or self.home}
-        spec = {"clusterResourceSelectors": [selected], **spec}  # type: ignore[dict-item]
-        return await self._write(CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, name, "", spec, where)
-
-    async def namespaced(self, name: str, where: Json, **spec: Json) -> str:
-        """A ResourceOverride's snapshot, about the ConfigMap that is selected."""
-        selected = {"group": "", "version": "v1", "kind": "ConfigMap", "name": self.world.name}
-        spec = {"resourceSelectors": [selected], **spec}  # type: ignore[dict-item]
-        return await self._write(RESOURCE_OVERRIDE_SNAPSHOT, name, self.home, spec, where)
-
-    async def _write(
-        self, kind: Kind, name: str, namespace: str, spec: Mapping[str, Json], where: Json
+    async def cluster_wide(
+        self, name: str, where: Json, *, about: str = "", placement: Json | None = None
     ) -> str:
+        """A ClusterResourceOverride's snapshot; by default about the selected namespace."""
+        selected = selector("Namespace", about or self.home)
         override = f"{self.world.name}-{name}"
-        labels = {PARENT_OVERRIDE: override, LATEST: "true", OVERRIDE_INDEX: "0"}
-        rules = [{"clusterSelector": where, "jsonPatchOverrides": PATCHES}]
-        content = {**spec, "policy": {"overrideRules": rules}}
-        body: Json = {
-            "metadata": {"name": f"{override}-0", "labels": labels},
-            "spec": {"overrideSpec": content, "overrideHash": "aGFzaA=="},
-        }
-        await self.world.hub.create(kind, body, namespace=namespace)
-        self.written.append((kind, namespace, f"{override}-0"))
-        return f"{override}-0"
+        return await self.hand.cluster(override, selected, where, placement=placement)
 
-    async def outdate(self, name: str) -> None:
-        """Take the latest mark from a snapshot."""
-        kind, namespace, _ = next(each for each in self.written if each[2] == name)
-        patch = {"metadata": {"labels": {LATEST: "false"}}}
-        await self.world.hub.patch(kind, name, patch, namespace=namespace)
-
-    async def clear(self) -> None:
-        """Remove everything that was written."""
-        for kind, namespace, name in self.written:
-            with suppress(NotFound):
-                await self.world.hub.delete(kind, name, namespace=namespace)
+    async def namespaced(self, name: str, where: Json, *, placement: Json | None = None) -> str:
+        """A ResourceOverride's snapshot, about the ConfigMap that is selected."""
+        selected = selector("ConfigMap", self.world.name)
+        override = f"{self.world.name}-{name}"
+        return await self.hand.namespaced(override, self.home, selected, where, placement=placement)
 
 
 @pytest.fixture
@@ -101,11 +62,11 @@ async def overrides(world: World, namespace: str) -> AsyncIterator[Overrides]:
         "kind": "ConfigMap",
         "metadata": {"name": world.name, "namespace": namespace},
     }
-    await world.snapshot(0, resources=[content])
+    await world.hand.snapshot(0, resources=[content])
     await world.strategy(stage())
-    made = Overrides(world, namespace)
-    yield made
-    await made.clear()
+    hand = HandOverrides(world.hub)
+    yield Overrides(world, namespace, hand)
+    await hand.clear()
 
 
 async def recorded(world: World, run: Run) -> dict[str, list[str]]:
@@ -127,8 +88,8 @@ async def test_7_8_the_overrides_of_each_cluster_are_recorded_in_order(
     world: World, overrides: Overrides
 ) -> None:
     second = await overrides.cluster_wide("z", EVERYWHERE)
-    first = await overrides.cluster_wide("y", labelled(env="prod"))
-    named = await overrides.namespaced("n", labelled(**{MEMBER_NAME: world.cluster("b")}))
+    first = await overrides.cluster_wide("y", by_labels(env="prod"))
+    named = await overrides.namespaced("n", by_labels(**{MEMBER_NAME: world.cluster("b")}))
     run = await Run.create(world, state="Initialize")
     assert await recorded(world, run) == {
         "a": [first, second],
@@ -152,10 +113,10 @@ async def test_7_8_what_is_recorded_is_written_into_the_binding(
 async def test_7_8_overrides_of_something_else_are_left_out(
     world: World, overrides: Overrides
 ) -> None:
-    await overrides.cluster_wide("elsewhere", labelled(env="nowhere"))
+    await overrides.cluster_wide("elsewhere", by_labels(env="nowhere"))
     await overrides.cluster_wide("about", EVERYWHERE, about="another-namespace")
     await overrides.cluster_wide("other", EVERYWHERE, placement={"name": "another"})
-    await overrides.outdate(await overrides.cluster_wide("old", EVERYWHERE))
+    await overrides.hand.retire(await overrides.cluster_wide("old", EVERYWHERE))
     run = await Run.create(world, state="Initialize")
     assert await recorded(world, run) == {"a": [], "b": []}
 
@@ -177,7 +138,7 @@ async def test_7_8_later_changes_of_overrides_make_no_difference(
     first = await overrides.cluster_wide("w", EVERYWHERE)
     run = await Run.create(world)
     await world.update("a")
-    await overrides.outdate(first)
+    await overrides.hand.retire(first)
     await overrides.cluster_wide("later", EVERYWHERE)
     binding = await world.handed_out("b")
     assert binding["spec"]["clusterResourceOverrideSnapshots"] == [first]

@@ -3,20 +3,13 @@
 import pytest
 
 from hub import Json
-from tests.conformance.objects import (
-    APPLY_DEFAULTS,
-    LATEST,
-    NUMBER_OF_CLUSTERS,
-    PICK_ALL,
-    POLICY_INDEX,
-    cluster_names,
-    stage,
-)
+from tests.conformance.objects import APPLY_DEFAULTS, NUMBER_OF_CLUSTERS, cluster_names, stage
 from tests.conformance.pace import QUIET
 from tests.conformance.runs import Run
 from tests.conformance.texts import E_UNEXP, E_USER, E_VALID
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.hand_placement import LATEST, PICK_ALL, POLICY_INDEX
 
 pytestmark = pytest.mark.both_scopes
 
@@ -95,7 +88,7 @@ async def test_7_2_a_policy_snapshot_that_is_not_the_latest_does_not_count(world
 
 async def test_7_2_several_latest_policy_snapshots_are_unexpected(world: World) -> None:
     await world.place("a")
-    await world.policy(1)
+    await world.hand.policy(1)
     text = f"multiple active policy snapshots found for placement {world.key(world.name)}"
     await refused(world, f"{E_VALID}: {E_UNEXP}: {text}: got 2, want 1")
 
@@ -145,7 +138,7 @@ async def test_7_2_a_policy_that_is_not_scheduled_yet_is_refused(
     world: World, scheduled: str
 ) -> None:
     await world.placement()
-    await world.policy(0, policy=PICK_ALL, scheduled=scheduled)
+    await world.hand.policy(0, policy=PICK_ALL, scheduled=scheduled)
     status = await refused(
         world, f"{E_VALID}: policy snapshot `{world.name}-0` not fully scheduled yet"
     )
@@ -155,8 +148,8 @@ async def test_7_2_a_policy_that_is_not_scheduled_yet_is_refused(
 
 async def test_7_2_a_policy_scheduled_for_another_generation_is_refused(world: World) -> None:
     await world.placement()
-    await world.policy(0, policy=PICK_ALL, scheduled="")
-    await world.say_scheduled(0, "True", generation=7)
+    await world.hand.policy(0, policy=PICK_ALL, scheduled="")
+    await world.hand.say_scheduled(0, "True", generation=7)
     await refused(world, f"{E_VALID}: policy snapshot `{world.name}-0` not fully scheduled yet")
 
 
@@ -177,8 +170,8 @@ async def test_7_3_as_many_clusters_are_updated_as_the_policy_picks(
     world: World, policy: Json | None, count: int
 ) -> None:
     await world.placement()
-    await world.policy(0, policy=policy, annotations={NUMBER_OF_CLUSTERS: "2"})
-    await world.snapshot(0)
+    await world.hand.policy(0, policy=policy, annotations={NUMBER_OF_CLUSTERS: "2"})
+    await world.hand.snapshot(0)
     for short, state in (("a", "Scheduled"), ("b", "Bound")):
         await world.member(short, {"stage": "one"})
         await world.binding(short, state=state)
@@ -211,7 +204,7 @@ async def test_7_3_other_than_the_picked_number_of_bindings_is_unexpected(
 ) -> None:
     await world.place("")
     await world.outdate_policy(0)
-    await world.policy(1, policy=policy, annotations={NUMBER_OF_CLUSTERS: "2"})
+    await world.hand.policy(1, policy=policy, annotations={NUMBER_OF_CLUSTERS: "2"})
     await world.member("a", {"stage": "one"})
     await world.binding("a", policy=1)
     text = f"the number of selected bindings 1 is not equal to the observed cluster count {wanted}"
@@ -222,7 +215,7 @@ async def test_7_3_other_than_the_picked_number_of_bindings_is_unexpected(
 async def test_7_3_unscheduled_bindings_of_any_policy_are_to_be_deleted(world: World) -> None:
     await world.place("a")
     await world.outdate_policy(0)
-    await world.policy(1)
+    await world.hand.policy(1)
     patch = {"schedulingPolicySnapshotName": f"{world.name}-1"}
     await world.change_binding("a", **patch)
     await world.binding("b", policy=1, state="Unscheduled")

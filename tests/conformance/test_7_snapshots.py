@@ -6,19 +6,14 @@ import pytest
 
 from api.kinds import CONFIG_MAP, NAMESPACE
 from hub import Json
-from tests.conformance.objects import (
-    LATEST,
-    PARENT,
-    RESOURCE_INDEX,
-    cluster_names,
-    stage,
-)
+from tests.conformance.objects import cluster_names, stage
 from tests.conformance.runs import Run
 from tests.conformance.texts import E_UNEXP, E_USER, E_VALID
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import states
 from tests.conformance.world import World
 from tests.support.conditions import condition_of
+from tests.support.hand_placement import LATEST, PARENT, RESOURCE_INDEX
 
 pytestmark = pytest.mark.both_scopes
 
@@ -64,15 +59,15 @@ async def test_7_7_an_index_without_a_snapshot_is_a_user_error(
 
 async def test_7_7_snapshots_without_a_master_are_unexpected(world: World) -> None:
     await world.place("a", versions=0)
-    await world.snapshot(0, master=False)
+    await world.hand.snapshot(0, hashed=False)
     text = f"no master resourceSnapshot found for placement {world.key(world.name)}"
     await refused(world, f"{E_UNEXP}: {text}", index="0")
 
 
 async def test_7_7_of_a_group_of_snapshots_the_master_is_rolled_out(world: World) -> None:
     await world.place("a")
-    await world.snapshot(0, sub=0)
-    await world.snapshot(0, sub=1)
+    await world.hand.part(0, 0)
+    await world.hand.part(0, 1)
     await world.strategy(stage())
     run = await Run.create(world)
     await world.handed_out("a", index=0)
@@ -96,7 +91,7 @@ async def test_7_7_without_an_index_the_content_is_taken_as_it_is(world: World) 
     run = await Run.create(world, index=None, state="Initialize")
     seen = await run.comes_to(Says.RUN_INITIALIZED)
     assert seen["status"]["resourceSnapshotIndexUsed"] == "0"
-    taken = await world.read(world.scope.resource_snapshot, world.snapshot_name(0))
+    taken = await world.read(world.scope.resource_snapshot, world.hand.snapshot_name(0))
     labels = taken["metadata"]["labels"]
     assert (labels[PARENT], labels[RESOURCE_INDEX], labels[LATEST]) == (world.name, "0", "true")
     assert content in [each["metadata"]["name"] for each in taken["spec"]["selectedResources"]]
@@ -125,7 +120,7 @@ async def test_7_7_changed_content_is_taken_at_once_under_the_next_index(world: 
     await world.update("a", index=1)
     seen = await second.succeeds()
     assert seen["status"]["resourceSnapshotIndexUsed"] == "1"
-    outdated = await world.read(world.scope.resource_snapshot, world.snapshot_name(0))
+    outdated = await world.read(world.scope.resource_snapshot, world.hand.snapshot_name(0))
     assert outdated["metadata"]["labels"][LATEST] == "false"
 
 
@@ -139,9 +134,9 @@ async def test_7_7_old_snapshots_are_pruned_to_the_history_limit(world: World) -
         # One that somebody may still start keeps its version.
         await world.delete(world.scope.run, run.name)
         await world.gone(world.scope.run, run.name)
-    assert await world.find(world.scope.resource_snapshot, world.snapshot_name(0)) is None
+    assert await world.find(world.scope.resource_snapshot, world.hand.snapshot_name(0)) is None
     for index in (1, 2):
-        assert await world.find(world.scope.resource_snapshot, world.snapshot_name(index))
+        assert await world.find(world.scope.resource_snapshot, world.hand.snapshot_name(index))
 
 
 async def test_7_7_selecting_nothing_makes_an_empty_snapshot(world: World) -> None:
@@ -149,7 +144,7 @@ async def test_7_7_selecting_nothing_makes_an_empty_snapshot(world: World) -> No
     await world.strategy(stage())
     run = await Run.create(world, index=None, state="Initialize")
     await run.comes_to(Says.RUN_INITIALIZED)
-    taken = await world.read(world.scope.resource_snapshot, world.snapshot_name(0))
+    taken = await world.read(world.scope.resource_snapshot, world.hand.snapshot_name(0))
     assert taken["spec"]["selectedResources"] == []
 
 

@@ -34,7 +34,7 @@ async def synced(world: World, short: str = "a", *, state: str = "Bound") -> Jso
     """Bring a binding to the content of the run to come, before there is one."""
     return await world.change_binding(
         short,
-        resourceSnapshotName=world.snapshot_name(0),
+        resourceSnapshotName=world.hand.snapshot_name(0),
         applyStrategy=APPLY_DEFAULTS,
         state=state,
     )
@@ -50,7 +50,7 @@ async def test_8_4_the_binding_gets_the_content_and_nothing_else_changes(world: 
     after = await world.handed_out("a")
     assert after["spec"] == before["spec"] | {
         "state": "Bound",
-        "resourceSnapshotName": world.snapshot_name(0),
+        "resourceSnapshotName": world.hand.snapshot_name(0),
         "applyStrategy": APPLY_DEFAULTS,
     }
     announced = condition_of(after, "RolloutStarted")

@@ -60,10 +60,9 @@ async def test_8_5_what_was_accepted_earlier_counts_without_being_approved(world
     await world.place("a")
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))
     run = f"{world.name}-run"
-    spec = {"parentStageRollout": run, "targetStage": "one"}
     request = f"{run}-before-one"
     # Without the label, or it would be taken for the request of a run that is gone.
-    await world.create(world.scope.approval, request, {"spec": spec})
+    await world.hand.ask(request, run=run, stage="one")
     accepted = condition("ApprovalAccepted", "True", 1)
     await world.patch_status(world.scope.approval, request, {"conditions": [accepted]})
     created = await Run.create(world)

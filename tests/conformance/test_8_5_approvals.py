@@ -139,9 +139,8 @@ async def test_8_5_an_approval_given_before_it_is_asked_for_counts(world: World)
     await world.place("a")
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))
     name = f"{world.name}-run-before-one"
-    spec = {"parentStageRollout": f"{world.name}-run", "targetStage": "one"}
     labels = {"kubernetes-fleet.io/targetUpdateRun": "later"}
-    await world.create(world.scope.approval, name, {"spec": spec}, labels=labels)
+    await world.hand.ask(name, run=f"{world.name}-run", stage="one", labels=labels)
     await world.approve(name)
     run = await Run.create(world)
     seen = await run.stage_comes_to(Says.STAGE_STARTED)
@@ -157,10 +156,9 @@ async def test_8_5_a_request_that_targets_something_else_fails_the_run(
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))
     run = f"{world.name}-run"
     target = {"run": ("other", "one"), "stage": (run, "two")}[wrong]
-    spec = {"parentStageRollout": target[0], "targetStage": target[1]}
     name = f"{run}-before-one"
     # Without the label, or it would be taken for the request of a run that is gone.
-    await world.create(world.scope.approval, name, {"spec": spec})
+    await world.hand.ask(name, run=target[0], stage=target[1])
     created = await Run.create(world)
     text = (
         f"{E_ABORT}: {E_UNEXP}: the approval request task `{world.key(name)}` is targeting update "
@@ -187,8 +185,7 @@ async def test_8_5_once_approved_the_request_is_not_looked_at_any_more(world: Wo
 async def test_6_an_approval_of_no_run_triggers_nothing(world: World) -> None:
     run = await asks(world)
     name = f"{world.name}-stray"
-    spec = {"parentStageRollout": "", "targetStage": "one"}
-    await world.create(world.scope.approval, name, {"spec": spec})
+    await world.hand.ask(name, run="", stage="one")
     await world.approve(name)
     await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
     await world.untouched("a")

@@ -2,10 +2,11 @@
 
 import pytest
 
-from tests.conformance.objects import LATEST, cluster_names, stage
+from tests.conformance.objects import cluster_names, stage
 from tests.conformance.situations import at_a_gate, goes_through
 from tests.conformance.violations import Deed, label
 from tests.conformance.world import World
+from tests.support.hand_placement import LATEST
 
 
 async def edit_strategy(world: World) -> None:
@@ -14,8 +15,10 @@ async def edit_strategy(world: World) -> None:
 
 
 async def new_version(world: World) -> None:
-    await world.relabel(world.scope.resource_snapshot, world.snapshot_name(0), {LATEST: "false"})
-    await world.snapshot(1)
+    await world.relabel(
+        world.scope.resource_snapshot, world.hand.snapshot_name(0), {LATEST: "false"}
+    )
+    await world.hand.snapshot(1)
 
 
 async def join_elsewhere(world: World) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from hub import Json
-from tests.conformance.objects import LATEST, NUMBER_OF_CLUSTERS, POLICY_INDEX
+from tests.conformance.objects import NUMBER_OF_CLUSTERS
 from tests.conformance.texts import E_ABORT, E_UNEXP, E_USER, E_VALID, unplaced
 from tests.conformance.world import World
+from tests.support.hand_placement import LATEST, POLICY_INDEX
 
 PICK_N: Json = {"placementType": "PickN", "numberOfClusters": 3}
 Deed = Callable[[World], Awaitable[object]]
@@ -72,7 +73,7 @@ def count_clusters(count: str | None) -> Deed:
 
 async def change_policy(world: World) -> None:
     await world.outdate_policy(0)
-    await world.policy(1)
+    await world.hand.policy(1)
 
 
 async def delete_bindings(world: World) -> None:
@@ -118,7 +119,7 @@ VIOLATIONS = [
     ),
     Violation(
         "two policy snapshots are the latest",
-        lambda world: world.policy(1),
+        lambda world: world.hand.policy(1),
         lambda world: (
             f"{E_VALID}: {E_UNEXP}: multiple active policy snapshots found for placement "
             f"{world.key(world.name)}: got 2, want 1"
@@ -136,9 +137,9 @@ VIOLATIONS = [
     ),
     Violation(
         "the policy is not scheduled any more",
-        lambda world: world.say_scheduled(0, "False"),
+        lambda world: world.hand.say_scheduled(0, "False"),
         lambda world: f"{E_VALID}: policy snapshot `{policy_name(world)}` not fully scheduled yet",
-        mend=lambda world: world.say_scheduled(0, "True"),
+        mend=lambda world: world.hand.say_scheduled(0, "True"),
     ),
     Violation(
         "the number of clusters is gone",

@@ -4,7 +4,7 @@ Everything goes through the Kubernetes API, so that any engine on any hub can be
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -14,6 +14,7 @@ from tests.conformance import objects
 from tests.conformance.vocabulary import Says
 from tests.conformance.waiting import Expectation, throughout, until
 from tests.support.conditions import condition, condition_of
+from tests.support.hand_placement import LATEST, PARENT, PICK_ALL, HandPlacement
 
 OWNER = "conformance"
 """Label of everything that a test writes, by which it is removed again."""
@@ -57,6 +58,12 @@ class World:
 
     # -- the placement system --------------------------------------------------------------
 
+    @property
+    def hand(self) -> HandPlacement:
+        """Whoever writes what an external placement does, with full names of clusters."""
+        marks = {OWNER: self.name}
+        return HandPlacement(self.hub, self.scope, self.name, self.namespace, marks=marks)
+
     async def place(
         self,
         clusters: Mapping[str, Mapping[str, str]] | Iterable[str],
@@ -76,8 +83,8 @@ class World:
         counts = {objects.NUMBER_OF_CLUSTERS: str(counted)} if counted else {}
         await asyncio.gather(
             self.placement(**placement),
-            self.policy(0, policy=policy or objects.PICK_ALL, annotations=counts),
-            *(self.snapshot(index) for index in range(versions)),
+            self.hand.policy(0, policy=policy or PICK_ALL, annotations=counts),
+            *(self.hand.snapshot(index) for index in range(versions)),
             *(self.member(short, labels) for short, labels in clusters.items()),
             *(self.binding(short) for short in clusters),
         )
@@ -87,77 +94,15 @@ class World:
         selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": self.name}
         if not self.namespace:
             selector |= {"kind": "Namespace", "selectionScope": "NamespaceOnly"}
-        spec = {"resourceSelectors": [selector], "strategy": {"type": "External"}} | fields
-        await self.create(self.scope.placement, self.name, {"spec": spec})
-
-    async def policy(
-        self,
-        index: int,
-        *,
-        policy: Json | None = None,
-        scheduled: str = "True",
-        labels: Mapping[str, str] | None = None,
-        annotations: Mapping[str, str] | None = None,
-    ) -> None:
-        """Write a policy snapshot as the latest; `scheduled` is its condition's status or empty."""
-        name = f"{self.name}-{index}"
-        written = {
-            objects.PARENT: self.name,
-            objects.LATEST: "true",
-            objects.POLICY_INDEX: str(index),
-        }
-        created = await self.create(
-            self.scope.policy_snapshot,
-            name,
-            {"spec": objects.policy_spec(policy)},
-            labels=written | dict(labels or {}),
-            annotations=annotations or {},
-        )
-        if scheduled:
-            await self.say_scheduled(index, scheduled, created["metadata"]["generation"])
-
-    async def say_scheduled(self, index: int, status: str, generation: int = 1) -> None:
-        """Write the condition of a policy snapshot that says whether scheduling is done."""
-        found = condition("Scheduled", status, generation)
-        content = {"observedCRPGeneration": 1, "conditions": [found], "targetClusters": []}
-        await self.patch_status(self.scope.policy_snapshot, f"{self.name}-{index}", content)
+        await self.hand.place(**{"resourceSelectors": [selector]} | fields)
 
     async def outdate_policy(self, index: int) -> None:
         """Take the latest mark from a policy snapshot."""
-        await self.relabel(
-            self.scope.policy_snapshot, f"{self.name}-{index}", {objects.LATEST: "false"}
-        )
-
-    async def snapshot(
-        self,
-        index: int,
-        *,
-        sub: int | None = None,
-        master: bool = True,
-        resources: Sequence[Json] = (),
-    ) -> None:
-        """Write a resource snapshot, or one of its further parts."""
-        labels = {objects.PARENT: self.name, objects.RESOURCE_INDEX: str(index)}
-        annotations = {objects.SUBINDEX: str(sub)}
-        name = f"{self.name}-{index}-{sub}"
-        if sub is None:
-            labels |= {objects.LATEST: "true"}
-            annotations = {objects.NUMBER_OF_SNAPSHOTS: "1"}
-            annotations |= {objects.RESOURCE_HASH: f"{index}"} if master else {}
-            name = self.snapshot_name(index)
-        body: Json = {"spec": {"selectedResources": list(resources)}}
-        await self.create(
-            self.scope.resource_snapshot, name, body, labels=labels, annotations=annotations
-        )
-
-    def snapshot_name(self, index: int) -> str:
-        """Name of the master snapshot of an index."""
-        return f"{self.name}-{index}-snapshot"
+        await self.relabel(self.scope.policy_snapshot, f"{self.name}-{index}", {LATEST: "false"})
 
     async def member(self, short: str, labels: Mapping[str, str]) -> None:
         """Register a member cluster."""
-        body = objects.member(self.cluster(short), {OWNER: self.name, **labels})
-        await self.hub.create(MEMBER_CLUSTER, body)
+        await self.hand.member(self.cluster(short), labels)
 
     async def label(self, short: str, labels: Mapping[str, str | None]) -> None:
         """Change labels of a member cluster; None removes one."""
@@ -180,24 +125,21 @@ class World:
 
         With `cluster` the binding is of that one, and `short` only makes its name.
         """
-        spec = objects.binding_spec(
-            cluster=self.cluster(cluster or short), policy=f"{self.name}-{policy}", state=state
-        )
-        await self.create(
-            self.scope.binding,
-            self.binding_name(short),
-            {"spec": spec},
-            labels={objects.PARENT: self.name},
-            finalizers=list(finalizers),
+        await self.hand.binding(
+            self.cluster(cluster or short),
+            name=self.binding_name(short),
+            policy=policy,
+            state=state,
+            finalizers=finalizers,
         )
 
     def binding_name(self, short: str) -> str:
-        """Name of a cluster's binding; not the cluster's own."""
-        return f"{self.cluster(short)}-bound"
+        """Name of a cluster's binding."""
+        return self.hand.binding_name(self.cluster(short))
 
     async def read_binding(self, short: str) -> Json:
         """A cluster's binding as it is now."""
-        return await self.read(self.scope.binding, self.binding_name(short))
+        return await self.hand.read_binding(self.cluster(short))
 
     async def change_binding(self, short: str, **spec: object) -> Json:
         """Change fields of a binding's spec, as the scheduler or another run may."""
@@ -213,12 +155,7 @@ class World:
         generation: int = 0,
     ) -> None:
         """Say of a binding what the work generator would; by default of its present generation."""
-        found = await self.read_binding(short)
-        said = condition(kind, status, generation or found["metadata"]["generation"], reason=reason)
-        body = {"metadata": self.meta(self.binding_name(short)), "status": {"conditions": [said]}}
-        await self.hub.apply(
-            self.scope.binding, body, subresource="status", manager=f"{MANAGER}-{kind.lower()}"
-        )
+        await self.hand.report(self.cluster(short), kind, status, reason, generation=generation)
 
     async def handed_out(self, short: str, *, index: int = 0) -> Json:
         """Wait until a run has brought a cluster's binding to a version, and announced it."""
@@ -233,7 +170,7 @@ class World:
         spec, meta = binding["spec"], binding["metadata"]
         announced = condition_of(binding, "RolloutStarted")
         written = (spec["resourceSnapshotName"], spec["state"]) == (
-            self.snapshot_name(index),
+            self.hand.snapshot_name(index),
             "Bound",
         )
         return written and bool(announced.get("observedGeneration") == meta["generation"])
@@ -255,9 +192,7 @@ class World:
 
     async def strategy(self, *stages: Json, name: str = "") -> None:
         """Write a strategy."""
-        await self.create(
-            self.scope.strategy, name or self.name, {"spec": {"stages": list(stages)}}
-        )
+        await self.hand.strategy(name or self.name, stages)
 
     async def approve(
         self, request: str, *, generation: int | None = 1, status: str = "True"
@@ -276,10 +211,9 @@ class World:
 
     # -- objects of the world's namespace ----------------------------------------------------
 
-    def meta(self, name: str, **fields: object) -> Json:
+    def meta(self, name: str) -> Json:
         """Metadata of an object."""
-        placed = {"namespace": self.namespace} if self.namespace else {}
-        return {"name": name, **placed, **fields}
+        return {"name": name} | ({"namespace": self.namespace} if self.namespace else {})
 
     async def create(
         self,
@@ -288,13 +222,9 @@ class World:
         content: Json,
         *,
         labels: Mapping[str, str] | None = None,
-        **meta: object,
     ) -> Json:
         """Create an object that goes away with the world."""
-        marked = {OWNER: self.name, **(labels or {})}
-        return await self.hub.create(
-            kind, {"metadata": self.meta(name, labels=marked, **meta)} | content
-        )
+        return await self.hand.write(kind, name, content, labels=labels)
 
     async def read(self, kind: Kind, name: str) -> Json:
         """An object as it is now."""
@@ -356,7 +286,7 @@ class World:
     async def clear(self) -> None:
         """Remove everything that the test has written, and what the engine made of it."""
         own = f"{OWNER}={self.name}"
-        made = f"{objects.PARENT}={self.name}"
+        made = f"{PARENT}={self.name}"
         kinds = self.scope
         bindings = await self.hub.list(kinds.binding, namespace=self.namespace, labels=made)
         held = [each["metadata"] for each in bindings.items if each["metadata"].get("finalizers")]

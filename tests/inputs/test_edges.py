@@ -42,7 +42,7 @@ async def test_a_run_whose_names_are_all_as_long_as_may_be_goes_to_its_end(
     written = await placement.create_run(run, strategy, index="0")
 
     request = f"{run}-before-{names[-1]}"
-    await eventually(lambda: placement.find_approval(request), bool)
+    await eventually(lambda: placement.find_approval(request))
     await placement.approve(request)
     await started(placement, cluster)
     await placement.report(cluster)
@@ -56,7 +56,7 @@ async def test_a_placement_whose_name_is_too_long_for_a_label_is_named(
 ) -> None:
     placement.name = long(unique, 64)
     await home(placement)
-    await placement._create_placement()
+    await placement.place()
     await placement.strategy(unique, [{"name": "one"}])
     await placement.create_run(unique, unique)
     run = await reaches(placement, unique, "UpdateRunInitializedFailed", kind="Initialized")

@@ -22,5 +22,5 @@ async def waiting_run(placement: HandPlacement, name: str) -> Json:
     }
     await placement.strategy(name, [stage])
     run = await placement.create_run(name, name, index="0")
-    await eventually(lambda: placement.find_approval(f"{name}-before-one"), bool)
+    await eventually(lambda: placement.find_approval(f"{name}-before-one"))
     return run

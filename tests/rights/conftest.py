@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pytest
 
-from api.kinds import SCOPES, Kind, ScopeName
+from api.kinds import CLUSTER_SCOPE, SCOPES, Kind, ScopeName
 from bridge import BridgeSettings
 from deploy.local import policies
 from hub import Hub
@@ -19,7 +19,10 @@ from tests.agent.credentials import grant, of_account
 from tests.placement.world import World
 from tests.rights.gates import Gate
 from tests.rights.people import RBAC, bind, kubeconfig_of
+from tests.support.conditions import condition, says
 from tests.support.engine import running_engine
+from tests.support.eventually import eventually
+from tests.support.hand_placement import HandPlacement
 from tests.support.servers import Servers
 from workflows.messages import TemporalApprovals
 from workflows.plugin import connect
@@ -62,7 +65,24 @@ async def admin(own_kubeconfig: Path) -> AsyncIterator[Hub]:
         await grant(hub, _PEOPLE)
         await hub.apply(CLUSTER_ROLE, _WRITES_STATUS, manager="test")
         await policies.install(hub)
+        await _in_force(hub)
         yield hub
+
+
+async def _in_force(hub: Hub) -> None:
+    """Wait until the policies sign what is written, which takes the API server a moment."""
+    probe = HandPlacement(hub, CLUSTER_SCOPE, "probe")
+    await probe.ask("probe", run="probe", stage="one")
+    said = {"conditions": [condition("Approved")]}
+    body = {"metadata": {"name": "probe"}, "status": said}
+
+    async def signed() -> bool:
+        kind = CLUSTER_SCOPE.approval
+        found = await hub.apply(kind, body, subresource="status", manager="probe", dry_run=True)
+        return "(by " in says(found, "Approved")[2]
+
+    await eventually(signed)
+    await hub.delete(CLUSTER_SCOPE.approval, "probe")
 
 
 @pytest.fixture(scope="package")

@@ -7,6 +7,7 @@ from typing import Any
 from api.kinds import NAMESPACE, Kind, Scope
 from hub import Hub, Json
 from tests.support.conditions import condition
+from tests.support.hand_placement import HandPlacement
 
 Write = Callable[[Hub, Kind, Json, Json, str], Awaitable[Json]]
 """By whom, of what kind, the object as it is, the change, the subresource."""
@@ -90,13 +91,15 @@ class Gate:
         """The same for an object's metadata."""
         return {"namespace": self.namespace} if self.namespace else {}
 
+    def _by(self, hub: Hub) -> HandPlacement:
+        """What somebody writes about the placement, which does not exist."""
+        return HandPlacement(hub, self.scope, self.unique, self.namespace)
+
     async def prepare(self) -> None:
         """Make both."""
         await self.admin.create(NAMESPACE, {"metadata": {"name": self.unique}})
         await self.make_run(self.admin, self.unique)
-        spec = {"parentStageRollout": self.unique, "targetStage": "prod"}
-        meta = {"name": self.unique} | self.place
-        await self.admin.create(self.scope.approval, {"metadata": meta, "spec": spec})
+        await self._by(self.admin).ask(self.unique, run=self.unique, stage="prod")
 
     async def clear(self) -> None:
         """Remove what is there."""
@@ -109,12 +112,11 @@ class Gate:
     async def make_run(self, hub: Hub, name: str, **metadata: Json) -> Json:
         """Make a run, which nobody plans: its placement does not exist."""
         spec = {"placementName": self.unique, "stagedRolloutStrategyName": "none"}
-        meta = {"name": name} | self.place | metadata
-        return await hub.create(self.scope.run, {"metadata": meta, "spec": spec})
+        return await self._by(hub).write(self.scope.run, name, {"spec": spec}, **metadata)
 
     async def run(self) -> Json:
         """The run as it is."""
-        return await self.admin.get(self.scope.run, self.unique, namespace=self.namespace)
+        return await self._by(self.admin).read_run(self.unique)
 
     async def request(self) -> Json:
         """The approval request as it is."""

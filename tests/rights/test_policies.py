@@ -214,7 +214,7 @@ async def test_where_the_api_server_writes_no_names_false_ones_are_refused(
         await gate.admin.delete(gate.scope.run, "forged")
         return False
 
-    await eventually(refused, bool)
+    await eventually(refused)
     assert annotations(await gate.make_run(jane, "mine", annotations={CREATED_BY: "jane"}))
 
     forged = {"metadata": {"annotations": {STATE_BY: "joe", STATE_GENERATION: "2"}}}

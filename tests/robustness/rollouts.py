@@ -80,7 +80,7 @@ class Rollout:
         """Create a second run, for the next version."""
         self.index += 1
         self.run = f"{self.name}-{self.index}"
-        await self.placement.snapshot(self.index, latest=True)
+        await self.placement.snapshot(self.index)
         await self.placement.create_run(self.run, self.name, index=str(self.index))
 
     def _stage(self, name: str) -> Json:
@@ -130,9 +130,7 @@ class Rollout:
 
     async def create_approval(self, *, stage: str) -> None:
         """Write the request for stage two before the run does, about any stage."""
-        spec = {"parentStageRollout": self.name, "targetStage": stage}
-        body = self.placement.body({"spec": spec}, name=f"{self.name}-before-two")
-        await self.hub.create(self.scope.approval, body)
+        await self.placement.ask(f"{self.name}-before-two", run=self.name, stage=stage)
 
     async def approve_and_finish(self) -> None:
         """Pass the gate and see the run succeed."""

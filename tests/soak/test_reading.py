@@ -32,10 +32,7 @@ async def test_a_store_that_has_forgotten_its_beginning_is_read_from_where_it_ca
         reader = StoreReader(store.address, prefix="hub", history=history)
         reading = asyncio.create_task(reader.run())
         revision = await put(store.address, f"/hub/{PLACEMENT_GROUP}/{kind}/run", json.dumps({}))
-        await eventually(
-            lambda: asyncio.sleep(0, history.latest),
-            lambda seen: seen == {(kind, "", "run"): revision},
-        )
+        await eventually(lambda: history.latest == {(kind, "", "run"): revision})
         reading.cancel()
     finally:
         processes.stop(processes.names())

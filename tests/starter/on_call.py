@@ -73,7 +73,7 @@ class Incident:
         await self.settle()
         found = _shifted(run, ago)
         spec = found["spec"] | {"placementName": self.name}
-        await self.hub.create(self.scope.run, self.placement.body({"spec": spec}))
+        await self.placement.write(self.scope.run, self.name, {"spec": spec})
         await self.say(self.scope.run, self.name, found["status"], self.namespace)
 
     def _renamed(self, run: Json) -> Json:
@@ -110,9 +110,7 @@ class Incident:
     async def ask(self, stage: str = "canary") -> str:
         """Write the approval request before a stage."""
         request = f"{self.name}-before-{stage}"
-        spec = {"parentStageRollout": self.name, "targetStage": stage}
-        body = self.placement.body({"spec": spec}, name=request)
-        await self.hub.create(self.scope.approval, body)
+        await self.placement.ask(request, run=self.name, stage=stage)
         return request
 
     async def say(self, kind: Kind, name: str, status: Json, namespace: str) -> Json:

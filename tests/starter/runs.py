@@ -9,6 +9,7 @@ import yaml
 from api.kinds import NAMESPACED_SCOPE, Scope
 from hub import Hub, Json
 from tests.starter.typed import Fleetgate, Typed
+from tests.support.hand_placement import HandPlacement
 
 DATA = Path(__file__).parent / "data"
 
@@ -50,29 +51,20 @@ class RunOnHub:
     async def create(self, moment: str, **spec: Any) -> None:
         """Write it as it was recorded at some moment."""
         found = recorded(moment)
-        body = {"metadata": self._meta(self.name), "spec": found["spec"] | spec}
-        await self.hub.create(self.scope.run, body)
+        await self._placement.write(self.scope.run, self.name, {"spec": found["spec"] | spec})
         await self.say(found["status"])
 
     async def ask(self) -> None:
         """Write the approval request before its stage canary."""
-        spec = {"parentStageRollout": self.name, "targetStage": "canary"}
-        body = {"metadata": self._meta(self.request), "spec": spec}
-        await self.hub.create(self.scope.approval, body)
+        await self._placement.ask(self.request, run=self.name, stage="canary")
 
     async def say(self, status: Json) -> None:
         """Write its status."""
-        await self.hub.patch(
-            self.scope.run,
-            self.name,
-            {"status": status},
-            namespace=self.namespace,
-            subresource="status",
-        )
+        await self._placement.say(self.scope.run, self.name, status)
 
     async def read(self) -> Json:
         """The run as it is now."""
-        return await self.hub.get(self.scope.run, self.name, namespace=self.namespace)
+        return await self._placement.read_run(self.name)
 
     async def remove(self) -> None:
         """Leave nothing behind."""
@@ -80,5 +72,6 @@ class RunOnHub:
             if await self.hub.find(kind, name, namespace=self.namespace):
                 await self.hub.delete(kind, name, namespace=self.namespace)
 
-    def _meta(self, name: str) -> Json:
-        return {"name": name} | ({"namespace": self.namespace} if self.namespace else {})
+    @property
+    def _placement(self) -> HandPlacement:
+        return HandPlacement(self.hub, self.scope, self.name, self.namespace)

@@ -43,14 +43,7 @@ class Stored:
         placement = self.placement
         annotations = {names.NUMBER_OF_RESOURCE_SNAPSHOTS: str(of)}
         await self._patch(index, {"metadata": {"annotations": annotations}})
-        labels = {names.PARENT_PLACEMENT: placement.name, names.RESOURCE_INDEX: str(index)}
-        body = placement.body(
-            {"spec": {"selectedResources": list(resources)}},
-            name=f"{placement.name}-{index}-0",
-            labels=labels,
-            annotations={names.SUBINDEX: "0"},
-        )
-        await placement.hub.create(placement.scope.resource_snapshot, body)
+        await placement.part(index, 0, *resources)
 
     async def give(self, cluster: str, index: int) -> None:
         """Let a cluster have a version."""

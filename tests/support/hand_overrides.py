@@ -1,12 +1,13 @@
 """A person with kubectl in the place of a controller that makes snapshots of overrides."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
 
 from api import names
 from api.kinds import CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, RESOURCE_OVERRIDE_SNAPSHOT, Kind
-from hub import Hub, Json
+from hub import Hub, Json, NotFound
 
 OVERRIDES_OF_ALL = [
     pytest.mark.xdist_group("overrides of all placements"),
@@ -77,7 +78,8 @@ class HandOverrides:
     async def clear(self) -> None:
         """Delete everything that was written."""
         for kind, namespace, name in self._written:
-            await self.hub.delete(kind, name, namespace=namespace)
+            with suppress(NotFound):
+                await self.hub.delete(kind, name, namespace=namespace)
 
     async def _write(
         self, kind: Kind, override: str, namespace: str, spec: Json, index: int

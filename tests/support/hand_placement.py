@@ -1,18 +1,28 @@
 """A person with kubectl in the place of a placement system: what an external placement writes.
 
 Nothing here is simulated but the speed: the objects are the contract's, on a real API server.
+Labels and annotations are spelled out, apart from the product's own constants.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from api import names
-from api.kinds import MEMBER_CLUSTER, NAMESPACE, Scope
+from api.kinds import MEMBER_CLUSTER, NAMESPACE, Kind, Scope
 from hub import Hub, Json, NotFound
 from tests.support.conditions import condition, condition_of, says
 
 __all__ = ["HandPlacement", "condition", "condition_of", "says"]
+
+PARENT = "kubernetes-fleet.io/parent-CRP"
+LATEST = "kubernetes-fleet.io/is-latest-snapshot"
+POLICY_INDEX = "kubernetes-fleet.io/policy-index"
+RESOURCE_INDEX = "kubernetes-fleet.io/resource-index"
+RESOURCE_HASH = "kubernetes-fleet.io/resource-hash"
+NUMBER_OF_SNAPSHOTS = "kubernetes-fleet.io/number-of-resource-snapshots"
+SUBINDEX = "kubernetes-fleet.io/subindex-of-resource-snapshot"
+PICK_ALL: Json = {"placementType": "PickAll"}
 
 
 @dataclass
@@ -25,92 +35,130 @@ class HandPlacement:
     namespace: str = ""
     ahead: timedelta = timedelta(0)
     """How wrong the clocks of members and people are."""
+    marks: Mapping[str, str] = field(default_factory=dict)
+    """Labels of everything that is written, to know it by."""
 
-    async def create(self, clusters: dict[str, dict[str, str]], *, versions: int = 1) -> None:
+    # -- the placement system --------------------------------------------------------------
+
+    async def create(self, clusters: Mapping[str, Mapping[str, str]], *, versions: int = 1) -> None:
         """Make everything that a run needs; clusters are given with their labels."""
         if self.namespace:
             await self.hub.apply(NAMESPACE, {"metadata": {"name": self.namespace}})
-        await self._create_placement()
-        await self.policy(0, clusters=list(clusters))
-        for index in range(versions):
-            await self.snapshot(index, latest=index == versions - 1)
-        for cluster, labels in clusters.items():
-            await self.member(cluster, labels)
-            await self.binding(cluster)
+        await asyncio.gather(
+            self.place(),
+            self.policy(0),
+            *(self.snapshot(index, latest=index == versions - 1) for index in range(versions)),
+            *(self.member(cluster, labels) for cluster, labels in clusters.items()),
+            *(self.binding(cluster) for cluster in clusters),
+        )
 
-    async def _create_placement(self) -> None:
+    async def place(self, **spec: object) -> None:
+        """Write the placement; its content is not there."""
         selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "any"}
         if not self.namespace:
             selector |= {"kind": "Namespace"}
-        await self.hub.create(
-            self.scope.placement,
-            self.body(
-                {"spec": {"resourceSelectors": [selector], "strategy": {"type": "External"}}}
-            ),
-        )
+        by_default = {"resourceSelectors": [selector], "strategy": {"type": "External"}}
+        await self.write(self.scope.placement, self.name, {"spec": by_default | spec})
 
-    async def policy(self, index: int, *, clusters: Sequence[str]) -> None:
-        """Write the policy snapshot of an index as the latest, fully scheduled."""
-        name = f"{self.name}-{index}"
-        labels = {
-            names.PARENT_PLACEMENT: self.name,
-            names.IS_LATEST_SNAPSHOT: "true",
-            names.POLICY_INDEX: str(index),
-        }
-        body = self.body(
-            {"spec": {"policy": {"placementType": "PickAll"}, "policyHash": "aGFzaA=="}},
-            name=name,
-            labels=labels,
-        )
-        created = await self.hub.create(self.scope.policy_snapshot, body)
-        scheduled = condition("Scheduled", "True", created["metadata"]["generation"])
-        status = {"observedCRPGeneration": 1, "conditions": [scheduled], "targetClusters": []}
-        await self.hub.patch(
+    async def policy(
+        self,
+        index: int,
+        *,
+        policy: Json | None = PICK_ALL,
+        scheduled: str = "True",
+        labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write a policy snapshot as the latest; `scheduled` is its condition's status or empty."""
+        written = {PARENT: self.name, LATEST: "true", POLICY_INDEX: str(index)}
+        spec = ({"policy": policy} if policy else {}) | {"policyHash": "aGFzaA=="}
+        created = await self.write(
             self.scope.policy_snapshot,
-            name,
-            {"status": status},
-            namespace=self.namespace,
-            subresource="status",
+            f"{self.name}-{index}",
+            {"spec": spec},
+            labels=written | dict(labels or {}),
+            annotations=annotations or {},
+        )
+        if scheduled:
+            await self.say_scheduled(index, scheduled, created["metadata"]["generation"])
+
+    async def say_scheduled(self, index: int, status: str, generation: int = 1) -> None:
+        """Write the condition of a policy snapshot that says whether scheduling is done."""
+        said = [condition("Scheduled", status, generation)]
+        content = {"observedCRPGeneration": 1, "conditions": said, "targetClusters": []}
+        await self.say(self.scope.policy_snapshot, f"{self.name}-{index}", content)
+
+    async def snapshot(
+        self,
+        index: int,
+        *,
+        latest: bool = True,
+        resources: Sequence[Json] = (),
+        size: int = 1,
+        hashed: bool = True,
+    ) -> None:
+        """Write the master resource snapshot of an index; without a hash it is none."""
+        annotations = {NUMBER_OF_SNAPSHOTS: str(size)}
+        annotations |= {RESOURCE_HASH: str(index)} if hashed else {}
+        name, latest_mark = self.snapshot_name(index), {LATEST: str(latest).lower()}
+        await self._snapshot(name, index, resources, latest_mark, annotations)
+
+    async def part(self, index: int, number: int, *resources: Json) -> None:
+        """Write one of the further resource snapshots of an index."""
+        name, annotations = f"{self.name}-{index}-{number}", {SUBINDEX: str(number)}
+        await self._snapshot(name, index, resources, {}, annotations)
+
+    async def _snapshot(
+        self,
+        name: str,
+        index: int,
+        resources: Sequence[Json],
+        labels: Mapping[str, str],
+        annotations: Mapping[str, str],
+    ) -> None:
+        labels = {PARENT: self.name, RESOURCE_INDEX: str(index), **labels}
+        body = {"spec": {"selectedResources": list(resources)}}
+        await self.write(
+            self.scope.resource_snapshot, name, body, labels=labels, annotations=annotations
         )
 
-    async def snapshot(self, index: int, *, latest: bool) -> None:
-        """Write a master resource snapshot."""
-        labels = {
-            names.PARENT_PLACEMENT: self.name,
-            names.IS_LATEST_SNAPSHOT: str(latest).lower(),
-            names.RESOURCE_INDEX: str(index),
-        }
-        annotations = {names.RESOURCE_HASH: "0", names.NUMBER_OF_RESOURCE_SNAPSHOTS: "1"}
-        body = self.body(
-            {"spec": {"selectedResources": []}},
-            name=f"{self.name}-{index}-snapshot",
-            labels=labels,
-            annotations=annotations,
-        )
-        await self.hub.create(self.scope.resource_snapshot, body)
+    def snapshot_name(self, index: int) -> str:
+        """Name of the master snapshot of an index."""
+        return f"{self.name}-{index}-snapshot"
 
-    async def member(self, cluster: str, labels: dict[str, str]) -> None:
+    async def member(self, cluster: str, labels: Mapping[str, str]) -> None:
         """Register a member cluster."""
         identity = {"kind": "User", "name": cluster, "apiGroup": "rbac.authorization.k8s.io"}
-        body = {"metadata": {"name": cluster, "labels": labels}, "spec": {"identity": identity}}
-        await self.hub.apply(MEMBER_CLUSTER, body)
+        metadata = {"name": cluster, "labels": {**self.marks, **labels}}
+        await self.hub.apply(MEMBER_CLUSTER, {"metadata": metadata, "spec": {"identity": identity}})
 
-    async def binding(self, cluster: str, *, policy: int = 0, state: str = "Scheduled") -> None:
+    async def binding(
+        self,
+        cluster: str,
+        *,
+        name: str = "",
+        policy: int = 0,
+        state: str = "Scheduled",
+        finalizers: Iterable[str] = (),
+    ) -> None:
         """Bind the placement to a cluster, as a scheduler does."""
-        decision = {"clusterName": cluster, "selected": True, "reason": "picked by hand"}
         spec = {
             "state": state,
             "resourceSnapshotName": "",
             "schedulingPolicySnapshotName": f"{self.name}-{policy}",
             "targetCluster": cluster,
-            "clusterDecision": decision,
+            "clusterDecision": {"clusterName": cluster, "selected": True, "reason": "by hand"},
         }
-        labels = {names.PARENT_PLACEMENT: self.name}
-        body = self.body({"spec": spec}, name=self.binding_name(cluster), labels=labels)
-        await self.hub.create(self.scope.binding, body)
+        await self.write(
+            self.scope.binding,
+            name or self.binding_name(cluster),
+            {"spec": spec},
+            labels={PARENT: self.name},
+            finalizers=list(finalizers),
+        )
 
     def binding_name(self, cluster: str) -> str:
-        """Name of a cluster's binding."""
+        """Name of a cluster's binding; not the cluster's own."""
         return f"{self.name}-{cluster}"
 
     async def read_binding(self, cluster: str) -> Json:
@@ -119,25 +167,31 @@ class HandPlacement:
         return await self.hub.get(self.scope.binding, name, namespace=self.namespace)
 
     async def report(
-        self, cluster: str, kind: str = "Available", status: str = "True", reason: str = ""
+        self,
+        cluster: str,
+        kind: str = "Available",
+        status: str = "True",
+        reason: str = "",
+        *,
+        generation: int = 0,
     ) -> None:
-        """Say of a binding's current generation what a work generator would."""
-        found = await self.read_binding(cluster)
-        generation = found["metadata"]["generation"]
-        reported = condition(kind, status, generation, reason=reason, at=self._now)
-        meta = {"name": found["metadata"]["name"], "namespace": self.namespace}
+        """Say of a binding what a work generator would, by default of its present generation."""
+        name = self.binding_name(cluster)
+        generation = generation or (await self.read_binding(cluster))["metadata"]["generation"]
+        said = condition(kind, status, generation, reason=reason, at=self._now)
+        metadata = {"name": name, "namespace": self.namespace}
         await self.hub.apply(
             self.scope.binding,
-            {"metadata": meta, "status": {"conditions": [reported]}},
+            {"metadata": metadata, "status": {"conditions": [said]}},
             subresource="status",
             manager=f"work-generator-{kind.lower()}",
         )
 
-    async def strategy(self, name: str, stages: list[Json]) -> None:
+    # -- people ----------------------------------------------------------------------------
+
+    async def strategy(self, name: str, stages: Sequence[Json]) -> None:
         """Write a strategy."""
-        await self.hub.create(
-            self.scope.strategy, self.body({"spec": {"stages": stages}}, name=name)
-        )
+        await self.write(self.scope.strategy, name, {"spec": {"stages": list(stages)}})
 
     def run_spec(self, strategy: str, *, index: str = "", state: str = "Run") -> Json:
         """The spec of a run of this placement."""
@@ -153,7 +207,7 @@ class HandPlacement:
     ) -> Json:
         """Write a run."""
         spec = self.run_spec(strategy, index=index, state=state)
-        return await self.hub.create(self.scope.run, self.body({"spec": spec}, name=name))
+        return await self.write(self.scope.run, name, {"spec": spec})
 
     async def read_run(self, name: str) -> Json:
         """A run as it is now."""
@@ -164,23 +218,6 @@ class HandPlacement:
         patch = {"spec": {"state": state}}
         return await self.hub.patch(self.scope.run, run, patch, namespace=self.namespace)
 
-    async def approve(self, request: str, *, generation: int = 1) -> None:
-        """Approve as the user documents do it with kubectl."""
-        approved = condition(
-            "Approved", "True", generation, reason="testPassed", message="lgtm", at=self._now
-        )
-        await self.hub.patch(
-            self.scope.approval,
-            request,
-            {"status": {"conditions": [approved]}},
-            namespace=self.namespace,
-            subresource="status",
-        )
-
-    async def find_approval(self, request: str) -> Json | None:
-        """An approval request, if it is there."""
-        return await self.hub.find(self.scope.approval, request, namespace=self.namespace)
-
     async def delete_run(self, name: str) -> None:
         """Delete a run, if it is there."""
         try:
@@ -188,11 +225,53 @@ class HandPlacement:
         except NotFound:
             return
 
+    async def ask(
+        self, request: str, *, run: str, stage: str, labels: Mapping[str, str] | None = None
+    ) -> None:
+        """Write an approval request in the place of the run."""
+        spec = {"parentStageRollout": run, "targetStage": stage}
+        await self.write(self.scope.approval, request, {"spec": spec}, labels=labels)
+
+    async def approve(self, request: str, *, generation: int = 1) -> None:
+        """Approve as the user documents do it with kubectl."""
+        approved = condition(
+            "Approved", "True", generation, reason="testPassed", message="lgtm", at=self._now
+        )
+        await self.say(self.scope.approval, request, {"conditions": [approved]})
+
+    async def find_approval(self, request: str) -> Json | None:
+        """An approval request, if it is there."""
+        return await self.hub.find(self.scope.approval, request, namespace=self.namespace)
+
+    # -- objects of the placement's namespace ----------------------------------------------
+
+    async def write(
+        self,
+        kind: Kind,
+        name: str,
+        content: Json,
+        *,
+        labels: Mapping[str, str] | None = None,
+        **metadata: object,
+    ) -> Json:
+        """Create an object beside the placement."""
+        metadata |= {"labels": dict(labels)} if labels else {}
+        return await self.hub.create(kind, self.body(content, name=name, **metadata))
+
+    async def say(self, kind: Kind, name: str, status: Json) -> Json:
+        """Write the status of an object beside the placement."""
+        return await self.hub.patch(
+            kind, name, {"status": status}, namespace=self.namespace, subresource="status"
+        )
+
+    def body(self, content: Json, *, name: str = "", **metadata: object) -> Json:
+        """An object of the placement's namespace, by default with its name."""
+        placed = {"namespace": self.namespace} if self.namespace else {}
+        labels = metadata.pop("labels", {})
+        assert isinstance(labels, Mapping)
+        marked = {"labels": {**self.marks, **labels}} if self.marks or labels else {}
+        return {"metadata": {"name": name or self.name, **placed, **metadata, **marked}} | content
+
     @property
     def _now(self) -> datetime:
         return datetime.now(UTC) + self.ahead
-
-    def body(self, content: Json, *, name: str = "", **metadata: dict[str, str]) -> Json:
-        """An object of the placement's namespace, by default with its name."""
-        placed = {"namespace": self.namespace} if self.namespace else {}
-        return {"metadata": {"name": name or self.name} | placed | metadata} | content

@@ -18,7 +18,7 @@ async def bare_namespace(address: str, name: str) -> Client:
     """Make a namespace without search attributes, and return a client of it."""
     client = await connect({"TEMPORAL_ADDRESS": address, "TEMPORAL_NAMESPACE": name})
     await register(client)
-    await eventually(lambda: _is_known(client), bool)
+    await eventually(lambda: _is_known(client))
     return client
 
 

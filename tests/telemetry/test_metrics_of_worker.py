@@ -39,7 +39,7 @@ async def scrape(address: str) -> str:
 
 
 async def test_a_worker_shows_its_process_and_its_requests(address: str) -> None:
-    text = await eventually(lambda: scrape(address), bool)
+    text = await eventually(lambda: scrape(address))
     assert "\nprocess_resident_memory_bytes " in text
     text = await eventually(
         lambda: scrape(address), lambda seen: "fleetgate_hub_requests_total" in seen

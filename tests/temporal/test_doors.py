@@ -81,7 +81,7 @@ async def test_a_worker_gets_ready_through_the_door(
     address = f"127.0.0.1:{ports.choose()}"
     process = _start(let_in, own_kubeconfig, unique, tmp_path / "log", address)
     try:
-        await eventually(lambda: answers_ready(address), bool)
+        await eventually(lambda: answers_ready(address))
         process.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(process.wait, timeout=patience()) == 0
     finally:

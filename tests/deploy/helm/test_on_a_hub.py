@@ -235,7 +235,7 @@ async def test_an_agent_joins_with_the_command_and_the_rights_of_its_pod(
 
     log = tmp_path / "agent.log"
     with process(container, own, log, mounts=tmp_path) as running:
-        await eventually(joined, bool)
+        await eventually(joined)
         assert running.poll() is None, log.read_text()
         running.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(running.wait, 30) == 0, log.read_text()

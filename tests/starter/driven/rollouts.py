@@ -93,6 +93,4 @@ class Rollout:
 
     async def asked(self, request: str) -> Json:
         """Wait until an approval is asked for."""
-        found = await eventually(lambda: self.placement.find_approval(request), bool)
-        assert found is not None
-        return found
+        return await eventually(lambda: self.placement.find_approval(request))
