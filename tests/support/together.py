@@ -20,6 +20,7 @@ import copy
 import dataclasses
 import sys
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, Final, Literal
 
@@ -66,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Together(config))
 
 
-class ByModule(LoadGroupScheduling):
+class ByModule(LoadGroupScheduling):  # type: ignore[misc]
     """Keeps the tests of a module in one process, and those of an `xdist_group` too."""
 
     def _split_scope(self, nodeid: str) -> str:
@@ -87,8 +88,8 @@ class Together:
         self, item: pytest.Item, nextitem: pytest.Item | None
     ) -> bool | None:
         """Report a test that has run, or run it with the others of its module."""
-        if item not in self._reports and may_join(item):
-            companions = [each for each in item.session.items if _may_accompany(each, item)]
+        if isinstance(item, pytest.Function) and item not in self._reports and may_join(item):
+            companions = _companions(item)
             if len(companions) > 1:
                 # Each has a limit of its own; this one would be for all of them.
                 item.ihook.pytest_timeout_cancel_timer(item=item)
@@ -131,11 +132,10 @@ class Together:
         await asyncio.gather(*map(one, tests))
 
 
-def may_join(item: pytest.Item) -> bool:
+def may_join(item: pytest.Function) -> bool:
     """True for a test beside which others may run."""
     return (
-        isinstance(item, pytest.Function)
-        and is_async_test(item)
+        is_async_test(item)
         and not hasattr(item.obj, "hypothesis")
         and ALONE.isdisjoint(item.fixturenames)
         and not any(item.iter_markers("alone"))
@@ -144,10 +144,17 @@ def may_join(item: pytest.Item) -> bool:
     )
 
 
-def _may_accompany(item: pytest.Item, first: pytest.Item) -> bool:
-    return (
-        item.path == first.path and may_join(item) and _shared_values(item) == _shared_values(first)
-    )
+def _companions(first: pytest.Function) -> list[pytest.Function]:
+    """Return the tests of a module that may run together, the first one among them."""
+    values = _shared_values(first)
+    return [
+        each
+        for each in first.session.items
+        if isinstance(each, pytest.Function)
+        and each.path == first.path
+        and may_join(each)
+        and _shared_values(each) == values
+    ]
 
 
 def _shared_values(item: pytest.Item) -> list[tuple[str, int]]:
@@ -181,7 +188,9 @@ def _run_in_greenlet(
     coroutine: Coroutine[Any, Any, Any], *, context: contextvars.Context | None = None
 ) -> Any:
     """Stand in for the runner's `run`: let the event loop run until the coroutine is done."""
-    return getcurrent().parent.switch((coroutine, context))
+    event_loop = getcurrent().parent
+    assert event_loop is not None, "tests that run together are greenlets of the event loop's"
+    return event_loop.switch((coroutine, context))
 
 
 class _SharedFixtures:
@@ -206,10 +215,11 @@ class _SharedFixture:
 
     def execute(self, request: SubRequest) -> Any:
         """Return its value; wait while another test sets it up."""
-        alone = getcurrent().parent is None
-        if alone or self._definition.cached_result is not None:
+        cached = self._definition.cached_result
+        is_set_up = cached is not None and cached[1] == self._definition.cache_key(request)
+        if is_set_up or getcurrent().parent is None:
             return self._definition.execute(request)
-        _run_in_greenlet(self._lock.acquire())  # type: ignore[arg-type]
+        _run_in_greenlet(self._lock.acquire())
         try:
             return self._definition.execute(request)
         finally:
@@ -252,10 +262,9 @@ class _Test:
             try:
                 value = await self._awaited(*wanted)
             except BaseException:  # noqa: BLE001 - it belongs to the test
-                error = sys.exc_info()
-                wanted = self._switch(lambda error=error: running.throw(*error))
+                wanted = self._switch(partial(running.throw, *sys.exc_info()))
             else:
-                wanted = self._switch(lambda value=value: running.switch(value))
+                wanted = self._switch(partial(running.switch, value))
 
     async def _awaited(
         self, coroutine: Coroutine[Any, Any, Any], context: contextvars.Context | None

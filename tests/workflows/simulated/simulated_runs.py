@@ -16,6 +16,7 @@ from planning.identity import RunRef
 from planning.runs import approvals
 from planning.runs.facts import ClusterFact
 from planning.runs.phases import Phase
+from planning.runs.tasks import GateSide
 from tests.planning.run_samples import CLUSTER_RUN
 from tests.workflows.simulated.histories import Limits
 from tests.workflows.simulated.simulated_activities import SimulatedActivities
@@ -26,7 +27,6 @@ from workflows.messages import (
     ApprovalLost,
     Approve,
     ChangeState,
-    GateSide,
     Outcome,
     Recheck,
     UpdateRunInput,

@@ -7,13 +7,13 @@ import pytest
 from api.reasons import ConditionType
 from planning import conditions
 from planning.runs.phases import Phase
+from planning.runs.tasks import GateSide
 from tests.planning.run_samples import APPROVAL, WAIT
 from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
 from workflows.messages import (
     Answer,
     Approve,
-    GateSide,
     PendingApproval,
     TemporalApprovals,
     Verdict,
