@@ -35,6 +35,7 @@ async def asks(world: World, side: str = "before") -> Run:
     if side == "after":
         await world.update("a")
     await world.asked(run.request(side))
+    await run.comes_to(Says.RUN_WAITING_BEFORE if side == "before" else Says.RUN_WAITING_AFTER)
     return run
 
 

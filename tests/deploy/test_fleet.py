@@ -19,7 +19,10 @@ from hub import Hub
 from tests.support.eventually import patience
 from tests.support.servers import Servers
 
-pytestmark = pytest.mark.xdist_group("local-fleet")
+pytestmark = [
+    pytest.mark.xdist_group("local-fleet"),
+    pytest.mark.alone("they start and end one fleet in turn"),
+]
 
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", namespaced=True)
 

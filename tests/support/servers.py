@@ -229,6 +229,8 @@ def _worker(kubeconfig: Path, *, temporal_address: str) -> Service:
         "TEMPORAL_ADDRESS": temporal_address,
         "FLEETGATE_RUN": "engine,bridge",
         "FLEETGATE_PLACEMENT": "external",
+        # Engines of other hubs share the Temporal server.
+        "FLEETGATE_TASK_QUEUE": DRIVEN,
         "FLEETGATE_STUCK_AFTER": f"{STUCK_AFTER.total_seconds():g}s",
         "FLEETGATE_METRICS_ADDRESS": metrics_address,
     }

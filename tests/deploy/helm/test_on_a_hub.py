@@ -30,7 +30,10 @@ from tests.deploy.helm.test_member_side import BY_TOKEN
 from tests.support.eventually import eventually
 from tests.support.servers import Servers
 
-pytestmark = pytest.mark.xdist_group("charts")
+pytestmark = [
+    pytest.mark.xdist_group("charts"),
+    pytest.mark.alone("they install the charts in turn"),
+]
 
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", namespaced=True)
 POD = Kind("", "v1", "Pod", "pods", namespaced=True)
