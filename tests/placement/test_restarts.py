@@ -14,6 +14,8 @@ from tests.placement.world import World
 from tests.support.eventually import eventually
 from tests.support.servers import Servers
 
+pytestmark = pytest.mark.alone("placements come and go on one hub, in turn")
+
 
 @contextlib.asynccontextmanager
 async def at_work(hub: Hub) -> AsyncIterator[Placement]:
