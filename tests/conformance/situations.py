@@ -35,7 +35,8 @@ async def asks(world: World, side: str = "before") -> Run:
     if side == "after":
         await world.update("a")
     await world.asked(run.request(side))
-    await run.comes_to(Says.RUN_WAITING_BEFORE if side == "before" else Says.RUN_WAITING_AFTER)
+    waiting = Says.RUN_WAITING_BEFORE if side == "before" else Says.RUN_WAITING_AFTER
+    await run.comes_to(waiting, stage="one")
     return run
 
 
