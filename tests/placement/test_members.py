@@ -53,7 +53,7 @@ async def test_a_new_member_gets_a_namespace_a_label_and_a_finalizer_and_waits_f
 
 
 async def test_a_member_that_nothing_was_placed_on_leaves_without_a_trace(world: World) -> None:
-    name = await world.join("a")
+    name = await world.known("a")
     await world.place()
     await picked(world, name)
 
@@ -67,7 +67,7 @@ async def test_a_member_that_nothing_was_placed_on_leaves_without_a_trace(world:
 
 
 async def test_what_leaves_by_itself_is_waited_for_but_not_for_ever(world: World) -> None:
-    name = await world.join("a")
+    name = await world.known("a")
     await eventually(lambda: world.hub.find(NAMESPACE, names.member_namespace(name)))
     await world.hub.delete(MEMBER_CLUSTER, name)
     # The agent never says that it has left; the patience of these tests is short.
@@ -78,7 +78,7 @@ async def test_what_leaves_by_itself_is_waited_for_but_not_for_ever(world: World
 async def test_a_member_that_rejoins_after_its_binding_is_gone_gets_a_new_one(
     world: World,
 ) -> None:
-    name = await world.join("a")
+    name = await world.known("a")
     await world.place()
     first = await world.binding(name)
     await world.hub.delete(MEMBER_CLUSTER, name)
@@ -101,7 +101,7 @@ async def test_a_member_that_rejoins_after_its_binding_is_gone_gets_a_new_one(
 
 
 async def test_a_fixed_policy_takes_its_member_back(world: World) -> None:
-    name, other = await world.join("a"), await world.join("b")
+    name, other = await world.known("a"), await world.join("b")
     await world.place(world.pick_fixed(name, other))
     await picked(world, name, other)
 

@@ -86,6 +86,16 @@ class World:
         body = {"metadata": metadata, "data": {"key": value}}
         await self.hub.apply(CONFIG_MAP, body, manager="kubectl")
 
+    async def known(self, name: str) -> str:
+        """Have a member that the placement does not let go without its leave; return its name."""
+        member = await self.join(name)
+
+        async def kept() -> bool:
+            return "finalizers" in (await self.hub.get(MEMBER_CLUSTER, member))["metadata"]
+
+        await eventually(kept)
+        return member
+
     async def join(self, name: str, *, online: bool = True, **labels: str) -> str:
         """Have a member cluster, a healthy one if it is online; returns its full name."""
         member = f"{self.unique}-{name}"
