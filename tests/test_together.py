@@ -178,11 +178,16 @@ def test_tests_whose_shared_fixture_has_another_value_run_one_after_the_other(
             await asyncio.sleep(0.05)
             return [request.param]
 
+        @pytest.fixture(scope="module")
+        async def built_on_it(shared):
+            await asyncio.sleep(0.05)
+            yield shared[0]
+
         @pytest.mark.parametrize("number", range(2))
-        async def test_values(number, shared):
+        async def test_values(number, shared, built_on_it):
             (before,) = shared
             await asyncio.sleep(0.1)
-            assert shared == [before]
+            assert shared == [before] == [built_on_it]
         """,
     )
     result.assert_outcomes(passed=4)

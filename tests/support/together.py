@@ -209,19 +209,21 @@ class _SharedFixture:
     def __init__(self, definition: FixtureDef[Any]) -> None:
         self._definition = definition
         self._lock = asyncio.Lock()
+        self._is_set_up = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._definition, name)
 
     def execute(self, request: SubRequest) -> Any:
         """Return its value; wait while another test sets it up."""
-        cached = self._definition.cached_result
-        is_set_up = cached is not None and cached[1] == self._definition.cache_key(request)
-        if is_set_up or getcurrent().parent is None:
+        if self._is_set_up or getcurrent().parent is None:
             return self._definition.execute(request)
         _run_in_greenlet(self._lock.acquire())
         try:
-            return self._definition.execute(request)
+            value = self._definition.execute(request)
+            # Only now: what an earlier module left may be set up again, with another value.
+            self._is_set_up = True
+            return value
         finally:
             self._lock.release()
 
