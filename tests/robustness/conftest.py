@@ -26,6 +26,14 @@ LIMITS = Limits(reconnect_most=timedelta(seconds=1))
 """An engine comes back ten times as soon as by default, or these tests would mostly wait for it."""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let no other test run beside one of these: they stop servers, and engines take all runs."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.alone("it breaks what others would use"))
+
+
 @pytest.fixture(scope="package")
 async def server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
     """The API server of these tests, started."""
