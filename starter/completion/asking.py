@@ -82,6 +82,8 @@ def _ask(look: Look, words: dict[str, Any]) -> Iterable[Item]:
 
 
 async def _answer(look: Look, words: dict[str, Any]) -> Iterable[Item]:
+    # What `connect` would import, before the clock starts: the limit is for the hub.
+    from hub import kubeconfig, transport  # noqa: F401
     from starter import targets
 
     target = targets.found(words["kubeconfig"], words["context"], words["namespace"] or "")
