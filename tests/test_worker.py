@@ -240,6 +240,7 @@ async def readiness(address: str, process: subprocess.Popen[str]) -> int:
         return 0
 
 
+@pytest.mark.alone("workers on one hub take turns at its Leases")
 @pytest.mark.parametrize("parts", ["engine", "bridge", "engine,bridge,placement,agents"])
 async def test_a_worker_is_ready_stays_and_ends_in_peace(
     start: Start, parts: str, own_kubeconfig: Path, temporal_address: str, tmp_path: Path
