@@ -19,11 +19,12 @@ GROUP = "doctor"
 # First, because pytest-xdist reads the groups in the same hook.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep these tests on one worker of pytest-xdist: they look at all that their hub has."""
+    """Keep these tests in one process, one at a time: they look at all that their hub has."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.xdist_group(GROUP))
+            item.add_marker(pytest.mark.alone("doctor looks at all that its hub has"))
 
 
 @pytest.fixture(scope="package")
