@@ -5,7 +5,6 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,14 +15,13 @@ import psutil
 from api.kinds import CONFIG_MAP, Kind
 from deploy.local.fleet import FleetAddresses, LocalFleet
 from deploy.local.paths import FleetPaths
+from tests.support.eventually import wait
 from tests.support.fleet_clients import FleetClients
 from tests.support.programs import fleet_here
 
 TIMEOUT_SECONDS = 180
 """No command of these tests takes that long on a slow machine, not even the demo."""
 
-
-PATIENCE_SECONDS = 60
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", namespaced=True)
 
 
@@ -94,11 +92,10 @@ class Fleet:
 
     def until(self, happened: Callable[[], bool], what: str) -> None:
         """Look again and again until something has happened."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while not happened():
-            if time.monotonic() > deadline:
-                raise AssertionError(f"did not happen in {PATIENCE_SECONDS} s: {what}")
-            time.sleep(0.2)
+        try:
+            wait(happened)
+        except AssertionError as error:
+            raise AssertionError(f"did not happen: {what}") from error
 
     def _type(self, argv: list[str], stdin: str, on: str, *, fails: bool) -> str:
         done = subprocess.run(

@@ -32,19 +32,19 @@ def reached_temporal() -> str:
 
 
 @pytest.fixture(scope="module")
-def desk(
+def surroundings(
     hub_kubeconfig: Path, reached_temporal: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
     """The surroundings in which a module's commands are typed."""
-    with pytest.MonkeyPatch.context() as surroundings:
-        surroundings.chdir(tmp_path_factory.mktemp("desk"))
-        surroundings.setenv("KUBECONFIG", str(hub_kubeconfig))
-        surroundings.setenv("TEMPORAL_ADDRESS", reached_temporal)
+    with pytest.MonkeyPatch.context() as process:
+        process.chdir(tmp_path_factory.mktemp("typing"))
+        process.setenv("KUBECONFIG", str(hub_kubeconfig))
+        process.setenv("TEMPORAL_ADDRESS", reached_temporal)
         yield
 
 
 @pytest.fixture
-def fleetgate(desk: None) -> Fleetgate:
+def fleetgate(surroundings: None) -> Fleetgate:
     """Type a command against the hub of these tests."""
 
     async def typed(*arguments: str) -> Typed:

@@ -11,9 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from api.kinds import MEMBER_CLUSTER, NAMESPACE, Kind, Scope
 from hub import Hub, Json, NotFound
-from tests.support.conditions import condition, condition_of, says
-
-__all__ = ["HandPlacement", "condition", "condition_of", "says"]
+from tests.support.conditions import condition
 
 PARENT = "kubernetes-fleet.io/parent-CRP"
 LATEST = "kubernetes-fleet.io/is-latest-snapshot"

@@ -3,8 +3,9 @@
 from api.kinds import Scope
 from hub import Json
 from planning.identity import RunRef
+from tests.support.conditions import condition_of, says
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, condition_of, says
+from tests.support.hand_placement import HandPlacement
 
 
 async def reaches(

@@ -14,8 +14,9 @@ from hub import Hub
 from planning.identity import RunRef
 from starter.history import in_temporal, of_workflow
 from starter.history.entries import What
+from tests.support.conditions import says
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, says
+from tests.support.hand_placement import HandPlacement
 from tests.support.servers import PrivateApiServer, Servers
 from tests.workflows.runs import reaches, started, workflow_id
 from workflows import search_attributes

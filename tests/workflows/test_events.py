@@ -15,8 +15,9 @@ from api.kinds import EVENT, Scope
 from hub import Hub, Json
 from planning.events import Event, Subject
 from planning.identity import RunRef
+from tests.support.conditions import says
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement, says
+from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import started
 
 pytestmark = pytest.mark.usefixtures("engine")
