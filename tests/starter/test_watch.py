@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import io
 import os
 import pty
 import struct
@@ -19,7 +20,7 @@ from starter.failures import ExitCode
 from starter.run.until import Until, exit_code
 from tests.starter.runs import RunOnHub, recorded
 from tests.starter.test_views import recorded as recorded_run
-from tests.starter.typed import Fleetgate
+from tests.starter.typed import Fleetgate, nothing_printed, type_command
 from tests.support.conditions import condition
 from tests.support.eventually import eventually, patience
 from tests.support.servers import PrivateApiServer
@@ -122,28 +123,22 @@ async def test_before_its_first_cluster_a_run_is_estimated_by_earlier_ones(
 
 
 async def test_it_goes_on_when_the_api_server_was_away(
-    private_api_server: PrivateApiServer,
-    fleetgate: Fleetgate,
-    unique: str,
-    capsys: pytest.CaptureFixture[str],
+    private_api_server: PrivateApiServer, fleetgate: Fleetgate, unique: str
 ) -> None:
     kubeconfig = private_api_server.kubeconfig
-    said = ""
+    printed = nothing_printed()
 
     async def says(text: str) -> None:
-        async def look() -> str:
-            nonlocal said
-            said += capsys.readouterr().out
-            return said
-
-        await eventually(look, lambda seen: text in seen)
+        await eventually(
+            lambda: "".join(map(io.StringIO.getvalue, printed.values())), lambda seen: text in seen
+        )
 
     async with await Hub.connect(kubeconfig) as hub:
         await crds.install(hub, crds.definitions())
         run = RunOnHub(hub, CLUSTER_SCOPE, unique, fleetgate)
         await run.create("first-cluster-in-flight")
         watching = asyncio.create_task(
-            run.type("run", "watch", unique, "--kubeconfig", str(kubeconfig))
+            type_command(("run", "watch", unique, "--kubeconfig", str(kubeconfig)), printed=printed)
         )
         await says("updating member2 in stage staging")
         await private_api_server.kill()

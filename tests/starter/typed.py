@@ -1,9 +1,12 @@
 """Typing a command in the test's own process, and what it gives back."""
 
 import asyncio
+import contextvars
 import io
 import sys
+import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -23,21 +26,47 @@ class Typed:
 
 Fleetgate = Callable[..., Coroutine[Any, Any, Typed]]
 
-_PRINTED: ContextVar[dict[str, io.StringIO]] = ContextVar("printed")
+Printed = dict[str, io.StringIO]
+"""What a command has printed so far, by the name of the stream."""
+
+_PRINTED: ContextVar[Printed] = ContextVar("printed")
 
 
-async def type_command(arguments: Sequence[str]) -> Typed:
+def nothing_printed() -> Printed:
+    """Return empty streams, for a command that is read while it goes on."""
+    return {"stdout": io.StringIO(), "stderr": io.StringIO()}
+
+
+async def type_command(arguments: Sequence[str], *, printed: Printed | None = None) -> Typed:
     """Run a command as the shell would; tests beside this one may type theirs meanwhile."""
-    with _captured() as printed:
-        # In a thread, because a command brings its own event loop.
-        code = await asyncio.to_thread(cli.run, arguments)
-    return Typed(code, printed["stdout"].getvalue(), printed["stderr"].getvalue())
+    with _captured(printed or nothing_printed()) as streams:
+        code = await _in_thread(lambda: cli.run(arguments))
+    return Typed(code, streams["stdout"].getvalue(), streams["stderr"].getvalue())
+
+
+async def _in_thread(run: Callable[[], int]) -> int:
+    """Let a command bring its own event loop.
+
+    The thread is a daemon, unlike those of asyncio: a command that a failed test leaves behind
+    would keep the session from its end.
+    """
+    ended: Future[int] = Future()
+    ended.set_running_or_notify_cancel()
+    context = contextvars.copy_context()
+
+    def end() -> None:
+        try:
+            ended.set_result(context.run(run))
+        except BaseException as error:  # noqa: BLE001 - it belongs to the test
+            ended.set_exception(error)
+
+    threading.Thread(target=end, daemon=True).start()
+    return await asyncio.wrap_future(ended)
 
 
 @contextmanager
-def _captured() -> Iterator[dict[str, io.StringIO]]:
+def _captured(printed: Printed) -> Iterator[Printed]:
     """Keep what this command prints, and leave what others print where it goes."""
-    printed = {"stdout": io.StringIO(), "stderr": io.StringIO()}
     token = _PRINTED.set(printed)
     for name in printed:
         if not isinstance(getattr(sys, name), _Routed):
