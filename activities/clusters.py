@@ -12,7 +12,7 @@ from typing import Final
 from temporalio import activity
 
 from activities.errors import told_to_temporal
-from activities.requests import ClusterUpdated, RemoveCluster, UpdateCluster
+from activities.requests import ClusterUpdated, ClusterWritten, RemoveCluster, UpdateCluster
 from activities.writing import Writing
 from api.bindings import Binding
 from api.kinds import Kind
@@ -51,6 +51,7 @@ class ClusterActivities:
         if bindings.progress(updated) is bindings.Progress.FINISHED:
             logger.info("cluster is done")
             return ClusterUpdated()
+        activity.heartbeat(ClusterWritten.of(updated))
         activity.raise_complete_async()
 
     @activity.defn(name="remove_cluster")
@@ -104,10 +105,16 @@ class ClusterActivities:
         return binding if binding and request.desired.patch(binding) else None
 
     def _taken(self, request: UpdateCluster, binding: Binding, *, again: bool) -> bool:
-        """Whether another run took the binding since this activity began, if it is done again.
+        """Whether somebody took the binding since an earlier attempt wrote it.
 
-        Or, after an earlier workflow of the run was lost, since that one handed the cluster out.
+        Where no attempt got to say what it wrote: whether another run announced content of its own
+        since this activity began; or, after an earlier workflow of the run was lost, since that one
+        handed the cluster out.
         """
+        if (details := activity.info().heartbeat_details) and not ClusterWritten.model_validate(
+            details[0]
+        ).is_left(binding):
+            return True
         run = request.run.name
         if since := request.handed_out:
             return bindings.announced_by_other(binding, run, since=since) or bindings.overtaken(

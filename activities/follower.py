@@ -7,6 +7,7 @@ contract: update-runs 8.4 (step 6), 8.6 and 8.8
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable
 from datetime import UTC, timedelta
@@ -15,12 +16,13 @@ from typing import Final
 
 from temporalio import activity
 from temporalio.api.enums.v1 import PendingActivityState
+from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import AsyncActivityCancelledError, AsyncActivityHandle, Client
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.heartbeats import heartbeating
-from activities.requests import ClusterUpdated, FollowBindings, activity_of
+from activities.requests import ClusterUpdated, ClusterWritten, FollowBindings, activity_of
 from activities.writing import Writing
 from api.bindings import Binding
 from hub import Cache, Change, Controller, Json, Key, Unavailable
@@ -35,8 +37,8 @@ REPAIR_FIRST: Final = timedelta(seconds=1)
 """The same where an earlier attempt was lost with its worker, as those may have been."""
 WRITING_TAKES: Final = timedelta(seconds=3)
 """After this long, another worker's activity without a written binding has lost its worker."""
-SURELY_WRITTEN: Final = timedelta(seconds=1)
-"""A binding that looks overtaken for this long is, and not just between a run's two writes."""
+SAYING_TAKES: Final = timedelta(milliseconds=200)
+"""So long after a binding was written, Temporal knows of it."""
 WORKERS: Final = 16
 """Completions under way at once; each is one request to Temporal."""
 
@@ -57,8 +59,8 @@ class Follower:
         self._clusters = {binding: cluster for cluster, binding in request.clusters.items()}
         self._held: dict[str, None] = {}
         self._removed: dict[str, None] = {}
-        self._overtaken: dict[str, str] = {}
-        """Cluster to the version of its binding that looked overtaken."""
+        self._doubt = asyncio.Event()
+        """Set when a binding that was never held may have been written, and changed since."""
         self._since = activity.info().scheduled_time
         self._ahead = activity.info().started_time - _uptime()
         """From this machine's steady clock to Temporal's time; its time of day may be wrong."""
@@ -95,7 +97,7 @@ class Follower:
         if bindings.held(Binding.from_wire(change.new), desired):
             self._held[cluster] = None
 
-    async def _judge(self, key: Key) -> timedelta | None:
+    async def _judge(self, key: Key) -> None:
         _, name = key
         cluster = self._clusters[name]
         found = self._cache.get(name, self._request.run.namespace)
@@ -108,8 +110,7 @@ class Follower:
         elif bindings.held(binding, desired):
             await self._judge_update(cluster, binding)
         else:
-            return await self._judge_change(cluster, binding)
-        return None
+            await self._judge_change(cluster, binding)
 
     async def _judge_removal(self, cluster: str, binding: Binding | None) -> None:
         if binding is None or cluster in self._removed:
@@ -123,23 +124,16 @@ class Follower:
             case Progress.FINISHED:
                 await self._complete(cluster, ClusterUpdated())
             case Progress.FAILING:
-                await self._report(cluster, bindings.failure(binding) or "")
+                await self._report(cluster, binding, bindings.failure(binding) or "")
             case Progress.UNDER_WAY:
                 self._failures.pop(cluster, None)
 
-    async def _judge_change(self, cluster: str, binding: Binding) -> timedelta | None:
+    async def _judge_change(self, cluster: str, binding: Binding) -> None:
         """A binding that is not as the run wants it: not written yet, or changed by others."""
         run, name = self._request.run, binding.metadata.name
-        overtaken = bindings.overtaken(binding, run.name, since=self._since)
-        if cluster not in self._held and overtaken:
-            # Changed before it was ever seen as the run wanted it.
-            version = binding.metadata.resource_version
-            if self._overtaken.get(cluster) != version:
-                self._overtaken[cluster] = version
-                return SURELY_WRITTEN
-            self._held[cluster] = None
+        if cluster in self._removed or bindings.overtaken(binding, run.name, since=self._since):
+            self._doubt.set()
         await self._lost(cluster, name)
-        return None
 
     async def _lost(self, cluster: str, binding: str, *, gone: bool = False) -> None:
         """Somebody else changed a binding that was as the run wanted it (contract: 8.6a)."""
@@ -170,50 +164,73 @@ class Follower:
             logger.info(ended, extra={"cluster": cluster})
         self._held.pop(cluster, None)
 
-    async def _report(self, cluster: str, failure: str) -> None:
+    async def _report(self, cluster: str, binding: Binding, failure: str) -> None:
         """Show in the Temporal UI why a cluster is not done yet; nothing else comes of it."""
         if self._failures.get(cluster) == failure:
             return
         self._failures[cluster] = failure
+        details = ClusterWritten.of(binding, failure=failure)
         try:
-            await _tolerating_not_found(self._activity(cluster).heartbeat(failure))
+            await _tolerating_not_found(self._activity(cluster).heartbeat(details))
         except AsyncActivityCancelledError:
             logger.debug("cluster is not waited for any more", extra={"cluster": cluster})
 
     async def _repair(self) -> None:
-        """Retry activities whose worker died between taking the task and writing the binding."""
+        """Repeat activities that nothing else will complete, so that they look at the hub itself.
+
+        Those are activities whose worker died between taking the task and writing the binding, and
+        those whose binding was changed by others before it was seen here.
+        """
         pause = REPAIR_EVERY if activity.info().attempt == 1 else REPAIR_FIRST
         while True:
-            await asyncio.sleep(pause.total_seconds())
+            await self._doubted(pause)
             pause = REPAIR_EVERY
             try:
                 for cluster in await self._orphans():
-                    logger.warning(
-                        "cluster was never written, trying again", extra={"cluster": cluster}
-                    )
-                    error = ApplicationError("the worker was lost before it wrote the binding")
+                    logger.warning("looking at a cluster again", extra={"cluster": cluster})
+                    error = ApplicationError("the binding is not as it was written, or never was")
                     await _tolerating_not_found(self._activity(cluster).fail(error))
             except (RPCError, Unavailable) as error:
                 logger.warning("cannot look for lost activities, again soon: %s", error)
 
+    async def _doubted(self, pause: timedelta) -> None:
+        """Wait until there is a doubt, but not for longer than the pause."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pause.total_seconds()):
+                await self._doubt.wait()
+                self._doubt.clear()
+                # The activity may be about to say what it wrote.
+                await asyncio.sleep(SAYING_TAKES.total_seconds())
+
     async def _orphans(self) -> list[str]:
         workflow = self._client.get_workflow_handle(self._request.run.workflow_id)
         description = await workflow.describe()
-        written_by = self._ahead + _uptime() - WRITING_TAKES
-        waiting = {
-            pending.activity_id
-            for pending in description.raw_description.pending_activities
-            if pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
-            and pending.last_started_time.ToDatetime(UTC) < written_by
-            and not self._writing.includes(
-                workflow.id, pending.activity_id, attempt=pending.attempt
-            )
+        pending = {
+            each.activity_id: each
+            for each in description.raw_description.pending_activities
+            if each.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
         }
         return [
             cluster
-            for cluster in self._request.clusters
-            if cluster not in self._held and activity_of(cluster) in waiting
+            for binding, cluster in self._clusters.items()
+            if cluster not in self._held
+            and (found := pending.get(activity_of(cluster)))
+            and await self._is_orphan(found, binding)
         ]
+
+    async def _is_orphan(self, pending: PendingActivityInfo, binding: str) -> bool:
+        """Whether a started activity that is not held here has to look at the hub again."""
+        if pending.HasField("heartbeat_details"):
+            (written,) = await self._client.data_converter.decode_wrapper(
+                pending.heartbeat_details, [ClusterWritten]
+            )
+            found = self._cache.get(binding, self._request.run.namespace)
+            return found is None or written.may_precede(Binding.from_wire(found))
+        return pending.last_started_time.ToDatetime(
+            UTC
+        ) < self._ahead + _uptime() - WRITING_TAKES and not self._writing.includes(
+            self._request.run.workflow_id, pending.activity_id, attempt=pending.attempt
+        )
 
 
 def _uptime() -> timedelta:

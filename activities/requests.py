@@ -4,10 +4,11 @@ Each is one JSON object in workflow history: facts only, never a manifest (desig
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from api.bindings import Binding
 from api.runs import RunState, UpdateRunStatus
 from planning.bindings import Desired
 from planning.events import Event
@@ -179,6 +180,31 @@ class ClusterUpdated(Request):
     def done(self) -> bool:
         """Whether the cluster has what the run wanted it to have."""
         return not (self.preempted or self.gone)
+
+
+class ClusterWritten(Request):
+    """What a cluster's activity has left on the hub; Temporal keeps it as heartbeat details."""
+
+    uid: str
+    generation: int
+    """Of the binding, whose content and condition are as the run wants them."""
+    failure: str = ""
+    """Why the cluster is not done yet, for people who look in the Temporal UI."""
+
+    @classmethod
+    def of(cls, binding: Binding, *, failure: str = "") -> Self:
+        """Note a binding as it is after the writes."""
+        metadata = binding.metadata
+        return cls(uid=metadata.uid, generation=metadata.generation, failure=failure)
+
+    def is_left(self, binding: Binding) -> bool:
+        """Whether the binding is still the one that was written, with the same content."""
+        return self == self.of(binding, failure=self.failure)
+
+    def may_precede(self, binding: Binding) -> bool:
+        """Whether the binding, as it is followed, may be younger than what was written."""
+        metadata = binding.metadata
+        return metadata.uid != self.uid or metadata.generation >= self.generation
 
 
 class FollowBindings(Request):

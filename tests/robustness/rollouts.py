@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from aiohttp import web
+
 from api import names
 from api.base import format_time
 from api.kinds import Scope
@@ -293,6 +295,13 @@ class Rollouts:
     async def each(self, act: Callable[[Rollout], Awaitable[object]]) -> None:
         """Do something with all of them."""
         await asyncio.gather(*(act(rollout) for rollout in self))
+
+
+def writes_binding(rollout: Rollout, *, status: bool) -> Callable[[web.Request], bool]:
+    """Whether a request is one of the two writes to a binding."""
+    binding = f"/{rollout.placement.binding_name(rollout.clusters[0])}"
+    end = binding + ("/status" if status else "")
+    return lambda request: request.method == "PATCH" and request.path.endswith(end)
 
 
 def namespaced(scope: Scope) -> bool:

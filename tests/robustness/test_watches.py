@@ -11,10 +11,10 @@ import pytest
 from temporalio.client import Client, WorkflowExecutionStatus
 
 from tests.robustness.conftest import Between
-from tests.robustness.rollouts import Rollout, Rollouts, in_time
+from tests.robustness.rollouts import Rollout, Rollouts, in_time, writes_binding
 from tests.support.conditions import says
 from tests.support.eventually import eventually
-from tests.support.fault_proxy import FaultProxy, Faults
+from tests.support.fault_proxy import FaultProxy, Faults, all_sprung, release
 from tests.support.servers import PrivateApiServer, Servers
 from tests.workflows.runs import workflow_id
 
@@ -144,3 +144,25 @@ async def test_a_run_deleted_unseen_leaves_nothing(
         await eventually(
             handle.describe, lambda seen: seen.status is not WorkflowExecutionStatus.RUNNING
         )
+
+
+async def test_a_binding_that_others_replace_before_it_was_seen_as_written_is_theirs(
+    rollout: Rollout, proxied_engine: Between, server: PrivateApiServer, servers: Servers
+) -> None:
+    cluster, placement = rollout.clusters[0], rollout.placement
+    kind, name = placement.scope.binding, placement.binding_name(cluster)
+    async with proxied_engine() as proxy:
+        writing = proxy.trap(writes_binding(rollout, status=False))
+        await rollout.begin()
+        await all_sprung([writing])
+        async with forgotten(proxy, server, servers):
+            release([writing])
+            await rollout.written("one")
+            await rollout.hub.delete(kind, name, namespace=placement.namespace)
+            await placement.binding(cluster)
+        run = await rollout.reaches("UpdateRunFailed", kind="Succeeded")
+    assert (
+        f"the binding of the updating cluster `{cluster}` in the stage `one` is not up-to-date"
+        in says(run, "Succeeded")[2]
+    )
+    assert (await placement.read_binding(cluster))["spec"]["state"] == "Scheduled"

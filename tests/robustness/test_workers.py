@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
-from tests.robustness.rollouts import Rollout, Rollouts
+from tests.robustness.rollouts import Rollout, Rollouts, writes_binding
 from tests.robustness.worker_processes import FAKETIME, WorkerProcess
 from tests.support.fault_proxy import FaultProxy, all_sprung, release
 from tests.support.servers import PrivateApiServer
@@ -45,13 +44,6 @@ def new_worker(
     yield new
     for worker in made:
         worker.kill()
-
-
-def writes_binding(rollout: Rollout, *, status: bool) -> Callable[[web.Request], bool]:
-    """Whether a request is one of the two writes to a binding."""
-    binding = f"/{rollout.placement.binding_name(rollout.clusters[0])}"
-    end = binding + ("/status" if status else "")
-    return lambda request: request.method == "PATCH" and request.path.endswith(end)
 
 
 async def test_two_workers_do_everything_once_also_when_one_is_killed(
