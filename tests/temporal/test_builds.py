@@ -1,6 +1,7 @@
 """Runs that one build of the worker begins and another one goes on with."""
 
 import asyncio
+import secrets
 from contextlib import AsyncExitStack
 
 import pytest
@@ -12,20 +13,29 @@ from temporalio.client import Client
 
 from api.kinds import Scope
 from hub import Hub, Json
-from starter import cli
+from starter import cli, search_attributes
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
+from tests.support.temporal import bare_namespace
 from tests.temporal.conftest import driving
 from tests.workflows.runs import reaches, started, workflow_id
 from wiring import Settings, Upgrade
-from workflows.plugin import connect
+
+
+@pytest.fixture(scope="module")
+async def namespace(temporal_address: str) -> Client:
+    """A namespace of these tests' own: `set-current` speaks to every run of its namespace."""
+    client = await bare_namespace(temporal_address, f"builds-{secrets.token_hex(4)}")
+    await search_attributes.register(client)
+    return client
 
 
 @pytest.fixture
-async def client(temporal_address: str, monkeypatch: pytest.MonkeyPatch) -> Client:
+def client(namespace: Client, temporal_address: str, monkeypatch: pytest.MonkeyPatch) -> Client:
     """What engines and commands of a test have."""
     monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_address)
-    return await connect({"TEMPORAL_ADDRESS": temporal_address})
+    monkeypatch.setenv("TEMPORAL_NAMESPACE", namespace.namespace)
+    return namespace
 
 
 async def set_current(deployment: str, build: str, *more: str) -> int:
@@ -133,7 +143,8 @@ async def test_a_build_that_no_worker_has_does_not_become_current(
 ) -> None:
     assert await set_current(unique, "none", "--timeout", "1s") == 1
     assert capsys.readouterr().err == (
-        f"error: no worker of build none of {unique} asks Temporal for work in namespace default\n"
+        f"error: no worker of build none of {unique} asks Temporal for work in namespace "
+        f"{client.namespace}\n"
         "  are they running, with FLEETGATE_DEPLOYMENT and FLEETGATE_BUILD_ID set? The runs stay "
         "with the build that was current\n"
     )
