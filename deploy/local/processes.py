@@ -176,14 +176,14 @@ def end(processes: list[psutil.Process], *, grace: timedelta) -> None:
 def _wait(processes: list[psutil.Process], *, patience: timedelta) -> list[psutil.Process]:
     """Wait for processes to end, and return those that have not."""
     deadline = time.monotonic() + patience.total_seconds()
-    while alive := [process for process in processes if not _has_ended(process)]:
+    while alive := [process for process in processes if not has_ended(process)]:
         if time.monotonic() >= deadline:
             break
         time.sleep(_LOOK_AGAIN.total_seconds())
     return alive
 
 
-def _has_ended(process: psutil.Process) -> bool:
+def has_ended(process: psutil.Process) -> bool:
     """Whether nothing of it is left but, where nobody collects it, its entry in the table.
 
     The first thread may be gone while others still hold the ports.

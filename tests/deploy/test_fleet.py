@@ -14,6 +14,7 @@ from api.kinds import CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, Kind
 from deploy.local.errors import FleetBusy
 from deploy.local.fleet import FleetAddresses, LocalFleet
 from deploy.local.paths import FleetPaths
+from deploy.local.processes import has_ended
 from deploy.local.status import ProcessState
 from hub import Hub
 from tests.support.eventually import patience
@@ -144,12 +145,12 @@ async def test_objects_survive_down_and_up_and_down_leaves_no_process(
 ) -> None:
     async with await Hub.connect(addresses.hub_kubeconfig) as hub:
         await hub.create(CONFIG_MAP, config_map(unique), namespace="default")
-    before = fleet.pids()
+    before = [psutil.Process(pid) for pid in fleet.pids().values()]
 
     ended = await fleet.down()
 
     assert ended == len(before)
-    assert not [pid for pid in before.values() if psutil.pid_exists(pid)]
+    assert all(map(has_ended, before))
     assert set(fleet.states().values()) == {ProcessState.STOPPED}
     again = await fleet.up()
     assert again == addresses

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
-import psutil
 import pytest
 
 from deploy.local.processes import Command, Processes, ProcessRecord, Running
@@ -50,7 +49,7 @@ def test_a_stopped_process_is_gone_and_forgotten(processes: Processes) -> None:
     running = started(processes, SLEEPS)
 
     assert processes.stop(["one"]) == ["one"]
-    assert not psutil.pid_exists(running.pid)
+    assert not running.is_alive()
     assert processes.names() == []
 
 
@@ -60,7 +59,7 @@ def test_a_process_that_does_not_heed_term_is_killed(processes: Processes) -> No
 
     processes.stop(["one"], grace=timedelta(milliseconds=100))
 
-    assert not psutil.pid_exists(running.pid)
+    assert not running.is_alive()
 
 
 def test_a_process_that_ended_by_itself_is_not_found_but_remembered(processes: Processes) -> None:
