@@ -41,6 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--scopes", choices=("one", "both"), default="one", help="scopes in which a test is played"
     )
+    parser.addoption("--long", action="store_true", help="run the tests marked `long` as well")
     parser.addoption(
         "--needing",
         choices=("nothing", "programs"),
@@ -50,6 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "both_scopes: the code under test branches by scope")
+    config.addinivalue_line("markers", "long(why): a test of `make rings`, not of `make test`")
     if not hasattr(config, "workerinput"):
         Servers.end_abandoned()
         config.stash[_FOLDER] = Servers.make_folder()
@@ -82,15 +84,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what `--needing` does not ask for."""
-    needing = config.getoption("needing")
-    if needing is None:
-        return
+    """Leave out what neither `--needing` nor `--long` asks for."""
     asked: dict[bool, list[pytest.Item]] = {True: [], False: []}
     for item in items:
-        asked[_needs_programs(item) is (needing == "programs")].append(item)
+        asked[_is_asked_for(config, item)].append(item)
     items[:] = asked[True]
     config.hook.pytest_deselected(items=asked[False])
+
+
+def _is_asked_for(config: pytest.Config, item: pytest.Item) -> bool:
+    needing = config.getoption("needing")
+    if any(item.iter_markers("long")) and not config.getoption("long"):
+        return False
+    return needing is None or _needs_programs(item) is (needing == "programs")
 
 
 def _needs_programs(item: pytest.Item) -> bool:

@@ -56,6 +56,7 @@ async def fleet(hub: Hub, name: str, clusters: int) -> HandPlacement:
     return placement
 
 
+@pytest.mark.long("1,000 clusters, on servers that are real")
 async def test_a_thousand_clusters_in_31_stages_are_updated(
     hub: Hub, unique: str, temporal: Client, members: None
 ) -> None:

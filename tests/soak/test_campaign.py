@@ -21,6 +21,7 @@ PLAN = Plan(
 )
 
 
+@pytest.mark.long("a minute and a half of faults")
 @pytest.mark.xdist_group("soak")
 async def test_runs_come_through_though_processes_and_network_fail(servers: Servers) -> None:
     outcome = await carry_out(PLAN, servers)
