@@ -4,9 +4,10 @@ contract: placement 8 (identifiers, DecodingErred, FoundGenerateName, Duplicated
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from api.kinds import Kind
+from api.names import PARENT_PLACEMENT_NAMESPACE
 from api.reasons import ApplyError, ManifestReason
 from api.works import Work, WorkResourceIdentifier
 from hub import Hub, Json
@@ -26,16 +27,23 @@ class Manifest:
     """How the member serves it; None when the member does not."""
     refusal: Refusal | None = None
     """Why it cannot be applied whatever the member says; None when it may be tried."""
+    fence: str = ""
+    """The only namespace in which it may be; empty for any, and for kinds that have none."""
 
 
 async def read(work: Work, *, cluster: Hub) -> list[Manifest]:
-    """Read all manifests of a Work, asking the member how it serves their kinds."""
+    """Read all manifests of a Work, asking the member how it serves their kinds.
+
+    The agent may do everything on its member; whoever may write a ResourcePlacement may not. So a
+    Work of one holds objects of its namespace alone, whatever has got into it on its way.
+    """
+    fence = work.metadata.labels.get(PARENT_PLACEMENT_NAMESPACE, "")
     bodies = [cleaned(each) for each in work.spec.workload.manifests]
     kinds = await _kinds({_type_of(body) for body in bodies}, cluster=cluster)
     manifests: list[Manifest] = []
     seen: set[Identity] = set()
     for ordinal, body in enumerate(bodies):
-        manifest = _read(ordinal, body, kinds.get(_type_of(body)))
+        manifest = _read(ordinal, body, kinds.get(_type_of(body)), fence=fence)
         if manifest.refusal is None and identity(manifest.identifier) in seen:
             manifest = _refused(manifest, ManifestReason.DUPLICATED, ApplyError.DUPLICATED)
         seen.add(identity(manifest.identifier))
@@ -48,7 +56,8 @@ async def serve(manifest: Manifest, *, cluster: Hub) -> Manifest:
     if manifest.kind is not None or manifest.refusal is not None:
         return manifest
     kind = await cluster.kind_for(*_type_of(manifest.body))
-    return _read(manifest.identifier.ordinal, manifest.body, kind, final=True)
+    ordinal, fence = manifest.identifier.ordinal, manifest.fence
+    return _read(ordinal, manifest.body, kind, fence=fence, final=True)
 
 
 async def _kinds(
@@ -62,15 +71,19 @@ def _type_of(body: Json) -> tuple[str, str]:
     return str(body.get("apiVersion", "")), str(body.get("kind", ""))
 
 
-def _read(ordinal: int, body: Json, kind: Kind | None, *, final: bool = False) -> Manifest:
+def _read(
+    ordinal: int, body: Json, kind: Kind | None, *, fence: str, final: bool = False
+) -> Manifest:
     identifier = _identifier(ordinal, body, kind)
-    manifest = Manifest(identifier=identifier, body=body, kind=kind)
+    manifest = Manifest(identifier=identifier, body=body, kind=kind, fence=fence)
     if not identifier.name and body["metadata"].get("generateName"):
         return _refused(manifest, ManifestReason.GENERATE_NAME, ApplyError.GENERATE_NAME)
     problem = _problem(identifier, kind, final=final)
     if problem:
         error = f"failed to decode manifest: {problem}"
         return _refused(manifest, ManifestReason.DECODING_ERROR, error)
+    if kind and (trespass := _trespass(identifier, kind, fence)):
+        return _refused(manifest, ManifestReason.APPLY_FAILED, trespass)
     return manifest
 
 
@@ -101,7 +114,23 @@ def _problem(identifier: WorkResourceIdentifier, kind: Kind | None, *, final: bo
         return f"{looked}: {served}" if final else ""
     if kind.namespaced and not identifier.namespace:
         return f"{identifier.kind} {identifier.name!r} needs a namespace"
+    if identifier.namespace and not kind.namespaced:
+        # A path leaves the namespace out: what is said to be a team's would be everybody's.
+        return (
+            f"{identifier.kind} {identifier.name!r} is cluster-scoped, "
+            f"but its manifest says namespace {identifier.namespace!r}"
+        )
     return ""
+
+
+def _trespass(identifier: WorkResourceIdentifier, kind: Kind, fence: str) -> str:
+    if not fence or (kind.namespaced and identifier.namespace == fence):
+        return ""
+    where = f"is in namespace {identifier.namespace!r}" if kind.namespaced else "is cluster-scoped"
+    return (
+        f"{identifier.kind} {identifier.name!r} {where}: a ResourcePlacement places only objects "
+        f"of its own namespace, {fence!r}"
+    )
 
 
 def _api_version(identifier: WorkResourceIdentifier) -> str:
@@ -109,9 +138,4 @@ def _api_version(identifier: WorkResourceIdentifier) -> str:
 
 
 def _refused(manifest: Manifest, reason: ManifestReason, error: str) -> Manifest:
-    return Manifest(
-        identifier=manifest.identifier,
-        body=manifest.body,
-        kind=manifest.kind,
-        refusal=Refusal(reason, error),
-    )
+    return replace(manifest, refusal=Refusal(reason, error))

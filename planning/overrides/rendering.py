@@ -14,7 +14,7 @@ from planning.overrides.errors import UnreadableError
 from planning.overrides.matching import Overrides, OverrideSnapshot
 from planning.overrides.patches import Member, PatchError
 from planning.overrides.targets import targets
-from planning.resource_order import identify
+from planning.resource_order import Identity, identify
 
 Json = dict[str, Any]
 
@@ -72,8 +72,40 @@ def _follow(snapshot: OverrideSnapshot, resource: Json, member: Member) -> Json 
             continue
         if rule.override_type == OverrideType.DELETE:
             return None
-        resource = patches.patch(resource, rule.json_patch_overrides, member)
+        changed = patches.patch(resource, rule.json_patch_overrides, member)
+        _check_identities(resource, changed)
+        resource = changed
     return resource
+
+
+def _check_identities(resource: Json, changed: Json) -> None:
+    """Refuse a patch by which an object becomes another one, as which nobody selected it.
+
+    Of an object itself the path tells (`planning.overrides.paths`); below an envelope's `data` it
+    does not. Raises PatchError.
+    """
+    if not envelopes.is_envelope(resource):
+        return
+    before = resource["data"]
+    after = changed.get("data")
+    if not isinstance(after, Mapping):
+        raise PatchError("cannot override field data of an envelope as a whole")
+    for key in before.keys() & after.keys():
+        if _identity(before[key]) != _identity(after[key]):
+            raise PatchError(
+                f"cannot override apiVersion, kind, name or namespace of an object in an envelope: "
+                f"{key}"
+            )
+
+
+def _identity(wrapped: object) -> Identity | None:
+    """Which object it is; None if it is none."""
+    if not isinstance(wrapped, dict):
+        return None
+    try:
+        return identify(wrapped)
+    except (AttributeError, KeyError, TypeError):
+        return None
 
 
 def _failed(snapshot: OverrideSnapshot, resource: Json, error: str) -> str:

@@ -42,13 +42,19 @@ class Member:
             await self.hub.delete(MEMBER_CLUSTER, self.name)
 
     async def put(
-        self, name: str, *manifests: Json, strategy: dict[str, Any] | None = None, **spec: Any
+        self,
+        name: str,
+        *manifests: Json,
+        strategy: dict[str, Any] | None = None,
+        labels: dict[str, str] | None = None,
+        **spec: Any,
     ) -> Json:
         """Create a Work or change what it holds."""
         spec["workload"] = {"manifests": list(manifests)}
         if strategy:
             spec["applyStrategy"] = strategy
-        body = {"metadata": {"name": name, "namespace": self.namespace}, "spec": spec}
+        metadata = {"name": name, "namespace": self.namespace, "labels": labels or {}}
+        body = {"metadata": metadata, "spec": spec}
         return await self.hub.apply(WORK, body, manager="test")
 
     async def work(self, name: str) -> Json:

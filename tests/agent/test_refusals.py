@@ -1,5 +1,10 @@
 """Manifests that cannot be applied: each says why, the others go on."""
 
+import json
+
+import pytest
+
+from api import names
 from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
 from hub import HubError, Json
 from tests.agent.support import Member, config_map, namespace, running
@@ -9,6 +14,14 @@ from tests.support.eventually import eventually
 PRIORITY_CLASS = Kind(
     "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", namespaced=False
 )
+
+CLUSTER_ROLE = Kind(
+    "rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", namespaced=False
+)
+
+NS = "default"
+OF_TEAM = {names.PARENT_PLACEMENT_NAMESPACE: NS}
+"""Label of a Work that comes from a ResourcePlacement of that namespace."""
 
 
 def applied(work: Json, ordinal: int) -> Json:
@@ -203,3 +216,107 @@ async def test_a_namesake_of_another_fleet_is_left_alone(member: Member, unique:
         await member.gone(unique)
     assert await member.cluster.find(APPLIED_WORK, unique)
     assert await member.cluster.find(NAMESPACE, ns) is None
+
+
+def cluster_role(name: str, **metadata: str) -> Json:
+    return {
+        "apiVersion": CLUSTER_ROLE.api_version,
+        "kind": CLUSTER_ROLE.kind,
+        "metadata": {"name": name} | metadata,
+        "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}],
+    }
+
+
+async def test_a_cluster_scoped_object_that_is_said_to_be_in_a_namespace_is_refused(
+    member: Member, unique: str
+) -> None:
+    async with running(member.agent()):
+        await member.put(unique, cluster_role(unique, namespace="team"), config_map(unique, NS))
+        work = await member.reported(unique, available=None)
+    assert applied(work, 0)["reason"] == "DecodingErred"
+    assert applied(work, 0)["message"].endswith(
+        f"ClusterRole '{unique}' is cluster-scoped, but its manifest says namespace 'team')"
+    )
+    assert applied(work, 1)["status"] == "True"
+    assert await member.cluster.find(CLUSTER_ROLE, unique) is None
+
+
+@pytest.mark.parametrize("takeover", ["Always", "IfNoDiff", "Never"])
+async def test_a_work_of_a_resource_placement_stays_in_its_namespace(
+    member: Member, unique: str, takeover: str
+) -> None:
+    outside = f"{unique}-outside"
+    theirs = config_map(unique, outside, key="theirs")
+    await member.cluster.apply(NAMESPACE, namespace(outside))
+    await member.cluster.create(CONFIG_MAP, theirs)
+    attacks = [
+        config_map(unique, outside, key="mine"),
+        cluster_role(unique),
+        namespace(f"{unique}-new"),
+    ]
+    strategy = {"whenToTakeOver": takeover}
+    async with running(member.agent()):
+        await member.put(
+            unique, *attacks, config_map(unique, NS), strategy=strategy, labels=OF_TEAM
+        )
+        work = await member.reported(unique, available=None)
+        says = [applied(work, ordinal) for ordinal in range(4)]
+        assert [each["status"] for each in says] == ["False", "False", "False", "True"]
+        assert {each["reason"] for each in says[:3]} == {"ManifestApplyFailed"}
+        assert says[0]["message"] == (
+            f"Failed to apply the manifest (error: ConfigMap '{unique}' is in namespace "
+            f"'{outside}': a ResourcePlacement places only objects of its own namespace, '{NS}')"
+        )
+        assert "is cluster-scoped: a ResourcePlacement places only" in says[1]["message"]
+
+        # What was never theirs does not go with the Work either.
+        await member.hub.delete(WORK, unique, namespace=member.namespace)
+        await member.gone(unique)
+    assert await member.data(unique, outside) == {"key": "theirs"}
+    assert await member.cluster.find(CLUSTER_ROLE, unique) is None
+    assert await member.cluster.find(NAMESPACE, f"{unique}-new") is None
+
+
+async def test_a_report_of_differences_shows_nothing_from_outside_the_namespace(
+    member: Member, unique: str
+) -> None:
+    outside = f"{unique}-outside"
+    await member.cluster.apply(NAMESPACE, namespace(outside))
+    await member.cluster.create(CONFIG_MAP, config_map(unique, outside, key="secret"))
+    async with running(member.agent()):
+        await member.put(
+            unique,
+            config_map(unique, outside, key="guess"),
+            strategy={"type": "ReportDiff"},
+            labels=OF_TEAM,
+        )
+
+        def is_told(work: Json) -> bool:
+            return bool(work.get("status", {}).get("manifestConditions"))
+
+        work = await eventually(lambda: member.work(unique), is_told)
+    (said,) = work["status"]["manifestConditions"]
+    assert "a ResourcePlacement places only" in conditions_of(said)["DiffReported"]["message"]
+    assert "diffDetails" not in said
+    assert "secret" not in json.dumps(work["status"])
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind"),
+    [
+        ("v1", "List"),
+        ("v1", "ConfigMapList"),
+        ("policy/v1", "Eviction"),
+        ("autoscaling/v1", "Scale"),
+    ],
+)
+async def test_what_is_no_object_of_its_own_is_refused(
+    member: Member, unique: str, api_version: str, kind: str
+) -> None:
+    manifest: Json = {"apiVersion": api_version, "kind": kind, "metadata": {"name": unique}}
+    manifest |= {"items": [cluster_role(unique)]}
+    async with running(member.agent()):
+        await member.put(unique, manifest)
+        work = await member.reported(unique, available=None)
+    assert applied(work, 0)["reason"] == "DecodingErred"
+    assert await member.cluster.find(CLUSTER_ROLE, unique) is None

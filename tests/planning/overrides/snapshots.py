@@ -29,21 +29,21 @@ def rule(*patches: Json, where: Json | None = EVERYWHERE) -> Json:
     return said | ({"clusterSelector": where} if where else {})
 
 
+def _selector(about: Json) -> Json:
+    group, _, version = about["apiVersion"].rpartition("/")
+    name = about["metadata"]["name"]
+    return {"group": group, "version": version, "kind": about["kind"], "name": name}
+
+
 def cro(*rules: Json, name: str = "cro-0", about: Json = NAMESPACE) -> Any:
-    selector = {
-        "group": "",
-        "version": "v1",
-        "kind": about["kind"],
-        "name": about["metadata"]["name"],
-    }
-    spec = {"clusterResourceSelectors": [selector], "policy": {"overrideRules": list(rules)}}
+    selectors = [_selector(about)]
+    spec = {"clusterResourceSelectors": selectors, "policy": {"overrideRules": list(rules)}}
     body = {"metadata": {"name": name}, "spec": {"overrideSpec": spec, "overrideHash": ""}}
     return ClusterResourceOverrideSnapshot.from_wire(body)
 
 
-def ro(*rules: Json, name: str = "ro-0", namespace: str = "app") -> Any:
-    selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "cm"}
-    spec = {"resourceSelectors": [selector], "policy": {"overrideRules": list(rules)}}
+def ro(*rules: Json, name: str = "ro-0", namespace: str = "app", about: Json = CONFIG_MAP) -> Any:
+    spec = {"resourceSelectors": [_selector(about)], "policy": {"overrideRules": list(rules)}}
     metadata = {"name": name, "namespace": namespace}
     body = {"metadata": metadata, "spec": {"overrideSpec": spec, "overrideHash": ""}}
     return ResourceOverrideSnapshot.from_wire(body)

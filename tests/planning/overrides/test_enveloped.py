@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from api.overrides import ClusterResourceOverrideSnapshot
 from planning.overrides.rendering import OverrideError
 from tests.planning.overrides.snapshots import CONFIG_MAP, cro, patch, render, ro, rule
 
@@ -54,17 +53,8 @@ def test_an_object_can_be_left_out_of_its_envelope() -> None:
 
 
 def test_the_whole_envelope_can_be_left_out() -> None:
-    group, _, version = CLUSTER_BOX["apiVersion"].partition("/")
-    selector = {
-        "group": group,
-        "version": version,
-        "kind": CLUSTER_BOX["kind"],
-        "name": CLUSTER_BOX["metadata"]["name"],
-    }
-    spec = {"clusterResourceSelectors": [selector], "policy": {"overrideRules": [rule()]}}
-    gone = {"metadata": {"name": "cro-0"}, "spec": {"overrideSpec": spec, "overrideHash": ""}}
-    snapshot = ClusterResourceOverrideSnapshot.from_wire(gone)
-    assert render(snapshot, resources=(CLUSTER_BOX, ROLE)) == [ROLE]
+    gone = cro(rule(), about=CLUSTER_BOX)
+    assert render(gone, resources=(CLUSTER_BOX, ROLE)) == [ROLE]
 
 
 def test_what_fails_is_named_as_if_it_were_not_in_an_envelope() -> None:
@@ -73,3 +63,30 @@ def test_what_fails_is_named_as_if_it_were_not_in_an_envelope() -> None:
     assert str(caught.value).startswith(
         'ResourceOverrideSnapshot "ro-0" failed to apply on ConfigMap "cm" in namespace "app": '
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("/data/cm/kind", "Secret"),
+        ("/data/cm/apiVersion", "rbac.authorization.k8s.io/v1"),
+        ("/data/cm/metadata/namespace", "kube-system"),
+        ("/data/cm/metadata/name", "another"),
+        ("/data/cm/metadata", {"name": "cm"}),
+        ("/data/cm", CLUSTER_BOX),
+        ("/data/cm", "no object"),
+        ("/data", {"cm": ROLE}),
+    ],
+)
+def test_an_object_in_an_envelope_cannot_become_another_one(path: str, value: Any) -> None:
+    change = ro(rule(patch(path, value)), about=BOX)
+    with pytest.raises(OverrideError) as caught:
+        boxed(change)
+    assert str(caught.value).endswith(
+        "cannot override apiVersion, kind, name or namespace of an object in an envelope: cm"
+    )
+
+
+def test_the_data_of_an_envelope_cannot_be_taken_away() -> None:
+    with pytest.raises(OverrideError, match="cannot override field data of an envelope"):
+        boxed(ro(rule(patch("/data", op="remove")), about=BOX))
