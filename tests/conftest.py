@@ -19,6 +19,8 @@ pytest_plugins = ["tests.support.together"]
 _FOLDER = pytest.StashKey[Path]()
 FLEETS = ("e2e", "docs")
 """Rooms whose tests type on whole fleets."""
+WAITING = "robustness"
+"""The room whose tests wait most, each by itself: others have the cores meanwhile."""
 _NEED_PROGRAMS = frozenset({"servers", "helm", "running_fleet", "desk"})
 """Fixtures that begin with a program which is not part of fleetgate."""
 
@@ -74,13 +76,20 @@ def _keep_bytecode(folder: Path) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Type on the fleets first: that takes minutes, in which no other test's engine can work.
+    Then what waits most, so that the cores have something else to do until it is done.
 
     Engines of tests live in the event loop of the session, which stands still meanwhile; a process
     in which one has been started would find its workflows in a bad way afterwards.
     """
     _deselect(config, items)
     here = Path(__file__).parent
-    items.sort(key=lambda item: item.path.relative_to(here).parts[0] not in FLEETS)
+    order = (*FLEETS, WAITING)
+
+    def rank(item: pytest.Item) -> int:
+        room = item.path.relative_to(here).parts[0]
+        return order.index(room) if room in order else len(order)
+
+    items.sort(key=rank)
 
 
 def _deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -136,10 +145,8 @@ def member_kubeconfig(servers: Servers) -> Callable[[str], Awaitable[Path]]:
 @pytest.fixture
 async def private_api_server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
     """A started API server of the test's own, without controllers and CRDs."""
-    server = await servers.private_api_server()
-    await server.start()
-    yield server
-    await server.kill()
+    async with servers.lent_api_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,8 @@ SeenT = TypeVar("SeenT")
 
 PATIENCE = 60.0
 """Seconds that a test waits on a machine that keeps up; what happens at all happens much sooner."""
-FIRST_PAUSE = 0.02
-LONGEST_PAUSE = 0.2
+FIRST_PAUSE = 0.04
+LONGEST_PAUSE = 0.3
 """Seconds between two looks: few at first, but each look costs work elsewhere."""
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 import psutil
 from filelock import AsyncFileLock
 
+from api.kinds import CUSTOM_RESOURCE_DEFINITION
 from deploy.local import crds, ports
 from deploy.local.binaries import Binaries
 from deploy.local.control_plane import ControlPlane, ensure_control_plane
@@ -46,6 +47,8 @@ STUCK_AFTER = timedelta(seconds=4)
 
 _LOCKS: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 """Let tests of this process take turns at a server; a file does so for other processes."""
+_IDLE: list["PrivateApiServer"] = []
+"""API servers of this process that a test has given back."""
 _WORKER = Path(__file__).parent.parent.parent / "worker.py"
 _GRACE = timedelta(seconds=3)
 _PREFIX = "fleetgate-tests-"
@@ -177,6 +180,20 @@ class Servers:
         return server
 
     @asynccontextmanager
+    async def lent_api_server(self) -> AsyncIterator["PrivateApiServer"]:
+        """A started API server without controllers and CRDs, for one test at a time.
+
+        The test may do to it what it likes. If it still runs afterwards and knows no further kind,
+        the next test of this process gets it: to start one takes seconds.
+        """
+        server = _IDLE.pop() if _IDLE else await self.started_api_server()
+        yield server
+        if await server.is_as_new():
+            _IDLE.append(server)
+        else:
+            await server.kill()
+
+    @asynccontextmanager
     async def own_hub(self) -> AsyncIterator["PrivateApiServer"]:
         """A started API server with the CRDs and without controllers, until the context ends."""
         server = await self.started_api_server()
@@ -276,6 +293,13 @@ class PrivateApiServer:
     def authority(self) -> Path:
         """Certificates to verify the server with."""
         return self._plane.authority
+
+    async def is_as_new(self) -> bool:
+        """Whether it runs, and serves no kinds but those that it was made with."""
+        if self._servers.processes.find(self._service.name) is None:
+            return False
+        async with await Hub.connect(self.kubeconfig) as hub:
+            return not (await hub.list(CUSTOM_RESOURCE_DEFINITION)).items
 
     async def start(self) -> None:
         """Start it, or start it again at the same address with the same content."""

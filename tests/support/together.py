@@ -31,6 +31,7 @@ from _pytest.scope import Scope
 from greenlet import getcurrent, greenlet
 from pytest_asyncio import is_async_test
 from xdist.scheduler import LoadGroupScheduling
+from xdist.workermanage import WorkerController
 
 Phase = Literal["setup", "call", "teardown"]
 
@@ -68,11 +69,42 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class ByModule(LoadGroupScheduling):  # type: ignore[misc]
-    """Keeps the tests of a module in one process, and those of an `xdist_group` too."""
+    """Keeps the tests of a module in one process, and those of an `xdist_group` too.
+
+    A process stays in its room while there is something to do: the servers and the engine of a
+    room are started once for each process that comes in.
+    """
+
+    def __init__(self, config: pytest.Config, log: Any) -> None:
+        super().__init__(config, log)
+        self._rooms: dict[WorkerController, str] = {}
 
     def _split_scope(self, nodeid: str) -> str:
         group: str = super()._split_scope(nodeid)
         return nodeid.partition("::")[0] if group == nodeid else group
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        scope = self._next(node)
+        self._rooms[node] = _room(scope)
+        self.workqueue.move_to_end(scope, last=False)
+        super()._assign_work_unit(node)
+
+    def _next(self, node: WorkerController) -> str:
+        """The next module of the process's room; of one where nobody is; of the fullest one."""
+        waiting: dict[str, list[str]] = {}
+        for scope in self.workqueue:
+            waiting.setdefault(_room(scope), []).append(scope)
+        own = self._rooms.get(node)
+        if own in waiting:
+            return waiting[own][0]
+        taken = set(self._rooms.values())
+        free = [scopes for room, scopes in waiting.items() if room not in taken]
+        return free[0][0] if free else max(waiting.values(), key=len)[0]
+
+
+def _room(scope: str) -> str:
+    """The folder of a module below `tests`; a group is a room of its own."""
+    return "/".join(scope.split("/")[:2])
 
 
 class Together:
