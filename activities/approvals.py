@@ -3,6 +3,7 @@
 contract: update-runs 4 and 8.5
 """
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 
@@ -12,8 +13,8 @@ from activities.errors import told_to_temporal
 from activities.requests import AcceptApproval, ApprovalState, OpenApproval, RecordApproval
 from api import names
 from api.approvals import BaseApprovalRequest
-from api.base import Condition
-from hub import AlreadyExists, Hub, Json
+from api.base import Condition, ObjectMeta
+from hub import AlreadyExists, Hub, Json, NotFound
 from planning import signatures
 from planning.identity import RunRef
 from planning.runs import approval_events, approvals
@@ -31,7 +32,8 @@ class ApprovalActivities:
     async def open_approval(self, request: OpenApproval) -> ApprovalState:
         """Create the approval request unless it is there, and say whether it is approved.
 
-        Raises (final): an object of the name is about another run or stage.
+        One that was made for an earlier run of the name is replaced. Raises (final): an object of
+        the name is about another run or stage.
         """
         with told_to_temporal():
             try:
@@ -41,7 +43,18 @@ class ApprovalActivities:
             return ApprovalState()
 
     async def _existing(self, request: OpenApproval) -> ApprovalState:
-        found = await self._find(request.run, request.name)
+        run = request.run
+        found = await self._read(run, request.name)
+        if found is not None and await self._is_of_namesake(run, found):
+            with suppress(NotFound):
+                await self._hub.delete(
+                    run.scope.approval,
+                    request.name,
+                    namespace=run.namespace,
+                    uid=found.metadata.uid,
+                )
+            await self._hub.create(run.scope.approval, _body(request))
+            return ApprovalState()
         if found is None:
             return ApprovalState(exists=False)
         approvals.check_target(found, run=request.run, name=request.name, stage=request.stage)
@@ -79,8 +92,22 @@ class ApprovalActivities:
             return ApprovalState(approved=True, given=approval_events.given(found))
 
     async def _find(self, run: RunRef, name: str) -> BaseApprovalRequest | None:
+        """The request of this run; to it, one of an earlier run of its name is not there."""
+        found = await self._read(run, name)
+        return None if found is None or await self._is_of_namesake(run, found) else found
+
+    async def _read(self, run: RunRef, name: str) -> BaseApprovalRequest | None:
         found = await self._hub.find(run.scope.approval, name, namespace=run.namespace)
         return BaseApprovalRequest.from_wire(found) if found else None
+
+    async def _is_of_namesake(self, run: RunRef, request: BaseApprovalRequest) -> bool:
+        if uid := request.metadata.annotations.get(names.RUN_UID):
+            return uid != run.uid
+        # Made by a person, or by KubeFleet: for this run, unless it is older.
+        body = await self._hub.find(run.scope.run, run.name, namespace=run.namespace)
+        begun = ObjectMeta.model_validate(body["metadata"]).creation_timestamp if body else None
+        made = request.metadata.creation_timestamp
+        return begun is not None and made is not None and made < begun
 
     async def _put(self, run: RunRef, request: BaseApprovalRequest, condition: Condition) -> None:
         # Applied, so that the person's condition and ours have an owner each. The uid keeps the
@@ -108,7 +135,8 @@ def _body(request: OpenApproval) -> Json:
         names.TASK_TYPE: request.task_type,
         names.IS_LATEST_APPROVAL: "true",
     }
+    marks = {"labels": labels, "annotations": {names.RUN_UID: request.run.uid}}
     return {
-        "metadata": _metadata(request.run, request.name) | {"labels": labels},
+        "metadata": _metadata(request.run, request.name) | marks,
         "spec": {"parentStageRollout": request.run.name, "targetStage": request.stage},
     }

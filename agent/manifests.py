@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from api.kinds import Kind
-from api.names import PARENT_PLACEMENT_NAMESPACE
+from api.names import ENVELOPE_NAMESPACE, PARENT_PLACEMENT_NAMESPACE
 from api.reasons import ApplyError, ManifestReason
 from api.works import Work, WorkResourceIdentifier
 from hub import Hub, Json
@@ -34,10 +34,11 @@ class Manifest:
 async def read(work: Work, *, cluster: Hub) -> list[Manifest]:
     """Read all manifests of a Work, asking the member how it serves their kinds.
 
-    The agent may do everything on its member; whoever may write a ResourcePlacement may not. So a
-    Work of one holds objects of its namespace alone, whatever has got into it on its way.
+    The agent may do everything on its member; whoever may write a ResourcePlacement or a
+    ResourceEnvelope may not. So a Work of one holds objects of its namespace alone, whatever has
+    got into it on its way.
     """
-    fence = work.metadata.labels.get(PARENT_PLACEMENT_NAMESPACE, "")
+    fence = _fence(work)
     bodies = [cleaned(each) for each in work.spec.workload.manifests]
     kinds = await _kinds({_type_of(body) for body in bodies}, cluster=cluster)
     manifests: list[Manifest] = []
@@ -49,6 +50,12 @@ async def read(work: Work, *, cluster: Hub) -> list[Manifest]:
         seen.add(identity(manifest.identifier))
         manifests.append(manifest)
     return manifests
+
+
+def _fence(work: Work) -> str:
+    """The namespace that a Work must not leave; empty for what a cluster's administrator places."""
+    labels = work.metadata.labels
+    return labels.get(ENVELOPE_NAMESPACE) or labels.get(PARENT_PLACEMENT_NAMESPACE, "")
 
 
 async def serve(manifest: Manifest, *, cluster: Hub) -> Manifest:
@@ -128,8 +135,8 @@ def _trespass(identifier: WorkResourceIdentifier, kind: Kind, fence: str) -> str
         return ""
     where = f"is in namespace {identifier.namespace!r}" if kind.namespaced else "is cluster-scoped"
     return (
-        f"{identifier.kind} {identifier.name!r} {where}: a ResourcePlacement places only objects "
-        f"of its own namespace, {fence!r}"
+        f"{identifier.kind} {identifier.name!r} {where}: "
+        f"what comes from namespace {fence!r} of the hub stays in it"
     )
 
 

@@ -50,6 +50,9 @@ fleetgate's own, for KubeFleet's agents always run next to their members."""
 GRANTED: Final = "fleetgate.dev/granted"
 """Annotation of a member's namespace: fingerprint of what its agent was granted."""
 
+RUN_UID: Final = "fleetgate.dev/run-uid"
+"""Annotation of an approval request: the run that it was made for, and no other one of its name."""
+
 CREATED_BY: Final = "fleetgate.dev/created-by"
 """Annotation of a run: the user who made it, as the API server's policies write it down."""
 STATE_BY: Final = "fleetgate.dev/state-by"

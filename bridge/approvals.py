@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from activities.events import write
 from api.approvals import BaseApprovalRequest
-from api.names import TARGET_UPDATE_RUN, TASK_TYPE
+from api.names import RUN_UID, TASK_TYPE
 from api.reasons import ConditionType
 from api.runs import StageStatus, UpdateRun
 from bridge.runs import RunIndex, is_active, key_of
@@ -97,9 +97,12 @@ class ApprovalReconciler:
                 await self._tell(run, Signal("approval_lost", message))
 
     async def _remove_orphan(self, request: BaseApprovalRequest) -> None:
-        """Remove a request that a workflow made at the moment when its run was deleted."""
+        """Remove a request that a workflow made at the moment when its run was deleted.
+
+        What a person has prepared for a run that is still to come stays.
+        """
         meta, run = request.metadata, request.spec.parent_stage_rollout
-        if meta.labels.get(TARGET_UPDATE_RUN) != run:
+        if RUN_UID not in meta.annotations:
             return
         if await self._hub.find(self._runs.scope.run, run, namespace=meta.namespace):
             return

@@ -334,6 +334,10 @@ class Hub:
         """The kind of this name and version, or None when the server does not serve it."""
         return await self._discovery.kind_for(api_version, kind)
 
+    def known_kind(self, api_version: str, kind: str) -> Kind | None:
+        """The kind as of the last look at what the server serves; None if it was not served."""
+        return self._discovery.known_kind(api_version, kind)
+
     async def version(self) -> str:
         """The API server's version, such as `v1.34.4`."""
         answer = await self._send(Request("get", "version", "GET", "/version"))

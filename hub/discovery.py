@@ -42,6 +42,10 @@ class Discovery:
         """A kind in any version that is served."""
         if (api_version, kind) not in self._served:
             await self._refresh(older_than=monotonic())
+        return self.known_kind(api_version, kind)
+
+    def known_kind(self, api_version: str, kind: str) -> Kind | None:
+        """A kind as of the last look, without another one."""
         return self._served.get((api_version, kind))
 
     async def _refresh(self, *, older_than: float) -> None:

@@ -55,7 +55,7 @@ class Distributor:
         self._own = own
         self._stores = stores
         self._settings = settings
-        self._withdrawal = Withdrawal(hub, stores.works_of, own.scope)
+        self._withdrawal = Withdrawal(hub, stores, own.scope)
         self._overrides = BindingOverrides(stores)
         self._overridden_in_vain: set[Key] = set()
         """Bindings whose overrides could not be applied; another snapshot may mend that."""
@@ -118,7 +118,7 @@ class Distributor:
             patch = with_finalizers(body, BINDING_FINALIZERS)
             body = await self._hub.patch(self._scope.binding, name, patch, namespace=namespace)
             self._own.bindings.wrote(body)
-        return await self._keep(key, self._own.parsed_bindings.of(body))
+        return await self._keep(key, body)
 
     def _is_due(self, body: Json) -> bool:
         """Whether the content may go out; a run says so before it changes it (design D15)."""
@@ -130,8 +130,9 @@ class Distributor:
         known = self._stores.members.get(("", spec["targetCluster"])) is not None
         return known and binding_conditions.is_announced(self._own.parsed_bindings.of(body))
 
-    async def _keep(self, key: Key, binding: Binding) -> timedelta | None:
-        outcome = await self._distribute(key, binding)
+    async def _keep(self, key: Key, body: Json) -> timedelta | None:
+        binding = self._own.parsed_bindings.of(body)
+        outcome = await self._distribute(key, body, binding)
         if outcome is None:
             return None
         report = binding_conditions.report(binding, outcome, now=datetime.now(UTC))
@@ -140,9 +141,9 @@ class Distributor:
             return REFUSAL_RECHECK
         return again
 
-    async def _distribute(self, key: Key, binding: Binding) -> Outcome | None:
+    async def _distribute(self, key: Key, body: Json, binding: Binding) -> Outcome | None:
         """Write Works that are not as they should be; None when there is nothing to say yet."""
-        works = self._works_of(key)
+        works = self._stores.works_for(self._scope.name, body)
         if binding.spec.state == BindingState.UNSCHEDULED and not works:
             return self._given_up(binding)
         try:
@@ -158,7 +159,8 @@ class Distributor:
             raise  # Tried again without a word in the binding's status.
         except HubError as error:
             return Outcome(sync_error=str(error))
-        by_name = {each["metadata"]["name"]: each for each in self._works_of(key)}
+        works = self._stores.works_for(self._scope.name, body)
+        by_name = {each["metadata"]["name"]: each for each in works}
         if any(name not in by_name or is_going(by_name[name]) for name in changes.names):
             return None  # It is made anew when it is gone.
         return Outcome(works=[WorkReport.read(by_name[name]) for name in changes.names])
@@ -169,9 +171,6 @@ class Distributor:
         if self._stores.member_namespaces.get(("", namespace)) is not None:
             return None
         return Outcome(sync_error=f'namespaces "{namespace}" not found')
-
-    def _works_of(self, key: Key) -> list[Json]:
-        return self._stores.works_of.of((self._scope.name, key))
 
     def _changes(self, key: Key, binding: Binding, works: Sequence[Json]) -> WorkChanges:
         owner = (key[0], binding.metadata.labels.get(names.PARENT_PLACEMENT, ""))
@@ -187,6 +186,7 @@ class Distributor:
             snapshots=snapshots,
             works=works,
             override=partial(self._overrides.apply, binding),
+            served=self._hub.known_kind,
         )
 
     async def _write(self, changes: WorkChanges, binding: Binding) -> None:

@@ -16,13 +16,12 @@ from hub import (
     Json,
     Key,
     NotFound,
-    key_of,
 )
 from placement.metadata import asked, is_going
 from placement.parallel import all_of
 from placement.stores import ScopeStores, Stores, binding_of, placement_of
 from placement.telling import tell
-from planning.placements import mirroring
+from planning.placements import mirroring, rendering
 from planning.placements.mirroring import NOT_MIRRORED, SEVERAL_CLUSTERS, Mirrored
 
 logger = logging.getLogger(__name__)
@@ -34,7 +33,7 @@ class Mirror:
     def __init__(self, hub: Hub, stores: Stores, own: ScopeStores) -> None:
         self._hub = hub
         self._own = own
-        self._works_of = stores.works_of
+        self._stores = stores
         self.controller = Controller(f"mirror of {own.scope.placement.kind}", self._reconcile)
         own.placements.subscribe(self._on_placement)
         stores.works.subscribe(self._on_work)
@@ -76,8 +75,11 @@ class Mirror:
         ]
         if len(bound) != 1:
             return []  # One cluster is being replaced by another.
-        works = self._works_of.of((self._own.scope.name, key_of(bound[0])))
-        return [object_ for work in works for object_ in mirroring.reported(work)]
+        works = self._stores.works_for(self._own.scope.name, bound[0])
+        snapshot = bound[0]["spec"]["resourceSnapshotName"]
+        placed = rendering.objects(snapshot, self._own.snapshots_of.of(placement))
+        reported = (each for work in works for each in mirroring.reported(work))
+        return [each for each in reported if each.identity in placed]
 
     async def _show(self, mirrored: Mirrored) -> str:
         """Have the original say the same; returns why it cannot, or nothing."""

@@ -215,6 +215,17 @@ class Stores:
         self.resource_overrides = OverrideStores(hub, RESOURCE_OVERRIDE, RESOURCE_OVERRIDE_SNAPSHOT)
         self.status_copies = Store(hub, CLUSTER_RESOURCE_PLACEMENT_STATUS)
         self.works_of = self.works.group(binding_of)
+        """By the binding that their labels name; `works_for` has those that are its own."""
+
+    def works_for(self, scope: ScopeName, binding: Json) -> list[Json]:
+        """The Works of a binding, by name: those in the namespace of its own member.
+
+        Agents can write Works of their members. What one of them puts on a label says nothing
+        about another member.
+        """
+        home = names.member_namespace(binding["spec"]["targetCluster"])
+        found = self.works_of.of((scope, key_of(binding)))
+        return [each for each in found if each["metadata"]["namespace"] == home]
 
     def all_members(self) -> Iterator[MemberCluster]:
         """The members, sorted by name."""

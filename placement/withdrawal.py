@@ -10,7 +10,7 @@ from api.kinds import WORK, Scope
 from hub import Hub, Json, Key, NotFound, key_of
 from placement.metadata import BINDING_FINALIZERS, drop_finalizers, is_going
 from placement.parallel import all_of
-from placement.stores import Group, binding_of
+from placement.stores import Stores, binding_of
 
 
 async def delete_work(hub: Hub, key: Key) -> None:
@@ -23,9 +23,9 @@ async def delete_work(hub: Hub, key: Key) -> None:
 class Withdrawal:
     """Ends bindings of one scope."""
 
-    def __init__(self, hub: Hub, works_of: Group, scope: Scope) -> None:
+    def __init__(self, hub: Hub, stores: Stores, scope: Scope) -> None:
         self._hub = hub
-        self._works_of = works_of
+        self._stores = stores
         self._scope = scope
 
     async def go_on(self, key: Key, binding: Json | None) -> None:
@@ -42,13 +42,15 @@ class Withdrawal:
 
     async def _is_gone(self, key: Key) -> bool:
         """Whether there are Works without their binding, sure not to be of one just made."""
-        if not self._known_works(key):
+        if not self._left_behind(key):
             return False
         return await self._hub.find(self._scope.binding, key[1], namespace=key[0]) is None
 
     async def _works_left(self, key: Key, binding: Json | None) -> list[Json]:
-        works = self._known_works(key)
-        if works or binding is None:
+        if binding is None:
+            return self._left_behind(key)
+        works = self._stores.works_for(self._scope.name, binding)
+        if works:
             return works
         # Asked afresh: a Work made a moment ago may not have been told of yet.
         listing = await self._hub.list(
@@ -58,5 +60,5 @@ class Withdrawal:
         )
         return [each for each in listing.items if binding_of(each) == (self._scope.name, key)]
 
-    def _known_works(self, key: Key) -> list[Json]:
-        return self._works_of.of((self._scope.name, key))
+    def _left_behind(self, key: Key) -> list[Json]:
+        return self._stores.works_of.of((self._scope.name, key))

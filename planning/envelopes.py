@@ -5,14 +5,16 @@ contract: placement 10
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from api.kinds import CLUSTER_RESOURCE_ENVELOPE, RESOURCE_ENVELOPE
+from api.kinds import CLUSTER_RESOURCE_ENVELOPE, RESOURCE_ENVELOPE, Kind
 from api.outcomes import EnvelopeIdentifier, EnvelopeType
 from planning.errors import unexpected, user
 
 Json = dict[str, Any]
+Served = Callable[[str, str], Kind | None]
+"""The kind of an apiVersion and a name, where the hub serves it too."""
 
 KINDS: Final = frozenset(
     (each.group, each.kind) for each in (CLUSTER_RESOURCE_ENVELOPE, RESOURCE_ENVELOPE)
@@ -48,13 +50,18 @@ def digest(envelope: EnvelopeIdentifier) -> str:
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
-def content(envelope: Json) -> list[Json]:
+def unknown(_api_version: str, _kind: str) -> Kind | None:
+    """Say of every kind that only members serve it."""
+    return None
+
+
+def content(envelope: Json, served: Served = unknown) -> list[Json]:
     """The objects that an envelope holds, in KubeFleet's order: by their JSON, the last first.
 
     Raises EnvelopeError.
     """
     for key, wrapped in envelope["data"].items():
-        _check(key, wrapped, envelope)
+        _check(key, wrapped, envelope, served)
     return sorted(envelope["data"].values(), key=_as_json, reverse=True)
 
 
@@ -62,7 +69,7 @@ def _as_json(wrapped: Json) -> str:
     return json.dumps(wrapped, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
 
 
-def _check(key: str, wrapped: Json, envelope: Json) -> None:
+def _check(key: str, wrapped: Json, envelope: Json, served: Served) -> None:
     where = _reference(envelope["metadata"])
     lacking = _lacking(wrapped)
     if lacking:
@@ -72,7 +79,7 @@ def _check(key: str, wrapped: Json, envelope: Json) -> None:
                 f" (manifestKey={key},envelopeObjRef={where}): {lacking} is missing"
             )
         )
-    misplaced = _misplaced(wrapped["metadata"].get("namespace") or "", envelope)
+    misplaced = _misplaced(wrapped, served(wrapped["apiVersion"], wrapped["kind"]), envelope)
     if misplaced:
         what = f"{key} ({_reference(wrapped['metadata'])})"
         raise EnvelopeError(user(misplaced.format(what=what, where=where)))
@@ -86,12 +93,17 @@ def _lacking(wrapped: Json) -> str:
     return "" if isinstance(wrapped.get("metadata"), Mapping) else "metadata"
 
 
-def _misplaced(namespace: str, envelope: Json) -> str:
-    """What is wrong with an object of a namespace in an envelope; empty if nothing."""
+def _misplaced(wrapped: Json, kind: Kind | None, envelope: Json) -> str:
+    """What is wrong with where an object is; empty if nothing.
+
+    The namespace that it says tells nothing where its kind has none. A kind that only members
+    serve is judged by its namespace here, and by the agents of members as what it is.
+    """
+    namespace = wrapped["metadata"].get("namespace") or ""
     if envelope["kind"] == CLUSTER_RESOURCE_ENVELOPE.kind:
         wrong = "a namespaced object {what} has been wrapped in a cluster resource envelope {where}"
         return wrong if namespace else ""
-    if not namespace:
+    if not namespace or (kind and not kind.namespaced):
         return "a cluster scope object {what} has been wrapped in a resource envelope {where}"
     if namespace == envelope["metadata"].get("namespace"):
         return ""

@@ -61,9 +61,12 @@ class WorkReport:
         return found if found and found.observed_generation == self.generation else None
 
 
+_ENVELOPE_TYPES: Final = frozenset(EnvelopeType)
+
+
 def _envelope(labels: dict[str, str]) -> EnvelopeIdentifier | None:
     kind, name = labels.get(names.ENVELOPE_WORK), labels.get(names.ENVELOPE_NAME)
-    if not kind or not name:
+    if kind not in _ENVELOPE_TYPES or not name:
         return None
     namespace = labels.get(names.ENVELOPE_NAMESPACE)
     placed = {"namespace": namespace} if namespace else {}

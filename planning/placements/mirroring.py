@@ -11,6 +11,7 @@ from api import names
 from api.applying import ReportBackDestination, ReportBackType
 from api.placements import PlacementSpec
 from api.scheduling import PlacementPolicy, PlacementType
+from planning.resource_order import Identity
 
 Json = Mapping[str, Any]
 
@@ -33,6 +34,12 @@ class Mirrored:
     namespace: str
     name: str
     status: Json
+
+    @property
+    def identity(self) -> Identity:
+        """Which object it is, by the agent's word."""
+        group, _, version = self.api_version.rpartition("/")
+        return Identity(group, version, self.kind, self.namespace, self.name)
 
 
 def is_wanted(spec: PlacementSpec) -> bool:

@@ -14,7 +14,9 @@ from api.names import member_namespace
 from api.outcomes import EnvelopeIdentifier
 from api.reasons import BindingMessage
 from planning import envelopes, hashing, integers
+from planning.envelopes import Served
 from planning.placements import snapshotting
+from planning.resource_order import Identity, identify
 
 Json = dict[str, Any]
 Override = Callable[[Sequence[Json]], list[Json]]
@@ -58,8 +60,11 @@ def changes(
     snapshots: Iterable[Json],
     works: Sequence[Json],
     override: Override = list,
+    served: Served = envelopes.unknown,
 ) -> WorkChanges:
     """Compare a binding's content with its Works; `override` makes objects the cluster's own.
+
+    `served` tells the kinds that the hub knows, to judge what envelopes hold.
 
     Works that carry the content already are left alone, even if the snapshot or an override was
     pruned since. Raises MissingSnapshotError when Works are to be written and the snapshot is not
@@ -75,7 +80,7 @@ def changes(
         raise
     wanted = {each.name: each for part in parts for each in _pieces(source, part)}
     writes = tuple(
-        _body(piece, binding, source, piece.manifests(override))
+        _body(piece, binding, source, piece.manifests(override, served))
         for name, piece in wanted.items()
         if name not in present or not _is_current(present[name], wanted_by_all, binding, source)
     )
@@ -91,13 +96,14 @@ class _Piece:
     resources: Sequence[Json]
     envelope: EnvelopeIdentifier | None = None
 
-    def manifests(self, override: Override) -> list[Json]:
+    def manifests(self, override: Override, served: Served) -> list[Json]:
         """The objects as the cluster gets them."""
         if self.envelope is None:
             return override(self.resources)
         for each in self.resources:
-            envelopes.content(each)  # Said of the envelope as it is, before overrides.
-        return [each for one in override(self.resources) for each in envelopes.content(one)]
+            envelopes.content(each, served)  # Said of the envelope as it is, before overrides.
+        overridden = override(self.resources)
+        return [each for one in overridden for each in envelopes.content(one, served)]
 
     @property
     def labels(self) -> dict[str, str]:
@@ -137,6 +143,15 @@ def _parts(name: str, snapshots: Iterable[Json]) -> list[Json]:
     if len(group) < size:
         raise MissingSnapshotError(f"{len(group)} of {size} resource snapshots of {name} are there")
     return group
+
+
+def objects(snapshot: str, snapshots: Iterable[Json]) -> frozenset[Identity]:
+    """What the revision whose master has that name places; nothing while it is not there."""
+    try:
+        parts = _parts(snapshot, snapshots)
+    except MissingSnapshotError:
+        return frozenset()
+    return frozenset(identify(each) for part in parts for each in part["spec"]["selectedResources"])
 
 
 def _size(master: Json) -> int:

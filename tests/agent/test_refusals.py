@@ -22,6 +22,8 @@ CLUSTER_ROLE = Kind(
 NS = "default"
 OF_TEAM = {names.PARENT_PLACEMENT_NAMESPACE: NS}
 """Label of a Work that comes from a ResourcePlacement of that namespace."""
+OF_BOX = {names.ENVELOPE_WORK: "ResourceEnvelope", names.ENVELOPE_NAMESPACE: NS}
+"""Labels of a Work that comes from a ResourceEnvelope of that namespace, whoever placed it."""
 
 
 def applied(work: Json, ordinal: int) -> Json:
@@ -241,9 +243,10 @@ async def test_a_cluster_scoped_object_that_is_said_to_be_in_a_namespace_is_refu
     assert await member.cluster.find(CLUSTER_ROLE, unique) is None
 
 
+@pytest.mark.parametrize("labels", [OF_TEAM, OF_BOX], ids=["placement", "envelope"])
 @pytest.mark.parametrize("takeover", ["Always", "IfNoDiff", "Never"])
-async def test_a_work_of_a_resource_placement_stays_in_its_namespace(
-    member: Member, unique: str, takeover: str
+async def test_what_comes_from_a_namespace_stays_in_it(
+    member: Member, unique: str, takeover: str, labels: dict[str, str]
 ) -> None:
     outside = f"{unique}-outside"
     theirs = config_map(unique, outside, key="theirs")
@@ -256,18 +259,16 @@ async def test_a_work_of_a_resource_placement_stays_in_its_namespace(
     ]
     strategy = {"whenToTakeOver": takeover}
     async with running(member.agent()):
-        await member.put(
-            unique, *attacks, config_map(unique, NS), strategy=strategy, labels=OF_TEAM
-        )
+        await member.put(unique, *attacks, config_map(unique, NS), strategy=strategy, labels=labels)
         work = await member.reported(unique, available=None)
         says = [applied(work, ordinal) for ordinal in range(4)]
         assert [each["status"] for each in says] == ["False", "False", "False", "True"]
         assert {each["reason"] for each in says[:3]} == {"ManifestApplyFailed"}
         assert says[0]["message"] == (
             f"Failed to apply the manifest (error: ConfigMap '{unique}' is in namespace "
-            f"'{outside}': a ResourcePlacement places only objects of its own namespace, '{NS}')"
+            f"'{outside}': what comes from namespace '{NS}' of the hub stays in it)"
         )
-        assert "is cluster-scoped: a ResourcePlacement places only" in says[1]["message"]
+        assert "is cluster-scoped: what comes from namespace" in says[1]["message"]
 
         # What was never theirs does not go with the Work either.
         await member.hub.delete(WORK, unique, namespace=member.namespace)
@@ -296,7 +297,7 @@ async def test_a_report_of_differences_shows_nothing_from_outside_the_namespace(
 
         work = await eventually(lambda: member.work(unique), is_told)
     (said,) = work["status"]["manifestConditions"]
-    assert "a ResourcePlacement places only" in conditions_of(said)["DiffReported"]["message"]
+    assert "what comes from namespace" in conditions_of(said)["DiffReported"]["message"]
     assert "diffDetails" not in said
     assert "secret" not in json.dumps(work["status"])
 

@@ -2,16 +2,18 @@
 
 import pytest
 
-from api.names import TARGET_UPDATE_RUN
+from api.names import RUN_UID, TARGET_UPDATE_RUN
 from tests.bridge.support import BridgeProcess
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 
+MADE = {RUN_UID: "gone"}
+"""Annotation of what a workflow makes for its run."""
 
-async def orphan(placement: HandPlacement, name: str, *, label: str = "gone") -> None:
-    """Write an approval request for the run `gone`, labelled as if made for a run."""
-    labels = {TARGET_UPDATE_RUN: label} if label else {}
-    await placement.ask(name, run="gone", stage="one", labels=labels)
+
+async def orphan(placement: HandPlacement, name: str, **marks: dict[str, str]) -> None:
+    """Write an approval request for the run `gone`, by default as its workflow does."""
+    await placement.ask(name, run="gone", stage="one", **(marks or {"annotations": MADE}))
 
 
 async def removed(placement: HandPlacement, name: str) -> None:
@@ -36,11 +38,12 @@ async def test_a_request_left_behind_is_removed_by_a_later_bridge(
 
 
 @pytest.mark.usefixtures("bridge")
-@pytest.mark.parametrize("label", ["", "another"])
+@pytest.mark.parametrize("label", ["another", "gone"])
 async def test_a_request_that_somebody_else_made_stays(
     placement: HandPlacement, unique: str, label: str
 ) -> None:
-    await orphan(placement, unique, label=label)
+    """A person may prepare one, labels and all, for a run that is still to come."""
+    await orphan(placement, unique, labels={TARGET_UPDATE_RUN: label})
     await orphan(placement, f"{unique}-orphan")
     await removed(placement, f"{unique}-orphan")
     assert await placement.find_approval(unique)

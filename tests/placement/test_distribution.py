@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from api import names
-from api.kinds import NAMESPACE
+from api.kinds import NAMESPACE, WORK
 from hub import Hub
 from placement.room import Placement
 from tests.placement.world import STRATEGY, World
@@ -250,3 +250,41 @@ async def test_a_member_gets_its_namespace(hub: Hub, room: Placement, world: Wor
     body = await eventually(lambda: hub.find(NAMESPACE, namespace))
 
     assert body["metadata"]["labels"][names.MEMBER_NAME] == member
+
+
+async def test_what_another_members_agent_claims_does_not_count(world: World) -> None:
+    """An agent may write the Works of its own member, and put any label on them."""
+    liar, honest = await world.join("a"), await world.join("b")
+    await world.place()
+    await world.snapshot(0)
+    await world.roll_out(honest)
+    work = await eventually(lambda: world.work(honest))
+    await world.hold(work)
+
+    for name in (work["metadata"]["name"], f"{world.unique}-other"):
+        claims = work["metadata"]["labels"] | {names.ENVELOPE_WORK: "NoSuchType"}
+        forged = {"name": name, "namespace": names.member_namespace(liar), "labels": claims}
+        forged |= {"annotations": work["metadata"]["annotations"], "finalizers": ["test/kept"]}
+        made = await world.hub.create(WORK, {"metadata": forged, "spec": work["spec"]})
+        await world.report_on(made)
+
+    # What it reports itself counts at once.
+    await world.report(honest, available="False", reason="SomeManifestsAreNotAvailable")
+    await world.bound(honest, "Available", status="False")
+    still = await eventually(lambda: world.work(honest))
+    assert "deletionTimestamp" not in still["metadata"]
+
+    # Nor does the claim hold up the end.
+    placement = await world.placement()
+    assert placement is not None
+    await world.hub.delete(world.scope.placement, world.name, namespace=world.home)
+
+    async def let_go() -> bool:
+        own = await world.work(honest)
+        if own is not None:
+            await world.let_go(own)
+        return not await world.bindings()
+
+    await eventually(let_go)
+    for each in await world.works():
+        await world.let_go(each)

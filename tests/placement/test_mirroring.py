@@ -33,24 +33,28 @@ def selectors(world: World) -> list[Json]:
 
 async def answer(world: World, member: str, address: str) -> None:
     """Report as the agent does that the member's Service is reached there."""
+    await world.report(member, manifests=[reported("web", world.unique, address)])
+
+
+def reported(name: str, namespace: str, address: str) -> Json:
+    """What an agent says of a Service."""
     observed = {
         "apiVersion": "v1",
         "kind": "Service",
         "status": {"loadBalancer": {"ingress": [{"ip": address}]}},
     }
-    entry = {
+    return {
         "identifier": {
             "ordinal": 1,
             "version": "v1",
             "kind": "Service",
             "resource": "services",
-            "namespace": world.unique,
-            "name": "web",
+            "namespace": namespace,
+            "name": name,
         },
         "conditions": [],
         "backReportedStatus": {"observedStatus": observed, "observationTime": now()},
     }
-    await world.report(member, manifests=[entry])
 
 
 async def addresses(world: World) -> list[str]:
@@ -91,6 +95,23 @@ async def test_the_original_shows_the_status_that_its_one_cluster_reports(world:
     await shown(world, "192.0.2.2")
     assert len(await world.snapshots()) == 1, "a status is no new content"
     assert await events(world) == []
+
+
+async def test_only_what_was_placed_is_shown_whatever_the_agent_reports(world: World) -> None:
+    unplaced = f"{world.unique}-unplaced"
+    member = await roll_out(world)
+    spec = {"type": "LoadBalancer", "ports": [{"port": 80}]}
+    metadata = {"name": unplaced, "namespace": "default"}
+    await world.hub.create(SERVICE, {"metadata": metadata, "spec": spec})
+    work = await eventually(lambda: world.work(member))
+    forged = reported(unplaced, "default", "192.0.2.9")
+    entries = [forged, reported("web", world.unique, "192.0.2.1")]
+    await world.report_on(work, manifests=entries)
+    await shown(world, "192.0.2.1")
+
+    service = await world.hub.get(SERVICE, unplaced, namespace="default")
+    assert service["status"] == {"loadBalancer": {}}
+    await world.hub.delete(SERVICE, unplaced, namespace="default")
 
 
 async def test_a_status_for_the_work_alone_is_not_shown_until_that_is_changed(

@@ -1,8 +1,11 @@
 """Approvals that are there before the run asks for them."""
 
+import asyncio
+
 import pytest
 from temporalio.client import Client, WorkflowUpdateFailedError
 
+from api.names import RUN_UID
 from planning.runs.tasks import GateSide
 from tests.robustness.rollouts import Rollout, in_time
 from tests.support.conditions import says
@@ -72,3 +75,26 @@ async def test_an_early_approval_through_temporal_is_refused_or_ignored(
     assert await rollout.scheduled("two")
     await handle.execute_update("approve", early)
     await rollout.finish()
+
+
+@pytest.mark.parametrize("marks", [{RUN_UID: "of-another-run"}, {}], ids=["marked", "older"])
+async def test_what_was_approved_for_an_earlier_run_of_the_name_does_not_count(
+    rollout: Rollout, marks: dict[str, str]
+) -> None:
+    await rollout.prepare(gate=True)
+    placement, request = rollout.placement, f"{rollout.name}-before-two"
+    await placement.ask(request, run=rollout.name, stage="two", annotations=marks)
+    await placement.approve(request)
+    before = await placement.find_approval(request)
+    if not marks:
+        await asyncio.sleep(1.1)  # The API server notes seconds.
+    await placement.create_run(rollout.name, rollout.name, index="0")
+
+    await rollout.at_gate()
+    assert await rollout.scheduled("two")
+    asked = await in_time(lambda: placement.find_approval(request), bool)
+    assert before is not None
+    assert asked is not None
+    assert asked["metadata"]["uid"] != before["metadata"]["uid"]
+    assert says(asked, "Approved")[0] == ""
+    await rollout.approve_and_finish()

@@ -224,11 +224,18 @@ class HandPlacement:
             return
 
     async def ask(
-        self, request: str, *, run: str, stage: str, labels: Mapping[str, str] | None = None
+        self,
+        request: str,
+        *,
+        run: str,
+        stage: str,
+        labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
     ) -> None:
         """Write an approval request in the place of the run."""
         spec = {"parentStageRollout": run, "targetStage": stage}
-        await self.write(self.scope.approval, request, {"spec": spec}, labels=labels)
+        marks = {"annotations": dict(annotations)} if annotations else {}
+        await self.write(self.scope.approval, request, {"spec": spec}, labels=labels, **marks)
 
     async def approve(self, request: str, *, generation: int = 1) -> None:
         """Approve as the user documents do it with kubectl."""

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from api import names
+from api.kinds import Kind
 from planning.envelopes import EnvelopeError
 from planning.placements import rendering
 from planning.placements.binding_steps import WorkReport
@@ -93,6 +94,26 @@ def test_an_envelope_that_overrides_leave_out_is_an_empty_work() -> None:
 def test_an_envelope_that_holds_what_it_may_not_stops_the_content(source: Source) -> None:
     with pytest.raises(EnvelopeError, match="a cluster scope object one"):
         changes(snapshots(envelope("app", one=wrapped("a"))), source=source)
+
+
+def test_a_kind_without_namespaces_is_out_of_place_whatever_its_manifest_says() -> None:
+    def served(api_version: str, kind: str) -> Kind | None:
+        known = {"ClusterRole": False, "ConfigMap": True}
+        if kind not in known or api_version != "v1":
+            return None
+        return Kind("", "v1", kind, "any", namespaced=known[kind])
+
+    cluster_role = wrapped("a", "app") | {"kind": "ClusterRole"}
+    with pytest.raises(EnvelopeError) as caught:
+        changes(snapshots(envelope("app", one=cluster_role)), served=served)
+    assert "a cluster scope object one (app/a) has been wrapped in a resource envelope app/box" in (
+        str(caught.value)
+    )
+
+    # What only the member serves, its agent judges.
+    for unknown in (cluster_role | {"apiVersion": "v2"}, wrapped("a", "app")):
+        _, boxed = changes(snapshots(envelope("app", one=unknown)), served=served).writes
+        assert boxed["spec"]["workload"]["manifests"] == [unknown]
 
 
 def test_a_report_of_the_work_knows_the_envelope() -> None:
