@@ -34,7 +34,7 @@ from placement.metadata import (
 from placement.overrides import BindingOverrides
 from placement.parallel import all_of
 from placement.settings import MANAGER, REFUSAL_RECHECK, PlacementSettings
-from placement.stores import ScopeStores, Stores, binding_of, placement_of
+from placement.stores import ScopeStores, Stores, binding_of, parent_of, placement_of
 from placement.withdrawal import Withdrawal, delete_work
 from planning.envelopes import EnvelopeError
 from planning.overrides.rendering import OverrideError
@@ -42,6 +42,10 @@ from planning.placements import binding_conditions, rendering
 from planning.placements.binding_conditions import BindingReport
 from planning.placements.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
 from planning.placements.rendering import MissingSnapshotError, Source, WorkChanges
+
+
+class TakenError(Exception):
+    """Another placement has a Work of the name; its user has to rename one of the two."""
 
 
 class Distributor:
@@ -153,7 +157,7 @@ class Distributor:
         except OverrideError as error:
             self._overridden_in_vain.add(key)
             return Outcome(override_error=str(error))
-        except (MissingSnapshotError, EnvelopeError) as error:
+        except (MissingSnapshotError, EnvelopeError, TakenError) as error:
             return Outcome(sync_error=str(error))
         except PASSING:
             raise  # Tried again without a word in the binding's status.
@@ -190,9 +194,30 @@ class Distributor:
         )
 
     async def _write(self, changes: WorkChanges, binding: Binding) -> None:
+        for each in changes.writes:
+            self._check_owner(each)
         await all_of(self._apply(each) for each in changes.writes)
         namespace = names.member_namespace(binding.spec.target_cluster)
         await all_of(delete_work(self._hub, (namespace, name)) for name in changes.deletions)
+
+    def _check_owner(self, body: Json) -> None:
+        """Leave the Work of another placement alone whose Works happen to be called the same.
+
+        Raises TakenError.
+        """
+        found = self._stores.works.get(key_of(body))
+        ours, theirs = parent_of(body), parent_of(found) if found else None
+        if theirs is None or theirs == ours:
+            return
+        scope, placement = theirs
+        if self._stores.scopes[scope].placements.get(placement) is None:
+            return
+        namespace, name = key_of(body)
+        kind = self._stores.scopes[scope].scope.placement.kind
+        raise TakenError(
+            f"Work {namespace}/{name} is of {kind} {'/'.join(filter(None, placement))}, "
+            "whose Works have the same names: give one of the two placements another name"
+        )
 
     async def _apply(self, body: Json) -> None:
         self._stores.works.wrote(await self._hub.apply(WORK, body, manager=MANAGER))

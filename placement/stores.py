@@ -260,7 +260,21 @@ def binding_of(work: Json) -> tuple[ScopeName, Key] | None:
     if not name:
         return None
     namespace = labels.get(names.PARENT_PLACEMENT_NAMESPACE, "")
-    return ScopeName.NAMESPACED if namespace else ScopeName.CLUSTER, (namespace, name)
+    return _scope_of(namespace), (namespace, name)
+
+
+def parent_of(work: Json) -> tuple[ScopeName, Key] | None:
+    """Scope and key of the placement that a Work belongs to, by its labels."""
+    labels = work["metadata"].get("labels", {})
+    name = labels.get(names.PARENT_PLACEMENT)
+    if not name:
+        return None
+    namespace = labels.get(names.PARENT_PLACEMENT_NAMESPACE, "")
+    return _scope_of(namespace), (namespace, name)
+
+
+def _scope_of(namespace: str) -> ScopeName:
+    return ScopeName.NAMESPACED if namespace else ScopeName.CLUSTER
 
 
 def _version(body: Json) -> int:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from api import names
-from api.kinds import NAMESPACE, WORK
+from api.kinds import CLUSTER_SCOPE, NAMESPACE, NAMESPACED_SCOPE, WORK
 from hub import Hub
 from placement.room import Placement
 from tests.placement.world import STRATEGY, World
@@ -288,3 +288,41 @@ async def test_what_another_members_agent_claims_does_not_count(world: World) ->
     await eventually(let_go)
     for each in await world.works():
         await world.let_go(each)
+
+
+@pytest.mark.usefixtures("room")
+async def test_of_two_placements_whose_works_are_called_the_same_one_is_told(
+    hub: Hub, unique: str
+) -> None:
+    """ClusterResourcePlacement team.web and ResourcePlacement web of namespace team."""
+    first, second = World(hub, NAMESPACED_SCOPE, unique), World(hub, CLUSTER_SCOPE, unique)
+    second.name = f"{first.home}.{first.name}"
+    await first.prepare()
+    try:
+        member = await first.join("a")
+        second.members.append(member)
+        for each in (first, second):
+            await each.place()
+            await each.snapshot(0)
+        await first.roll_out(member)
+        own = await eventually(lambda: first.work(member))
+        await first.report(member)
+        await first.bound(member, "Available", status="True")
+
+        await second.roll_out(member)
+        binding = await second.bound(member, "WorkSynchronized", status="False")
+
+        assert condition_of(binding, "WorkSynchronized")["message"].endswith(
+            f"is of ResourcePlacement {unique}/{first.name}, whose Works have the same names: give "
+            "one of the two placements another name"
+        )
+        found = await eventually(lambda: first.work(member))
+        assert found["metadata"]["generation"] == own["metadata"]["generation"]
+        assert found["metadata"]["labels"] == own["metadata"]["labels"]
+
+        # Once the first one goes, the name is free.
+        await hub.delete(first.scope.placement, first.name, namespace=first.home)
+        await second.bound(member, "WorkSynchronized", status="True")
+    finally:
+        await second.clear()
+        await first.clear()
