@@ -1,0 +1,46 @@
+"""What the security notes promise is held by tests that are there."""
+
+import ast
+import re
+
+from tests.docs.pages import FOLDER
+
+NOTES = (FOLDER / "operations" / "security.md").read_text()
+ROOT = FOLDER.parent
+
+
+def rows(heading: str) -> dict[str, str]:
+    """First and second column of the table under a heading."""
+    section = NOTES.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    found: dict[str, str] = {}
+    for line in section.splitlines():
+        if line.startswith("| "):
+            threat, _, rest = line.strip("| ").partition(" | ")
+            found[threat] = rest
+    return {threat: rest for threat, rest in found.items() if threat not in ("threat", "---")}
+
+
+def test_each_threat_has_its_tests() -> None:
+    threats, proofs = rows("Threats and answers"), rows("What proves it")
+    assert threats
+    assert list(proofs) == list(threats)
+
+
+def test_the_tests_that_are_named_are_there() -> None:
+    named = [each for row in rows("What proves it").values() for each in re.findall("`(.+?)`", row)]
+    assert named
+    assert [each for each in named if not is_there(*each.split("::"))] == []
+
+
+def is_there(module: str, test: str) -> bool:
+    tree = ast.parse((ROOT / module).read_text())
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return any(isinstance(each, functions) and each.name == test for each in tree.body)
+
+
+def test_an_answer_without_a_test_is_one_that_holds_nobody_back() -> None:
+    unproved = [threat for threat, tests in rows("What proves it").items() if tests == "none"]
+    assert unproved == [
+        "Placement is used to read Secrets that its author may not read",
+        "Somebody with access to Temporal moves a run",
+    ]
