@@ -17,6 +17,8 @@ _DIFFERENT = (
     # Guesses, which come and go with the ages that they are made from.
     (re.compile(r"; left: .+"), ""),
     (re.compile(r"[━─]{2,}"), "BAR"),
+    # A look that comes late finds that further clusters have begun.
+    (re.compile(r"(?<= begins: )([\w-]+)(, [\w-]+)+"), r"\1"),
 )
 ELLIPSIS = "..."
 """A line of a page that stands for any number of lines."""

@@ -24,6 +24,7 @@ from tests.docs.pages import File, NotRun, Step, parts
         ("", "\n"),
         ("it takes 8s by now, which is\nlong", "it takes 1m20s by now, which\nis long"),
         ("1/3 waiting; left: about 4 min", "1/3 waiting"),
+        ("stage canary begins: member3", "stage canary begins: member3, member1"),
     ],
 )
 def test_what_differs_each_time_does_not_count(shown: str, printed: str) -> None:
@@ -34,6 +35,7 @@ def test_what_differs_each_time_does_not_count(shown: str, printed: str) -> None
     ("shown", "printed"),
     [
         ("2/3 done", "3/3 done"),
+        ("stage canary begins: member3", "stage canary begins: member1, member3"),
         ("a", ""),
         ("", "error: no such run"),
         ("a\n...\nz", "a\nb"),

@@ -1,12 +1,14 @@
 """The how-to "roll out and roll back in stages", its namespaced part, typed with few rights."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import deploy
-from api.kinds import Kind
+from api.kinds import NAMESPACE as NAMESPACE_KIND
+from api.kinds import NAMESPACED_SCOPE, RESOURCE_ENVELOPE, Kind
 from hub import Json
 from tests.e2e import namespaced, steps
 from tests.e2e.fleet import DEPLOYMENT, Fleet
@@ -173,3 +175,66 @@ def cannot_write_what_controllers_write(team: Person) -> None:
     )
     for command in refused:
         assert "forbidden" in team.kubectl(command, fails=True).lower(), command
+
+
+ESCAPES: dict[str, Json] = {
+    "binding": {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": "cluster-admin",
+        },
+        "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": NAMESPACE}],
+    },
+    "namespace": {"apiVersion": "v1", "kind": "Namespace"},
+}
+"""Objects that would be everybody's on the members."""
+CLUSTER_WIDE = {
+    "binding": Kind(
+        "rbac.authorization.k8s.io",
+        "v1",
+        "ClusterRoleBinding",
+        "clusterrolebindings",
+        namespaced=False,
+    ),
+    "namespace": NAMESPACE_KIND,
+}
+
+
+@pytest.mark.parametrize("what", sorted(ESCAPES))
+def test_a_team_gets_nothing_out_of_its_namespace_in_an_envelope(team: Person, what: str) -> None:
+    wrapped = ESCAPES[what] | {"metadata": {"name": f"escape-{what}", "namespace": NAMESPACE}}
+    meta = {"name": "escape", "namespace": NAMESPACE}
+    envelope = RESOURCE_ENVELOPE
+    team.apply(
+        json.dumps(
+            {
+                "apiVersion": envelope.api_version,
+                "kind": envelope.kind,
+                "metadata": meta,
+                "data": {"one": wrapped},
+            }
+        )
+    )
+    selector = {"group": envelope.group, "version": envelope.version, "kind": envelope.kind}
+    spec = {
+        "resourceSelectors": [selector | {"name": "escape"}],
+        "policy": {"placementType": "PickAll"},
+        "strategy": {"type": "RollingUpdate", "applyStrategy": {"whenToTakeOver": "Always"}},
+    }
+    kind = NAMESPACED_SCOPE.placement
+    team.apply(
+        json.dumps(
+            {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "spec": spec}
+        )
+    )
+
+    refused = "condition=ResourcePlacementWorkSynchronized=False"
+    team.kubectl(f"wait resourceplacement escape --for={refused} --timeout=60s")
+    told = team.kubectl("get resourceplacement escape -o yaml")
+    assert f"a cluster scope object one ({NAMESPACE}/escape-{what}) has been wrapped in" in told
+    for member in steps.NOWHERE:
+        found = team.fleet.clients.find(CLUSTER_WIDE[what], f"escape-{what}", on=member)
+        assert found is None, member
