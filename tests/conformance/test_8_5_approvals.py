@@ -135,14 +135,17 @@ async def test_8_5_an_approval_is_asked_for_given_and_accepted(world: World, sid
 
 
 async def test_8_5_an_approval_given_before_it_is_asked_for_counts(world: World) -> None:
-    """A request that exists already and targets this run and stage is taken as it is."""
+    """A request that exists already and targets this run and stage is taken as it is.
+
+    One that is older than the run is of another run of the name.
+    """
     await world.place("a")
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))
-    name = f"{world.name}-run-before-one"
+    run = await Run.create(world, state="Initialize")
     labels = {"kubernetes-fleet.io/targetUpdateRun": "later"}
-    await world.hand.ask(name, run=f"{world.name}-run", stage="one", labels=labels)
-    await world.approve(name)
-    run = await Run.create(world)
+    await world.hand.ask(run.request("before"), run=run.name, stage="one", labels=labels)
+    await world.approve(run.request("before"))
+    await run.set_state("Run")
     seen = await run.stage_comes_to(Says.STAGE_STARTED)
     for says in (Says.TASK_CREATED, Says.TASK_APPROVED):
         run.shows(seen, says, part=stage_of(seen, 0)["beforeStageTaskStatus"][0])
@@ -154,19 +157,18 @@ async def test_8_5_a_request_that_targets_something_else_fails_the_run(
 ) -> None:
     await world.place("a")
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))
-    run = f"{world.name}-run"
-    target = {"run": ("other", "one"), "stage": (run, "two")}[wrong]
-    name = f"{run}-before-one"
-    # Without the label, or it would be taken for the request of a run that is gone.
+    run = await Run.create(world, state="Initialize")
+    target = {"run": ("other", "one"), "stage": (run.name, "two")}[wrong]
+    name = run.request("before")
     await world.hand.ask(name, run=target[0], stage=target[1])
-    created = await Run.create(world)
+    await run.set_state("Run")
     text = (
         f"{E_ABORT}: {E_UNEXP}: the approval request task `{world.key(name)}` is targeting update "
         f"run `{world.key(target[0])}` and stage `{target[1]}`, want target update run "
-        f"`{world.key(run)} and stage `one`"
+        f"`{world.key(run.name)} and stage `one`"
     )
-    seen = await created.fails(text)
-    created.shows(seen, Says.STAGE_FAILED, part=stage_of(seen, 0), error=text)
+    seen = await run.fails(text)
+    run.shows(seen, Says.STAGE_FAILED, part=stage_of(seen, 0), error=text)
     await world.untouched("a")
     await world.delete(world.scope.approval, name)
 
