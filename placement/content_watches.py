@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from api.kinds import Kind, ScopeName
 from hub import Cache, Change, Hub, Key
-from placement.selection import Read
+from placement.selection import Read, Sight
 from planning.placements.resource_cleaning import clean
 
 WATCHES_PER_KIND = 4
@@ -56,7 +56,7 @@ class ContentWatches:
     def __init__(self, hub: Hub, told: Callable[[Subject], None]) -> None:
         self._hub = hub
         self._told = told
-        self._wanted: dict[Subject, frozenset[Read]] = {}
+        self._wanted: dict[Subject, Sight] = {}
         self._running: dict[Read, _Running] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -65,9 +65,12 @@ class ContentWatches:
         """What is watched now."""
         return self._running
 
-    def want(self, subject: Subject, reads: Iterable[Read]) -> None:
-        """Watch, for a placement, what it has looked at, instead of what it did before."""
-        self._wanted[subject] = frozenset(reads)
+    def want(self, subject: Subject, sight: Sight) -> None:
+        """Watch, for a placement, what it has looked at, instead of what it did before.
+
+        It is told of what is not as it was seen.
+        """
+        self._wanted[subject] = sight
         self._adjust()
 
     def drop(self, subject: Subject) -> None:
@@ -82,7 +85,7 @@ class ContentWatches:
         await asyncio.gather(*self._ending, return_exceptions=True)
 
     def _adjust(self) -> None:
-        needed = merge(read for reads in self._wanted.values() for read in reads)
+        needed = merge(read for sight in self._wanted.values() for read in sight.reads)
         for read in self._running.keys() - needed:
             self._stop(read)
         for read in needed - self._running.keys():
@@ -91,7 +94,9 @@ class ContentWatches:
     def _start(self, read: Read) -> None:
         fields = f"metadata.name={read.name}" if read.name else ""
         cache = Cache(self._hub, read.kind, namespace=read.namespace, fields=fields)
-        task = asyncio.create_task(cache.run(), name=f"watch of selected {read.kind.plural}")
+        task = asyncio.create_task(
+            self._watch(read, cache), name=f"watch of selected {read.kind.plural}"
+        )
         self._running[read] = _Running(cache, task)
         cache.subscribe(lambda change: self._on_change(read.kind, change))
 
@@ -102,9 +107,26 @@ class ContentWatches:
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
+    async def _watch(self, watched: Read, cache: Cache) -> None:
+        await asyncio.gather(cache.run(), self._find_missing(watched, cache))
+
+    async def _find_missing(self, watched: Read, cache: Cache) -> None:
+        """Tell of what was seen and was gone before the watch began, which no event tells."""
+        await cache.ready()
+        for subject, sight in tuple(self._wanted.items()):
+            if any(
+                kind == watched.kind
+                and concerns(watched, key)
+                and cache.get(key[1], key[0]) is None
+                for kind, key in sight.versions
+            ):
+                self._told(subject)
+
     def _on_change(self, kind: Kind, change: Change) -> None:
         if change.old and change.new and clean(change.old) == clean(change.new):
             return
-        for subject, reads in self._wanted.items():
-            if any(read.kind == kind and concerns(read, change.key) for read in reads):
+        for subject, sight in self._wanted.items():
+            if sight.is_old(kind, change.key, change.new):
+                continue
+            if any(read.kind == kind and concerns(read, change.key) for read in sight.reads):
                 self._told(subject)

@@ -12,7 +12,7 @@ from api.placements import Placement, RolloutStrategyType
 from hub import Change, Controller, Hub, Json, Key
 from placement.content_watches import ContentWatches
 from placement.metadata import asked, is_going
-from placement.selection import Read, Selection, SelectionError
+from placement.selection import Selection, SelectionError, Sight
 from placement.settings import PlacementSettings
 from placement.snapshots import store_selection
 from placement.stores import ScopeStores, placement_of
@@ -98,20 +98,20 @@ class Contents:
             self._verdicts.pop(key, None)
             self._watches.drop(subject)
             return None
-        reads: set[Read] = set()
-        verdict = await self._look(key, body, reads)
+        sight = Sight()
+        verdict = await self._look(key, body, sight)
         if self._settings.snapshot_on_change or not _is_external(body):
-            self._watches.want(subject, reads)
+            self._watches.want(subject, sight)
         if self._verdicts.get(key) != verdict:
             self._verdicts[key] = verdict
             self._judged(key)
         return None
 
-    async def _look(self, key: Key, body: Json, reads: set[Read]) -> Verdict:
+    async def _look(self, key: Key, body: Json, sight: Sight) -> Verdict:
         uid, generation = body["metadata"]["uid"], body["metadata"]["generation"]
         self._storing.add(key)
         try:
-            snapshot = await self._store(body, reads)
+            snapshot = await self._store(body, sight)
         except SelectionError as error:
             logger.info("%s %s: %s", self._scope.placement, key[1], error)
             return Verdict(uid, generation, str(error))
@@ -119,11 +119,11 @@ class Contents:
             self._storing.discard(key)
         return Verdict(uid, generation, "", snapshot)
 
-    async def _store(self, body: Json, reads: set[Read]) -> str:
+    async def _store(self, body: Json, sight: Sight) -> str:
         if _is_external(body) and not self._settings.snapshot_on_change:
             await Selection(self._hub, Placement.from_wire(body)).resources()
             return ""
-        taken = await store_selection(self._hub, scope=self._scope, placement=body, reads=reads)
+        taken = await store_selection(self._hub, scope=self._scope, placement=body, sight=sight)
         return taken.name
 
 

@@ -5,11 +5,11 @@ contract: placement 2.1, 3
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from api.kinds import NAMESPACE, Kind
 from api.placements import Placement, ResourceSelector, SelectionScope
-from hub import Hub, Json, NotFound
+from hub import Hub, Json, Key, NotFound, key_of
 from planning import selectors
 from planning.placements.selecting import (
     ENDPOINTS,
@@ -22,7 +22,7 @@ from planning.placements.selecting import (
 )
 from planning.resource_order import identify
 
-__all__ = ["Read", "Selection", "SelectionError"]
+__all__ = ["Read", "Selection", "SelectionError", "Sight"]
 
 READS_AT_ONCE = 8
 """Lists side by side: a namespace is some thirty of them, one for each kind."""
@@ -44,18 +44,42 @@ class Read:
     """Empty for all objects."""
 
 
+@dataclass(slots=True)
+class Sight:
+    """What a selection has seen of the hub; what changes after that is news."""
+
+    reads: set[Read] = field(default_factory=set)
+    """Where it has looked."""
+    versions: dict[tuple[Kind, Key], int] = field(default_factory=dict)
+    """Each object that was there, whether selected or not, and its resource version."""
+
+    def note(self, read: Read, found: Iterable[Json]) -> None:
+        """Add what was there."""
+        self.reads.add(read)
+        for each in found:
+            version = int(each["metadata"]["resourceVersion"])
+            self.versions[read.kind, key_of(each)] = version
+
+    def is_old(self, kind: Kind, key: Key, body: Json | None) -> bool:
+        """Whether the object has been seen as it is, or as it was even later; None: it is gone."""
+        seen = self.versions.get((kind, key))
+        if body is None:
+            return seen is None
+        return seen is not None and int(body["metadata"]["resourceVersion"]) <= seen
+
+
 class Selection:
     """One look at everything that a placement's selectors match."""
 
-    def __init__(self, hub: Hub, placement: Placement) -> None:
+    def __init__(self, hub: Hub, placement: Placement, *, sight: Sight | None = None) -> None:
+        """`sight` is filled with what is looked at, also up to a SelectionError."""
         metadata = placement.metadata
         self._hub = hub
         self._terms = placement.spec.resource_selectors
         self._namespace = metadata.namespace
         self._at = Selecting(metadata.namespace, metadata.name)
         self._slots = asyncio.Semaphore(READS_AT_ONCE)
-        self.reads: set[Read] = set()
-        """What has been looked at so far, also after a SelectionError."""
+        self._sight = Sight() if sight is None else sight
 
     async def resources(self) -> list[Json]:
         """The selected objects, cleaned and in order.
@@ -126,9 +150,10 @@ class Selection:
 
     async def _matching(self, kind: Kind, namespace: str, term: ResourceSelector) -> list[Json]:
         if term.name:
-            self.reads.add(Read(kind, namespace, term.name))
             body = await self._hub.find(kind, term.name, namespace=namespace)
-            return [] if body is None else [_typed(kind, body)]
+            found = [] if body is None else [_typed(kind, body)]
+            self._sight.note(Read(kind, namespace, term.name), found)
+            return found
         problem = selectors.problem(term.label_selector)
         if problem:
             raise self._at.bad_labels(problem)
@@ -147,7 +172,7 @@ class Selection:
                 listing = await self._hub.list(kind, namespace=namespace)
             except NotFound:  # The kind is no longer served: its definition was just deleted.
                 return []
-        self.reads.add(Read(kind, namespace))
+        self._sight.note(Read(kind, namespace), listing.items)
         return listing.items
 
     async def _placeable(self, found: Iterable[Json]) -> list[Json]:

@@ -14,7 +14,7 @@ from api.placements import Placement
 from api.runs import UpdateRun
 from hub import AlreadyExists, Conflict, Hub, Json, NotFound
 from placement.metadata import owner_reference
-from placement.selection import Read, Selection
+from placement.selection import Selection, Sight
 from planning import hashing
 from planning.placements import snapshotting, usage
 from planning.placements.snapshotting import Revision
@@ -60,13 +60,13 @@ async def would_take(
 
 
 async def store_selection(
-    hub: Hub, *, scope: Scope, placement: Json, reads: set[Read] | None = None
+    hub: Hub, *, scope: Scope, placement: Json, sight: Sight | None = None
 ) -> SnapshotTaken:
-    """Like `take_snapshot`, of a placement as it was read; notes in `reads` what was looked at.
+    """Like `take_snapshot`, of a placement as it was read; `sight` is filled by the look.
 
-    `reads` is filled even when SelectionError is raised.
+    Also where SelectionError is raised.
     """
-    seen = set() if reads is None else reads
+    seen = Sight() if sight is None else sight
     for _ in range(ATTEMPTS - 1):
         try:
             return await _store_once(hub, scope, placement, seen)
@@ -75,12 +75,8 @@ async def store_selection(
     return await _store_once(hub, scope, placement, seen)
 
 
-async def _store_once(hub: Hub, scope: Scope, placement: Json, seen: set[Read]) -> SnapshotTaken:
-    selection = Selection(hub, Placement.from_wire(placement))
-    try:
-        resources = await selection.resources()
-    finally:
-        seen |= selection.reads
+async def _store_once(hub: Hub, scope: Scope, placement: Json, sight: Sight) -> SnapshotTaken:
+    resources = await Selection(hub, Placement.from_wire(placement), sight=sight).resources()
     return await _Writer(hub, resources, scope=scope, placement=placement).store()
 
 

@@ -19,8 +19,9 @@ pytest_plugins = ["tests.support.together"]
 _FOLDER = pytest.StashKey[Path]()
 FLEETS = ("e2e", "docs")
 """Rooms whose tests type on whole fleets."""
-WAITING = "robustness"
-"""The room whose tests wait most, each by itself: others have the cores meanwhile."""
+ORDER = (*FLEETS, "conformance", "robustness")
+"""Rooms that begin before the others. Tests of the first two and of the last one mostly wait, each
+by itself; a room that keeps a core busy is played beside them."""
 _NEED_PROGRAMS = frozenset({"servers", "helm", "running_fleet", "desk"})
 """Fixtures that begin with a program which is not part of fleetgate."""
 
@@ -76,18 +77,16 @@ def _keep_bytecode(folder: Path) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Type on the fleets first: that takes minutes, in which no other test's engine can work.
-    Then what waits most, so that the cores have something else to do until it is done.
 
     Engines of tests live in the event loop of the session, which stands still meanwhile; a process
     in which one has been started would find its workflows in a bad way afterwards.
     """
     _deselect(config, items)
     here = Path(__file__).parent
-    order = (*FLEETS, WAITING)
 
     def rank(item: pytest.Item) -> int:
         room = item.path.relative_to(here).parts[0]
-        return order.index(room) if room in order else len(order)
+        return ORDER.index(room) if room in ORDER else len(ORDER)
 
     items.sort(key=rank)
 

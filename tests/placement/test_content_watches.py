@@ -1,8 +1,14 @@
 """As few watches as possible cover what placements look at."""
 
-from api.kinds import CONFIG_MAP, NAMESPACE, SECRET
-from placement.content_watches import WATCHES_PER_KIND, concerns, merge
-from placement.selection import Read
+from collections.abc import AsyncIterator
+
+import pytest
+
+from api.kinds import CONFIG_MAP, NAMESPACE, SECRET, ScopeName
+from hub import Hub
+from placement.content_watches import WATCHES_PER_KIND, ContentWatches, Subject, concerns, merge
+from placement.selection import Read, Sight
+from tests.support.eventually import eventually
 
 
 def test_the_same_read_of_two_placements_is_one_watch() -> None:
@@ -27,3 +33,68 @@ def test_a_read_concerns_what_it_has_looked_at() -> None:
     assert not concerns(Read(SECRET, "a"), ("b", "one"))
     assert concerns(Read(SECRET, "a", "one"), ("a", "one"))
     assert not concerns(Read(SECRET, "a", "one"), ("a", "two"))
+
+
+SUBJECT: Subject = (ScopeName.CLUSTER, ("", "placement"))
+
+
+@pytest.fixture
+async def told(hub: Hub) -> AsyncIterator[tuple[ContentWatches, list[Subject]]]:
+    """Watches, and whom they told."""
+    names: list[Subject] = []
+    watches = ContentWatches(hub, names.append)
+    yield watches, names
+    await watches.close()
+
+
+async def seen(hub: Hub, namespace: str) -> Sight:
+    """A look at the ConfigMaps of a namespace."""
+    sight = Sight()
+    listing = await hub.list(CONFIG_MAP, namespace=namespace)
+    sight.note(Read(CONFIG_MAP, namespace), listing.items)
+    return sight
+
+
+async def change(hub: Hub, namespace: str, name: str, value: str) -> None:
+    metadata = {"name": name, "namespace": namespace}
+    await hub.apply(CONFIG_MAP, {"metadata": metadata, "data": {"key": value}}, manager="test")
+
+
+@pytest.fixture
+async def namespace(hub: Hub, unique: str) -> str:
+    await hub.apply(NAMESPACE, {"metadata": {"name": unique}})
+    for name in ("a", "b"):
+        await change(hub, unique, name, "1")
+    return unique
+
+
+async def test_what_was_seen_is_no_news_when_the_watch_begins(
+    hub: Hub, namespace: str, told: tuple[ContentWatches, list[Subject]]
+) -> None:
+    watches, names = told
+    watches.want(SUBJECT, await seen(hub, namespace))
+    other: Subject = (ScopeName.NAMESPACED, ("", "other"))
+    watches.want(other, Sight(reads={Read(CONFIG_MAP, namespace, "b")}))
+    await change(hub, namespace, "b", "2")
+    await eventually(lambda: {SUBJECT, other} <= set(names))
+    assert names.count(SUBJECT) == 1
+
+
+async def test_what_changed_before_the_watch_began_is_told(
+    hub: Hub, namespace: str, told: tuple[ContentWatches, list[Subject]]
+) -> None:
+    watches, names = told
+    sight = await seen(hub, namespace)
+    await change(hub, namespace, "a", "2")
+    watches.want(SUBJECT, sight)
+    await eventually(lambda: bool(names))
+
+
+async def test_what_was_gone_before_the_watch_began_is_told(
+    hub: Hub, namespace: str, told: tuple[ContentWatches, list[Subject]]
+) -> None:
+    watches, names = told
+    sight = await seen(hub, namespace)
+    await hub.delete(CONFIG_MAP, "a", namespace=namespace)
+    watches.want(SUBJECT, sight)
+    await eventually(lambda: bool(names))

@@ -52,10 +52,10 @@ async def test_a_stop_that_takes_too_long_says_what_it_waits_for(rollout: Rollou
     await rollout.create()
     await rollout.run()
     await started(rollout.placement, first)
-    typed = await rollout.type("run", "stop", rollout.name, "--timeout", "3s")
+    typed = await rollout.type("run", "stop", rollout.name, "--timeout", "1s")
     assert typed.code == 1
     assert typed.err.startswith(
-        f"error: run {rollout.name} is not stopped after 3s; "
+        f"error: run {rollout.name} is not stopped after 1s; "
         f"it is still stopping, {first} to finish first\n"
     )
     assert f"fleetgate run watch {rollout.name}" in typed.err
