@@ -1,8 +1,13 @@
 """The pool of connections to an API server."""
 
-from typing import Any
+import asyncio
+from contextlib import suppress
+from typing import Any, Final
 
 import aiohttp
+
+CLOSING_TAKES: Final = 2.0
+"""Seconds after which a connection that has not said so counts as closed."""
 
 
 class Connections(aiohttp.TCPConnector):
@@ -17,3 +22,13 @@ class Connections(aiohttp.TCPConnector):
             protocol.abort()
             should_close = True
         super()._release(key, protocol, should_close=should_close)
+
+    async def close(self, *, abort_ssl: bool = True) -> None:
+        """Close all connections.
+
+        One that broke while it was being made never says that it is closed, and a program that is
+        to end must not wait for it.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_TAKES):
+                await super().close(abort_ssl=abort_ssl)

@@ -233,7 +233,7 @@ def test_a_team_gets_nothing_out_of_its_namespace_in_an_envelope(team: Person, w
 
     refused = "condition=ResourcePlacementWorkSynchronized=False"
     team.kubectl(f"wait resourceplacement escape --for={refused} --timeout=60s")
-    told = team.kubectl("get resourceplacement escape -o yaml")
+    told = team.kubectl("get resourceplacement escape -o json")
     assert f"a cluster scope object one ({NAMESPACE}/escape-{what}) has been wrapped in" in told
     for member in steps.NOWHERE:
         found = team.fleet.clients.find(CLUSTER_WIDE[what], f"escape-{what}", on=member)
