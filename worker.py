@@ -5,9 +5,10 @@ import logging
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from prometheus_client import CollectorRegistry
 from pydantic import ValidationError
@@ -117,5 +118,23 @@ def main(**overrides: object) -> None:
         sys.exit(f"error: {error}")
 
 
+def run() -> NoReturn:
+    """Run a worker and end the process with its exit code."""
+    try:
+        main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+        if isinstance(end.code, str):
+            sys.stderr.write(f"{end.code}\n")
+    except BaseException:  # noqa: BLE001 - as the interpreter would show it
+        traceback.print_exc()
+        code = 1
+    sys.stderr.flush()
+    # As `starter.cli.main` does: threads of Temporal's SDK may abort an interpreter that is being
+    # torn down, and a worker that has ended in peace would count as crashed.
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    main()
+    run()

@@ -1,6 +1,5 @@
 """Watches that break, repeat themselves or fall behind: whatever they missed is made up for."""
 
-import asyncio
 import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,6 +9,7 @@ import aiohttp
 import pytest
 from temporalio.client import Client, WorkflowExecutionStatus
 
+from hub.cache import SHORTEST_STREAM
 from tests.robustness.conftest import Between
 from tests.robustness.rollouts import Rollout, Rollouts, in_time, writes_binding
 from tests.support.conditions import says
@@ -87,7 +87,8 @@ async def forgotten(
 ) -> AsyncIterator[None]:
     """What happens in the context is forgotten by the hub before any watch could tell of it."""
     # A shorter watch would count as broken, after which the engine lists anyway.
-    await asyncio.sleep(1.2)
+    enough = 1.5 * SHORTEST_STREAM.total_seconds()
+    await eventually(lambda: proxy.watched_for() > enough)
     async with proxy.no_watches(cleanly=True):
         yield
         await compact(await servers.etcd_address())

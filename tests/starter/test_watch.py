@@ -2,7 +2,6 @@
 
 import asyncio
 import fcntl
-import io
 import os
 import pty
 import struct
@@ -129,9 +128,7 @@ async def test_it_goes_on_when_the_api_server_was_away(
     printed = nothing_printed()
 
     async def says(text: str) -> None:
-        await eventually(
-            lambda: "".join(map(io.StringIO.getvalue, printed.values())), lambda seen: text in seen
-        )
+        await eventually(lambda: any(text in stream.getvalue() for stream in printed.values()))
 
     async with await Hub.connect(kubeconfig) as hub:
         await crds.install(hub, crds.definitions())

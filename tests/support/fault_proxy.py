@@ -114,7 +114,7 @@ class FaultProxy:
         self._server = server
         self._port = ports.choose()
         self._random = random.Random(seed)
-        self._watches: set[asyncio.Task[Any]] = set()
+        self._watches: dict[asyncio.Task[Any], float] = {}
         self._late: set[asyncio.Task[None]] = set()
         self._traps: list[Trap] = []
         self._open = asyncio.Event()
@@ -157,6 +157,11 @@ class FaultProxy:
         """Break off every watch that is open."""
         for watch in self._watches:
             watch.cancel()
+
+    def watched_for(self) -> float:
+        """For how many seconds the youngest watch has been open; 0 without one."""
+        now = asyncio.get_running_loop().time()
+        return min((now - begun for begun in self._watches.values()), default=0)
 
     @asynccontextmanager
     async def no_watches(self, *, cleanly: bool = False) -> AsyncIterator[None]:
@@ -298,8 +303,8 @@ class FaultProxy:
     ) -> web.StreamResponse:
         await self._open.wait()
         streaming = asyncio.create_task(self._stream(request, session))
-        self._watches.add(streaming)
-        streaming.add_done_callback(self._watches.discard)
+        self._watches[streaming] = asyncio.get_running_loop().time()
+        streaming.add_done_callback(self._watches.pop)
         try:
             async with asyncio.timeout(self._watch_time()):
                 return await asyncio.shield(streaming)
