@@ -58,8 +58,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         Servers.end_abandoned()
         config.stash[_FOLDER] = Servers.make_folder()
-        # Servers are written in Go: memory is there, time to collect garbage is not.
+        # Servers are written in Go: memory is there, time to collect garbage is not. With more
+        # than one thread, each request wakes threads that look for work in vain: twice the time.
         os.environ.setdefault("GOGC", "400")
+        os.environ.setdefault("GOMAXPROCS", "1")
         _keep_bytecode(config.stash[_FOLDER] / "bytecode")
         # As Ctrl-C, so that a time limit on the whole run leaves no server behind either.
         signal.signal(signal.SIGTERM, signal.default_int_handler)

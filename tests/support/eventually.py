@@ -17,9 +17,12 @@ LONGEST_PAUSE = 0.3
 
 
 def patience(seconds: float = PATIENCE) -> float:
-    """Return seconds, times how much more there is to do than the machine can do at once."""
+    """Return seconds, or up to twice as many where there is more to do than the machine can do.
+
+    No more: what a test saw last says more than that it was ended for its length.
+    """
     waiting, _, _ = os.getloadavg()
-    return seconds * max(1.0, waiting / (os.cpu_count() or 1))
+    return seconds * min(2.0, max(1.0, waiting / (os.cpu_count() or 1)))
 
 
 @overload
