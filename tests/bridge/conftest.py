@@ -1,10 +1,11 @@
 """A hub and an engine of these tests' own, because they end the bridge and start it again.
 
-On the shared hub the bridges of other tests would do its work meanwhile.
+On the shared hub the bridges of other tests would do its work meanwhile; here they take turns.
 """
 
 import secrets
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from temporalio.client import Client
@@ -18,6 +19,14 @@ from tests.bridge.support import BridgeProcess
 from tests.support.hand_placement import HandPlacement
 from tests.support.servers import Servers
 from workflows.plugin import connect
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let each bridge be the only one of its hub: another would do its work meanwhile."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents and "bridge" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.alone("it ends the only bridge of the hub"))
 
 
 @pytest.fixture(scope="package")

@@ -27,10 +27,13 @@ LIMITS = Limits(reconnect_most=timedelta(seconds=1))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let no other test run beside one of these: they stop servers, and engines take all runs."""
+    """Let these tests take turns: they stop servers, and an engine takes all runs of the hub.
+
+    But those do no harm that share one engine.
+    """
     here = Path(__file__).parent
     for item in items:
-        if here in item.path.parents:
+        if here in item.path.parents and "one_engine" not in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.alone("it breaks what others would use"))
 
 
@@ -85,6 +88,13 @@ async def running_engine(
 @pytest.fixture
 async def engine(server: PrivateApiServer, temporal: Client) -> AsyncIterator[None]:
     """An engine with a clear way to the hub."""
+    async with running_engine(server.kubeconfig, temporal):
+        yield
+
+
+@pytest.fixture(scope="module")
+async def one_engine(server: PrivateApiServer, temporal: Client) -> AsyncIterator[None]:
+    """The same for all tests of a module, which run side by side and do it no harm."""
     async with running_engine(server.kubeconfig, temporal):
         yield
 

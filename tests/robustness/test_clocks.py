@@ -9,7 +9,7 @@ from tests.robustness.rollouts import Rollout, Rollouts
 HOUR = timedelta(hours=1)
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("one_engine")
 @pytest.mark.parametrize("ahead", [HOUR, -HOUR])
 async def test_clocks_of_members_and_people_do_not_matter(pair: Rollouts, ahead: timedelta) -> None:
     begun = datetime.now(UTC) - timedelta(seconds=1)
@@ -19,7 +19,7 @@ async def test_clocks_of_members_and_people_do_not_matter(pair: Rollouts, ahead:
     await pair.each(lambda each: each.told_times_since(begun))
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("one_engine")
 async def test_clocks_that_jump_between_stages_do_not_matter(pair: Rollouts) -> None:
     async def jump(rollout: Rollout) -> None:
         await rollout.begin(gate=True)

@@ -12,7 +12,7 @@ from tests.support.conditions import says
 from tests.workflows.runs import workflow_id
 from workflows.messages import Approve
 
-pytestmark = pytest.mark.usefixtures("engine")
+pytestmark = pytest.mark.usefixtures("one_engine")
 
 
 async def test_a_request_created_and_approved_before_its_stage_counts_at_the_gate(
@@ -77,24 +77,43 @@ async def test_an_early_approval_through_temporal_is_refused_or_ignored(
     await rollout.finish()
 
 
-@pytest.mark.parametrize("marks", [{RUN_UID: "of-another-run"}, {}], ids=["marked", "older"])
-async def test_what_was_approved_for_an_earlier_run_of_the_name_does_not_count(
-    rollout: Rollout, marks: dict[str, str]
+async def test_what_was_approved_for_a_namesake_of_the_run_does_not_count(
+    rollout: Rollout,
 ) -> None:
     await rollout.prepare(gate=True)
-    placement, request = rollout.placement, f"{rollout.name}-before-two"
-    await placement.ask(request, run=rollout.name, stage="two", annotations=marks)
-    await placement.approve(request)
-    before = await placement.find_approval(request)
-    if not marks:
-        await asyncio.sleep(1.1)  # The API server notes seconds.
-    await placement.create_run(rollout.name, rollout.name, index="0")
+    # With the run there: without it, what was made for another one would go at once.
+    await rollout.placement.create_run(rollout.name, rollout.name, index="0", state="Initialize")
+    before = await approved_request(rollout, annotations={RUN_UID: "of-another-run"})
+    await rollout.placement.set_state(rollout.name, "Run")
+    await asks_anew(rollout, before)
 
+
+async def test_what_was_approved_before_there_was_the_run_does_not_count(rollout: Rollout) -> None:
+    await rollout.prepare(gate=True)
+    before = await approved_request(rollout)
+    await asyncio.sleep(1.1)  # The API server notes seconds.
+    await rollout.placement.create_run(rollout.name, rollout.name, index="0")
+    await asks_anew(rollout, before)
+
+
+async def approved_request(rollout: Rollout, *, annotations: dict[str, str] | None = None) -> str:
+    """Write the request that the gate of stage two will make, approved; returns its uid."""
+    placement, request = rollout.placement, f"{rollout.name}-before-two"
+    await placement.ask(request, run=rollout.name, stage="two", annotations=annotations)
+    await placement.approve(request)
+    found = await placement.find_approval(request)
+    assert found is not None
+    uid: str = found["metadata"]["uid"]
+    return uid
+
+
+async def asks_anew(rollout: Rollout, before: str) -> None:
+    """See that the gate waits for an approval of its own, and passes with that."""
+    placement, request = rollout.placement, f"{rollout.name}-before-two"
     await rollout.at_gate()
     assert await rollout.scheduled("two")
     asked = await in_time(lambda: placement.find_approval(request), bool)
-    assert before is not None
     assert asked is not None
-    assert asked["metadata"]["uid"] != before["metadata"]["uid"]
+    assert asked["metadata"]["uid"] != before
     assert says(asked, "Approved")[0] == ""
     await rollout.approve_and_finish()

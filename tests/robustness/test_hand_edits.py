@@ -7,7 +7,7 @@ from hub import Json
 from tests.robustness.rollouts import Rollout, in_time
 from tests.support.conditions import condition, says
 
-pytestmark = pytest.mark.usefixtures("engine")
+pytestmark = pytest.mark.usefixtures("one_engine")
 
 WIPED: list[Json] = [{"op": "replace", "path": "/status", "value": {}}]
 EDITED: list[Json] = [

@@ -14,6 +14,9 @@ from tests.support.servers import PrivateApiServer
 SILENCE = 10
 """Seconds: longer than a status write is tried, shorter than a request's time-out."""
 
+IN_PEACE = pytest.param(True, marks=pytest.mark.long("easier than to be killed"))
+CARRIED_OUT = pytest.param(True, marks=pytest.mark.long("writes whose answer is lost are tested"))
+
 
 async def restart(server: PrivateApiServer, *, graceful: bool) -> None:
     await (server.stop() if graceful else server.kill())
@@ -21,7 +24,7 @@ async def restart(server: PrivateApiServer, *, graceful: bool) -> None:
 
 
 @pytest.mark.usefixtures("engine")
-@pytest.mark.parametrize("graceful", [True, False])
+@pytest.mark.parametrize("graceful", [False, IN_PEACE])
 async def test_runs_outlive_a_restart_in_mid_stage_and_at_a_gate(
     server: PrivateApiServer, pair: Rollouts, other_pair: Rollouts, graceful: bool
 ) -> None:
@@ -32,7 +35,7 @@ async def test_runs_outlive_a_restart_in_mid_stage_and_at_a_gate(
     )
 
 
-@pytest.mark.parametrize("carried_out", [True, False])
+@pytest.mark.parametrize("carried_out", [False, CARRIED_OUT])
 async def test_runs_outlive_a_hub_killed_during_a_status_write(
     server: PrivateApiServer, pair: Rollouts, proxied_engine: Between, carried_out: bool
 ) -> None:

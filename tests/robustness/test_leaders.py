@@ -65,6 +65,7 @@ async def test_a_run_goes_on_when_the_worker_that_leads_is_killed(
     await says(second, "bridge leads")
 
 
+@pytest.mark.long("two processes; tests/wiring has who leads, and when")
 async def test_who_is_told_to_stop_hands_over_and_the_run_goes_on(
     pair: Rollouts, workers: dict[str, WorkerProcess], hub: Hub
 ) -> None:
@@ -92,6 +93,7 @@ def about(run: Rollout) -> str:
     return f"/{run.scope.run.plural}/{run.name}"
 
 
+@pytest.mark.long("two processes; tests/wiring has what fences who led")
 async def test_who_led_and_was_suspended_writes_nothing_when_it_wakes_up(
     rollout: Rollout,
     server: PrivateApiServer,

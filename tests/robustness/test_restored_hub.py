@@ -60,7 +60,13 @@ async def failed(rollout: Rollout) -> str:
     return says(run, "Succeeded")[2]
 
 
-@pytest.mark.parametrize("engine_stays", [True, False], ids=["engine stays", "engine restarts"])
+@pytest.mark.parametrize(
+    "engine_stays",
+    [
+        pytest.param(True, id="engine stays"),
+        pytest.param(False, id="engine restarts", marks=pytest.mark.long("half a minute")),
+    ],
+)
 async def test_runs_that_did_more_than_a_restored_hub_knows_are_over(
     restorable: RestorableHub, temporal: Client, unique: str, engine_stays: bool
 ) -> None:

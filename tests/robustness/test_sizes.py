@@ -73,6 +73,7 @@ async def test_a_thousand_clusters_in_31_stages_are_updated(
     print(f"status {status} bytes; history {found.history_length} events, {size} bytes")  # noqa: T201
 
 
+@pytest.mark.long("3,100 clusters, on servers that are real")
 async def test_a_run_of_more_clusters_than_a_status_can_hold_says_so_and_changes_nothing(
     hub: Hub, unique: str
 ) -> None:

@@ -9,7 +9,10 @@ from tests.support.servers import PrivateApiServer
 from workflows.plugin import connect
 
 
-@pytest.mark.parametrize("graceful", [True, False])
+@pytest.mark.parametrize(
+    "graceful",
+    [False, pytest.param(True, marks=pytest.mark.long("easier than to be killed"))],
+)
 async def test_runs_outlive_a_restart_of_temporal_in_mid_stage_and_at_a_gate(
     pair: Rollouts,
     other_pair: Rollouts,

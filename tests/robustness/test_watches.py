@@ -44,6 +44,7 @@ async def test_what_a_watch_missed_while_it_was_broken_off_is_made_up_for(
         await pair.each(Rollout.finish)
 
 
+@pytest.mark.long("watches end early where everything goes wrong at once")
 async def test_watches_that_end_early_all_the_time_do_not_matter(
     pair: Rollouts, proxied_engine: Between
 ) -> None:

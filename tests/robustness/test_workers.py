@@ -90,6 +90,7 @@ async def test_a_worker_killed_while_it_writes_bindings_is_replaced(
     await (pair + other_pair).each(Rollout.finish)
 
 
+@pytest.mark.long("the next test pauses one too")
 async def test_a_worker_that_was_paused_alone_goes_on(
     pair: Rollouts, new_worker: NewWorker
 ) -> None:
