@@ -14,7 +14,7 @@ from api.kinds import SCOPES, Scope
 from hub import Hub
 from tests.support.servers import HUB, PrivateApiServer, Servers
 
-pytest_plugins = ["tests.support.together"]
+pytest_plugins = ["tests.support.together", "tests.support.hanging"]
 
 _FOLDER = pytest.StashKey[Path]()
 FLEETS = ("e2e", "docs")
