@@ -6,10 +6,10 @@ from typing import Final
 
 from deploy.local import worker_rights
 from deploy.local.files import private_folder, write_private
+from deploy.local.keys import new_certificate, new_signing_key
 from deploy.local.kubeconfigs import USER, write_kubeconfig
 from deploy.local.ports import LOOPBACK
 from deploy.local.processes import Processes
-from deploy.local.secrets import new_signing_key
 from deploy.local.services import Service, answers, ensure
 from deploy.local.state import WORKER, api_server, controllers
 
@@ -51,7 +51,7 @@ class ControlPlane:
 
     @property
     def authority(self) -> Path:
-        """Certificates that a client has to trust: the server's own, signed by itself."""
+        """Certificate that a client has to trust: the server's own, signed by itself."""
         return self.folder / "apiserver.crt"
 
     @property
@@ -71,9 +71,13 @@ class ControlPlane:
         write_private(self._tokens, "".join(f"{line}\n" for line in lines))
         if not self._signing_key.exists():
             write_private(self._signing_key, new_signing_key())
+        if not self.authority.exists():
+            made = new_certificate(LOOPBACK)
+            write_private(self._certificate_key, made.key)
+            write_private(self.authority, made.certificate)
 
     def write_kubeconfig(self) -> None:
-        """Write the kubeconfig; the API server has made its certificate by then."""
+        """Write the kubeconfig."""
         self._write_kubeconfig(self.kubeconfig, USER, self.token)
 
     def write_worker_kubeconfig(self, path: Path) -> None:
@@ -153,6 +157,11 @@ class ControlPlane:
         return self.folder / "audit-policy.yaml"
 
     @property
+    def _certificate_key(self) -> Path:
+        # Where the API server looks for it, beside its certificate.
+        return self.folder / "apiserver.key"
+
+    @property
     def _tokens(self) -> Path:
         return self.folder / "tokens.csv"
 
@@ -163,7 +172,7 @@ class ControlPlane:
     def _is_ready(self) -> bool:
         # The default namespace is made a little after the server calls itself ready.
         paths = ("/readyz", "/api/v1/namespaces/default")
-        return self.authority.exists() and all(
+        return all(
             answers(self.url + path, token=self.token, authority=self.authority) for path in paths
         )
 

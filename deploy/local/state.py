@@ -1,5 +1,6 @@
 """What a fleet remembers from one `up` to the next: its members, ports and tokens."""
 
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -9,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from deploy.local import ports
 from deploy.local.errors import LocalFleetError, WrongSize
 from deploy.local.files import write_private
-from deploy.local.secrets import new_token
 
 HUB: Final = "hub"
 
@@ -52,7 +52,7 @@ class FleetState(BaseModel):
     def with_tokens(self) -> "FleetState":
         """Return the state with a token for each cluster, and for the worker, that has none."""
         users = (*self.clusters, WORKER)
-        tokens = {name: self.tokens.get(name) or new_token() for name in users}
+        tokens = {name: self.tokens.get(name) or secrets.token_urlsafe(32) for name in users}
         return self.model_copy(update={"tokens": tokens})
 
     def with_ports(self, *, is_running: Callable[[str], bool]) -> "FleetState":

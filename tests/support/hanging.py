@@ -1,7 +1,7 @@
 """Where an async test hangs that its time limit ends: what each task of the event loop awaits."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -13,12 +13,13 @@ _RUNNER = "_session_scoped_runner"
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
-) -> Iterator[pytest.TestReport]:
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add that to the report of a test that took too long."""
     report = yield
     if call.excinfo and call.excinfo.errisinstance(pytest.fail.Exception) and is_async_test(item):
         text = str(call.excinfo.value)
         if text.startswith("Timeout"):
-            runner = item._request.getfixturevalue(_RUNNER)  # type: ignore[attr-defined]
+            runner = item._request.getfixturevalue(_RUNNER)
             report.sections.append(("What the tasks await", _told(runner.get_loop())))
     return report
 
