@@ -135,6 +135,11 @@ class Cache:
         if change:
             self._publish(change)
 
+    @property
+    def version(self) -> int:
+        """The resource version up to which it has come; -1 before the first list is in."""
+        return int(self._store.version) if self._ready.is_set() else -1
+
     async def ready(self) -> None:
         """Wait until the first list is in."""
         await self._ready.wait()

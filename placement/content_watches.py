@@ -5,11 +5,11 @@ a kind is in use in many places. A cache that no placement needs any more is dro
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from api.kinds import Kind, ScopeName
-from hub import Cache, Change, Hub, Key
+from hub import Cache, Change, Hub, Json, Key, key_of
 from placement.selection import Read, Sight
 from planning.placements.resource_cleaning import clean
 
@@ -17,19 +17,24 @@ WATCHES_PER_KIND = 4
 """With more places than this to look for a kind, it is watched in the whole hub: a hub has some
 thirty kinds, and every watch holds a connection."""
 
+WATCHES_AGAIN = 2
+"""Only with so few places left each is watched by itself again: where placements come and go,
+thirty watches would begin anew with each of them."""
+
 Subject = tuple[ScopeName, Key]
 """A placement: its scope and key."""
 
 
-def merge(reads: Iterable[Read]) -> set[Read]:
-    """The watches that cover all reads."""
+def merge(reads: Iterable[Read], *, running: Container[Read] = ()) -> set[Read]:
+    """The watches that cover all reads, with those that run kept where they may be."""
     by_kind: dict[Kind, set[Read]] = {}
     for read in reads:
         by_kind.setdefault(read.kind, set()).add(read)
     merged: set[Read] = set()
     for kind, places in by_kind.items():
         apart = {each for each in places if not _covered(each, places)}
-        merged |= apart if len(apart) <= WATCHES_PER_KIND else {Read(kind)}
+        most = WATCHES_AGAIN if Read(kind) in running else WATCHES_PER_KIND
+        merged |= apart if len(apart) <= most else {Read(kind)}
     return merged
 
 
@@ -78,6 +83,19 @@ class ContentWatches:
         if self._wanted.pop(subject, None) is not None:
             self._adjust()
 
+    def objects(self, subject: Subject, read: Read) -> list[Json] | None:
+        """What is there of a read by what the watches tell.
+
+        None where none covers it that has come as far as the placement has seen already.
+        """
+        sight = self._wanted.get(subject)
+        seen = sight.newest.get(read.kind, 0) if sight else 0
+        for wider in (read, Read(read.kind, read.namespace), Read(read.kind)):
+            running = self._running.get(wider)
+            if running and running.cache.version >= seen:
+                return [body for body in running.cache.items() if concerns(read, key_of(body))]
+        return None
+
     async def close(self) -> None:
         """Stop all watches."""
         self._wanted.clear()
@@ -85,7 +103,8 @@ class ContentWatches:
         await asyncio.gather(*self._ending, return_exceptions=True)
 
     def _adjust(self) -> None:
-        needed = merge(read for sight in self._wanted.values() for read in sight.reads)
+        reads = (read for sight in self._wanted.values() for read in sight.reads)
+        needed = merge(reads, running=self._running)
         for read in self._running.keys() - needed:
             self._stop(read)
         for read in needed - self._running.keys():

@@ -7,12 +7,13 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from api.placements import Placement, RolloutStrategyType
-from hub import Change, Controller, Hub, Json, Key
+from hub import Change, Controller, Hub, HubError, Json, Key
 from placement.content_watches import ContentWatches
 from placement.metadata import asked, is_going
-from placement.selection import Selection, SelectionError, Sight
+from placement.selection import Selection, SelectionError, Sight, Watched, not_watched
 from placement.settings import PlacementSettings
 from placement.snapshots import store_selection
 from placement.stores import ScopeStores, placement_of
@@ -53,6 +54,8 @@ class Contents:
         self._judged = judged
         self._verdicts: dict[Key, Verdict] = {}
         self._storing: set[Key] = set()
+        self._seen: set[Key] = set()
+        """Placements of which nothing has changed but what is watched, since the hub was asked."""
         self.controller = Controller(
             f"content of {stores.scope.placement.kind}", self._reconcile, workers=2
         )
@@ -66,18 +69,20 @@ class Contents:
         current = (metadata["uid"], metadata["generation"])
         return found if found and (found.uid, found.generation) == current else None
 
-    def look_soon(self, key: Key, delay: timedelta | None = None) -> None:
+    def look_soon(self, key: Key) -> None:
         """Select again after a while; several wishes become one look."""
-        wait = self._settings.content_debounce if delay is None else delay
-        self.controller.queue.add_after(key, wait)
+        self.controller.queue.add_after(key, self._settings.content_debounce)
 
     def look_at_all(self) -> None:
         """Select everything again, because the hub serves other kinds than before."""
+        self._seen.clear()
         for body in self._placements.items():
             self.look_soon((body["metadata"].get("namespace", ""), body["metadata"]["name"]))
 
     def _on_placement(self, change: Change) -> None:
         if asked(change.old) != asked(change.new):
+            # What a person made just before, the watches may not have told of yet.
+            self._seen.discard(change.key)
             self.controller.queue.add(change.key)
 
     def _on_snapshot(self, change: Change) -> None:
@@ -89,6 +94,8 @@ class Contents:
         verdict = self._verdicts.get(key)
         is_part_of_latest = verdict is not None and verdict.snapshot == _master_of(key, body)
         if verdict is not None and is_part_of_latest == (change.new is None):
+            # Whoever took it may have seen more than the watches have told of yet.
+            self._seen.discard(key)
             self.look_soon(key)
 
     async def _reconcile(self, key: Key) -> timedelta | None:
@@ -96,6 +103,7 @@ class Contents:
         body = self._placements.get(key)
         if body is None or is_going(body):
             self._verdicts.pop(key, None)
+            self._seen.discard(key)
             self._watches.drop(subject)
             return None
         sight = Sight()
@@ -109,21 +117,30 @@ class Contents:
 
     async def _look(self, key: Key, body: Json, sight: Sight) -> Verdict:
         uid, generation = body["metadata"]["uid"], body["metadata"]["generation"]
+        watched: Watched = not_watched
+        if key in self._seen:
+            watched = partial(self._watches.objects, (self._scope.name, key))
+        self._seen.add(key)
         self._storing.add(key)
         try:
-            snapshot = await self._store(body, sight)
+            snapshot = await self._store(body, sight, watched)
         except SelectionError as error:
             logger.info("%s %s: %s", self._scope.placement, key[1], error)
             return Verdict(uid, generation, str(error))
+        except HubError:
+            self._seen.discard(key)
+            raise
         finally:
             self._storing.discard(key)
         return Verdict(uid, generation, "", snapshot)
 
-    async def _store(self, body: Json, sight: Sight) -> str:
+    async def _store(self, body: Json, sight: Sight, watched: Watched) -> str:
         if _is_external(body) and not self._settings.snapshot_on_change:
             await Selection(self._hub, Placement.from_wire(body)).resources()
             return ""
-        taken = await store_selection(self._hub, scope=self._scope, placement=body, sight=sight)
+        taken = await store_selection(
+            self._hub, scope=self._scope, placement=body, sight=sight, watched=watched
+        )
         return taken.name
 
 

@@ -4,7 +4,7 @@ contract: placement 2.1, 3
 """
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from api.kinds import NAMESPACE, Kind
@@ -22,7 +22,7 @@ from planning.placements.selecting import (
 )
 from planning.resource_order import identify
 
-__all__ = ["Read", "Selection", "SelectionError", "Sight"]
+__all__ = ["Read", "Selection", "SelectionError", "Sight", "Watched", "not_watched"]
 
 READS_AT_ONCE = 8
 """Lists side by side: a namespace is some thirty of them, one for each kind."""
@@ -52,6 +52,8 @@ class Sight:
     """Where it has looked."""
     versions: dict[tuple[Kind, Key], int] = field(default_factory=dict)
     """Each object that was there, whether selected or not, and its resource version."""
+    newest: dict[Kind, int] = field(default_factory=dict)
+    """The latest of these versions, for each kind."""
 
     def note(self, read: Read, found: Iterable[Json]) -> None:
         """Add what was there."""
@@ -59,6 +61,7 @@ class Sight:
         for each in found:
             version = int(each["metadata"]["resourceVersion"])
             self.versions[read.kind, key_of(each)] = version
+            self.newest[read.kind] = max(version, self.newest.get(read.kind, 0))
 
     def is_old(self, kind: Kind, key: Key, body: Json | None) -> bool:
         """Whether the object has been seen as it is, or as it was even later; None: it is gone."""
@@ -68,13 +71,29 @@ class Sight:
         return seen is not None and int(body["metadata"]["resourceVersion"]) <= seen
 
 
+Watched = Callable[[Read], list[Json] | None]
+"""The objects of a read, as far as somebody watches them; None where the hub has to be asked."""
+
+
+def not_watched(_: Read) -> None:
+    """Have the hub asked for everything."""
+
+
 class Selection:
     """One look at everything that a placement's selectors match."""
 
-    def __init__(self, hub: Hub, placement: Placement, *, sight: Sight | None = None) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        placement: Placement,
+        *,
+        sight: Sight | None = None,
+        watched: Watched = not_watched,
+    ) -> None:
         """`sight` is filled with what is looked at, also up to a SelectionError."""
         metadata = placement.metadata
         self._hub = hub
+        self._watched = watched
         self._terms = placement.spec.resource_selectors
         self._namespace = metadata.namespace
         self._at = Selecting(metadata.namespace, metadata.name)
@@ -150,10 +169,7 @@ class Selection:
 
     async def _matching(self, kind: Kind, namespace: str, term: ResourceSelector) -> list[Json]:
         if term.name:
-            body = await self._hub.find(kind, term.name, namespace=namespace)
-            found = [] if body is None else [_typed(kind, body)]
-            self._sight.note(Read(kind, namespace, term.name), found)
-            return found
+            return await self._find(kind, namespace, term.name)
         problem = selectors.problem(term.label_selector)
         if problem:
             raise self._at.bad_labels(problem)
@@ -166,14 +182,26 @@ class Selection:
             if selectors.matches(term.label_selector, each["metadata"].get("labels") or {})
         ]
 
+    async def _find(self, kind: Kind, namespace: str, name: str) -> list[Json]:
+        read = Read(kind, namespace, name)
+        found = self._watched(read)
+        if found is None:
+            body = await self._hub.find(kind, name, namespace=namespace)
+            found = [] if body is None else [_typed(kind, body)]
+        self._sight.note(read, found)
+        return found
+
     async def _list(self, kind: Kind, namespace: str) -> list[Json]:
-        async with self._slots:
-            try:
-                listing = await self._hub.list(kind, namespace=namespace)
-            except NotFound:  # The kind is no longer served: its definition was just deleted.
-                return []
-        self._sight.note(Read(kind, namespace), listing.items)
-        return listing.items
+        read = Read(kind, namespace)
+        found = self._watched(read)
+        if found is None:
+            async with self._slots:
+                try:
+                    found = (await self._hub.list(kind, namespace=namespace)).items
+                except NotFound:  # The kind is no longer served: its definition was just deleted.
+                    return []
+        self._sight.note(read, found)
+        return found
 
     async def _placeable(self, found: Iterable[Json]) -> list[Json]:
         found = list(found)

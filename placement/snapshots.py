@@ -14,7 +14,7 @@ from api.placements import Placement
 from api.runs import UpdateRun
 from hub import AlreadyExists, Conflict, Hub, Json, NotFound
 from placement.metadata import owner_reference
-from placement.selection import Selection, Sight
+from placement.selection import Selection, Sight, Watched, not_watched
 from planning import hashing
 from planning.placements import snapshotting, usage
 from planning.placements.snapshotting import Revision
@@ -44,7 +44,7 @@ async def take_snapshot(hub: Hub, *, scope: Scope, namespace: str, placement: st
     as the contract has it (update-runs 7.7). Raises NotFound without the placement.
     """
     body = await hub.get(scope.placement, placement, namespace=namespace)
-    return await store_selection(hub, scope=scope, placement=body)
+    return await store_selection(hub, scope=scope, placement=body, sight=Sight())
 
 
 async def would_take(
@@ -60,23 +60,25 @@ async def would_take(
 
 
 async def store_selection(
-    hub: Hub, *, scope: Scope, placement: Json, sight: Sight | None = None
+    hub: Hub, *, scope: Scope, placement: Json, sight: Sight, watched: Watched = not_watched
 ) -> SnapshotTaken:
     """Like `take_snapshot`, of a placement as it was read; `sight` is filled by the look.
 
-    Also where SelectionError is raised.
+    Also where SelectionError is raised. What is `watched` is not asked for again.
     """
-    seen = Sight() if sight is None else sight
+    selection = Selection(hub, Placement.from_wire(placement), sight=sight, watched=watched)
     for _ in range(ATTEMPTS - 1):
         try:
-            return await _store_once(hub, scope, placement, seen)
+            return await _store_once(selection, hub, scope, placement)
         except (AlreadyExists, Conflict):
             logger.debug("another snapshot was written meanwhile, selecting again")
-    return await _store_once(hub, scope, placement, seen)
+    return await _store_once(selection, hub, scope, placement)
 
 
-async def _store_once(hub: Hub, scope: Scope, placement: Json, sight: Sight) -> SnapshotTaken:
-    resources = await Selection(hub, Placement.from_wire(placement), sight=sight).resources()
+async def _store_once(
+    selection: Selection, hub: Hub, scope: Scope, placement: Json
+) -> SnapshotTaken:
+    resources = await selection.resources()
     return await _Writer(hub, resources, scope=scope, placement=placement).store()
 
 

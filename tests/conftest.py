@@ -1,5 +1,6 @@
 """Fixtures that start real servers when a test asks for them; see `tests.support.servers`."""
 
+import gc
 import os
 import secrets
 import signal
@@ -28,7 +29,7 @@ _NEED_PROGRAMS = frozenset({"servers", "helm", "running_fleet", "desk"})
 # Speed is measured in benchmarks; here a busy machine may take its time. The examples are the same
 # each time: what fails is the fault of what has changed. For more: --hypothesis-profile=campaign.
 hypothesis.settings.register_profile(
-    "fleetgate", deadline=None, derandomize=True, max_examples=50, database=None
+    "fleetgate", deadline=None, derandomize=True, max_examples=25, database=None
 )
 hypothesis.settings.register_profile(
     "campaign",
@@ -91,6 +92,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return ORDER.index(room) if room in ORDER else len(ORDER)
 
     items.sort(key=rank)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the thousands of tests that stay until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def _deselect(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,7 +9,10 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
 # myst-parser works with what Sphinx is going to remove.
-pytestmark = pytest.mark.filterwarnings("ignore::sphinx.deprecation.RemovedInSphinx11Warning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sphinx.deprecation.RemovedInSphinx11Warning"),
+    pytest.mark.long("a dozen builds; `make check` in CI builds all of the documentation"),
+]
 
 INDEX = "# Index\n\n```{toctree}\nabout\nother\n```\n"
 

@@ -6,7 +6,14 @@ import pytest
 
 from api.kinds import CONFIG_MAP, NAMESPACE, SECRET, ScopeName
 from hub import Hub
-from placement.content_watches import WATCHES_PER_KIND, ContentWatches, Subject, concerns, merge
+from placement.content_watches import (
+    WATCHES_AGAIN,
+    WATCHES_PER_KIND,
+    ContentWatches,
+    Subject,
+    concerns,
+    merge,
+)
 from placement.selection import Read, Sight
 from tests.support.eventually import eventually
 
@@ -25,6 +32,13 @@ def test_many_places_of_one_kind_become_the_whole_hub() -> None:
     few = [Read(SECRET, f"ns{number}") for number in range(WATCHES_PER_KIND)]
     assert merge([*few, Read(CONFIG_MAP, "a")]) == {*few, Read(CONFIG_MAP, "a")}
     assert merge([*few, Read(SECRET, "one-more")]) == {Read(SECRET)}
+
+
+def test_the_whole_hub_is_watched_until_few_places_are_left() -> None:
+    places = [Read(SECRET, f"ns{number}") for number in range(WATCHES_AGAIN + 1)]
+    assert merge(places, running={Read(SECRET)}) == {Read(SECRET)}
+    assert merge(places[1:], running={Read(SECRET)}) == set(places[1:])
+    assert merge(places, running={Read(CONFIG_MAP)}) == set(places)
 
 
 def test_a_read_concerns_what_it_has_looked_at() -> None:

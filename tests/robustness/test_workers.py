@@ -90,7 +90,7 @@ async def test_a_worker_killed_while_it_writes_bindings_is_replaced(
     await (pair + other_pair).each(Rollout.finish)
 
 
-@pytest.mark.long("the next test pauses one too")
+@pytest.mark.long("a process that pauses for long")
 async def test_a_worker_that_was_paused_alone_goes_on(
     pair: Rollouts, new_worker: NewWorker
 ) -> None:
@@ -107,6 +107,7 @@ async def test_a_worker_that_was_paused_alone_goes_on(
     await pair.each(Rollout.finish)
 
 
+@pytest.mark.long("two processes, of which one pauses for long")
 async def test_a_worker_that_comes_back_from_a_pause_does_not_repeat_what_another_did(
     pair: Rollouts, new_worker: NewWorker
 ) -> None:
