@@ -42,11 +42,10 @@ class Chronicle:
         """Note and write, until cancelled."""
         await asyncio.gather(self._note(), self._write())
 
-    async def flushed(self) -> None:
-        """Wait until everything is written or dropped."""
-        await workflow.wait_condition(
-            lambda: not (self._writing or self._noted or self._is_behind())
-        )
+    @property
+    def is_clean(self) -> bool:
+        """Whether everything is written or dropped."""
+        return not (self._writing or self._noted or self._is_behind())
 
     async def _note(self) -> None:
         """Look at each change, also while a write is under way: states may be short."""

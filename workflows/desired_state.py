@@ -55,9 +55,14 @@ class DesiredState:
             by = signatures.of_temporal(message.by)
             rollout.ask(wanted, Steered(by=by, comment=message.comment))
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the hub has the last wish."""
+        return self._wish is None
+
     async def settled(self) -> str:
         """Wait until the hub has the last wish; says why if it did not take it."""
-        await workflow.wait_condition(lambda: self._wish is None)
+        await workflow.wait_condition(lambda: self.is_settled)
         return self._refused
 
     # -- keeping ---------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from api.runs import RunState, UpdateRunStatus
 from planning.identity import RunRef
 from planning.runs.initialization import Targets
+from planning.runs.steering import Steered
 from planning.runs.tasks import GateSide
 
 WORKFLOW: Final = "UpdateRun"
@@ -58,6 +59,8 @@ class Carried(Message):
     targets: Targets
     placement: str
     resource_version: str = ""
+    asked: Steered = Steered()
+    """Who asked for the desired state."""
 
 
 class TemporalApprovals(StrEnum):

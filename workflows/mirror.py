@@ -44,11 +44,10 @@ class Mirror:
             await self._write(ledger.take_patch())
             self._writing = False
 
-    async def flushed(self) -> None:
-        """Wait until the hub has everything."""
-        await workflow.wait_condition(
-            lambda: self._rollout.gone or not (self._writing or self._rollout.ledger.dirty)
-        )
+    @property
+    def is_clean(self) -> bool:
+        """Whether the hub has everything."""
+        return self._rollout.gone or not (self._writing or self._rollout.ledger.dirty)
 
     async def _write(self, patch: Patch) -> None:
         known = self._rollout.specs.count

@@ -32,7 +32,7 @@ class Rollout:
             generation=carried.generation if carried else 0,
         )
         self.desired: RunState = carried.desired if carried else RunState.INITIALIZE
-        self.asked = Steered()
+        self.asked = carried.asked if carried else Steered()
         """Who wants the run to be so, and why."""
         self.specs = SpecNews(Spec(self.ledger.generation, self.desired))
         """What the hub's spec says, as far as is known."""
@@ -83,6 +83,7 @@ class Rollout:
             targets=self.targets,
             placement=self.placement,
             resource_version=self.resource_version,
+            asked=self.asked,
         )
 
     @property
@@ -156,7 +157,12 @@ class Rollout:
         self.ask(spec.state, spec.asked)
 
     def ask(self, state: RunState, asked: Steered | None = None) -> None:
-        """Take the state that the run shall be in; while it did not run, nobody looked."""
+        """Take the state that the run shall be in; while it did not run, nobody looked.
+
+        A run whose end is marked stays as it is.
+        """
+        if self.ledger.closed:
+            return
         if state is RunState.RUN and self.desired is not state:
             self.doubt()
         self.desired = state

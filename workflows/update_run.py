@@ -189,14 +189,12 @@ class UpdateRun:
         ]
         try:
             again = await self._drive_guarded()
+            # Answers and writes first: what is under way does not survive the end.
+            self._rollout.finished = not again
+            await self._flushed()
         except asyncio.CancelledError:
             await self._cancelled()
             raise
-        # Answers and writes first: what is under way does not survive the end.
-        self._rollout.finished = not again
-        await workflow.wait_condition(workflow.all_handlers_finished)
-        await self._mirror.flushed()
-        await self._chronicle.flushed()
         for keeper in keepers:
             keeper.cancel()
         if again:
@@ -231,7 +229,7 @@ class UpdateRun:
             if not await initialize(rollout):
                 return False
             # Whoever watches the run sees its plan before anything of it is done (7.9).
-            await self._mirror.flushed()
+            await workflow.wait_condition(lambda: self._mirror.is_clean)
         for index, stage in enumerate(rollout.strategy.stages):
             if self._done(index):
                 continue
@@ -257,12 +255,26 @@ class UpdateRun:
 
     async def _cancelled(self) -> None:
         """Somebody cancelled the workflow: the bridge for a deleted run, or a person."""
-        reason = workflow.cancellation_reason() or ""
-        if reason == DELETED or not self._rollout.planned:
+        reason, rollout = workflow.cancellation_reason() or "", self._rollout
+        if reason == DELETED or not (rollout.planned or rollout.ledger.closed):
             return
-        self._fail(str(abort(user(_cancelled_text(reason)))), stage_failed=True)
-        await self._mirror.flushed()
-        await self._chronicle.flushed()
+        if not rollout.ledger.closed:
+            self._fail(str(abort(user(_cancelled_text(reason)))), stage_failed=True)
+        await self._flushed()
+
+    async def _flushed(self) -> None:
+        """Wait until nobody waits for an answer, and the hub has everything."""
+        # Between the condition becoming true and this resuming, a message may arrive: ask again.
+        while not self._is_clean():
+            await workflow.wait_condition(self._is_clean)
+
+    def _is_clean(self) -> bool:
+        return (
+            workflow.all_handlers_finished()
+            and self._desired.is_settled
+            and self._mirror.is_clean
+            and self._chronicle.is_clean
+        )
 
     def _outcome(self) -> Outcome:
         """The run's deciding condition."""

@@ -40,6 +40,8 @@ class Ledger:
         self._dirty: dict[str, None] = {}
         self.changes = 0
         """Grows with every change, so that others can tell that there was one."""
+        self.closed = False
+        """Whether the run's end is marked: what comes after that changes nothing."""
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -58,6 +60,10 @@ class Ledger:
         return bool(self._dirty)
 
     # -- changing --------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let nothing change any more."""
+        self.closed = True
 
     def put_run(self, kind: str, status: str, reason: str, message: str, now: datetime) -> None:
         """Set a condition of the run."""
@@ -106,6 +112,8 @@ class Ledger:
         self, index: int, *, start: datetime | None = None, end: datetime | None = None
     ) -> None:
         """Record when a stage began, once, and when it ended."""
+        if self.closed:
+            return
         stage = self.stage(index)
         if start and not stage.start_time:
             stage.start_time = start.replace(microsecond=0)
@@ -119,7 +127,7 @@ class Ledger:
 
         contract: update-runs 6, step 2
         """
-        if generation == self.generation:
+        if self.closed or generation == self.generation:
             return
         self.generation = generation
         self._speak_of_generation()
@@ -200,6 +208,8 @@ class Ledger:
         message: str,
         now: datetime,
     ) -> bool:
+        if self.closed:
+            return False
         made = conditions.make(kind, status, reason, message, generation=self.generation, now=now)
         return conditions.put(into, made)
 

@@ -42,6 +42,7 @@ def run_not_initialized(ledger: Ledger, text: str, now: datetime) -> None:
     """The run cannot begin, ever; what was found out before the fault stays visible."""
     ledger.touch("")
     ledger.put_run(INITIALIZED, FALSE, RunReason.INITIALIZE_FAILED, text, now)
+    ledger.close()
 
 
 def run_progressing(ledger: Ledger, now: datetime) -> None:
@@ -59,12 +60,14 @@ def run_succeeded(ledger: Ledger, now: datetime) -> None:
     """All stages are done."""
     ledger.put_run(PROGRESSING, FALSE, RunReason.SUCCEEDED, RunMessage.COMPLETED, now)
     ledger.put_run(SUCCEEDED, TRUE, RunReason.SUCCEEDED, RunMessage.SUCCEEDED, now)
+    ledger.close()
 
 
 def run_failed(ledger: Ledger, text: str, now: datetime) -> None:
     """The run is over; what was rolled out stays."""
     ledger.put_run(PROGRESSING, FALSE, RunReason.FAILED, RunMessage.ABORTED, now)
     ledger.put_run(SUCCEEDED, FALSE, RunReason.FAILED, text, now)
+    ledger.close()
 
 
 # -- run and stage together ----------------------------------------------------------------

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from datetime import timedelta
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -67,6 +68,7 @@ DEEDS = {
     "approval_given after": deed(marks.approval_given, 0, "after", 1),
     "wait_elapsed": deed(marks.wait_elapsed, 0, 0),
 }
+ENDS = {"run_succeeded", "run_failed"}
 
 
 class MirrorMachine(RuleBasedStateMachine):
@@ -197,9 +199,20 @@ def test_marking_the_same_again_changes_nothing() -> None:
     assert book.stage(0).start_time == NOW
 
 
+@pytest.mark.parametrize("end", sorted(ENDS))
+def test_nothing_changes_after_the_end_is_marked(end: str) -> None:
+    book = mirrored()
+    DEEDS[end](book, timedelta(0))
+    before = book.status.to_wire()
+    for name in sorted(DEEDS.keys() - {"run_initialized"}):
+        DEEDS[name](book, timedelta(1))
+    book.observe(7)
+    assert book.status.to_wire() == before
+
+
 def test_a_newer_generation_makes_all_conditions_speak_of_it() -> None:
     book = mirrored()
-    for name in sorted(DEEDS):
+    for name in sorted(DEEDS.keys() - ENDS):
         DEEDS[name](book, timedelta(0))
     before = {each.type: each.last_transition_time for each in book.status.conditions}
     book.observe(7)

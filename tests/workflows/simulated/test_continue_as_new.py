@@ -98,6 +98,21 @@ def test_answers_that_people_wait_for_are_given_before_the_run_continues(begin: 
     assert run.hub.spec.state is RunState.RUN
 
 
+def test_a_pause_is_on_the_hub_before_the_run_continues(begin: Begin) -> None:
+    run = begin(*STAGES, limits=SHORT)
+    run.until_handed_out("a")
+    run.activities.takes |= {"record_events": 4, "set_state": 20}
+    run.report("a")
+    run.wait(1)
+    run.signal("pause", ChangeState(by="alice"))
+    run.until_phase(Phase.STOPPED)
+    run.wait(60)
+    assert executions(run) == 2
+    assert run.hub.spec.state is RunState.STOP
+    assert run.told.count("Stopped") == 1
+    assert run.activities.handed_out == ["a"]
+
+
 def test_a_gate_of_the_next_stage_opens_in_the_next_execution(begin: Begin) -> None:
     run = begin(
         stage("one", "a"),

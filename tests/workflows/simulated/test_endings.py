@@ -1,5 +1,7 @@
 """Runs that somebody ends: deleted on the hub, cancelled in Temporal, removed by force."""
 
+from collections.abc import Callable
+
 import pytest
 
 from planning.runs.phases import Phase
@@ -94,14 +96,35 @@ def test_a_run_that_is_gone_before_its_plan_ends_its_workflow(begin: Begin) -> N
     assert run.activities.attempts["write_status"] == 0
 
 
-def test_a_run_that_is_over_refuses_messages_while_it_writes_its_last_words(
-    under_way: SimulatedRun,
-) -> None:
+@pytest.fixture
+def last_words(under_way: SimulatedRun) -> SimulatedRun:
+    """A run that has succeeded, and takes its time to tell of it."""
     under_way.activities.takes["record_events"] = 4
     under_way.report("a")
     under_way.until_handed_out("b")
     under_way.report("b")
     under_way.until_phase(Phase.SUCCEEDED)
-    sent = under_way.update("pause")
+    return under_way
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [SimulatedRun.stop, lambda run: run.signal("pause"), lambda run: run.temporal.cancel("late")],
+    ids=["on the hub", "by signal", "cancelled"],
+)
+def test_what_comes_after_the_end_is_marked_changes_nothing(
+    last_words: SimulatedRun, stop: Callable[[SimulatedRun], object]
+) -> None:
+    before = last_words.status.conditions
+    stop(last_words)
+    last_words.temporal.to_end()
+    assert last_words.status.conditions == before
+    assert last_words.told[-1] == "Succeeded"
+
+
+def test_a_run_that_is_over_refuses_messages_while_it_writes_its_last_words(
+    last_words: SimulatedRun,
+) -> None:
+    sent = last_words.update("pause")
     assert sent.accepted is False
     assert sent.failure == "run v2 is over, nothing can be changed; create a new run"
