@@ -5,20 +5,22 @@ contract: update-runs 2
 
 import asyncio
 import contextlib
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Final
 
 from temporalio import activity
 
 from activities.errors import told_to_temporal
+from activities.events import write
 from activities.heartbeats import heartbeating
 from activities.requests import SetState, StateSet, StatusWritten, WriteStatus
 from api.runs import RunState, UpdateRun
 from hub import Conflict, Hub, Invalid, Json, NotFound
 from planning import signatures
+from planning.events import Subject
 from planning.identity import RunRef
-from planning.runs import steering
+from planning.runs import run_events, steering
 
 REST: Final = 2
 """For so many times as long as a status write took, the next one has to wait. Whatever changes, an
@@ -44,7 +46,8 @@ class StatusActivities:
         back must not undo what is written after it.
 
         Answers after a rest if there is to be one, in which the workflow gathers what the next
-        write takes along. Raises (retried): the hub is away.
+        write takes along. Raises (retried): the hub is away, or does not take the status, of which
+        an event tells people.
         """
         async with heartbeating():
             started = monotonic()
@@ -67,8 +70,10 @@ class StatusActivities:
                 return await self._patch_status(request.run, tests + request.patch)
             except NotFound:
                 return StatusWritten(gone=True)
-            except (Conflict, Invalid):
+            except Conflict:
                 return await self._stale(request.run)
+            except Invalid as refusal:
+                return await self._refused(request.run, version, refusal)
 
     async def _patch_status(self, run: RunRef, patch: list[Json]) -> StatusWritten:
         written = await self._hub.patch(
@@ -93,6 +98,18 @@ class StatusActivities:
         if found is None:
             return StatusWritten(gone=True)
         return StatusWritten(generation=found.metadata.generation)
+
+    async def _refused(self, run: RunRef, version: str, refusal: Invalid) -> StatusWritten:
+        """Tell a patch for another version of the object from a status that is not wanted.
+
+        The API server calls both by one name.
+        """
+        found = await self._find(run)
+        if found is None or found.metadata.resource_version != version:
+            return await self._stale(run)
+        event = run_events.status_refused(str(refusal), now=datetime.now(UTC))
+        await write(self._hub, event, Subject.of(run), key=f"status-refused {version}")
+        raise refusal
 
     @activity.defn(name="set_state")
     async def set_state(self, request: SetState) -> StateSet:

@@ -100,6 +100,15 @@ def adopted(status: UpdateRunStatus, *, now: datetime) -> Event:
     return Event(type=WARNING, reason="Adopted", message=text, at=now)
 
 
+def status_refused(why: str, *, now: datetime) -> Event:
+    """The API server does not take what the run has to say of itself."""
+    text = (
+        "The status of this run is not up to date, because the API server refuses it; it is tried "
+        f"again every few seconds, and nothing is lost: {why}"
+    )
+    return Event(type=WARNING, reason="StatusRefused", message=text, at=now)
+
+
 Found = Iterator[tuple[EventType, str, str]]
 """Type, reason and message of events."""
 

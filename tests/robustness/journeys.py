@@ -1,9 +1,8 @@
 """Runs with everything in their way: an approval, a wait, a stop, a cluster to be removed."""
 
-from api.kinds import EVENT, Scope
+from api.kinds import Scope
 from api.names import TARGET_UPDATE_RUN
 from hub import Hub, Json
-from planning.events import CLUSTER_NAMESPACE
 from tests.robustness.rollouts import APPROVAL, Rollout, in_time
 from tests.support.conditions import condition_of, says
 
@@ -83,13 +82,6 @@ class Journey(Rollout):
             labels=f"{TARGET_UPDATE_RUN}={self.run}",
         )
         return [each["metadata"]["uid"] for each in listing.items]
-
-    async def told(self) -> list[str]:
-        """Reasons of the events of the run, oldest first."""
-        namespace = self.placement.namespace or CLUSTER_NAMESPACE
-        fields = f"involvedObject.name={self.run}"
-        found = (await self.hub.list(EVENT, namespace=namespace, fields=fields)).items
-        return [each["reason"] for each in sorted(found, key=lambda each: each["eventTime"])]
 
 
 def _cluster(run: Json, stage: int, position: int) -> Json:

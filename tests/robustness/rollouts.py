@@ -9,8 +9,9 @@ from aiohttp import web
 
 from api import names
 from api.base import format_time
-from api.kinds import Scope
+from api.kinds import EVENT, Scope
 from hub import Hub, HubError, Json
+from planning.events import CLUSTER_NAMESPACE
 from tests.support.conditions import condition_of, says
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
@@ -255,6 +256,13 @@ class Rollout:
             return [each["metadata"]["name"] for each in listing.items]
 
         await in_time(runs, lambda found: self.name not in found)
+
+    async def told(self) -> list[str]:
+        """Reasons of the events of the run, oldest first."""
+        namespace = self.placement.namespace or CLUSTER_NAMESPACE
+        fields = f"involvedObject.name={self.run}"
+        found = (await self.hub.list(EVENT, namespace=namespace, fields=fields)).items
+        return [each["reason"] for each in sorted(found, key=lambda each: each["eventTime"])]
 
     async def approval_names(self) -> list[str]:
         """Names of the approval requests that there are."""

@@ -1,18 +1,35 @@
 """A hub that refuses, delays, cuts off and forgets to answer: runs still do each thing once."""
 
+import asyncio
 import os
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import pytest
+from temporalio.client import Client
 
+from api.kinds import Kind
+from hub import Hub, Invalid
 from tests.robustness.conftest import Between
 from tests.robustness.rollouts import Rollout, Rollouts
+from tests.support.eventually import eventually
 from tests.support.fault_proxy import REASONS, Faults
+from tests.workflows.runs import workflow_id
 
 SEED_VARIABLE = "FLEETGATE_TEST_SEED"
 """Repeats what a seed did that was printed by a test that failed."""
 
+REFUSED = 4
+"""Seconds."""
+MOST_EVENTS = 20
+"""Of a workflow's history in that time."""
+ADMISSION = "admissionregistration.k8s.io"
+POLICY = Kind(ADMISSION, "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", False)
+POLICY_BINDING = Kind(
+    ADMISSION, "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", False
+)
 CONFLICT = 409
 """The answer after which an engine has to look again, not only to repeat."""
 
@@ -34,6 +51,65 @@ async def test_writes_that_are_refused_at_times_are_repeated(
         proxy.faults = Faults(refused=0.3, answers=(answer,))
         await pair.each(Rollout.from_begin_to_end)
         assert proxy.done[str(answer)]
+
+
+async def test_a_status_that_a_policy_refuses_is_tried_again_in_peace(
+    hub: Hub, rollout: Rollout, proxied_engine: Between, temporal: Client
+) -> None:
+    async with proxied_engine():
+        await rollout.begin()
+        await rollout.written("one")
+        workflow = temporal.get_workflow_handle(workflow_id(await rollout.read(), rollout.scope))
+        async with refusing_status(hub, rollout):
+            await rollout.update("one")
+            told = await eventually(lambda: rollout.told(), lambda found: "StatusRefused" in found)
+            before = (await workflow.describe()).history_length
+            await asyncio.sleep(REFUSED)
+            assert (await workflow.describe()).history_length < before + MOST_EVENTS
+            assert told.count("StatusRefused") == 1
+        await rollout.finish()
+
+
+@asynccontextmanager
+async def refusing_status(hub: Hub, rollout: Rollout) -> AsyncIterator[None]:
+    """An operator's policy that takes no status of the run."""
+    name = f"{rollout.name}.example.com"
+    kind = rollout.scope.run
+    rule = {
+        "apiGroups": [kind.group],
+        "apiVersions": ["*"],
+        "operations": ["UPDATE"],
+        "resources": [f"{kind.plural}/status"],
+        "resourceNames": [rollout.run],
+    }
+    policy = {
+        "failurePolicy": "Fail",
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [{"expression": "false", "message": "not on a Sunday"}],
+    }
+    await hub.apply(POLICY, {"metadata": {"name": name}, "spec": policy})
+    binding = {"policyName": name, "validationActions": ["Deny"]}
+    await hub.apply(POLICY_BINDING, {"metadata": {"name": name}, "spec": binding})
+
+    async def in_force() -> bool:
+        patch = [{"op": "add", "path": "/status/policyObservedClusterCount", "value": 9}]
+        try:
+            await hub.patch(
+                kind,
+                rollout.run,
+                patch,
+                namespace=rollout.placement.namespace,
+                subresource="status",
+                dry_run=True,
+            )
+        except Invalid:
+            return True
+        return False
+
+    await eventually(in_force)
+    yield
+    await hub.delete(POLICY_BINDING, name)
+    await hub.delete(POLICY, name)
 
 
 async def test_writes_whose_answer_is_lost_are_done_once(
