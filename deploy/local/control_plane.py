@@ -51,7 +51,7 @@ class ControlPlane:
 
     @property
     def authority(self) -> Path:
-        """Certificate that a client has to trust: the server's own, signed by itself."""
+        """Certificates that a client has to trust: the server's own, and that of its authority."""
         return self.folder / "apiserver.crt"
 
     @property
@@ -74,7 +74,7 @@ class ControlPlane:
         if not self.authority.exists():
             made = new_certificate(LOOPBACK)
             write_private(self._certificate_key, made.key)
-            write_private(self.authority, made.certificate)
+            write_private(self.authority, made.chain)
 
     def write_kubeconfig(self) -> None:
         """Write the kubeconfig."""

@@ -15,9 +15,9 @@ _CLOCKS_DIFFER: Final = timedelta(hours=1)
 
 
 class Certificate(NamedTuple):
-    """A certificate that is its own authority, and its key, both as PEM."""
+    """A certificate with that of its authority below it, and its key, as PEM."""
 
-    certificate: str
+    chain: str
     key: str
 
 
@@ -29,39 +29,63 @@ def new_signing_key() -> str:
 def new_certificate(address: str) -> Certificate:
     """Return a certificate for a server at an IP address, valid for a year.
 
-    With an elliptic curve: the RSA keys that an API server would make cost it a good part of its
-    start, and a little of each connection.
+    Its authority signs nothing else. With elliptic curves: the RSA keys that an API server would
+    make cost it a good part of its start, and a little of each connection.
     """
-    key = _new_key()
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, address)])
-    identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-    now = datetime.now(UTC)
-    signed = (
-        x509.CertificateBuilder(issuer_name=name, subject_name=name, public_key=key.public_key())
+    authority, key = _new_key(), _new_key()
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"authority of {address}")])
+    signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key())
+    root = (
+        _begun(name, name, authority)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage(key_cert_sign=True), critical=True)
+        .sign(authority, SHA256())
+    )
+    leaf = (
+        _begun(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, address)]), name, key)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(digital_signature=True), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([_ip(address)]), critical=False)
+        .add_extension(signer, critical=False)
+        .sign(authority, SHA256())
+    )
+    return Certificate("".join(map(_certificate_pem, (leaf, root))), _pem(key))
+
+
+def _begun(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey
+) -> x509.CertificateBuilder:
+    now, public = datetime.now(UTC), key.public_key()
+    return (
+        x509.CertificateBuilder(issuer_name=issuer, subject_name=subject, public_key=public)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - _CLOCKS_DIFFER)
         .not_valid_after(now + _VALID)
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))]), False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), True)
-        .add_extension(_SIGNS, True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), False)
-        .add_extension(identifier, False)
-        .sign(key, SHA256())
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
     )
-    return Certificate(signed.public_bytes(Encoding.PEM).decode(), _pem(key))
 
 
-_SIGNS: Final = x509.KeyUsage(
-    digital_signature=True,
-    key_cert_sign=True,
-    content_commitment=False,
-    key_encipherment=False,
-    data_encipherment=False,
-    key_agreement=False,
-    crl_sign=False,
-    encipher_only=False,
-    decipher_only=False,
-)
+def _usage(*, digital_signature: bool = False, key_cert_sign: bool = False) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=digital_signature,
+        key_cert_sign=key_cert_sign,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _ip(address: str) -> x509.IPAddress:
+    return x509.IPAddress(ip_address(address))
+
+
+def _certificate_pem(certificate: x509.Certificate) -> str:
+    return certificate.public_bytes(Encoding.PEM).decode()
 
 
 def _new_key() -> ec.EllipticCurvePrivateKey:
