@@ -59,8 +59,7 @@ class EndUpdateRun:
         if surveyed.facts:
             self._rollout.ledger.generation = surveyed.facts.generation
             self._end(surveyed.recorded or UpdateRunStatus(), text)
-        await self._mirror.flushed()
-        await self._chronicle.flushed()
+        await workflow.wait_condition(lambda: self._mirror.is_clean and self._chronicle.is_clean)
         for keeper in keepers:
             keeper.cancel()
         return Outcome(reason=start.ended.how, message=text)
