@@ -7,7 +7,7 @@ import click
 import worker as process
 from starter.helping import examples
 from telemetry import Tracing
-from wiring import PlacementKind, Upgrade
+from wiring import PlacementKind, Snapshots, Upgrade
 from workflows.messages import TemporalApprovals
 
 
@@ -27,6 +27,12 @@ from workflows.messages import TemporalApprovals
     type=click.Choice([str(each) for each in PlacementKind]),
     help="Who makes snapshots, bindings and Works: fleetgate, or another system such as KubeFleet "
     "[FLEETGATE_PLACEMENT; default: builtin].",
+)
+@click.option(
+    "--snapshots",
+    type=click.Choice([str(each) for each in Snapshots]),
+    help="When the content of a placement for update runs is stored: soon after it changed, or "
+    "only when a run that names no snapshot begins  [FLEETGATE_SNAPSHOTS; default: on-change].",
 )
 @click.option(
     "--kubeconfig",

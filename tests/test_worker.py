@@ -21,7 +21,7 @@ from hub import Hub
 from telemetry import AddressError, Health, LogFormat, Tracing, serve_health
 from tests.support.eventually import eventually, patience
 from tests.support.servers import Servers
-from wiring import PlacementKind, Role, Settings, Upgrade
+from wiring import PlacementKind, Role, Settings, Snapshots, Upgrade
 from workflows.messages import TemporalApprovals
 
 ROOT = Path(__file__).parent.parent
@@ -52,6 +52,7 @@ def test_without_variables_a_worker_does_everything_for_a_small_fleet() -> None:
         ("FLEETGATE_RUN", "engine", "run", {Role.ENGINE}),
         ("FLEETGATE_RUN", "engine, bridge", "run", {Role.ENGINE, Role.BRIDGE}),
         ("FLEETGATE_PLACEMENT", "external", "placement", PlacementKind.EXTERNAL),
+        ("FLEETGATE_SNAPSHOTS", "by-runs", "snapshots", Snapshots.BY_RUNS),
         ("FLEETGATE_KUBECONFIG", "hub.kubeconfig", "kubeconfig", Path("hub.kubeconfig")),
         ("FLEETGATE_CONTEXT", "hub", "context", "hub"),
         ("FLEETGATE_TASK_QUEUE", "blue", "task_queue", "blue"),
@@ -84,6 +85,7 @@ def test_a_flag_wins_over_its_variable(field: str) -> None:
         "collect_namespaces": "false",
         "tracing": "otlp",
         "upgrade": "between-stages",
+        "snapshots": "by-runs",
         "temporal_approvals": "refuse",
     }
     by_variable = {"run": "engine", "placement": "builtin", "stuck_after": "8m"} | {
@@ -92,6 +94,7 @@ def test_a_flag_wins_over_its_variable(field: str) -> None:
         "collect_namespaces": "true",
         "tracing": "none",
         "upgrade": "any-time",
+        "snapshots": "on-change",
         "temporal_approvals": "accept",
     }
     goes_with = {"deployment": "FLEETGATE_BUILD_ID", "build_id": "FLEETGATE_DEPLOYMENT"}

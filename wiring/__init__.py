@@ -5,7 +5,7 @@ Decides nothing about a rollout. Must not import `starter` or `deploy`.
 
 from wiring.leading import Part, Surroundings
 from wiring.parts import MANAGER, parts_of
-from wiring.settings import PlacementKind, Role, Settings, Upgrade, problems
+from wiring.settings import PlacementKind, Role, Settings, Snapshots, Upgrade, problems
 
 __all__ = [
     "MANAGER",
@@ -13,6 +13,7 @@ __all__ = [
     "PlacementKind",
     "Role",
     "Settings",
+    "Snapshots",
     "Surroundings",
     "Upgrade",
     "parts_of",

@@ -19,7 +19,7 @@ from telemetry import TemporalMetrics, Tracing, start_tracing
 from wiring import temporal
 from wiring.fencing import fenced
 from wiring.leading import LedPart, Make, Part, Seat, Surroundings
-from wiring.settings import PlacementKind, Role, Settings
+from wiring.settings import PlacementKind, Role, Settings, Snapshots
 
 MANAGER: Final = "fleetgate"
 """Field manager of what the worker writes, where a room has no name of its own."""
@@ -44,7 +44,7 @@ async def parts_of(settings: Settings, around: Surroundings, stack: AsyncExitSta
             parts.append(led(Role.BRIDGE, _bridge(client, caches, settings)))
         parts.append(_Measuring(measured))
     if Role.PLACEMENT in settings.run and settings.placement is PlacementKind.BUILTIN:
-        parts.append(led(Role.PLACEMENT, _placement))
+        parts.append(led(Role.PLACEMENT, _placement(settings)))
     if Role.AGENTS in settings.run:
         parts += await _agents(settings, led)
     return parts
@@ -84,8 +84,13 @@ def _bridge(client: Client, caches: SharedCaches, settings: Settings) -> Make:
     return make
 
 
-def _placement(_: Term, hub: Hub, registry: CollectorRegistry) -> Part:
-    return Placement(hub, settings=PlacementSettings(), registry=registry)
+def _placement(settings: Settings) -> Make:
+    placing = PlacementSettings(snapshot_on_change=settings.snapshots is Snapshots.ON_CHANGE)
+
+    def make(_: Term, hub: Hub, registry: CollectorRegistry) -> Part:
+        return Placement(hub, settings=placing, registry=registry)
+
+    return make
 
 
 async def _agents(settings: Settings, led: Callable[..., LedPart]) -> list[Part]:

@@ -30,6 +30,13 @@ class PlacementKind(StrEnum):
     EXTERNAL = "external"
 
 
+class Snapshots(StrEnum):
+    """When the content of a placement whose strategy is External is stored."""
+
+    ON_CHANGE = "on-change"
+    BY_RUNS = "by-runs"
+
+
 class Upgrade(StrEnum):
     """When a run moves to a newer build of the worker."""
 
@@ -46,6 +53,9 @@ class Settings(BaseModel):
     """Which parts this process does; all by default, since one process serves a small fleet."""
     placement: PlacementKind = PlacementKind.BUILTIN
     """`external` leaves snapshots, bindings and Works to another system such as KubeFleet."""
+    snapshots: Snapshots = Snapshots.ON_CHANGE
+    """When the content of a placement for update runs becomes a resource snapshot: soon after it
+    changed, or only when a run that names no snapshot begins (`by-runs`), as KubeFleet has it."""
     kubeconfig: Path | None = None
     """How to reach the hub; by default KUBECONFIG, or the pod's service account."""
     context: str | None = None

@@ -255,7 +255,7 @@ async def test_10_3_a_wait_that_is_over_while_stopped_counts_after_the_resume(
     world: World,
 ) -> None:
     """Decision 5: the time spent stopped counts."""
-    wait = round(patience(2))
+    wait = round(patience(4))
     run = await in_flight(world, "a", afterStageTasks=[timed_wait(f"{wait}s")])
     await world.report("a")
     await run.comes_to(Says.RUN_WAITING_AFTER, stage="one")
@@ -268,7 +268,7 @@ async def test_10_3_a_wait_that_is_over_while_stopped_counts_after_the_resume(
 
 
 async def test_decision_5_a_wait_keeps_its_start_across_stop_and_run(world: World) -> None:
-    wait = round(patience(2))
+    wait = round(patience(4))
     run = await in_flight(world, "a", afterStageTasks=[timed_wait(f"{wait}s")])
     await world.report("a")
     await run.comes_to(Says.RUN_WAITING_AFTER, stage="one")
