@@ -13,8 +13,14 @@ class ExitCode(IntEnum):
     FAILED = 1
     USAGE = 2
     NOT_FOUND = 3
-    WAITING = 4
-    """A person has to act; only of `run watch --until gate`."""
+    GATE = 4
+    """An approval is open; like the next two only of `run watch --until gate`."""
+    STOPPED = 5
+    """The run is stopped, or planned and not started: it goes on when a person says so."""
+    STUCK = 6
+    """Clusters take longer than they should."""
+    LATE = 7
+    """`run watch --timeout` is over, the run is not."""
 
 
 class Failure(Exception):  # noqa: N818 - said to people, who read "error:" in front of it

@@ -110,11 +110,6 @@ class RunView:
         return self.phase in {Phase.PLANNED, Phase.STOPPED} and not asked
 
     @property
-    def needs_person(self) -> bool:
-        """Whether a person must act before it gets on."""
-        return self.to_be_started or bool(self.gates.approvals)
-
-    @property
     def deciding(self) -> Condition | None:
         """The condition that says most about where the run is."""
         order = (ConditionType.SUCCEEDED, ConditionType.PROGRESSING, ConditionType.INITIALIZED)

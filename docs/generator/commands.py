@@ -12,7 +12,10 @@ _EXIT_CODES = (
     ("1", "failed: the text says why and what to do"),
     ("2", "wrong usage: a flag, an argument or a kubeconfig"),
     ("3", "not found"),
-    ("4", "a person has to act: a gate is closed, a run is planned or stopped"),
+    ("4", "an approval is open; as 5 and 6 only of `run watch --until gate`"),
+    ("5", "the run is stopped, or planned and not started"),
+    ("6", "the run is stuck"),
+    ("7", "the run is not over after the `--timeout` of `run watch`"),
     ("130", "interrupted with Ctrl-C"),
 )
 

@@ -41,7 +41,7 @@ async def resume(tale: Tale) -> None:
     tale.teller.step("Go on where it was", "`watch` follows a run; here until a person must act.")
     await tale.do(deeds.fleetgate("run", "start", name))
     await tale.do(
-        deeds.fleetgate("run", "watch", name, "--exit-on-gate", live=True), code=ExitCode.WAITING
+        deeds.fleetgate("run", "watch", name, "--exit-on-gate", live=True), code=ExitCode.GATE
     )
     await tale.do(deeds.fleetgate("approve", name, "canary", "--before", "--comment", "looks good"))
     await tale.do(deeds.fleetgate("run", "watch", name, live=True))

@@ -15,7 +15,7 @@ class Until(StrEnum):
     """How far a run is watched."""
 
     GATE = "gate"
-    """To its end, but no further than where a person must act."""
+    """To its end, but no further than where a person must act, or clusters are stuck."""
     SUCCEEDED = "succeeded"
     """To its end, which has to be a good one."""
     FINISHED = "finished"
@@ -27,4 +27,13 @@ def exit_code(view: RunView, until: Until) -> ExitCode | None:
     if view.phase in phases.ENDED:
         good = view.phase is Phase.SUCCEEDED or until is Until.FINISHED
         return ExitCode.DONE if good else ExitCode.FAILED
-    return ExitCode.WAITING if until is Until.GATE and view.needs_person else None
+    return _held_up(view) if until is Until.GATE else None
+
+
+def _held_up(view: RunView) -> ExitCode | None:
+    """Why the run does not get on by itself, or None if it does."""
+    if view.to_be_started:
+        return ExitCode.STOPPED
+    if view.gates.approvals:
+        return ExitCode.GATE
+    return ExitCode.STUCK if view.phase is Phase.STUCK else None

@@ -1,8 +1,8 @@
 """`fleetgate run watch`."""
 
 import asyncio
-from contextlib import aclosing
-from datetime import UTC, datetime
+from contextlib import aclosing, suppress
+from datetime import UTC, datetime, timedelta
 
 import click
 
@@ -13,6 +13,7 @@ from starter import output, views, words
 from starter.completion import live
 from starter.failures import ExitCode, Failure
 from starter.helping import examples
+from starter.patience import Duration
 from starter.run import earlier, following
 from starter.run.board import Sighting
 from starter.run.reading import read
@@ -27,6 +28,7 @@ from starter.views import RunView
         "fleetgate run watch example-run",
         "fleetgate run watch example-run && echo done",
         "fleetgate run watch example-run --until gate; test $? -eq 4 && ./ask-for-approval",
+        "fleetgate run watch example-run --timeout 30m",
     )
 )
 @click.argument("name", shell_complete=live.runs)
@@ -36,35 +38,46 @@ from starter.views import RunView
     help="How far to watch  [default: succeeded].",
 )
 @click.option("--exit-on-gate", is_flag=True, help="The same as --until gate.")
+@click.option(
+    "--timeout",
+    type=Duration(),
+    metavar="DURATION",
+    help="How long to watch, such as 30m; then exit code 7.  [default: without end]",
+)
 @target_options
-def watch(target: Target, name: str, until: str | None, exit_on_gate: bool) -> int:
+def watch(
+    target: Target, name: str, until: str | None, exit_on_gate: bool, timeout: timedelta | None
+) -> int:
     """Follow a run until it ends: stages, clusters in flight, gates, and how long it still takes.
 
     On a terminal a live screen, elsewhere one line for each change; the last line says how the run
     is. Goes on when the hub was away.
 
     Exit code 0 when the run succeeded, 1 when it failed, 3 when it was deleted. With --until gate
-    also 4, as soon as a person must act: an approval is open, or the run is stopped, or planned but
-    not started. With --until finished 0, however the run ended.
+    also, as soon as it does not get on by itself: 4 at an open approval, 5 when it is stopped, or
+    planned but not started, 6 when it is stuck. With --until finished 0, however the run ended.
     """
     if exit_on_gate and until not in {None, Until.GATE}:
         raise click.UsageError(f"--exit-on-gate means --until gate, not --until {until}")
     wanted = Until.GATE if exit_on_gate else Until(until or Until.SUCCEEDED)
-    return asyncio.run(_watch(target, name, wanted))
+    return asyncio.run(_watch(target, name, wanted, timeout))
 
 
-async def _watch(target: Target, name: str, until: Until) -> int:
+async def _watch(target: Target, name: str, until: Until, patience: timedelta | None) -> int:
+    limit = patience.total_seconds() if patience else None
     async with await target.connect() as hub:
         run = await read(hub, target, name)
-        lengths = await earlier.durations(hub, target, views.of(run))
-        with screen(output.console()) as shown:
+        view, code = views.of(run), ExitCode.LATE
+        lengths = await earlier.durations(hub, target, view)
+        with screen(output.console()) as shown, suppress(TimeoutError):
             versions = following.versions(hub, target, run, trouble=shown.trouble)
-            async with aclosing(versions):
+            async with asyncio.timeout(limit), aclosing(versions):
                 async for version in versions:
                     view = views.of(version)
                     shown.show(Sighting(version, view, lengths))
-                    code = await _exit_code(hub, target, view, until)
-                    if code is not None:
+                    ended = await _exit_code(hub, target, view, until)
+                    if ended is not None:
+                        code = ended
                         break
                 else:
                     raise Failure(f"run {name} was deleted", exit_code=ExitCode.NOT_FOUND)
@@ -74,7 +87,7 @@ async def _watch(target: Target, name: str, until: Until) -> int:
 
 async def _exit_code(hub: Hub, target: Target, view: RunView, until: Until) -> ExitCode | None:
     code = exit_code(view, until)
-    if code is ExitCode.WAITING and not view.to_be_started and await _is_given(hub, target, view):
+    if code is ExitCode.GATE and await _is_given(hub, target, view):
         return None
     return code
 

@@ -38,7 +38,7 @@ def complaints(typed: list[tuple[Step, Printed]]) -> Iterator[str]:
 
 def _good_codes(step: Step) -> set[int]:
     # By the second a run says that it waits for a person.
-    return {ExitCode.DONE, ExitCode.WAITING} if "--until gate" in step.command else {ExitCode.DONE}
+    return {ExitCode.DONE, ExitCode.GATE} if "--until gate" in step.command else {ExitCode.DONE}
 
 
 def _followers(typed: list[tuple[Step, Printed]]) -> list[str]:

@@ -38,15 +38,15 @@ def asking(name: str) -> Json:
 @pytest.mark.parametrize(
     ("moment", "state", "codes"),
     [
-        ("planned", "Initialize", [4, None, None]),
+        ("planned", "Initialize", [5, None, None]),
         ("planned", "Run", [None, None, None]),
         ("first-cluster-in-flight", "Run", [None, None, None]),
         ("timed-wait", "Run", [None, None, None]),
-        ("stuck", "Run", [None, None, None]),
+        ("stuck", "Run", [6, None, None]),
         (GATE, "Run", [4, None, None]),
-        ("stopped", "Stop", [4, None, None]),
+        ("stopped", "Stop", [5, None, None]),
         ("stopped", "Run", [None, None, None]),
-        ("stopped-at-gate", "Stop", [4, None, None]),
+        ("stopped-at-gate", "Stop", [5, None, None]),
         ("succeeded", "Run", [0, 0, 0]),
         ("preempted", "Run", [1, 1, 0]),
         ("initialization-failed", "Run", [1, 1, 0]),
@@ -67,7 +67,7 @@ async def test_until_a_gate_it_ends_where_a_person_is_needed(run: RunOnHub) -> N
     await run.ask()
     for option in (["--until", "gate"], ["--exit-on-gate"]):
         typed = await run.type("run", "watch", run.name, *option)
-        assert typed.code == ExitCode.WAITING, typed.err
+        assert typed.code == ExitCode.GATE, typed.err
         last = typed.out.splitlines()[-1]
         assert last == f"run {run.name}: waiting for approval before stage canary"
 
@@ -100,6 +100,15 @@ async def test_until_finished_a_failure_is_as_good_as_a_success(run: RunOnHub) -
     assert succeeded.code == ExitCode.FAILED
 
 
+async def test_a_watch_ends_when_its_time_is_over(run: RunOnHub) -> None:
+    await run.create("stuck")
+    typed = await run.type("run", "watch", run.name, "--timeout", "1s")
+    assert typed.code == ExitCode.LATE, typed.err
+    assert typed.out.splitlines()[-1].startswith(f"run {run.name}: stuck")
+    unread = await run.type("run", "watch", run.name, "--timeout", "soon")
+    assert unread.code == ExitCode.USAGE
+
+
 async def test_two_wishes_that_contradict_each_other_are_refused(fleetgate: Fleetgate) -> None:
     typed = await fleetgate("run", "watch", "any", "--exit-on-gate", "--until", "finished")
     assert typed.code == ExitCode.USAGE
@@ -116,7 +125,7 @@ async def test_before_its_first_cluster_a_run_is_estimated_by_earlier_ones(
         typed = await run.type("run", "watch", run.name, "--until", "gate")
     finally:
         await before.remove()
-    assert typed.code == ExitCode.WAITING
+    assert typed.code == ExitCode.STOPPED
     assert "0/3 planned, not started; left: about " in typed.out
     assert " plus 2 approvals" in typed.out
 
