@@ -1,7 +1,7 @@
 """`fleetgate run explain`."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -18,6 +18,7 @@ from starter.explain.documents import document
 from starter.explain.explanations import Explanation
 from starter.explain.finding import Found
 from starter.explain.looks import Look
+from starter.explain.reaching import MemberContexts, reach
 from starter.explain.troubles import OnMember
 from starter.helping import examples
 from starter.targets import Output, Target, output_option, target_options
@@ -43,9 +44,19 @@ AT_ONCE: Final = 8
     help="Every run that has not ended, of all namespaces unless -n names one; those that need a "
     "person come first.",
 )
+@click.option(
+    "--member-contexts",
+    "named",
+    type=MemberContexts(),
+    metavar="MEMBER=CONTEXT,…",
+    envvar="FLEETGATE_MEMBER_CONTEXTS",
+    default="",
+    help="Contexts of your kubeconfig by which members are reached, `*=prod-{member}` for all; "
+    "commands then name them  [FLEETGATE_MEMBER_CONTEXTS; default: that of the member's name].",
+)
 @output_option
 @target_options
-def explain(target: Target, name: str | None, everything: bool) -> None:
+def explain(target: Target, name: str | None, everything: bool, named: Mapping[str, str]) -> None:
     """Say why a run is where it is: what it waits for, what is wrong, who must act, what is next.
 
     Reads bindings, Works and members, so that nobody has to. With -o json the same as data:
@@ -53,56 +64,45 @@ def explain(target: Target, name: str | None, everything: bool) -> None:
     """
     if bool(name) == everything:
         raise click.UsageError("name a run, or ask for --all")
-    asyncio.run(_all(target) if everything else _one(target, name or ""))
+    on_member = reach(target, named)
+    asyncio.run(_all(target, on_member) if everything else _one(target, name or "", on_member))
 
 
-async def _one(target: Target, name: str) -> None:
+async def _one(target: Target, name: str, on_member: OnMember) -> None:
     async with await target.connect() as hub:
-        found = await _explained(hub, target, await finding.one(hub, target, name))
+        found = await _explained(hub, await finding.one(hub, target, name), on_member)
     _print([found], target.output, single=True)
 
 
-async def _all(target: Target) -> None:
+async def _all(target: Target, on_member: OnMember) -> None:
     async with await target.connect() as hub:
         runs = await finding.every(hub, target)
         active = [each for each in runs if phases.phase(each.run.status) not in phases.ENDED]
-        found = await _each(hub, target, active)
+        found = await _each(hub, active, on_member)
     if found or target.output not in {Output.TABLE, Output.WIDE}:
         _print(sorted(found, key=explanations.urgency), target.output, single=False)
     else:
         click.echo(_quiet([views.of(each.run) for each in runs]))
 
 
-async def _each(hub: Hub, target: Target, runs: Sequence[Found]) -> list[Explanation]:
+async def _each(hub: Hub, runs: Sequence[Found], on_member: OnMember) -> list[Explanation]:
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def in_turn(each: Found) -> Explanation:
         async with turns:
-            return await _explained(hub, target, each)
+            return await _explained(hub, each, on_member)
 
     return await asyncio.gather(*map(in_turn, runs))
 
 
-async def _explained(hub: Hub, target: Target, found: Found) -> Explanation:
+async def _explained(hub: Hub, found: Found, on_member: OnMember) -> Explanation:
     view = views.of(found.run)
     clusters = [each.name for each in explanations.looked_at(view)]
     evidence = await Collector(hub, found.scope, view).collect(
         clusters[: words.NAMED_AT_MOST], others=clusters[words.NAMED_AT_MOST :]
     )
     look = Look(found.run, view, found.scope, evidence, datetime.now(UTC))
-    return explanations.of(look, on_member=_reach(target))
-
-
-def _reach(target: Target) -> OnMember:
-    """How to reach a member with kubectl: the local fleet's are known, of others only the name."""
-
-    def on_member(cluster: str, arguments: str) -> str:
-        path = target.fleet.kubeconfig(cluster) if target.fleet else None
-        if path and path.exists():
-            return f"kubectl --kubeconfig {path} {arguments}"
-        return f"kubectl {arguments}  # on {cluster}"
-
-    return on_member
+    return explanations.of(look, on_member=on_member)
 
 
 def _quiet(runs: Sequence[RunView]) -> str:

@@ -68,7 +68,10 @@ async def test_a_stuck_run_tells_which_cluster_and_with_which_error(incident: In
     assert "Deployment my-app/web-app: Manifest is not yet available" in told
     assert "cannot pull their image" in told
     assert "Then stage canary:" in told
-    assert f"  kubectl describe deployment web-app -n my-app  # on {cluster}\n" in typed.out
+    assert (
+        f"  kubectl --context <context of {cluster}> describe deployment web-app -n my-app\n"
+        in typed.out
+    )
     assert f"  fleetgate rollback {incident.name}{incident.flag}\n" in typed.out
     above, _, _ = typed.out.partition("Next:")
     assert max(len(line) for line in above.splitlines()) <= 100

@@ -1,0 +1,67 @@
+"""How a person reaches a member with kubectl: never a command that could go to another cluster."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Final
+
+import click
+
+from hub import HubError
+from hub.kubeconfig import contexts
+from starter.explain.troubles import OnMember
+from starter.targets import Target
+
+ALL: Final = "*"
+_MEMBER: Final = "{member}"
+
+
+class MemberContexts(click.ParamType[Mapping[str, str]]):
+    """Which context of the kubeconfig is which member's: `member1=eu,*=prod-{member}`."""
+
+    name = "contexts"
+
+    def convert(
+        self,
+        value: str | Mapping[str, str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Mapping[str, str]:
+        """Read it; wrong usage if it is none."""
+        if not isinstance(value, str):
+            return value
+        pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+        for member, _, context in pairs:
+            if not (member.strip() and context.strip()):
+                self.fail(
+                    f"{value!r}: write MEMBER=CONTEXT,… or *=CONTEXT-OF-{_MEMBER}", param, ctx
+                )
+            if member.strip() == ALL and _MEMBER not in context:
+                self.fail(f"{context!r} is the same for all members: write {_MEMBER}", param, ctx)
+        return {member.strip(): context.strip() for member, _, context in pairs}
+
+
+def reach(target: Target, named: Mapping[str, str]) -> OnMember:
+    """Commands for a member: with the local fleet's kubeconfig, or a context that is the member's.
+
+    Where neither is known the command has a gap, which no shell runs.
+    """
+    served = _contexts(target)
+    kubeconfig = f" --kubeconfig {shlex.quote(str(target.kubeconfig))}" if target.kubeconfig else ""
+
+    def on_member(cluster: str, arguments: str) -> str:
+        path = target.fleet.kubeconfig(cluster) if target.fleet else None
+        if path and path.exists():
+            return f"kubectl --kubeconfig {path} {arguments}"
+        context = named.get(cluster) or named.get(ALL, "").replace(_MEMBER, cluster)
+        if context or cluster in served:
+            return f"kubectl{kubeconfig} --context {shlex.quote(context or cluster)} {arguments}"
+        return f"kubectl --context <context of {cluster}> {arguments}"
+
+    return on_member
+
+
+def _contexts(target: Target) -> list[str]:
+    try:
+        return contexts(target.kubeconfig)
+    except HubError:
+        return []
