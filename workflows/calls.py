@@ -1,8 +1,8 @@
 """How activities are called: their time-outs and retries, each said once, with its reason."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, Final, TypeVar
 
@@ -114,6 +114,30 @@ def waiter(request: Request, answer: type[AnswerT], *, summary: str) -> Activity
         summary=summary,
     )
     return handle
+
+
+async def supervised(
+    work: Coroutine[Any, Any, AnswerT], keepers: Sequence[asyncio.Task[None]]
+) -> AnswerT:
+    """Do the work while keepers do theirs.
+
+    One that fails is a defect, and stops the workflow's task, so that it is seen: without it the
+    run would stand still, or go on unseen.
+    """
+    task = asyncio.create_task(work)
+    at_work = list(keepers)
+    try:
+        while not task.done():
+            await workflow.wait([task, *at_work], return_when=asyncio.FIRST_COMPLETED)
+            for keeper in [each for each in at_work if each.done()]:
+                at_work.remove(keeper)
+                keeper.result()
+        return task.result()
+    finally:
+        # Where it was cancelled, or a keeper failed: nothing of it may go on.
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 def give_up(task: asyncio.Task[Any]) -> None:

@@ -188,12 +188,9 @@ class UpdateRun:
             )
         ]
         try:
-            again = await self._drive_guarded()
-            # Answers and writes first: what is under way does not survive the end.
-            self._rollout.finished = not again
-            await self._flushed()
+            again = await calls.supervised(self._to_end(), keepers)
         except asyncio.CancelledError:
-            await self._cancelled()
+            await calls.supervised(self._cancelled(), keepers)
             raise
         for keeper in keepers:
             keeper.cancel()
@@ -203,6 +200,14 @@ class UpdateRun:
                 initial_versioning_behavior=builds.of_next_execution(),
             )
         return self._outcome()
+
+    async def _to_end(self) -> bool:
+        """Drive until the end of this execution; says whether another one goes on."""
+        again = await self._drive_guarded()
+        # Answers and writes first: what is under way does not survive the end.
+        self._rollout.finished = not again
+        await self._flushed()
+        return again
 
     async def _drive_guarded(self) -> bool:
         """Drive until the end, or until the guard forbids it; says whether to continue as new."""

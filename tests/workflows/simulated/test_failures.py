@@ -1,10 +1,14 @@
 """Runs that cannot begin, and runs that end because of a cluster."""
 
+import pytest
+
 from planning.identity import RunRef
+from planning.runs import run_events
 from planning.runs.facts import ClusterFact
 from planning.runs.phases import Phase
 from tests.planning.run_samples import both_scopes
 from tests.workflows.simulated.conftest import Begin
+from tests.workflows.simulated.sdk_instance import TaskFailedError
 from tests.workflows.simulated.simulated_hub import binding
 from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
 
@@ -162,3 +166,19 @@ def test_a_binding_that_was_replaced_before_its_turn_is_written_under_its_new_na
     run.until_handed_out("b")
     run.wait(1)
     assert run.activities.written["b"].binding == "web-b-again"
+
+
+# -- defects ---------------------------------------------------------------------------------
+
+
+def test_a_keeper_that_fails_is_seen(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = begin(stage("one", "a"), replays=False)
+    run.until_handed_out("a")
+
+    def fail(*_: object, **__: object) -> None:
+        raise LookupError("a defect of a keeper")
+
+    monkeypatch.setattr(run_events, "since", fail)
+    run.report("a")
+    with pytest.raises(TaskFailedError, match="a defect of a keeper"):
+        run.temporal.to_end()
