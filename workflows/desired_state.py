@@ -33,12 +33,16 @@ class DesiredState:
         """The message that it came with."""
         self._refused = ""
         """Why the hub did not take the last wish."""
+        self._early: list[tuple[RunState, ChangeState]] = []
+        """Wishes from before the hub was first looked at."""
 
     # -- wishes ----------------------------------------------------------------------------
 
     def refusal(self, wanted: RunState) -> str | None:
-        """Why a wish cannot be taken; None if it can."""
+        """Why a wish cannot be taken; None if it can, as far as is known."""
         rollout = self._rollout
+        if not (self._knows_hub or rollout.finished):
+            return None
         return lifecycle.refusal(
             rollout.desired, wanted, run=rollout.run.name, ended=rollout.finished
         )
@@ -50,25 +54,42 @@ class DesiredState:
             asked = Steered(by=message.by, comment=message.comment)
             rollout.hear(Spec(message.generation, wanted, asked))
             return
-        if wanted is not rollout.desired and self.refusal(wanted) is None:
+        if not self._knows_hub:
+            self._early.append((wanted, message))
+        elif wanted is not rollout.desired and self.refusal(wanted) is None:
             self._wish, self._message = wanted, message
             by = signatures.of_temporal(message.by)
             rollout.ask(wanted, Steered(by=by, comment=message.comment))
 
     @property
     def is_settled(self) -> bool:
-        """Whether the hub has the last wish."""
-        return self._wish is None
+        """Whether the hub has the last wish, or can take none any more."""
+        over = self._rollout.gone or self._rollout.ledger.closed
+        return self._wish is None and (over or not self._early)
 
     async def settled(self) -> str:
         """Wait until the hub has the last wish; says why if it did not take it."""
         await workflow.wait_condition(lambda: self.is_settled)
+        if self._early:
+            return (
+                lifecycle.refusal(
+                    RunState.RUN, RunState.STOP, run=self._rollout.run.name, ended=True
+                )
+                or ""
+            )
         return self._refused
+
+    @property
+    def _knows_hub(self) -> bool:
+        """Whether it is known in which state the run is to be."""
+        return self._rollout.ledger.generation > 0
 
     # -- keeping ---------------------------------------------------------------------------
 
     async def tell_hub(self) -> None:
         """Write wishes into the run's spec, until cancelled."""
+        await workflow.wait_condition(lambda: self._knows_hub)
+        self._take_early()
         while True:
             await workflow.wait_condition(lambda: self._wish is not None)
             wish, message = self._wish, self._message
@@ -83,6 +104,12 @@ class DesiredState:
             if self._wish is wish:
                 self._wish = None
                 self._rollout.ask(written.state)
+
+    def _take_early(self) -> None:
+        early, self._early = self._early, []
+        for wanted, message in early:
+            self._refused = self.refusal(wanted) or ""
+            self.take(wanted, message)
 
     async def keep_stops(self) -> None:
         """Bring the run to a stop and back, in its status and for all who wait, until cancelled."""

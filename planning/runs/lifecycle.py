@@ -23,10 +23,15 @@ def is_active(run: UpdateRun) -> bool:
 def refusal(current: RunState, wanted: RunState, *, run: str, ended: bool) -> str | None:
     """Why a run cannot be paused or resumed now, and what to do instead; None if it can."""
     if ended:
-        return f"run {run} is over, nothing can be changed; create a new run"
+        return over(run)
     if (current, wanted) == (RunState.INITIALIZE, RunState.STOP):
         return f"run {run} was never started, so there is nothing to stop; start it, or delete it"
     return None
+
+
+def over(run: str) -> str:
+    """Why nothing can be asked of a run any more, and what to do instead."""
+    return f"run {run} is over, nothing can be changed; create a new run"
 
 
 def answer(wanted: RunState, *, run: str, in_flight: int) -> str:

@@ -61,6 +61,33 @@ def test_a_run_that_never_started_cannot_be_paused(begin: Begin) -> None:
     run.until_handed_out("a")
 
 
+@pytest.mark.parametrize("state", [RunState.RUN, RunState.INITIALIZE])
+def test_a_pause_before_the_hub_was_looked_at_counts(begin: Begin, state: RunState) -> None:
+    run = begin(stage("one", "a"), state=state)
+    run.activities.takes["survey"] = 10
+    run.wait(1)
+    sent = run.temporal.send_update("pause", ChangeState(by="alice"))
+    run.wait(60)
+    if state is RunState.INITIALIZE:
+        assert "was never started" in sent.failure
+        assert run.phase is Phase.PLANNED
+    else:
+        assert sent.result(Answer).text == "run v2 is stopped"
+        assert run.phase is Phase.STOPPED
+        assert run.hub.spec.state is RunState.STOP
+    assert run.activities.handed_out == []
+
+
+def test_a_pause_of_a_run_that_cannot_begin_is_answered(begin: Begin) -> None:
+    run = begin(stage("one", "a"))
+    run.hub.exists = False
+    run.activities.takes["survey"] = 10
+    run.wait(1)
+    sent = run.temporal.send_update("pause", ChangeState())
+    run.wait(60)
+    assert sent.failure == "run v2 is over, nothing can be changed; create a new run"
+
+
 # -- clusters in flight --------------------------------------------------------------------
 
 
