@@ -71,12 +71,7 @@ class DesiredState:
         """Wait until the hub has the last wish; says why if it did not take it."""
         await workflow.wait_condition(lambda: self.is_settled)
         if self._early:
-            return (
-                lifecycle.refusal(
-                    RunState.RUN, RunState.STOP, run=self._rollout.run.name, ended=True
-                )
-                or ""
-            )
+            return lifecycle.over(self._rollout.run.name)
         return self._refused
 
     @property
