@@ -167,6 +167,8 @@ def test_probes_service_and_monitor_ask_where_the_worker_answers(values: Json, h
     for monitor in objects.of("ServiceMonitor").values():
         selector = monitor["spec"]["selector"]["matchLabels"]
         assert selector.items() <= service["metadata"]["labels"].items()
+        # Else the namespace of the scraped pod takes the place of that of a run.
+        assert all(each["honorLabels"] for each in monitor["spec"]["endpoints"])
 
 
 def test_replicas_are_spread_over_nodes_and_zones(helm: Helm) -> None:
