@@ -91,9 +91,14 @@ def status(view: View) -> PlacementStatus:
 
 
 def _decided(view: View) -> Condition | None:
-    """The scheduler's verdict, if it speaks of the placement as it is now."""
+    """The scheduler's verdict, if it speaks of the placement as it is now.
+
+    There is none on a list of no clusters.
+    """
     policy = view.policy
     if policy is None or policy.status.observed_crp_generation != view.generation:
+        return None
+    if _names_nothing(policy):
         return None
     found = conditions.find(policy.status.conditions, ConditionType.SCHEDULED)
     if found is None or found.observed_generation != policy.metadata.generation:
@@ -101,22 +106,27 @@ def _decided(view: View) -> Condition | None:
     return found if found.status in ("True", "False") else None
 
 
+def _names_nothing(policy: PolicySnapshot) -> bool:
+    rules = policy.spec.policy
+    if rules is None or rules.placement_type != PlacementType.PICK_FIXED:
+        return False
+    return not rules.cluster_names
+
+
 def _of_clusters(view: View, policy: PolicySnapshot, verdict: Condition) -> PlacementStatus:
     scheduled = Saying(ConditionType.SCHEDULED, verdict.status, verdict.reason, verdict.message)
     entries = list(_picked_entries(view, policy))
     missing = [not_picked(each, _frame(view)) for each in _missing(policy)]
     result = PlacementStatus(placement_statuses=[*entries, *missing])
-    if not entries:
-        result.conditions = _conditions(view, [scheduled])
-        return result
     chain = chain_of(view.placement)
     if view.is_external:
-        index = observed_index(entries)
+        index = observed_index(entries) if entries else ""
         sayings = controlled_by_runs(entries, chain=chain, run=view.scope.run)
     else:
+        # What is selected is known also where no cluster is picked.
         index = next(reversed(list(view.contents)), "")
         sayings = aggregated(entries, chain=chain)
-    result.conditions = _conditions(view, [scheduled, *sayings])
+    result.conditions = _conditions(view, [scheduled, *(sayings if entries else [])])
     if index:
         result.observed_resource_index = index
         result.selected_resources = [_identifier(each) for each in view.contents[index]]

@@ -234,6 +234,19 @@ def test_without_a_picked_cluster_only_scheduled_remains() -> None:
     assert made.placement_statuses == []
 
 
+def test_a_rolling_update_without_a_picked_cluster_lists_what_is_selected() -> None:
+    made = see([], of=placement(strategy="RollingUpdate"))
+    assert said(made) == ["Scheduled True"]
+    assert made.observed_resource_index == "1"
+    assert [each.name for each in made.selected_resources] == ["cm"]
+
+
+def test_a_list_of_no_clusters_is_never_decided() -> None:
+    made = see([], by=policy(placementType="PickFixed", clusterNames=[]))
+    (scheduled,) = made.conditions
+    assert (scheduled.status, scheduled.reason) == ("Unknown", "SchedulePending")
+
+
 @pytest.mark.parametrize(
     ("spec", "listed"),
     [

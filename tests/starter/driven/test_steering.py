@@ -38,7 +38,9 @@ async def test_stopping_waits_for_the_cluster_in_flight(rollout: Rollout) -> Non
     await rollout.update(first)
     typed = await stopping
     assert typed.code == 0, typed.err
-    answer, updated, end = typed.out.splitlines()
+    # On a busy machine the cluster has got stuck in between.
+    answer, *stuck, updated, end = typed.out.splitlines()
+    assert all("stuck" in each for each in stuck)
     assert "1 cluster in flight will be waited for" in answer
     assert updated.startswith(f"one/{first} updated in ")
     assert end == "stopped; 1 of 2 clusters are done"
