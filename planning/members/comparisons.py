@@ -54,12 +54,17 @@ def differences(hub: Json, member: Json) -> list[PatchDetail]:
         hub: the object as it should be.
         member: the object as it is; what it says of a Secret's content is not shown.
     """
-    found = _walk((), comparable(hub), comparable(member))
+    found = _walk((), _each_label(comparable(hub)), _each_label(comparable(member)))
     is_secret = (hub.get("apiVersion"), hub.get("kind")) == ("v1", "Secret")
     return [
         _detail(parts, *values, hidden=is_secret and parts[0] in _SECRET_FIELDS)
         for parts, *values in islice(found, MOST_DETAILS)
     ]
+
+
+def _each_label(body: dict[str, Any]) -> dict[str, Any]:
+    """Have labels compared one by one also with an object that has none."""
+    return body | {"metadata": {field: {} for field in sorted(_MANAGED)} | body["metadata"]}
 
 
 def _said(content: Json) -> dict[str, Any]:

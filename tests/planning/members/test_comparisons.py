@@ -56,6 +56,13 @@ def test_an_equal_value_elsewhere_does_not_hide_a_difference() -> None:
     assert [each["path"] for each in found] == ["/data/a", "/data/b"]
 
 
+def test_a_label_is_a_difference_by_itself_where_the_other_has_none() -> None:
+    bare: Json = {"metadata": {"name": "a"}}
+    labelled = {"metadata": {"name": "a", "labels": {"foo": "bar"}}}
+    assert shown(bare, labelled) == [{"path": "/metadata/labels/foo", "valueInMember": "bar"}]
+    assert shown(labelled, bare) == [{"path": "/metadata/labels/foo", "valueInHub": "bar"}]
+
+
 def test_only_what_people_decide_is_compared() -> None:
     hub = {"metadata": {"name": "a", "labels": {"app": "x"}}, "spec": {"replicas": 1}}
     member: Json = {
