@@ -59,15 +59,15 @@ async def test_8_5_an_approval_taken_back_while_its_acceptance_cannot_be_written
 async def test_8_5_what_was_accepted_earlier_counts_without_being_approved(world: World) -> None:
     await world.place("a")
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))
-    run = f"{world.name}-run"
-    request = f"{run}-before-one"
-    # Without the label, or it would be taken for the request of a run that is gone.
-    await world.hand.ask(request, run=run, stage="one")
+    # A request that is older than the run would be of another run of the name.
+    run = await Run.create(world, state="Initialize")
+    request = run.request("before")
+    await world.hand.ask(request, run=run.name, stage="one")
     accepted = condition("ApprovalAccepted", "True", 1)
     await world.patch_status(world.scope.approval, request, {"conditions": [accepted]})
-    created = await Run.create(world)
-    seen = await created.stage_comes_to(Says.STAGE_STARTED)
-    created.shows(seen, Says.TASK_APPROVED, part=stage_of(seen, 0)["beforeStageTaskStatus"][0])
+    await run.set_state("Run")
+    seen = await run.stage_comes_to(Says.STAGE_STARTED)
+    run.shows(seen, Says.TASK_APPROVED, part=stage_of(seen, 0)["beforeStageTaskStatus"][0])
     await world.delete(world.scope.approval, request)
 
 
