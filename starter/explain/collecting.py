@@ -25,7 +25,7 @@ class Collector:
         self._hub = hub
         self._scope = scope
         self._view = view
-        self._unread: dict[str, None] = {}
+        self._unread: set[str] = set()
 
     async def collect(self, clusters: Sequence[str], *, others: Sequence[str] = ()) -> Evidence:
         """Read what belongs to these clusters and to the approvals that the run waits for.
@@ -42,7 +42,7 @@ class Collector:
             clusters=dict(zip(clusters, looked, strict=True)),
             steps=tuple(troubles.step_text(bindings.get(each)) for each in others),
             approvals={each.metadata.name: each for each in approvals if each},
-            unread=tuple(self._unread),
+            unread=tuple(sorted(self._unread)),
         )
 
     async def _bindings(self) -> dict[str, Binding]:
@@ -89,5 +89,5 @@ class Collector:
         try:
             return await reading
         except Forbidden:
-            self._unread[kind.plural] = None
+            self._unread.add(kind.plural)
             return None

@@ -11,6 +11,7 @@ import aiohttp
 
 from deploy.local import ports
 from tests.support.eventually import eventually, patience
+from tests.support.suspending import suspend
 
 ROOT = Path(__file__).parents[2]
 FAKETIME = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
@@ -64,15 +65,13 @@ class WorkerProcess:
 
     def pause(self) -> None:
         """Have it do nothing, as on a machine that is suspended."""
-        self._signal(signal.SIGSTOP)
+        assert self._process is not None
+        suspend(self._process.pid)
 
     def resume(self) -> None:
         """End the pause."""
-        self._signal(signal.SIGCONT)
-
-    def _signal(self, number: signal.Signals) -> None:
         assert self._process is not None
-        self._process.send_signal(number)
+        self._process.send_signal(signal.SIGCONT)
 
     def _environment(self) -> dict[str, str]:
         shifted = {}

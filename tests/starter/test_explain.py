@@ -223,7 +223,7 @@ async def test_who_may_not_read_works_gets_what_the_binding_says(
     typed = await incident.explain("--kubeconfig", str(reader))
     assert typed.code == 0, typed.err
     assert "Deployment my-app/web-app: Manifest is not yet available" in typed.out
-    assert "You may not read works, memberclusters;" in typed.out
+    assert "You may not read memberclusters, works;" in typed.out
 
 
 # -- all of them -----------------------------------------------------------------------------

@@ -34,6 +34,7 @@ from deploy.local.state import api_server, controllers
 from deploy.local.temporal import temporal
 from hub import Hub
 from tests.support.programs import fleet_here
+from tests.support.suspending import suspend
 
 FOLDER_VARIABLE = "FLEETGATE_TEST_SERVERS"
 """Hands the session's folder from the main process to its workers."""
@@ -322,13 +323,13 @@ class PrivateApiServer:
 
     def pause(self) -> None:
         """Make it fall silent without closing a connection."""
-        self._signal(signal.SIGSTOP)
+        suspend(self._process().pid)
 
     def resume(self) -> None:
         """End the silence."""
-        self._signal(signal.SIGCONT)
+        self._process().send_signal(signal.SIGCONT)
 
-    def _signal(self, number: signal.Signals) -> None:
+    def _process(self) -> psutil.Process:
         running = self._servers.processes.find(self._service.name)
         assert running is not None
-        running.process.send_signal(number)
+        return running.process
