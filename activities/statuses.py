@@ -71,9 +71,14 @@ class StatusActivities:
             except NotFound:
                 return StatusWritten(gone=True)
             except Conflict:
-                return await self._stale(request.run)
+                return _changed(await self._find(request.run))
             except Invalid as refusal:
-                return await self._refused(request.run, version, refusal)
+                # A failed test of the patch and a policy that refuses the status look alike.
+                found = await self._find(request.run)
+                if found and found.metadata.resource_version == version:
+                    await self._tell_refused(request.run, version, refusal)
+                    raise
+                return _changed(found)
 
     async def _patch_status(self, run: RunRef, patch: list[Json]) -> StatusWritten:
         written = await self._hub.patch(
@@ -93,23 +98,9 @@ class StatusActivities:
         found = await self._find(run)
         return found.metadata.resource_version if found else ""
 
-    async def _stale(self, run: RunRef) -> StatusWritten:
-        found = await self._find(run)
-        if found is None:
-            return StatusWritten(gone=True)
-        return StatusWritten(generation=found.metadata.generation)
-
-    async def _refused(self, run: RunRef, version: str, refusal: Invalid) -> StatusWritten:
-        """Tell a patch for another version of the object from a status that is not wanted.
-
-        The API server calls both by one name.
-        """
-        found = await self._find(run)
-        if found is None or found.metadata.resource_version != version:
-            return await self._stale(run)
+    async def _tell_refused(self, run: RunRef, version: str, refusal: Invalid) -> None:
         event = run_events.status_refused(str(refusal), now=datetime.now(UTC))
         await write(self._hub, event, Subject.of(run), key=f"status-refused {version}")
-        raise refusal
 
     @activity.defn(name="set_state")
     async def set_state(self, request: SetState) -> StateSet:
@@ -143,6 +134,13 @@ class StatusActivities:
         if found is None or found["metadata"]["uid"] != run.uid:
             return None
         return UpdateRun.from_wire(found)
+
+
+def _changed(found: UpdateRun | None) -> StatusWritten:
+    """Report that somebody else changed the object before the write, or that it is gone."""
+    if found is None:
+        return StatusWritten(gone=True)
+    return StatusWritten(generation=found.metadata.generation)
 
 
 def _test(path: str, value: str) -> Json:
