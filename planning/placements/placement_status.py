@@ -3,7 +3,7 @@
 contract: placement 7.1 to 7.5
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -61,9 +61,14 @@ class View:
         return self.placement.metadata.generation
 
     @property
+    def newest_index(self) -> str:
+        """Index of the newest content; empty without any."""
+        return next(reversed(list(self.contents)), "")
+
+    @property
     def newest(self) -> str:
         """Name of the master snapshot of the newest content; empty without any."""
-        index = next(reversed(list(self.contents)), "")
+        index = self.newest_index
         return snapshotting.master_name(self.placement.metadata.name, index) if index else ""
 
     @property
@@ -91,9 +96,9 @@ def status(view: View) -> PlacementStatus:
 
 
 def _decided(view: View) -> Condition | None:
-    """The scheduler's verdict, if it speaks of the placement as it is now.
+    """Return the scheduler's verdict on the current generation.
 
-    There is none on a list of no clusters.
+    None while there is no such verdict, and always for a PickFixed policy without cluster names.
     """
     policy = view.policy
     if policy is None or policy.status.observed_crp_generation != view.generation:
@@ -118,19 +123,31 @@ def _of_clusters(view: View, policy: PolicySnapshot, verdict: Condition) -> Plac
     entries = list(_picked_entries(view, policy))
     missing = [not_picked(each, _frame(view)) for each in _missing(policy)]
     result = PlacementStatus(placement_statuses=[*entries, *missing])
-    chain = chain_of(view.placement)
-    if view.is_external:
-        index = observed_index(entries) if entries else ""
-        sayings = controlled_by_runs(entries, chain=chain, run=view.scope.run)
-    else:
-        # What is selected is known also where no cluster is picked.
-        index = next(reversed(list(view.contents)), "")
-        sayings = aggregated(entries, chain=chain)
-    result.conditions = _conditions(view, [scheduled, *(sayings if entries else [])])
-    if index:
+    result.conditions = _conditions(view, [scheduled, *_aggregates(view, entries)])
+    if index := _listed_index(view, entries):
         result.observed_resource_index = index
         result.selected_resources = [_identifier(each) for each in view.contents[index]]
     return result
+
+
+def _aggregates(view: View, entries: list[ClusterPlacementStatus]) -> Iterable[Saying]:
+    """Return what the placement says of all its clusters: nothing if no cluster is picked."""
+    if not entries:
+        return ()
+    chain = chain_of(view.placement)
+    if view.is_external:
+        return controlled_by_runs(entries, chain=chain, run=view.scope.run)
+    return aggregated(entries, chain=chain)
+
+
+def _listed_index(view: View, entries: list[ClusterPlacementStatus]) -> str:
+    """Return the index whose resources the status lists, empty for none.
+
+    A rolling update lists the newest one even if no cluster is picked.
+    """
+    if not view.is_external:
+        return view.newest_index
+    return observed_index(entries) if entries else ""
 
 
 def _frame(view: View) -> Frame:
