@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
+from functools import cache, partial
 from typing import Final
 
 import click
@@ -45,7 +46,7 @@ def reach(target: Target, named: Mapping[str, str]) -> OnMember:
 
     Where neither is known the command has a gap, which no shell runs.
     """
-    served = _contexts(target)
+    contexts_of_target = cache(partial(_contexts, target))
     kubeconfig = f" --kubeconfig {shlex.quote(str(target.kubeconfig))}" if target.kubeconfig else ""
 
     def on_member(cluster: str, arguments: str) -> str:
@@ -53,7 +54,7 @@ def reach(target: Target, named: Mapping[str, str]) -> OnMember:
         if path and path.exists():
             return f"kubectl --kubeconfig {path} {arguments}"
         context = named.get(cluster) or named.get(ALL, "").replace(_MEMBER, cluster)
-        if context or cluster in served:
+        if context or cluster in contexts_of_target():
             return f"kubectl{kubeconfig} --context {shlex.quote(context or cluster)} {arguments}"
         return f"kubectl --context <context of {cluster}> {arguments}"
 
