@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
         Servers.end_abandoned()
         config.stash[_FOLDER] = Servers.make_folder()
         # Servers are written in Go: memory is there, time to collect garbage is not. With more
-        # than one thread, each request wakes threads that look for work in vain: twice the time.
+        # than one thread, idle threads wake up for each request and cost three times its CPU.
         os.environ.setdefault("GOGC", "400")
         os.environ.setdefault("GOMAXPROCS", "1")
         _keep_bytecode(config.stash[_FOLDER] / "bytecode")

@@ -3,17 +3,17 @@
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from temporalio.client import Client
 
-from api.kinds import Kind
-from hub import Hub, Invalid
+from hub import Hub
 from tests.robustness.conftest import Between
 from tests.robustness.rollouts import Rollout, Rollouts
+from tests.support.admission import status_refused
 from tests.support.eventually import eventually
 from tests.support.fault_proxy import REASONS, Faults
 from tests.workflows.runs import workflow_id
@@ -25,11 +25,6 @@ REFUSED = 4
 """Seconds."""
 MOST_EVENTS = 20
 """Of a workflow's history in that time."""
-ADMISSION = "admissionregistration.k8s.io"
-POLICY = Kind(ADMISSION, "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", False)
-POLICY_BINDING = Kind(
-    ADMISSION, "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", False
-)
 CONFLICT = 409
 """The answer after which an engine has to look again, not only to repeat."""
 
@@ -70,46 +65,20 @@ async def test_a_status_that_a_policy_refuses_is_tried_again_in_peace(
         await rollout.finish()
 
 
-@asynccontextmanager
-async def refusing_status(hub: Hub, rollout: Rollout) -> AsyncIterator[None]:
-    """An operator's policy that takes no status of the run."""
-    name = f"{rollout.name}.example.com"
-    kind = rollout.scope.run
-    rule = {
-        "apiGroups": [kind.group],
-        "apiVersions": ["*"],
-        "operations": ["UPDATE"],
-        "resources": [f"{kind.plural}/status"],
-        "resourceNames": [rollout.run],
-    }
-    policy = {
-        "failurePolicy": "Fail",
-        "matchConstraints": {"resourceRules": [rule]},
-        "validations": [{"expression": "false", "message": "not on a Sunday"}],
-    }
-    await hub.apply(POLICY, {"metadata": {"name": name}, "spec": policy})
-    binding = {"policyName": name, "validationActions": ["Deny"]}
-    await hub.apply(POLICY_BINDING, {"metadata": {"name": name}, "spec": binding})
-
-    async def in_force() -> bool:
-        patch = [{"op": "add", "path": "/status/policyObservedClusterCount", "value": 9}]
-        try:
-            await hub.patch(
-                kind,
-                rollout.run,
-                patch,
-                namespace=rollout.placement.namespace,
-                subresource="status",
-                dry_run=True,
-            )
-        except Invalid:
-            return True
-        return False
-
-    await eventually(in_force)
-    yield
-    await hub.delete(POLICY_BINDING, name)
-    await hub.delete(POLICY, name)
+def refusing_status(hub: Hub, rollout: Rollout) -> AbstractAsyncContextManager[None]:
+    """Have the hub refuse every status of the run."""
+    kind, namespace = rollout.scope.run, rollout.placement.namespace
+    patch = [{"op": "add", "path": "/status/policyObservedClusterCount", "value": 9}]
+    trial = partial(
+        hub.patch,
+        kind,
+        rollout.run,
+        patch,
+        namespace=namespace,
+        subresource="status",
+        dry_run=True,
+    )
+    return status_refused(hub, kind, rollout.run, unless="false", trial=trial)
 
 
 async def test_writes_whose_answer_is_lost_are_done_once(

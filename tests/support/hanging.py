@@ -1,4 +1,4 @@
-"""Where an async test hangs that its time limit ends: what each task of the event loop awaits."""
+"""Report what every task awaits when an async test runs into its time limit."""
 
 import asyncio
 from collections.abc import Generator, Iterator
@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 from pytest_asyncio import is_async_test
 
-_RUNNER = "_session_scoped_runner"
+from tests.support.together import RUNNER
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add that to the report of a test that took too long."""
+    """Add the tasks' stacks to the report of a test that timed out."""
     report = yield
     if call.excinfo and call.excinfo.errisinstance(pytest.fail.Exception) and is_async_test(item):
         text = str(call.excinfo.value)
         if text.startswith("Timeout"):
-            runner = item._request.getfixturevalue(_RUNNER)
+            runner = item._request.getfixturevalue(RUNNER)
             report.sections.append(("What the tasks await", _told(runner.get_loop())))
     return report
 

@@ -44,7 +44,8 @@ ALONE: Final = frozenset({"capfd", "caplog", "capsys", "monkeypatch", "recwarn",
 # These keep to one test at a time: they swap streams, handlers and signals of the process.
 _OF_THE_PROCESS: Final = ("capturemanager", "logging-plugin", "runner", "timeout")
 _ENDS_THE_SESSION: Final = (pytest.exit.Exception, KeyboardInterrupt)
-_RUNNER: Final = "_session_scoped_runner"
+RUNNER: Final = "_session_scoped_runner"
+"""Fixture of pytest-asyncio."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -283,7 +284,7 @@ class _Test:
         """Pytest-asyncio's runner, before any greenlet needs it."""
         self._state.stack[self.item] = ([], None)
         try:
-            return self._switch(lambda: self.item._request.getfixturevalue(_RUNNER))
+            return self._switch(lambda: self.item._request.getfixturevalue(RUNNER))
         finally:
             del self._state.stack[self.item]
 
