@@ -18,15 +18,15 @@ WATCHES_PER_KIND = 4
 thirty kinds, and every watch holds a connection."""
 
 WATCHES_AGAIN = 2
-"""Only with so few places left each is watched by itself again: where placements come and go,
-thirty watches would begin anew with each of them."""
+"""A whole-hub watch is split again only when this few places are left. Otherwise some thirty
+watches would restart whenever a placement is created or deleted near the limit."""
 
 Subject = tuple[ScopeName, Key]
 """A placement: its scope and key."""
 
 
 def merge(reads: Iterable[Read], *, running: Container[Read] = ()) -> set[Read]:
-    """The watches that cover all reads, with those that run kept where they may be."""
+    """Return the watches that cover all reads, keeping running whole-hub watches if possible."""
     by_kind: dict[Kind, set[Read]] = {}
     for read in reads:
         by_kind.setdefault(read.kind, set()).add(read)
@@ -84,9 +84,9 @@ class ContentWatches:
             self._adjust()
 
     def objects(self, subject: Subject, read: Read) -> list[Json] | None:
-        """What is there of a read by what the watches tell.
+        """Return the watched objects of a read.
 
-        None where none covers it that has come as far as the placement has seen already.
+        None if no watch covers the read, or if the watch is behind what the placement last saw.
         """
         sight = self._wanted.get(subject)
         seen = sight.newest.get(read.kind, 0) if sight else 0

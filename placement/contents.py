@@ -55,7 +55,7 @@ class Contents:
         self._verdicts: dict[Key, Verdict] = {}
         self._storing: set[Key] = set()
         self._seen: set[Key] = set()
-        """Placements of which nothing has changed but what is watched, since the hub was asked."""
+        """Placements whose next look may use the watches: only watched objects have changed."""
         self.controller = Controller(
             f"content of {stores.scope.placement.kind}", self._reconcile, workers=2
         )
@@ -81,7 +81,7 @@ class Contents:
 
     def _on_placement(self, change: Change) -> None:
         if asked(change.old) != asked(change.new):
-            # What a person made just before, the watches may not have told of yet.
+            # The watches may lag behind objects that were created just before.
             self._seen.discard(change.key)
             self.controller.queue.add(change.key)
 
@@ -94,7 +94,7 @@ class Contents:
         verdict = self._verdicts.get(key)
         is_part_of_latest = verdict is not None and verdict.snapshot == _master_of(key, body)
         if verdict is not None and is_part_of_latest == (change.new is None):
-            # Whoever took it may have seen more than the watches have told of yet.
+            # The watches may lag behind what the author of the snapshot saw.
             self._seen.discard(key)
             self.look_soon(key)
 

@@ -46,7 +46,7 @@ class Read:
 
 @dataclass(slots=True)
 class Sight:
-    """What a selection has seen of the hub; what changes after that is news."""
+    """What a selection read from the hub, to tell later changes from known ones."""
 
     reads: set[Read] = field(default_factory=set)
     """Where it has looked."""
@@ -64,7 +64,7 @@ class Sight:
             self.newest[read.kind] = max(version, self.newest.get(read.kind, 0))
 
     def is_old(self, kind: Kind, key: Key, body: Json | None) -> bool:
-        """Whether the object has been seen as it is, or as it was even later; None: it is gone."""
+        """Return whether this or a newer version was seen; a body of None means deleted."""
         seen = self.versions.get((kind, key))
         if body is None:
             return seen is None
@@ -72,7 +72,7 @@ class Sight:
 
 
 Watched = Callable[[Read], list[Json] | None]
-"""The objects of a read, as far as somebody watches them; None where the hub has to be asked."""
+"""Returns the objects of a read from a watch; None if the hub has to be asked."""
 
 
 def not_watched(_: Read) -> None:

@@ -16,11 +16,11 @@ class ExitCode(IntEnum):
     GATE = 4
     """An approval is open; like the next two only of `run watch --until gate`."""
     STOPPED = 5
-    """The run is stopped, or planned and not started: it goes on when a person says so."""
+    """The run is stopped, or planned and not started."""
     STUCK = 6
     """Clusters take longer than they should."""
     LATE = 7
-    """`run watch --timeout` is over, the run is not."""
+    """`run watch --timeout` expired before the run ended."""
 
 
 class Failure(Exception):  # noqa: N818 - said to people, who read "error:" in front of it

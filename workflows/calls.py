@@ -119,10 +119,9 @@ def waiter(request: Request, answer: type[AnswerT], *, summary: str) -> Activity
 async def supervised(
     work: Coroutine[Any, Any, AnswerT], keepers: Sequence[asyncio.Task[None]]
 ) -> AnswerT:
-    """Do the work while keepers do theirs.
+    """Return the result of the work, and fail the workflow task if a keeper fails meanwhile.
 
-    One that fails is a defect, and stops the workflow's task, so that it is seen: without it the
-    run would stand still, or go on unseen.
+    A failed keeper is a defect: unnoticed, the run would hang or go on without its status.
     """
     task = asyncio.create_task(work)
     at_work = list(keepers)
@@ -134,7 +133,7 @@ async def supervised(
                 keeper.result()
         return task.result()
     finally:
-        # Where it was cancelled, or a keeper failed: nothing of it may go on.
+        # Cancelled, or a keeper failed: do not leave the work running.
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task

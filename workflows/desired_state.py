@@ -34,7 +34,7 @@ class DesiredState:
         self._refused = ""
         """Why the hub did not take the last wish."""
         self._early: list[tuple[RunState, ChangeState]] = []
-        """Wishes from before the hub was first looked at."""
+        """Wishes that arrived before the first survey of the hub."""
 
     # -- wishes ----------------------------------------------------------------------------
 
@@ -76,7 +76,7 @@ class DesiredState:
 
     @property
     def _knows_hub(self) -> bool:
-        """Whether it is known in which state the run is to be."""
+        """Whether the desired state has been read from the hub."""
         return self._rollout.ledger.generation > 0
 
     # -- keeping ---------------------------------------------------------------------------

@@ -202,7 +202,7 @@ class UpdateRun:
         return self._outcome()
 
     async def _to_end(self) -> bool:
-        """Drive until the end of this execution; says whether another one goes on."""
+        """Drive this execution to its end; return whether to continue as new."""
         again = await self._drive_guarded()
         # Answers and writes first: what is under way does not survive the end.
         self._rollout.finished = not again
@@ -268,7 +268,7 @@ class UpdateRun:
         await self._flushed()
 
     async def _flushed(self) -> None:
-        """Wait until nobody waits for an answer, and the hub has everything."""
+        """Wait until all handlers have answered and the hub has every write."""
         # Between the condition becoming true and this resuming, a message may arrive: ask again.
         while not self._is_clean():
             await workflow.wait_condition(self._is_clean)

@@ -15,7 +15,7 @@ _EXIT_CODES = (
     ("4", "an approval is open; as 5 and 6 only of `run watch --until gate`"),
     ("5", "the run is stopped, or planned and not started"),
     ("6", "the run is stuck"),
-    ("7", "the run is not over after the `--timeout` of `run watch`"),
+    ("7", "`run watch --timeout` expired before the run ended"),
     ("130", "interrupted with Ctrl-C"),
 )
 

@@ -63,7 +63,7 @@ def differences(hub: Json, member: Json) -> list[PatchDetail]:
 
 
 def _each_label(body: dict[str, Any]) -> dict[str, Any]:
-    """Have labels compared one by one also with an object that has none."""
+    """Add empty labels and annotations, so that they are compared one by one."""
     return body | {"metadata": {field: {} for field in sorted(_MANAGED)} | body["metadata"]}
 
 

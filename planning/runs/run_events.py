@@ -101,10 +101,10 @@ def adopted(status: UpdateRunStatus, *, now: datetime) -> Event:
 
 
 def status_refused(why: str, *, now: datetime) -> Event:
-    """The API server does not take what the run has to say of itself."""
+    """Return the event for a status that the API server refuses."""
     text = (
-        "The status of this run is not up to date, because the API server refuses it; it is tried "
-        f"again every few seconds, and nothing is lost: {why}"
+        "The status of this run is out of date because the API server refuses the update; "
+        f"fleetgate retries every few seconds and loses nothing: {why}"
     )
     return Event(type=WARNING, reason="StatusRefused", message=text, at=now)
 

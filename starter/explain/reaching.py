@@ -1,4 +1,4 @@
-"""How a person reaches a member with kubectl: never a command that could go to another cluster."""
+"""kubectl commands for a member, which never run against another cluster."""
 
 import shlex
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _MEMBER: Final = "{member}"
 
 
 class MemberContexts(click.ParamType[Mapping[str, str]]):
-    """Which context of the kubeconfig is which member's: `member1=eu,*=prod-{member}`."""
+    """Maps members to contexts of the kubeconfig: `member1=eu,*=prod-{member}`."""
 
     name = "contexts"
 
@@ -42,9 +42,10 @@ class MemberContexts(click.ParamType[Mapping[str, str]]):
 
 
 def reach(target: Target, named: Mapping[str, str]) -> OnMember:
-    """Commands for a member: with the local fleet's kubeconfig, or a context that is the member's.
+    """Return a function that writes kubectl commands for a member.
 
-    Where neither is known the command has a gap, which no shell runs.
+    They use the local fleet's kubeconfig or the member's context. If neither is known, the command
+    has a placeholder that a shell refuses to run.
     """
     contexts_of_target = cache(partial(_contexts, target))
     kubeconfig = f" --kubeconfig {shlex.quote(str(target.kubeconfig))}" if target.kubeconfig else ""

@@ -31,7 +31,7 @@ def exit_code(view: RunView, until: Until) -> ExitCode | None:
 
 
 def _held_up(view: RunView) -> ExitCode | None:
-    """Why the run does not get on by itself, or None if it does."""
+    """Return why the run makes no progress by itself, None if it does."""
     if view.to_be_started:
         return ExitCode.STOPPED
     if view.gates.approvals:

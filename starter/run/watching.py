@@ -54,7 +54,7 @@ def watch(
     is. Goes on when the hub was away.
 
     Exit code 0 when the run succeeded, 1 when it failed, 3 when it was deleted. With --until gate
-    also, as soon as it does not get on by itself: 4 at an open approval, 5 when it is stopped, or
+    also, as soon as it makes no progress by itself: 4 at an open approval, 5 when it is stopped, or
     planned but not started, 6 when it is stuck. With --until finished 0, however the run ended.
     """
     if exit_on_gate and until not in {None, Until.GATE}:

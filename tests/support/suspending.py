@@ -1,4 +1,4 @@
-"""Having a process do nothing for a while."""
+"""Suspend a process."""
 
 import signal
 
@@ -8,9 +8,9 @@ from tests.support.eventually import wait
 
 
 def suspend(pid: int) -> None:
-    """Stop a process, and wait until all of its threads stand still.
+    """Send SIGSTOP and wait until all threads have stopped.
 
-    On a busy machine the signal takes a while to reach them, in which they answer.
+    On a busy machine some threads keep answering for a moment after the signal.
     """
     process = psutil.Process(pid)
     process.send_signal(signal.SIGSTOP)
