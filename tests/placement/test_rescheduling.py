@@ -105,12 +105,14 @@ async def test_a_member_whose_heartbeat_comes_back_is_picked(world: World) -> No
 
 @pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
 async def test_a_member_that_falls_silent_is_said_to_be_away(world: World) -> None:
-    # Eligible for five more seconds; nobody will tell when they are over.
     member = await world.join("a", online=False)
     await taint(world, member, "gpu")
-    await world.beat(member, silent=295)
+    await world.beat(member)
     await world.place()
     await refused(world, member, "cannot be tolerated")
+
+    # Eligible for three more seconds; nobody will tell when they are over.
+    await world.beat(member, silent=297)
 
     await refused(world, member, "no recent heartbeat signals (last received 5.0")
 
