@@ -3,10 +3,11 @@
 import asyncio
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,19 @@ PACE = Pace(
     hold=timedelta(milliseconds=2500),
     attempt=timedelta(seconds=1),
     retry=timedelta(milliseconds=200),
+    give_back=timedelta(minutes=1),
 )
-SLOW = replace(PACE, lasting=timedelta(seconds=60), hold=timedelta(seconds=50))
+"""For tests in which a Lease runs out. On a machine that stands still for seconds it may do so at
+any time: then whoever leads stops, and may begin again."""
+SLOW = replace(
+    PACE,
+    lasting=timedelta(seconds=60),
+    hold=timedelta(seconds=50),
+    attempt=timedelta(seconds=30),
+)
 """Nobody waits for such a Lease to run out in a test."""
+STEADY = replace(PACE, lasting=timedelta(seconds=15), hold=timedelta(seconds=14))
+"""Renewed in time even when the machine stands still for ten seconds; a test can outlast it."""
 
 
 class Candidate:
@@ -77,6 +88,9 @@ class Candidate:
     async def standing_by(self, leader: str) -> None:
         await eventually(lambda: self.standings[-1:] == [Standing(leads=False, leader=leader)])
 
+    async def seen_the_lease(self) -> None:
+        await eventually(lambda: bool(self.standings))
+
     async def write(self, name: str) -> Json:
         """Write something as the work of the last term would."""
         assert self.term is not None
@@ -116,14 +130,22 @@ async def seen(hub: Hub, unique: str) -> AsyncIterator[Cache]:
 
 
 async def one_behind_the_other(
-    candidate: NewCandidate, *, pace: Pace = PACE
+    candidate: NewCandidate,
 ) -> tuple[list[str], Candidate, Candidate]:
     """What happens to both, the one that leads, and the one that stands by."""
-    first = candidate("a", pace=pace)
+    first = candidate("a", pace=SLOW)
     await first.leading()
-    second = candidate("b", pace=pace, story=first.story)
+    second = candidate("b", pace=SLOW, story=first.story)
     await second.standing_by("a")
     return first.story, first, second
+
+
+def takes_turns(story: list[str]) -> bool:
+    """Whether each one ended before the next one began."""
+    begun, ended = story[::2], story[1::2]
+    return begun == [f"{each.split()[0]} begins" for each in begun] and ended == [
+        each.replace("begins", "ends") for each in begun[: len(ended)]
+    ]
 
 
 def spec(cache: Cache) -> Json:
@@ -149,10 +171,10 @@ async def leave(hub: Hub, name: str, holder: str, **others: Any) -> None:
 async def test_the_first_one_leads_and_the_lease_tells_who_since_when(
     candidate: NewCandidate, seen: Cache
 ) -> None:
-    await candidate("a").leading()
+    await candidate("a", pace=SLOW).leading()
     await until(seen, lambda: bool(spec(seen)))
     assert spec(seen)["holderIdentity"] == "a"
-    assert spec(seen)["leaseDurationSeconds"] == 4
+    assert spec(seen)["leaseDurationSeconds"] == 60
     assert spec(seen)["leaseTransitions"] == 0
     acquired = spec(seen)["acquireTime"]
 
@@ -163,14 +185,20 @@ async def test_the_first_one_leads_and_the_lease_tells_who_since_when(
 async def test_nobody_else_leads_while_the_lease_is_renewed(
     candidate: NewCandidate, seen: Cache
 ) -> None:
-    first = candidate("a")
+    first = candidate("a", pace=STEADY)
     await first.leading()
-    second = candidate("b")
+    second = candidate("b", pace=STEADY)
     await second.standing_by("a")
 
-    await _renewed(seen, times=12)  # That is longer than the Lease lasts.
-    assert first.leads.is_set()
+    over = datetime.now(UTC) + STEADY.lasting + timedelta(seconds=1)
+    await until(seen, lambda: _renewed_at(seen) > over)
+    assert first.story == ["a begins"]
     assert second.story == []
+
+
+def _renewed_at(seen: Cache) -> datetime:
+    """When the Lease was renewed; long ago while there is none."""
+    return datetime.fromisoformat(spec(seen).get("renewTime", "2000-01-01T00:00:00Z"))
 
 
 async def _renewed(seen: Cache, *, times: int) -> None:
@@ -204,7 +232,7 @@ async def test_of_many_that_begin_together_one_leads_at_a_time_and_each_has_its_
 async def test_who_ends_gives_the_lease_back_and_the_next_one_leads_at_once(
     candidate: NewCandidate, seen: Cache
 ) -> None:
-    story, first, second = await one_behind_the_other(candidate, pace=SLOW)
+    story, first, second = await one_behind_the_other(candidate)
     await first.end()
     await second.leading()
     assert story == ["a begins", "a ends", "b begins"]
@@ -226,10 +254,9 @@ async def test_a_lease_that_has_not_moved_for_its_time_is_taken(
     hub: Hub, unique: str, candidate: NewCandidate, seen: Cache
 ) -> None:
     await leave(hub, unique, "somewhere-else", leaseDurationSeconds=2)
-    second = candidate("b")
-    await second.standing_by("somewhere-else")
-    assert second.story == []
-    await second.leading()
+    begun = time.monotonic()
+    await candidate("b", pace=SLOW).leading()
+    assert time.monotonic() - begun >= 2
     await until(seen, lambda: spec(seen)["leaseTransitions"] == 3)
 
 
@@ -288,16 +315,19 @@ async def test_who_is_not_named_in_the_lease_any_more_stops_at_once(
 async def test_a_lease_given_away_by_hand_is_taken_when_its_holder_must_have_stopped(
     hub: Hub, unique: str, candidate: NewCandidate, named: str
 ) -> None:
-    story, _, _ = await one_behind_the_other(candidate)
+    first = candidate("a")
+    await first.leading()
+    second = candidate("b", story=first.story)
+    await second.seen_the_lease()
     await edit(hub, unique, holderIdentity=named)
-    await eventually(lambda: len(story) == 3)
-    assert story[:2] == ["a begins", "a ends"]
+    await eventually(lambda: len(first.story) >= 3)
+    assert takes_turns(first.story)
 
 
 async def test_a_deleted_lease_is_made_again(
     hub: Hub, unique: str, candidate: NewCandidate, seen: Cache
 ) -> None:
-    story, _, _ = await one_behind_the_other(candidate, pace=SLOW)
+    story, _, _ = await one_behind_the_other(candidate)
     await hub.delete(LEASE, unique, namespace=HOME)
     await eventually(lambda: len(story) == 3)
     # The other one cannot know that the first has stopped.
@@ -308,14 +338,14 @@ async def test_a_deleted_lease_is_made_again(
 async def test_other_edits_change_nothing_and_stay(
     hub: Hub, unique: str, candidate: NewCandidate, seen: Cache
 ) -> None:
-    first = candidate("a")
+    first = candidate("a", pace=SLOW)
     await first.leading()
     changes = {"renewTime": None, "leaseDurationSeconds": 77}
     await hub.patch(
         LEASE, unique, {"metadata": {"labels": {"team": "x"}}, "spec": changes}, namespace=HOME
     )
     await until(seen, lambda: seen.items()[0]["metadata"].get("labels") == {"team": "x"})
-    await until(seen, lambda: spec(seen)["leaseDurationSeconds"] == 4)
+    await until(seen, lambda: spec(seen)["leaseDurationSeconds"] == 60)
     assert seen.items()[0]["metadata"]["labels"] == {"team": "x"}
     assert first.story == ["a begins"]
 
@@ -352,12 +382,13 @@ async def test_who_cannot_renew_stops_before_another_one_begins(
         proxied, proxy = await stack.enter_async_context(behind_proxy(private_api_server, tmp_path))
         first = candidate("a", of=proxied, story=story)
         await first.leading()
-        second = candidate("b", of=direct, story=story)
-        await second.standing_by("a")
+        second = candidate("b", of=direct, pace=SLOW, story=story)
+        await second.seen_the_lease()
 
         proxy.faults = faults
         await second.leading()
-        assert story == ["a begins", "a ends", "b begins"]
+        assert takes_turns(story)
+        assert story[-2:] == ["a ends", "b begins"]
         with pytest.raises(Fenced):
             await first.write("too-late")
 
@@ -395,13 +426,20 @@ async def test_who_led_before_the_api_server_went_away_leads_again_when_it_is_ba
         await private_api_server.stop()
         await first.stopped()
         await private_api_server.start()
-        await first.leading()
-        assert (await first.write("again"))["metadata"]["name"] == "again"
+
+        async def write() -> Json | None:
+            await first.leading()
+            try:
+                return await first.write("again")
+            except Fenced:
+                return None  # Its term was over again.
+
+        assert (await eventually(write))["metadata"]["name"] == "again"
         await first.end()
 
 
 async def test_a_write_of_the_one_that_leads_passes_its_fence(candidate: NewCandidate) -> None:
-    first = candidate("a")
+    first = candidate("a", pace=SLOW)
     await first.leading()
     assert (await first.write(first.identity))["metadata"]["name"] == first.identity
 
