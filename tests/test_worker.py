@@ -196,6 +196,8 @@ async def test_a_busy_address_is_refused_before_anything_begins() -> None:
 
 Start = Callable[..., subprocess.Popen[str]]
 
+UNANSWERED = "lease {} could not be given back, so others wait until it runs out: no answer in time"
+
 
 @pytest.fixture(scope="module")
 async def own_kubeconfig(servers: Servers) -> AsyncIterator[Path]:
@@ -265,7 +267,10 @@ async def test_a_worker_is_ready_stays_and_ends_in_peace(
     assert messages.count("ready") == messages.count("stopping") == 1
     async with await Hub.connect(own_kubeconfig) as hub:
         leases = (await hub.list(LEASE, namespace="default")).items
-    assert {each["spec"]["holderIdentity"] for each in leases} <= {""}
+    kept = [each["metadata"]["name"] for each in leases if each["spec"]["holderIdentity"]]
+    # A worker does not wait for long for a hub that does not answer.
+    excused = [name for name in kept if UNANSWERED.format(name) in messages]
+    assert kept == excused
     assert leases or parts == "engine"
 
 
