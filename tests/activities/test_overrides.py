@@ -1,7 +1,6 @@
 """Finding the overrides of a snapshot, cluster by cluster (contract: update-runs 7.8)."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +9,9 @@ from temporalio.exceptions import ApplicationError
 from activities.requests import FindSnapshot
 from activities.snapshots import SnapshotActivities
 from api.kinds import CONFIG_MAP, NAMESPACE
-from hub import Hub
+from hub import Hub, Limits, kubeconfig
+from hub.requests import Request
 from tests.activities.content import Content
-from tests.support.eventually import eventually
 from tests.support.hand_overrides import (
     EVERYWHERE,
     OVERRIDES_OF_ALL,
@@ -21,6 +20,7 @@ from tests.support.hand_overrides import (
     by_name,
     selector,
 )
+from tests.support.interrupted import Interrupted
 
 pytestmark = OVERRIDES_OF_ALL
 
@@ -45,13 +45,6 @@ async def refusal(snapshots: SnapshotActivities, request: FindSnapshot) -> str:
     assert caught.value.type == "InitializationError"
     assert caught.value.non_retryable
     return caught.value.message
-
-
-def _requests(hub: Hub) -> Callable[[], Awaitable[int]]:
-    async def count() -> int:
-        return hub.requests.total()
-
-    return count
 
 
 async def test_overrides_of_both_kinds_are_found_for_each_cluster(
@@ -132,17 +125,27 @@ async def test_objects_inside_envelopes_are_looked_at(
 
 
 async def test_a_part_that_is_just_being_written_is_waited_for(
-    hub: Hub, content: Content, snapshots: SnapshotActivities, overrides: HandOverrides
+    hub_kubeconfig: Path, content: Content, overrides: HandOverrides
 ) -> None:
     name = content.name
     await content.master(0, size=2)
     await overrides.namespaced("ro", name, selector("ConfigMap", "late"), by_labels(env="prod"))
-    seen = hub.requests.total()
-    looking = asyncio.create_task(found(snapshots, content.request("0")))
-    # The first request looks at the snapshot, those after it at the overrides.
-    await eventually(_requests(hub), lambda now: now > seen + 1)
-    await content.part(0, 0, content.config_map("late"))
-    assert await looking == {"a": [f"{name}/ro-0"]}
+    access = await kubeconfig.load(hub_kubeconfig)
+    transport = Interrupted(access, limits=Limits(), user_agent="test")
+    looks = 0
+
+    async def write_the_part(request: Request) -> None:
+        nonlocal looks
+        if request.resource == content.scope.resource_snapshot.plural:
+            looks += 1
+            if looks == 1:
+                await content.part(0, 0, content.config_map("late"))
+
+    transport.after_first_page = write_the_part
+    async with Hub(transport, manager="test", limits=Limits()) as hub:
+        facts = await found(SnapshotActivities(hub), content.request("0"))
+    assert facts == {"a": [f"{name}/ro-0"]}
+    assert looks == 2
 
 
 async def test_a_part_that_never_comes_ends_the_initialization(

@@ -3,17 +3,15 @@
 import asyncio
 import json
 import urllib.request
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 from api.kinds import CONFIG_MAP
-from hub import Hub, Json, kubeconfig
+from hub import Hub, Limits, kubeconfig
 from hub.requests import Request
-from hub.transport import Transport
-from tests.hub.support import QUICK, config_map, fill, names
+from tests.hub.support import config_map, fill, names
+from tests.support.interrupted import Interrupted
 from tests.support.servers import PrivateApiServer, Servers
 
-SMALL_PAGES = replace(QUICK, page_size=2)
+SMALL_PAGES = Limits(page_size=2)
 
 
 async def test_a_list_of_many_pages_is_complete(hub: Hub, unique: str) -> None:
@@ -35,18 +33,6 @@ async def test_a_list_of_nothing_has_a_version_to_watch_from(hub: Hub, unique: s
     assert listing.resource_version.isdecimal()
 
 
-class Interrupted(Transport):
-    """Something happens after the first page of each list."""
-
-    after_first_page: Callable[[], Awaitable[None]]
-
-    async def send(self, request: Request) -> Json:
-        answer = await super().send(request)
-        if request.verb == "list" and "continue" not in request.query:
-            await self.after_first_page()
-        return answer
-
-
 async def compact(etcd: str, version: str) -> None:
     """Make etcd forget all versions before this one."""
     body = json.dumps({"revision": version, "physical": True}).encode()
@@ -60,7 +46,7 @@ async def test_a_list_whose_pages_expired_starts_again(
     transport = Interrupted(access, limits=SMALL_PAGES, user_agent="test")
     times = 0
 
-    async def forget() -> None:
+    async def forget(_: Request) -> None:
         nonlocal times
         times += 1
         if times == 1:
