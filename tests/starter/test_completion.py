@@ -5,7 +5,8 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,17 +15,28 @@ import yaml
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
 from hub import Hub, Json
 from starter import cli
-from starter.completion import kubectl
+from starter.completion import asking, kubectl
 from starter.run.group import COMMANDS as RUN
 from tests.starter.runs import RunOnHub
 from tests.starter.typed import Fleetgate
+from tests.support.eventually import PATIENCE, wait
 from tests.support.hand_placement import HandPlacement
+
+GIVEN_UP_AFTER = asking.WITHIN
 
 SCRIPTS = {
     "bash": "complete -o nosort -F",
     "zsh": "#compdef fleetgate",
     "fish": "complete --no-files",
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patient() -> Iterator[None]:
+    """A busy hub is waited for."""
+    with pytest.MonkeyPatch.context() as process:
+        process.setattr(asking, "WITHIN", timedelta(seconds=PATIENCE))
+        yield
 
 
 @pytest.mark.parametrize(("shell", "line"), SCRIPTS.items())
@@ -171,24 +183,35 @@ async def test_nothing_is_offered_nor_said_where_no_hub_answers(
     assert capfd.readouterr() == ("", "")
 
 
-async def test_a_hub_that_does_not_answer_is_given_up_soon(away: Callable[[str], Path]) -> None:
+async def test_a_hub_that_does_not_answer_is_given_up_soon(
+    away: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "WITHIN", GIVEN_UP_AFTER)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host, port = silent.getsockname()
         assert await offered("run", "show", "--kubeconfig", str(away(f"{host}:{port}")), "") == []
+
+
+def printed(command: list[str], environment: dict[str, str]) -> tuple[str, str]:
+    """What a command prints, and what it prints to stderr."""
+    found = subprocess.run(command, env=environment, capture_output=True, check=True, text=True)
+    return found.stdout, found.stderr
 
 
 def test_kubectl_and_bash_get_answers_from_real_processes(hub_kubeconfig: Path) -> None:
     folder = Path(sys.executable).parent
     environment = os.environ | {"KUBECONFIG": str(hub_kubeconfig)}
     asked = [str(folder / "kubectl_complete-fleetgate"), "run", "list", "-n", "kube-s"]
-    found = subprocess.run(asked, env=environment, capture_output=True, check=True, text=True)
-    assert (found.stdout, found.stderr) == ("kube-system\n:4\n", "")
     asked_by_bash = environment | {
         "_FLEETGATE_COMPLETE": "bash_complete",
         "COMP_WORDS": "fleetgate run list -n kube-s",
         "COMP_CWORD": "4",
     }
-    found = subprocess.run(
-        [folder / "fleetgate"], env=asked_by_bash, capture_output=True, check=True, text=True
+    # A process offers nothing if the hub is slow to answer; the person types again.
+    answer = ("kube-system\n:4\n", "")
+    wait(lambda: printed(asked, environment), lambda found: found == answer)
+    answer_to_bash = ("plain,kube-system\n", "")
+    wait(
+        lambda: printed([str(folder / "fleetgate")], asked_by_bash),
+        lambda found: found == answer_to_bash,
     )
-    assert (found.stdout, found.stderr) == ("plain,kube-system\n", "")
