@@ -14,7 +14,7 @@ from tests.placement.world import World
 from tests.rights.gates import annotations
 from tests.rights.people import bind, kubeconfig_of
 from tests.rights.test_processes import approve, run, says, strategy
-from tests.starter.typed import Typed, type_command
+from tests.starter.typed import Typed, make_patient, type_command
 from tests.support.conditions import condition_of
 from tests.support.eventually import eventually
 from workflows.messages import Approve, ChangeState, TemporalApprovals
@@ -32,6 +32,7 @@ def reached_temporal(temporal_address: str) -> Iterator[None]:
     """Commands reach Temporal."""
     with pytest.MonkeyPatch.context() as surroundings:
         surroundings.setenv("TEMPORAL_ADDRESS", temporal_address)
+        make_patient(surroundings)
         yield
 
 

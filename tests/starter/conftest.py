@@ -8,7 +8,7 @@ import pytest
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
 from hub import Hub
 from tests.starter.runs import RunOnHub
-from tests.starter.typed import Fleetgate, Typed, type_command
+from tests.starter.typed import Fleetgate, Printed, Typed, make_patient, type_command
 from tests.support.servers import Servers
 
 
@@ -40,6 +40,7 @@ def surroundings(
         process.chdir(tmp_path_factory.mktemp("typing"))
         process.setenv("KUBECONFIG", str(hub_kubeconfig))
         process.setenv("TEMPORAL_ADDRESS", reached_temporal)
+        make_patient(process)
         yield
 
 
@@ -47,8 +48,8 @@ def surroundings(
 def fleetgate(surroundings: None) -> Fleetgate:
     """Type a command against the hub of these tests."""
 
-    async def typed(*arguments: str) -> Typed:
-        return await type_command(arguments)
+    async def typed(*arguments: str, printed: Printed | None = None) -> Typed:
+        return await type_command(arguments, printed=printed)
 
     return typed
 

@@ -10,9 +10,14 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, TextIO
 
-from starter import cli
+import pytest
+
+from starter import cli, messaging, temporal
+from starter.run import earlier
+from tests.support.eventually import PATIENCE
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,14 @@ Printed = dict[str, io.StringIO]
 """What a command has printed so far, by the name of the stream."""
 
 _PRINTED: ContextVar[Printed] = ContextVar("printed")
+
+
+def make_patient(process: pytest.MonkeyPatch) -> None:
+    """Have commands wait for a busy hub or Temporal, where a person would be told it is away."""
+    limit = timedelta(seconds=PATIENCE)
+    process.setattr(temporal, "CONNECT_WITHIN", limit)
+    process.setattr(messaging, "ANSWER_WITHIN", limit)
+    process.setattr(earlier, "WITHIN", limit)
 
 
 def nothing_printed() -> Printed:
