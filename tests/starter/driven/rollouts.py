@@ -2,17 +2,28 @@
 
 import asyncio
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
+from api.reasons import StageReason
 from api.runs import UpdateRun
 from hub import Json
 from starter import views
-from tests.starter.typed import Fleetgate, Typed
+from tests.starter.typed import Fleetgate, Printed, Typed
+from tests.support.conditions import says
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import reaches, started
 
 APPROVAL = {"type": "Approval"}
+
+
+def going(typed: Typed) -> list[str]:
+    """What a command says of a run that goes on, up to where it tells that a cluster is stuck.
+
+    The members here are as slow as a test makes them, so a late command may find that.
+    """
+    return list(takewhile(lambda line: not line.startswith("stuck at "), typed.out.splitlines()))
 
 
 @dataclass(frozen=True)
@@ -37,13 +48,13 @@ class Rollout:
         """What says where the placement is."""
         return ["-n", self.placement.namespace] if self.placement.namespace else []
 
-    async def type(self, *words: str) -> Typed:
+    async def type(self, *words: str, printed: Printed | None = None) -> Typed:
         """Type a command with these flags."""
-        return await self.fleetgate(*words, *self.flags)
+        return await self.fleetgate(*words, *self.flags, printed=printed)
 
-    def typing(self, *words: str) -> "asyncio.Task[Typed]":
+    def typing(self, *words: str, printed: Printed | None = None) -> "asyncio.Task[Typed]":
         """Type a command, and do something else until it ends."""
-        return asyncio.create_task(self.type(*words))
+        return asyncio.create_task(self.type(*words, printed=printed))
 
     async def create(self, *, versions: int = 1, stages: list[Json] | None = None) -> None:
         """Write the placement, and the strategy: by default one stage, one cluster at a time."""
@@ -66,10 +77,13 @@ class Rollout:
         """Wait until a condition of a run has a reason."""
         return await reaches(self.placement, run or self.name, reason, kind=kind)
 
-    async def wants(self, state: str) -> None:
-        """Wait until the object asks for a state."""
+    async def is_stopping(self, run: str = "") -> None:
+        """Wait until a run's first stage waits for what is in flight, which may be stuck by now."""
         await eventually(
-            lambda: self.placement.read_run(self.name), lambda seen: seen["spec"]["state"] == state
+            lambda: self.placement.read_run(run or self.name),
+            lambda seen: (
+                says(seen["status"]["stagesStatus"][0], "Progressing")[1] == StageReason.STOPPING
+            ),
         )
 
     async def update(self, *clusters: str, index: int = 0) -> None:

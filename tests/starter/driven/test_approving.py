@@ -4,7 +4,7 @@ import pytest
 
 from api.kinds import NAMESPACED_SCOPE
 from starter.people import user_of
-from tests.starter.driven.rollouts import APPROVAL, Rollout
+from tests.starter.driven.rollouts import APPROVAL, Rollout, going
 from tests.support.conditions import says
 
 
@@ -15,7 +15,7 @@ async def test_the_only_open_gate_is_meant_and_what_begins_is_said(rollout: Roll
     typed = await rollout.type("approve", rollout.name)
     assert typed.code == 0, typed.err
     first, _ = rollout.clusters
-    assert typed.out.splitlines() == [
+    assert going(typed) == [
         "stage one (before) is approved",
         f"stage one begins: {first}",
     ]

@@ -1,5 +1,7 @@
 """`fleetgate rollback`: a run of an older version, made and started in one go."""
 
+import re
+
 from tests.starter.driven.rollouts import Rollout
 from tests.workflows.runs import started
 
@@ -61,15 +63,19 @@ async def test_beside_another_run_it_is_refused_until_that_is_stopped(rollout: R
     await started(rollout.placement, first, index=1)
     refused = await rollout.type("rollback", rollout.name, "--yes")
     assert refused.code == 1
-    assert f"run {rollout.name}-v1: updating {first} in stage one" in refused.err
+    # On a busy machine the cluster may have got stuck, here and below.
+    doing = rf"run {rollout.name}-v1: (updating|stuck at) {first} in stage one"
+    assert re.search(doing, refused.err)
     assert f"fleetgate run stop {rollout.name}-v1" in refused.err
     assert "--stop-active" in refused.err
 
     typing = rollout.typing("rollback", rollout.name, "--stop-active", "--yes")
-    await rollout.reaches("UpdateRunStopping", run=f"{rollout.name}-v1")
-    await rollout.update(first, index=1)
+    await rollout.is_stopping(f"{rollout.name}-v1")
+    await rollout.placement.report(first)
     typed = await typing
     assert typed.code == 0, typed.err
+    waited_for, taken_over = f"one/{first} updated in ", "the rollback takes over what is stuck"
+    assert waited_for in typed.out or taken_over in typed.out
     assert f"stage one begins: {first}" in typed.out
     await rollout.update(first, index=0)
     await rollout.reaches("UpdateRunStopped", run=f"{rollout.name}-v1")

@@ -1,6 +1,8 @@
 """Starting, stopping and deleting runs, and waiting for what comes of it."""
 
-from tests.starter.driven.rollouts import APPROVAL, Rollout
+from tests.starter.driven.rollouts import APPROVAL, Rollout, going
+from tests.starter.typed import nothing_printed
+from tests.support.eventually import eventually
 from tests.workflows.runs import started
 
 
@@ -11,7 +13,7 @@ async def test_starting_a_planned_run_says_which_clusters_begin(rollout: Rollout
     typed = await rollout.type("run", "start", rollout.name)
     assert typed.code == 0, typed.err
     first, _ = rollout.clusters
-    assert typed.out.splitlines() == [f"run {rollout.name} goes on", f"stage one begins: {first}"]
+    assert going(typed) == [f"run {rollout.name} goes on", f"stage one begins: {first}"]
 
 
 async def test_starting_a_run_that_comes_to_a_gate_says_what_to_type(rollout: Rollout) -> None:
@@ -31,10 +33,11 @@ async def test_stopping_waits_for_the_cluster_in_flight(rollout: Rollout) -> Non
     await rollout.create()
     await rollout.run()
     await started(rollout.placement, first)
-    stopping = rollout.typing("run", "stop", rollout.name)
-    await rollout.reaches("UpdateRunStopping")
-    # The answer counts what is in flight when the wish is in the object.
-    await rollout.wants("Stop")
+    printed = nothing_printed()
+    stopping = rollout.typing("run", "stop", rollout.name, printed=printed)
+    await rollout.is_stopping()
+    # The answer counts what is in flight when it is given.
+    await eventually(lambda: bool(printed["stdout"].getvalue()))
     await rollout.update(first)
     typed = await stopping
     assert typed.code == 0, typed.err
@@ -46,7 +49,7 @@ async def test_stopping_waits_for_the_cluster_in_flight(rollout: Rollout) -> Non
     assert end == "stopped; 1 of 2 clusters are done"
 
     again = await rollout.type("run", "start", rollout.name)
-    assert again.out.splitlines()[1:] == [f"stage one goes on: {second}"]
+    assert going(again)[1:] == [f"stage one goes on: {second}"]
 
 
 async def test_a_stop_that_takes_too_long_says_what_it_waits_for(rollout: Rollout) -> None:
@@ -54,9 +57,12 @@ async def test_a_stop_that_takes_too_long_says_what_it_waits_for(rollout: Rollou
     await rollout.create()
     await rollout.run()
     await started(rollout.placement, first)
-    typed = await rollout.type("run", "stop", rollout.name, "--timeout", "3s")
+    asked = await rollout.type("run", "stop", rollout.name, "--no-wait")
+    assert asked.code == 0, asked.err
+    await rollout.is_stopping()
+    typed = await rollout.type("run", "stop", rollout.name, "--timeout", "1s")
     assert typed.code == 1
-    late = f"error: run {rollout.name} is not stopped after 3s; it is still "
+    late = f"error: run {rollout.name} is not stopped after 1s; it is still "
     # On a busy machine the cluster has got stuck by then.
     assert typed.err.partition("\n")[0] in (
         f"{late}stopping, {first} to finish first",
