@@ -18,9 +18,10 @@ from hub import Hub
 from tests.conformance import table
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
+from tests.support.eventually import PATIENCE
 from tests.support.servers import STUCK_AFTER, Servers
 
-WITHIN = 15.0
+WITHIN = PATIENCE
 """Seconds that an engine may take for a step; more when there is more to do than cores for it."""
 
 

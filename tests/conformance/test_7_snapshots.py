@@ -169,6 +169,7 @@ async def test_7_9_that_a_run_is_initialized_is_written_before_anything_is_done(
     await world.strategy(stage())
     run = Run(world, f"{world.name}-run")
     async with aclosing(states(world.hub, world.scope.run, run.name, world.namespace)) as each:
+        assert await anext(each) is None
         await Run.create(world)
         first = await anext(
             seen async for seen in each if seen and condition_of(seen, "Initialized")

@@ -1,5 +1,6 @@
 """Section 8.4, steps 4 and 6: bindings that the scheduler replaces by others."""
 
+from tests.conformance.pace import between_two_looks
 from tests.conformance.runs import Run
 from tests.conformance.situations import at_a_gate, in_flight
 from tests.conformance.vocabulary import Says
@@ -10,8 +11,9 @@ from tests.support.conditions import condition_of
 async def replace(world: World, short: str) -> str:
     """Give a cluster another binding, and say by which short name the world knows it."""
     again = f"{short}-again"
-    await world.delete(world.scope.binding, world.binding_name(short))
-    await world.binding(again, cluster=short)
+    with between_two_looks():
+        await world.delete(world.scope.binding, world.binding_name(short))
+        await world.binding(again, cluster=short)
     return again
 
 
@@ -63,7 +65,8 @@ async def test_8_4_a_binding_made_anew_under_its_name_in_flight_is_taken_too(
     world: World,
 ) -> None:
     run: Run = await in_flight(world)
-    await world.delete(world.scope.binding, world.binding_name("a"))
-    await world.binding("a")
+    with between_two_looks():
+        await world.delete(world.scope.binding, world.binding_name("a"))
+        await world.binding("a")
     await run.is_preempted()
     await world.untouched("a", "b")

@@ -104,7 +104,7 @@ async def test_8_4_a_cluster_that_takes_too_long_is_stuck_whatever_the_reason(
 
 async def test_8_4_until_the_threshold_a_cluster_is_not_stuck(world: World) -> None:
     run = await in_flight(world, "a")
-    await run.stays(Says.RUN_PROGRESSING, seconds=world.stuck_after / 2)
+    await run.stays(Says.RUN_PROGRESSING, seconds=world.stuck_after / 4)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from tests.conformance.objects import (
     stage,
     stage_of,
 )
-from tests.conformance.pace import PROMISED
 from tests.conformance.runs import Run
 from tests.conformance.situations import leaving, let_go, removing
 from tests.conformance.texts import E_ABORT, E_UNEXP
@@ -111,7 +110,7 @@ async def test_8_8_a_binding_that_comes_back_after_its_deletion_fails_the_run(
 async def is_aborted(run: Run, text: str) -> None:
     """The deletion stage has failed, and the run with it."""
     text = f"{E_ABORT}: {E_UNEXP}: {text}"
-    seen = await run.fails(text, within=PROMISED)
+    seen = await run.fails(text)
     run.shows(seen, Says.STAGE_FAILED, part=stage_of(seen, -1), error=text)
     run.shows(seen, Says.STAGE_ABORTED, part=stage_of(seen, -1))
     assert stage_of(seen, -1)["endTime"]
@@ -136,7 +135,7 @@ async def test_8_8_a_further_cluster_to_be_deleted_ends_the_run_before_its_stage
     run = await removing(world, "x")
     await world.binding("y", state="Unscheduled")
     text = f"the cluster `{world.cluster('y')}` to be deleted is not in the delete stage"
-    seen = await run.fails(f"{E_ABORT}: {E_UNEXP}: {text}", within=PROMISED)
+    seen = await run.fails(f"{E_ABORT}: {E_UNEXP}: {text}")
     assert not condition_of(stage_of(seen, -1), "Succeeded")
     assert "deletionTimestamp" not in (await world.read_binding("y"))["metadata"]
 

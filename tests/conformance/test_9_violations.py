@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.conformance.objects import stage, stage_of, timed_wait
-from tests.conformance.pace import BETWEEN_TWO_STEPS, LOOKED_TWICE, PROMISED
+from tests.conformance.pace import BETWEEN_TWO_STEPS, LOOKED_TWICE, between_two_looks
 from tests.conformance.runs import Run
 from tests.conformance.situations import at_a_gate, goes_through, in_flight, removing, started
 from tests.conformance.texts import E_USER, E_VALID, unplaced
@@ -28,7 +28,7 @@ async def test_9_a_violation_ends_the_run_also_at_a_gate(
     run = await at_a_gate(world, policy=violation.policy)
     before = await run.read()
     await violation.change(world)
-    after = await run.fails(violation.text(world), within=PROMISED)
+    after = await run.fails(violation.text(world))
     assert after["status"]["stagesStatus"] == before["status"]["stagesStatus"]
     await world.untouched(*await remaining(world, "abc"))
 
@@ -36,9 +36,7 @@ async def test_9_a_violation_ends_the_run_also_at_a_gate(
 async def test_9_another_apply_strategy_ends_the_run(world: World) -> None:
     run = await at_a_gate(world)
     await APPLIED_OTHERWISE.change(world)
-    seen = await run.until(
-        lambda found: found and condition_of(found, "Succeeded"), within=PROMISED
-    )
+    seen = await run.until(lambda found: found and condition_of(found, "Succeeded"))
     message = condition_of(seen, "Succeeded")["message"]
     assert message.startswith(APPLIED_OTHERWISE.text(world))
     assert ", recorded: " in message
@@ -51,10 +49,11 @@ async def test_decision_8_what_is_wrong_only_between_two_steps_does_not_count(
     world: World, violation: Violation
 ) -> None:
     run = await at_a_gate(world, policy=violation.policy)
-    await violation.change(world)
-    await asyncio.sleep(BETWEEN_TWO_STEPS)
-    assert violation.mend
-    await violation.mend(world)
+    with between_two_looks():
+        await violation.change(world)
+        await asyncio.sleep(BETWEEN_TWO_STEPS)
+        assert violation.mend
+        await violation.mend(world)
     await goes_through(run)
 
 
@@ -74,7 +73,7 @@ async def test_9_a_violation_ends_a_run_with_clusters_in_flight(
     await run.approve("before")
     await started(run, "a", "b")
     await violation.change(world)
-    seen = await run.fails(violation.text(world), within=PROMISED)
+    seen = await run.fails(violation.text(world))
     run.shows(seen, Says.STAGE_STARTED, part=stage_of(seen, 0))
     assert not condition_of(run.cluster(seen, "a"), "Succeeded")
     await world.untouched("c")
@@ -106,7 +105,7 @@ async def test_9_a_violation_ends_the_run_at_other_moments_too(
     run = await moment(world)
     before = (await run.read())["status"]
     await world.delete(world.scope.placement, world.name)
-    after = await run.fails(f"{E_VALID}: {E_USER}: parent placement not found", within=PROMISED)
+    after = await run.fails(f"{E_VALID}: {E_USER}: parent placement not found")
     for part in ("stagesStatus", "deletionStageStatus"):
         assert after["status"][part] == before[part]
 
@@ -122,7 +121,7 @@ async def test_9_while_only_initialized_nothing_is_checked_until_the_start(world
     await world.label("a", {"stage": "other"})
     await run.stays(Says.RUN_INITIALIZED, seconds=LOOKED_TWICE)
     await run.set_state("Run")
-    await run.fails(unplaced(world.cluster("a")), within=PROMISED)
+    await run.fails(unplaced(world.cluster("a")))
     await world.untouched("a")
 
 
@@ -135,7 +134,7 @@ async def test_decision_8_while_stopped_nothing_is_checked_until_the_resume(worl
     await world.label("b", {"stage": "other"})
     await run.stays(Says.RUN_STOPPED, seconds=LOOKED_TWICE)
     await run.set_state("Run")
-    await run.fails(unplaced(world.cluster("b")), within=PROMISED)
+    await run.fails(unplaced(world.cluster("b")))
     await world.untouched("b")
 
 

@@ -35,6 +35,11 @@ async def until(
                 if expect(seen):
                     return seen
     except TimeoutError:
+        # It may be the test that has stalled, with what it waits for on its way.
+        listing = await hub.list(kind, namespace=namespace, fields=f"metadata.name={name}")
+        seen = next(iter(listing.items), None)
+        if expect(seen):
+            return seen
         raise NotSeenError(
             f"not within {within} s: {kind} {name}; last seen:\n{_show(seen)}"
         ) from None

@@ -43,7 +43,7 @@ HUB = "hub"
 """Where no engine works: tests read and write objects, or bring an engine of their own."""
 DRIVEN = "driven"
 """Where a worker drives every run."""
-STUCK_AFTER = timedelta(seconds=4)
+STUCK_AFTER = timedelta(seconds=8)
 """That worker's limit: longer than a busy machine needs to report a cluster, short to wait for."""
 
 _LOCKS: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
