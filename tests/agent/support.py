@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from agent import Agent, AgentPool, AgentSettings, MemberSecrets
@@ -12,6 +13,9 @@ from api.kinds import APPLIED_WORK, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK,
 from hub import Hub, Json, NotFound
 from tests.support.conditions import conditions_of
 from tests.support.eventually import eventually, patience
+
+PATIENT = AgentSettings(properties_patience=timedelta(minutes=1))
+"""Of an agent that waits for a slow cluster to count its nodes and pods."""
 
 
 @dataclass(frozen=True)

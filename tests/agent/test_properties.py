@@ -1,6 +1,7 @@
 """What a member has is in its MemberCluster (contract: placement 11)."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,12 +12,12 @@ from agent.properties import Properties
 from api.kinds import MEMBER_CLUSTER, NODE, POD
 from hub import Hub, Json
 from tests.agent.credentials import kubeconfig_of_nobody
-from tests.agent.support import Member, running
+from tests.agent.support import PATIENT, Member, running
 from tests.support.conditions import conditions_of
 from tests.support.eventually import eventually
 from tests.support.servers import Servers
 
-OFTEN = AgentSettings(properties_age=timedelta(milliseconds=200))
+OFTEN = replace(PATIENT, properties_age=timedelta(milliseconds=200))
 RESOURCES = {"cpu": "4", "memory": "16Gi"}
 
 
@@ -110,7 +111,7 @@ async def test_a_member_that_answers_too_late_keeps_no_heartbeat_waiting(own: Me
 
 
 async def test_what_is_fresh_is_not_collected_again(own: Member) -> None:
-    found = Properties(own.cluster, settings=AgentSettings())
+    found = Properties(own.cluster, settings=PATIENT)
     await found.renew()
     asked = own.cluster.requests.total()
     first = found.observed

@@ -204,9 +204,9 @@ async def test_drift_is_repaired_at_once(member: Member, unique: str) -> None:
         await member.put(unique, namespace(ns), config_map("cm", ns, key="value1"))
         await member.reported(unique)
         await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"key": "edited"}}, namespace=ns)
-        await eventually(lambda: _holds(member, ns, "value1"), within=5)
+        await eventually(lambda: _holds(member, ns, "value1"))
         await member.cluster.delete(CONFIG_MAP, "cm", namespace=ns)
-        await eventually(lambda: _holds(member, ns, "value1"), within=5)
+        await eventually(lambda: _holds(member, ns, "value1"))
 
 
 async def _holds(member: Member, ns: str, value: str) -> bool:
