@@ -53,6 +53,10 @@ async def may_all(hub: Hub, user: str, member: str) -> bool:
     )
 
 
+async def is_locked_out(hub: Hub, member: str) -> bool:
+    return not await may(hub, member, "watch", WORK, namespace=names.member_namespace(member))
+
+
 async def test_the_identity_of_a_member_may_do_its_work_and_nothing_else(
     hub: Hub, member: str
 ) -> None:
@@ -77,12 +81,7 @@ async def test_another_identity_takes_the_place_of_the_first(hub: Hub, member: s
     identity = {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": other}
     await hub.patch(MEMBER_CLUSTER, member, {"spec": {"identity": identity}})
     await eventually(lambda: may_all(hub, other, member))
-    own = names.member_namespace(member)
-
-    async def is_locked_out() -> bool:
-        return not await may(hub, member, "watch", WORK, namespace=own)
-
-    await eventually(is_locked_out)
+    await eventually(lambda: is_locked_out(hub, member))
 
 
 async def test_rights_go_with_the_member_and_come_back_when_it_rejoins(
@@ -95,6 +94,6 @@ async def test_rights_go_with_the_member_and_come_back_when_it_rejoins(
         return await hub.find(MEMBER_CLUSTER, member) is None
 
     await eventually(has_left)
-    assert not await may(hub, member, "watch", WORK, namespace=names.member_namespace(member))
+    await eventually(lambda: is_locked_out(hub, member))
     await register(hub, member)
     await eventually(lambda: may_all(hub, member, member))
