@@ -17,7 +17,6 @@ from tests.support.servers import Servers
 SETTINGS = PlacementSettings(
     content_debounce=timedelta(milliseconds=50),
     status_debounce=timedelta(milliseconds=20),
-    leave_patience=timedelta(seconds=10),
 )
 
 

@@ -8,7 +8,7 @@ from api import names
 from api.kinds import CLUSTER_SCOPE, NAMESPACE, NAMESPACED_SCOPE, WORK
 from hub import Hub
 from placement.room import Placement
-from tests.placement.world import STRATEGY, World
+from tests.placement.world import STRATEGY, World, says
 from tests.support.conditions import condition, condition_of
 from tests.support.eventually import eventually
 
@@ -60,36 +60,16 @@ async def test_nothing_goes_out_before_a_run_says_so(world: World) -> None:
     assert await world.work(member) is None
 
 
-@pytest.mark.alone("counts what the placement writes")
-async def test_a_quick_member_costs_one_status_write(world: World) -> None:
-    member = await world.join("a")
-    await world.place()
-    await world.snapshot(0)
-    await world.roll_out(member)
-    before = world.hub.requests["apply", f"{world.scope.binding.plural}/status"]
-
-    await world.report(member)
-    body = await world.bound(member, "Available", status="True")
-
-    kinds = [each["type"] for each in body["status"]["conditions"]]
-    assert kinds == ["RolloutStarted", "Overridden", "WorkSynchronized", "Applied", "Available"]
-    assert [each["reason"] for each in body["status"]["conditions"][1:]] == [
-        "NoOverrideSpecified",
-        "AllWorkSynced",
-        "AllWorkHaveBeenApplied",
-        "AllWorkAreAvailable",
-    ]
-    after = world.hub.requests["apply", f"{world.scope.binding.plural}/status"]
-    assert after - before == 1
-
-
 async def test_a_slow_member_is_said_to_be_busy_and_then_late(world: World) -> None:
     member = await world.join("a")
     await world.place()
     await world.snapshot(0)
-    await world.roll_out(member)
+    binding = await world.roll_out(member)
 
-    await world.bound(member, "Applied", status="False", reason="ApplyInProgress")
+    # That is over in five seconds.
+    await world.becomes(
+        world.scope.binding, binding, lambda seen: says(seen, "Applied", reason="ApplyInProgress")
+    )
     late = await world.bound(member, "Applied", reason="NotAllWorkHaveBeenApplied")
 
     work = await eventually(lambda: world.work(member))

@@ -66,15 +66,6 @@ async def test_a_member_that_nothing_was_placed_on_leaves_without_a_trace(world:
     await world.told("Scheduled", status="True")
 
 
-async def test_what_leaves_by_itself_is_waited_for_but_not_for_ever(world: World) -> None:
-    name = await world.known("a")
-    await eventually(lambda: world.hub.find(NAMESPACE, names.member_namespace(name)))
-    await world.hub.delete(MEMBER_CLUSTER, name)
-    # The agent never says that it has left; the patience of these tests is short.
-    await gone(world, name)
-    assert await world.hub.find(NAMESPACE, names.member_namespace(name)) is None
-
-
 async def test_a_member_that_rejoins_after_its_binding_is_gone_gets_a_new_one(
     world: World,
 ) -> None:

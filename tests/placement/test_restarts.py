@@ -1,48 +1,64 @@
-"""What happens while the built-in placement is away is done when it is back."""
+"""The built-in placement comes and goes, and is set up anew each time.
+
+What happens while it is away is done when it is back.
+"""
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
 
 import pytest
 
-from api.kinds import MEMBER_CLUSTER, SCOPES, ScopeName
-from hub import Hub
+from api import names
+from api.kinds import MEMBER_CLUSTER, NAMESPACE, SCOPES, ScopeName
+from hub import Hub, Json
 from placement.room import Placement
+from placement.settings import PlacementSettings
 from tests.placement.conftest import SETTINGS
 from tests.placement.world import World
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, patience
 from tests.support.servers import Servers
 
 pytestmark = pytest.mark.alone("placements come and go on one hub, in turn")
 
 
 @contextlib.asynccontextmanager
-async def at_work(hub: Hub) -> AsyncIterator[Placement]:
-    """The built-in placement for the time of a block."""
-    room = Placement(hub, settings=SETTINGS)
-    running = asyncio.create_task(room.run())
-    await room.ready()
-    yield room
-    running.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await running
+async def at_work(kubeconfig: Path, settings: PlacementSettings = SETTINGS) -> AsyncIterator[Hub]:
+    """The built-in placement for the time of a block; its client is its own."""
+    async with await Hub.connect(kubeconfig) as hub:
+        room = Placement(hub, settings=settings)
+        running = asyncio.create_task(room.run())
+        await room.ready()
+        yield hub
+        running.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
 
 
 @pytest.fixture
-async def away(servers: Servers) -> AsyncIterator[Hub]:
-    """A hub on which the built-in placement is not always there."""
-    async with await Hub.connect(await servers.cluster("placement-away")) as hub:
+async def kubeconfig(servers: Servers) -> Path:
+    """Of a hub on which the built-in placement is not always there."""
+    return await servers.cluster("placement-away")
+
+
+@pytest.fixture
+async def away(kubeconfig: Path) -> AsyncIterator[Hub]:
+    """A client of that hub."""
+    async with await Hub.connect(kubeconfig) as hub:
         yield hub
 
 
 @pytest.mark.parametrize("scope", list(ScopeName))
 async def test_a_placement_that_was_away_catches_up(
-    away: Hub, unique: str, scope: ScopeName
+    kubeconfig: Path, away: Hub, unique: str, scope: ScopeName
 ) -> None:
     world = World(away, SCOPES[scope], unique)
     await world.prepare()
-    async with at_work(away):
+    async with at_work(kubeconfig):
         stays, leaves = await world.join("stays"), await world.join("leaves")
         await world.place()
         await world.snapshot(0)
@@ -53,7 +69,7 @@ async def test_a_placement_that_was_away_catches_up(
     await world.hub.delete(MEMBER_CLUSTER, leaves)
     joins = await world.join("joins")
 
-    async with at_work(away):
+    async with at_work(kubeconfig):
         await world.snapshot(1)
         await world.binding(joins)
         await eventually(lambda: world.work(stays))
@@ -63,24 +79,85 @@ async def test_a_placement_that_was_away_catches_up(
         await _end(world)
 
 
-async def test_nothing_is_written_when_nothing_has_changed(away: Hub, unique: str) -> None:
+async def test_nothing_is_written_when_nothing_has_changed(
+    kubeconfig: Path, away: Hub, unique: str
+) -> None:
     world = World(away, SCOPES[ScopeName.CLUSTER], unique)
     await world.prepare()
-    async with at_work(away):
+    async with at_work(kubeconfig) as room:
         member = await world.join("a")
         await world.place()
         await world.snapshot(0)
         await world.roll_out(member)
         await world.report(member)
         await world.told("Available", status="True")
-        await _quiet(away)
+        await _quiet(room, world)
     before = await _everything(world)
 
-    async with at_work(away) as room:
-        await room.ready()
-        await _quiet(away)
+    async with at_work(kubeconfig) as room:
+        await _quiet(room, world)
         assert await _everything(world) == before
         await _end(world)
+
+
+async def test_what_leaves_by_itself_is_waited_for_but_not_for_ever(
+    kubeconfig: Path, away: Hub, unique: str
+) -> None:
+    world = World(away, SCOPES[ScopeName.CLUSTER], unique)
+    await world.prepare()
+    async with at_work(kubeconfig):
+        silent, other = await world.known("silent"), await world.known("other")
+        for each in (silent, other):
+            await eventually(partial(_namespace, world, each))
+            await away.delete(MEMBER_CLUSTER, each)
+        await world.beat(other, Joined="False")
+        await eventually(lambda: _has_left(world, other))
+        # The agent of this one never says that it has left.
+        assert not await _has_left(world, silent)
+        assert "deletionTimestamp" not in (await _namespace(world, silent) or {})["metadata"]
+
+    async with at_work(kubeconfig, replace(SETTINGS, leave_patience=timedelta(0))):
+        await eventually(lambda: _has_left(world, silent))
+        assert await _namespace(world, silent) is None
+        await _end(world)
+
+
+@pytest.mark.parametrize("scope", list(ScopeName))
+async def test_a_quick_member_costs_one_status_write(
+    kubeconfig: Path, away: Hub, unique: str, scope: ScopeName
+) -> None:
+    world = World(away, SCOPES[scope], unique)
+    await world.prepare()
+    patient = replace(SETTINGS, report_grace=timedelta(minutes=1))
+    async with at_work(kubeconfig, patient) as room:
+        member = await world.join("a")
+        await world.place()
+        await world.snapshot(0)
+        await world.roll_out(member)
+        before = room.requests["apply", f"{world.scope.binding.plural}/status"]
+
+        await world.report(member)
+        body = await world.bound(member, "Available", status="True")
+
+        kinds = [each["type"] for each in body["status"]["conditions"]]
+        assert kinds == ["RolloutStarted", "Overridden", "WorkSynchronized", "Applied", "Available"]
+        assert [each["reason"] for each in body["status"]["conditions"][1:]] == [
+            "NoOverrideSpecified",
+            "AllWorkSynced",
+            "AllWorkHaveBeenApplied",
+            "AllWorkAreAvailable",
+        ]
+        after = room.requests["apply", f"{world.scope.binding.plural}/status"]
+        assert after - before == 1
+        await _end(world)
+
+
+async def _namespace(world: World, member: str) -> Json | None:
+    return await world.hub.find(NAMESPACE, names.member_namespace(member))
+
+
+async def _has_left(world: World, member: str) -> bool:
+    return await world.hub.find(MEMBER_CLUSTER, member) is None
 
 
 async def _end(world: World) -> None:
@@ -100,12 +177,20 @@ async def _everything(world: World) -> list[object]:
     return [each["metadata"]["resourceVersion"] for each in versions if each]
 
 
-async def _quiet(hub: Hub) -> None:
-    """Wait until the room has asked for nothing for a second."""
-    asked = -1
-    while asked != hub.requests.total():
-        asked = hub.requests.total()
-        await asyncio.sleep(1)
+async def _quiet(room: Hub, world: World) -> None:
+    """Wait until the room asks for nothing, and waits for no answer, ten looks in a row."""
+    asked, looks = -1, 0
+    async with asyncio.timeout(patience()):
+        while looks < 10:
+            await asyncio.sleep(0.1)
+            await world.placement()  # A hub that stands still would make any room quiet.
+            total = room.requests.total()
+            looks = looks + 1 if asked == total == _answered(room) else 0
+            asked = total
+
+
+def _answered(room: Hub) -> int:
+    return sum(sum(each.counts) for each in room.answers.durations.values())
 
 
 async def _given_up(world: World, member: str) -> bool:

@@ -1,6 +1,8 @@
 """A test's own corner of the hub, and the parts that a run and an agent play there."""
 
+import asyncio
 import contextlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,11 +10,20 @@ import pytest
 
 from api import names
 from api.base import format_time
-from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Scope, ScopeName
+from api.kinds import (
+    CLUSTER_SCOPE,
+    CONFIG_MAP,
+    MEMBER_CLUSTER,
+    NAMESPACE,
+    WORK,
+    Kind,
+    Scope,
+    ScopeName,
+)
 from hub import Conflict, Hub, NotFound
 from placement.snapshots import SnapshotTaken, take_snapshot
 from tests.support.conditions import condition, condition_of
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, patience
 
 Json = dict[str, Any]
 
@@ -290,13 +301,24 @@ class World:
 
     async def bound(self, member: str, kind: str, **wanted: Any) -> Json:
         """Wait until a condition of the binding has these values; returns the binding."""
+        return await eventually(
+            lambda: self.binding(member), lambda body: says(body, kind, **wanted)
+        )
 
-        def is_so(body: Json) -> bool:
-            found = condition_of(body, kind)
-            fresh: bool = found.get("observedGeneration") == body["metadata"]["generation"]
-            return fresh and wanted.items() <= found.items()
-
-        return await eventually(lambda: self.binding(member), is_so)
+    async def becomes(self, kind: Kind, body: Json, is_so: Callable[[Json], bool]) -> Json:
+        """Wait until an object has changed and is so, be it for a moment."""
+        metadata = body["metadata"]
+        stream = self.hub.watch(
+            kind,
+            resource_version=metadata["resourceVersion"],
+            namespace=self.home,
+            fields=f"metadata.name={metadata['name']}",
+        )
+        async with asyncio.timeout(patience()), contextlib.aclosing(stream) as events:
+            async for event in events:
+                if event.type == "MODIFIED" and is_so(event.object):
+                    return event.object
+        raise AssertionError("the watch ended before it was so")
 
     async def policies(self) -> list[Json]:
         return await self._owned(self.scope.policy_snapshot)
@@ -326,6 +348,13 @@ class World:
     async def _owned(self, kind: Any) -> list[Json]:
         labels = f"{names.PARENT_PLACEMENT}={self.name}"
         return (await self.hub.list(kind, namespace=self.home, labels=labels)).items
+
+
+def says(body: Json, kind: str, **wanted: Any) -> bool:
+    """Whether a condition of an object's present generation has these values."""
+    found = condition_of(body, kind)
+    fresh: bool = found.get("observedGeneration") == body["metadata"]["generation"]
+    return fresh and wanted.items() <= found.items()
 
 
 def _on(binding: Json, member: str) -> bool:
