@@ -10,19 +10,18 @@ from typing import Protocol
 
 import pytest
 
-from api.kinds import CLUSTER_SCOPE, SCOPES, Kind, ScopeName
+from api.kinds import SCOPES, Kind, ScopeName
 from bridge import BridgeSettings
 from deploy.local import policies
-from hub import Hub
+from hub import Forbidden, Hub, Json
 from placement.room import Placement
 from tests.agent.credentials import grant, of_account
 from tests.placement.world import World
 from tests.rights.gates import Gate
-from tests.rights.people import RBAC, bind, kubeconfig_of
+from tests.rights.people import CLUSTER_ROLE, bind, kubeconfig_of
 from tests.support.conditions import condition, says
 from tests.support.engine import running_engine
 from tests.support.eventually import eventually
-from tests.support.hand_placement import HandPlacement
 from tests.support.servers import Servers
 from workflows.messages import TemporalApprovals
 from workflows.plugin import connect
@@ -30,7 +29,6 @@ from workflows.plugin import connect
 PARTS = ("engine", "bridge", "placement")
 _ROLES = "hub-side.yaml"
 _PEOPLE = "people.yaml"
-CLUSTER_ROLE = Kind(RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False)
 _WRITES_STATUS = {
     "metadata": {"name": "writes-status"},
     "rules": [
@@ -42,6 +40,8 @@ _WRITES_STATUS = {
     ],
 }
 """What approvers had before there were policies: the status, but not the verb."""
+
+_REPORTED = {"policyObservedClusterCount": 7}
 
 
 class Person(Protocol):
@@ -65,24 +65,36 @@ async def admin(own_kubeconfig: Path) -> AsyncIterator[Hub]:
         await grant(hub, _PEOPLE)
         await hub.apply(CLUSTER_ROLE, _WRITES_STATUS, manager="test")
         await policies.install(hub)
-        await _in_force(hub)
+        for name in ScopeName:
+            gate = Gate(hub, SCOPES[name], f"probe-{name.lower()}")
+            await gate.prepare()
+            await _in_force(gate)
+            await gate.clear()
         yield hub
 
 
-async def _in_force(hub: Hub) -> None:
-    """Wait until the policies sign what is written, which takes the API server a moment."""
-    probe = HandPlacement(hub, CLUSTER_SCOPE, "probe")
-    await probe.ask("probe", run="probe", stage="one")
-    said = {"conditions": [condition("Approved")]}
-    body = {"metadata": {"name": "probe"}, "status": said}
+async def _in_force(gate: Gate) -> None:
+    """Wait until the policies sign and refuse, which takes the API server a moment."""
+    hub, scope = gate.admin, gate.scope
+
+    async def written(kind: Kind, status: Json) -> Json | None:
+        """What a status would be, None if it is refused."""
+        body = {"metadata": {"name": gate.unique} | gate.place, "status": status}
+        try:
+            return await hub.apply(kind, body, subresource="status", manager="probe", dry_run=True)
+        except Forbidden:
+            return None
 
     async def signed() -> bool:
-        kind = CLUSTER_SCOPE.approval
-        found = await hub.apply(kind, body, subresource="status", manager="probe", dry_run=True)
+        found = await written(scope.approval, {"conditions": [condition("Approved")]})
         return "(by " in says(found, "Approved")[2]
 
+    async def refused() -> bool:
+        accepted = await written(scope.approval, {"conditions": [condition("ApprovalAccepted")]})
+        return accepted is None and await written(scope.run, _REPORTED) is None
+
     await eventually(signed)
-    await hub.delete(CLUSTER_SCOPE.approval, "probe")
+    await eventually(refused)
 
 
 @pytest.fixture(scope="package")

@@ -4,9 +4,15 @@ from pathlib import Path
 
 import yaml
 
-from hub import Hub
+from api.kinds import Kind
+from hub import Hub, Json
+from tests.support.eventually import eventually
 
 RBAC = "rbac.authorization.k8s.io"
+CLUSTER_ROLE = Kind(RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False)
+_REVIEW = Kind(
+    "authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", namespaced=False
+)
 
 
 def kubeconfig_of(user: str, *, admin: Path, folder: Path, groups: tuple[str, ...] = ()) -> Path:
@@ -19,7 +25,7 @@ def kubeconfig_of(user: str, *, admin: Path, folder: Path, groups: tuple[str, ..
 
 
 async def bind(hub: Hub, user: str, role: str, *, namespace: str = "") -> None:
-    """Give a user a ClusterRole, for the whole hub or for one namespace."""
+    """Give a user a ClusterRole, for the whole hub or for one namespace, and see it in force."""
     kind = "RoleBinding" if namespace else "ClusterRoleBinding"
     served = await hub.kind_for(f"{RBAC}/v1", kind)
     assert served is not None
@@ -30,3 +36,34 @@ async def bind(hub: Hub, user: str, role: str, *, namespace: str = "") -> None:
         "subjects": [{"kind": "User", "name": user, "apiGroup": RBAC}],
     }
     await hub.apply(served, body, manager="test")
+    await in_force(hub, user, role, namespace=namespace)
+
+
+async def in_force(hub: Hub, user: str, role: str, *, namespace: str = "") -> None:
+    """Wait until a user may do what a ClusterRole is for, which takes the API server a moment.
+
+    One deed for each rule will do: the API server takes in a role as a whole.
+    """
+    rules = (await hub.get(CLUSTER_ROLE, role))["rules"]
+    deeds = [_deed(rule, namespace) for rule in rules if "resources" in rule]
+
+    async def allowed() -> bool:
+        for deed in deeds:
+            asked = {"metadata": {}, "spec": {"user": user, "resourceAttributes": deed}}
+            if not (await hub.create(_REVIEW, asked))["status"]["allowed"]:
+                return False
+        return True
+
+    await eventually(allowed)
+
+
+def _deed(rule: Json, namespace: str) -> Json:
+    resource, _, subresource = rule["resources"][0].partition("/")
+    return {
+        "group": rule["apiGroups"][0],
+        "resource": resource,
+        "subresource": subresource,
+        "verb": rule["verbs"][-1],
+        "namespace": namespace,
+        "name": rule.get("resourceNames", [""])[0],
+    }

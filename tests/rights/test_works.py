@@ -36,15 +36,18 @@ async def agent(admin: Hub, person: Person, work: Json, unique: str) -> Hub:
         await admin.apply(Kind(group, version, body["kind"], plural, namespaced=namespaced), body)
     client = await person(unique)
 
-    async def granted() -> bool:
-        """The API server takes a moment to notice."""
-        try:
-            await client.get(WORK, "w", namespace=work["metadata"]["namespace"])
-        except Forbidden:
-            return False
-        return True
+    change = {"metadata": {"annotations": {"any": "thing"}}}
+    namespace = work["metadata"]["namespace"]
 
-    await eventually(granted)
+    async def in_force() -> bool:
+        """The API server takes a moment to notice rights and policies."""
+        try:
+            await client.patch(WORK, "w", change, namespace=namespace, dry_run=True)
+        except Forbidden as error:
+            return "may change finalizers" in str(error)
+        return False
+
+    await eventually(in_force)
     return client
 
 

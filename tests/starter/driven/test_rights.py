@@ -7,6 +7,7 @@ import pytest
 from api.kinds import NAMESPACED_SCOPE, Kind
 from hub import Hub
 from tests.agent import credentials
+from tests.rights.people import in_force
 from tests.starter.driven.rollouts import APPROVAL, Rollout
 
 ROLES = ("fleetgate-rollout-editor", "fleetgate-rollout-approver")
@@ -27,6 +28,8 @@ async def kubeconfig_of_team(hub: Hub, hub_kubeconfig: Path, folder: Path, names
         metadata = {"name": role, "namespace": namespace}
         body = {"metadata": metadata, "subjects": [subject], "roleRef": reference}
         await hub.create(ROLE_BINDING, body)
+        user = f"system:serviceaccount:default:{namespace}"
+        await in_force(hub, user, role, namespace=namespace)
     return str(made)
 
 
