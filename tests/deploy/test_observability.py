@@ -9,7 +9,6 @@ import promql_parser as promql
 import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
-from temporalio.testing import WorkflowEnvironment
 
 from api.kinds import CLUSTER_SCOPE
 from deploy.local import crds, ports
@@ -19,6 +18,7 @@ from starter.cli import COMMANDS
 from starter.run.group import COMMANDS as RUN
 from tests.support.eventually import eventually
 from tests.support.servers import Servers
+from tests.support.temporal_server import TemporalServer
 from tests.support.workers import ROOT, worker_process
 
 FOLDER = ROOT / "deploy" / "observability"
@@ -71,14 +71,13 @@ async def measured(
     It had a run, and has lost its Temporal since: some metrics are there only then.
     """
     server = await servers.started_api_server()
-    temporal = await WorkflowEnvironment.start_local(
-        dev_server_existing_path=str(servers.binaries.temporal)
-    )
+    temporal = TemporalServer(servers, tmp_path_factory.mktemp("temporal"))
+    await temporal.start()
     address = f"127.0.0.1:{ports.choose()}"
     worker = worker_process(
         tmp_path_factory.mktemp("worker") / "worker.log",
         KUBECONFIG=str(server.kubeconfig),
-        TEMPORAL_ADDRESS=temporal.client.service_client.config.target_host,
+        TEMPORAL_ADDRESS=temporal.address,
         FLEETGATE_RUN="engine,bridge,placement",
         FLEETGATE_TASK_QUEUE=address,
         FLEETGATE_METRICS_ADDRESS=address,
@@ -88,7 +87,7 @@ async def measured(
         with worker:
             await fail_a_run(hub)
             await shows(address, "temporal_activity_execution_latency_seconds")
-            await temporal.shutdown()
+            await temporal.stop()
             yield await shows(address, "temporal_long_request_failure_total")
     await server.kill()
 

@@ -17,9 +17,9 @@ from api.kinds import SCOPES, Scope
 from bridge import Bridge, BridgeSettings
 from hub import Hub, Limits
 from tests.robustness.rollouts import Rollout, Rollouts
-from tests.robustness.temporal_server import TemporalServer
 from tests.support.fault_proxy import FaultProxy
 from tests.support.servers import PrivateApiServer, Servers
+from tests.support.temporal_server import TemporalServer
 from workflows.plugin import connect
 
 LIMITS = Limits(reconnect_most=timedelta(seconds=1))

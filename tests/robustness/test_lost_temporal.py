@@ -5,14 +5,17 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from temporalio.client import Client
+
 from api.base import format_time
 from api.kinds import SCOPES
 from hub import Hub, Json
 from tests.robustness.conftest import running_engine
 from tests.robustness.journeys import Journey
-from tests.robustness.temporal_server import TemporalServer
 from tests.support.conditions import condition_of
 from tests.support.servers import PrivateApiServer
+from tests.support.temporal_server import TemporalServer
+from tests.workflows.runs import workflow_id
 from workflows.plugin import connect
 
 WAIT = timedelta(seconds=45)
@@ -128,7 +131,6 @@ async def test_runs_go_on_from_the_hub_when_temporal_has_lost_everything(
     async with running_engine(server.kubeconfig, client):
         await asyncio.gather(*(moment.reach(run) for moment, run in found))
         requests = {run.name: await run.approval_uids() for _, run in found}
-        lost_at = datetime.now(UTC)
         await own_temporal.lose_everything()
         await asyncio.gather(*(moment.go_on(run) for moment, run in found))
         # Also that each binding was written once.
@@ -139,15 +141,37 @@ async def test_runs_go_on_from_the_hub_when_temporal_has_lost_everything(
         assert told.count("StageStarted") == 2 + (moment is MOMENTS["removes"])
         assert await run.approval_uids() == requests[run.name], "an approval was asked for again"
         if moment.wait:
-            waited(await run.read(), lost_at=lost_at)
+            found_run = await run.read()
+            waited(found_run, await waits(client, workflow_id(found_run, run.scope)))
 
 
-def waited(run: Json, *, lost_at: datetime) -> None:
+async def waits(client: Client, workflow: str) -> list[datetime]:
+    """Until when a workflow meant to sleep for a timed wait."""
+    times: dict[int, datetime] = {}
+    found = []
+    async for event in client.get_workflow_handle(workflow).fetch_history_events():
+        times[event.event_id] = event.event_time.ToDatetime(UTC)
+        if event.HasField("workflow_task_completed_event_attributes"):
+            # What it asks for then is by the time at which the task was started.
+            started_event = event.workflow_task_completed_event_attributes.started_event_id
+            times[event.event_id] = times[started_event]
+        timer = event.timer_started_event_attributes
+        if b"after the stage" in event.user_metadata.summary.data:
+            asked = times[timer.workflow_task_completed_event_id]
+            found.append(asked + timer.start_to_fire_timeout.ToTimedelta())
+    return found
+
+
+def waited(run: Json, until: list[datetime]) -> None:
     """See that the wait was as long as it should be, from its original start."""
     stage = run["status"]["stagesStatus"][0]
     begun = max(_time(each, "Succeeded") for each in stage["clusters"])
     over = _time(stage["afterStageTaskStatus"][0], "WaitTimeElapsed")
-    assert format_time(_parsed(begun) + WAIT) <= over < format_time(lost_at + WAIT)
+    due = _parsed(begun) + WAIT
+    assert format_time(due) <= over
+    # The API keeps whole seconds.
+    assert all(abs(each - due) <= timedelta(seconds=1) for each in until)
+    assert until or over > format_time(due), "it was in time to sleep, and did not"
 
 
 def _time(body: Json, kind: str) -> str:

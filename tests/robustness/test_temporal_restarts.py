@@ -4,8 +4,8 @@ import pytest
 
 from tests.robustness.conftest import running_engine
 from tests.robustness.rollouts import Rollout, Rollouts
-from tests.robustness.temporal_server import TemporalServer
 from tests.support.servers import PrivateApiServer
+from tests.support.temporal_server import TemporalServer
 from workflows.plugin import connect
 
 

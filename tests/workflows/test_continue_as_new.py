@@ -1,9 +1,11 @@
 """A run whose history grows long goes on in a new execution, as if nothing had happened."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
 
+import pytest
 from temporalio.client import Client
-from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
 from activities.registry import all_activities
@@ -18,30 +20,32 @@ from tests.support.conditions import says
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 from tests.support.servers import PrivateApiServer, Servers
+from tests.support.temporal_server import TemporalServer
 from tests.workflows.runs import reaches, started, workflow_id
-from workflows import search_attributes
-from workflows.plugin import fleetgate_plugin
+from workflows.plugin import connect
 
 NEW_AFTER = 20
 """Events; less than one stage of one cluster takes."""
 
 
+@pytest.fixture
+async def own_temporal(servers: Servers, tmp_path: Path) -> AsyncIterator[TemporalServer]:
+    """A Temporal server that suggests a new execution that early."""
+    limit = f"limit.historyCount.suggestContinueAsNew={NEW_AFTER}"
+    server = TemporalServer(servers, tmp_path, f"--dynamic-config-value={limit}")
+    await server.start()
+    yield server
+    await server.stop()
+
+
 async def test_a_run_goes_on_in_a_new_execution_between_stages(
-    private_api_server: PrivateApiServer, servers: Servers, unique: str
+    private_api_server: PrivateApiServer, own_temporal: TemporalServer, unique: str
 ) -> None:
     """On servers of its own: a second engine on the shared hub would drive its runs too."""
-    limit = f"limit.historyCount.suggestContinueAsNew={NEW_AFTER}"
-    async with (
-        await Hub.connect(private_api_server.kubeconfig) as hub,
-        await WorkflowEnvironment.start_local(
-            plugins=[fleetgate_plugin()],
-            dev_server_existing_path=str(servers.binaries.temporal),
-            dev_server_extra_args=["--dynamic-config-value", limit],
-            search_attributes=search_attributes.ALL,
-        ) as temporal,
-    ):
+    async with await Hub.connect(private_api_server.kubeconfig) as hub:
         await crds.install(hub, crds.definitions())
-        executions = await _roll_out(hub, temporal.client, unique)
+        client = await connect({"TEMPORAL_ADDRESS": own_temporal.address})
+        executions = await _roll_out(hub, client, unique)
         assert executions > 1
 
 

@@ -1,6 +1,7 @@
 """A Temporal dev server that a test stops, kills, and robs of all that it knows."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,15 +15,17 @@ from tests.support.servers import Servers
 class TemporalServer:
     """A dev server of the test's own."""
 
-    def __init__(self, servers: Servers, folder: Path) -> None:
+    def __init__(self, servers: Servers, folder: Path, *arguments: str) -> None:
+        """Prepare one that gets further arguments."""
         self._folder = folder
         self._processes = Processes(pids=folder / "pids", logs=folder / "logs")
-        self._service = temporal_service(
+        service = temporal_service(
             servers.binaries.temporal,
             database=folder / "temporal.sqlite",
             port=ports.choose(),
             ui_port=ports.choose(),
         )
+        self._service = replace(service, argv=(*service.argv, *arguments))
 
     @property
     def address(self) -> str:
