@@ -1,7 +1,6 @@
 """An engine and a bridge on real servers, and a placement that the tests play by hand."""
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,6 @@ from tests.support.engine import engine_beside
 from tests.support.hand_placement import HandPlacement
 from workflows.plugin import connect
 
-STUCK_AFTER = timedelta(seconds=10)
-"""Longer than a busy machine needs to report a cluster, short enough to wait for."""
-
 
 @pytest.fixture(scope="package")
 async def temporal(temporal_address: str) -> Client:
@@ -27,8 +23,7 @@ async def temporal(temporal_address: str) -> Client:
 @pytest.fixture(scope="package")
 async def engine(hub_kubeconfig: Path, temporal_address: str) -> AsyncIterator[None]:
     """Worker and bridge; those of several test processes share the work, as in production."""
-    settings = BridgeSettings(stuck_after=STUCK_AFTER)
-    async with engine_beside(hub_kubeconfig, temporal_address, settings=settings):
+    async with engine_beside(hub_kubeconfig, temporal_address, settings=BridgeSettings()):
         yield
 
 
