@@ -72,9 +72,11 @@ def read(log: Path) -> list[dict[str, Any]]:
 
 
 def told(lines: list[dict[str, Any]], message: str) -> dict[str, Any]:
-    """The one line of a message, without what each line has."""
-    (found,) = (line for line in lines if line["message"].startswith(message))
-    return {name: found.get(name) for name in ("namespace", "run", "stage", "cluster", "activity")}
+    """What the lines of a message have, other than each line; an activity may have been retried."""
+    names = ("namespace", "run", "stage", "cluster", "activity")
+    said = [line for line in lines if line["message"].startswith(message)]
+    (found,) = {tuple(line.get(name) for name in names) for line in said}
+    return dict(zip(names, found, strict=True))
 
 
 async def test_each_line_about_a_run_says_which_run_stage_and_cluster(
