@@ -15,7 +15,7 @@ import psutil
 from api.kinds import CONFIG_MAP, Kind
 from deploy.local.fleet import FleetAddresses, LocalFleet
 from deploy.local.paths import FleetPaths
-from tests.support.eventually import wait
+from tests.support.eventually import patience, wait
 from tests.support.fleet_clients import FleetClients
 from tests.support.programs import fleet_here
 
@@ -65,7 +65,7 @@ class Fleet:
         """`kill -9` of fleetgate's worker."""
         process = self.process("worker")
         process.kill()
-        process.wait(timeout=10)
+        process.wait(timeout=patience())
 
     def kubectl(
         self, command: str, *, stdin: str = "", on: str = "hub", fails: bool = False

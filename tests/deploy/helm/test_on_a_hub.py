@@ -27,7 +27,7 @@ from tests.deploy.helm.charts import NAMESPACE as RELEASED
 from tests.deploy.helm.processes import MOUNTED, command, environment, process
 from tests.deploy.helm.test_hub_side import VALUES
 from tests.deploy.helm.test_member_side import BY_TOKEN
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, patience
 from tests.support.servers import Servers
 
 pytestmark = [
@@ -178,7 +178,7 @@ async def test_each_process_gets_ready_with_the_command_and_the_rights_of_its_po
         with process(pod["containers"][0], own, log) as running:
             await eventually(lambda: status(url), lambda found: found == 200)
             running.send_signal(signal.SIGTERM)
-            assert await asyncio.to_thread(running.wait, 30) == 0, log.read_text()
+            assert await asyncio.to_thread(running.wait, patience()) == 0, log.read_text()
         assert "orbidden" not in log.read_text()
 
 
@@ -241,7 +241,7 @@ async def test_an_agent_joins_with_the_command_and_the_rights_of_its_pod(
         await eventually(joined)
         assert running.poll() is None, log.read_text()
         running.send_signal(signal.SIGTERM)
-        assert await asyncio.to_thread(running.wait, 30) == 0, log.read_text()
+        assert await asyncio.to_thread(running.wait, patience()) == 0, log.read_text()
     assert "orbidden" not in log.read_text()
 
 
