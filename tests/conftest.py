@@ -13,6 +13,7 @@ import pytest
 
 from api.kinds import SCOPES, Scope
 from hub import Hub
+from tests.support.limits import PATIENT
 from tests.support.servers import HUB, PrivateApiServer, Servers
 
 pytest_plugins = ["tests.support.together", "tests.support.hanging"]
@@ -140,7 +141,7 @@ async def hub_kubeconfig(servers: Servers) -> Path:
 @pytest.fixture(scope="session")
 async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
     """A client of the shared API server."""
-    async with await Hub.connect(hub_kubeconfig) as client:
+    async with await Hub.connect(hub_kubeconfig, limits=PATIENT) as client:
         yield client
 
 

@@ -9,7 +9,7 @@ from temporalio.exceptions import ApplicationError
 from activities.requests import FindSnapshot
 from activities.snapshots import SnapshotActivities
 from api.kinds import CONFIG_MAP, NAMESPACE
-from hub import Hub, Limits, kubeconfig
+from hub import Hub, kubeconfig
 from hub.requests import Request
 from tests.activities.content import Content
 from tests.support.hand_overrides import (
@@ -21,6 +21,7 @@ from tests.support.hand_overrides import (
     selector,
 )
 from tests.support.interrupted import Interrupted
+from tests.support.limits import PATIENT
 
 pytestmark = OVERRIDES_OF_ALL
 
@@ -131,7 +132,7 @@ async def test_a_part_that_is_just_being_written_is_waited_for(
     await content.master(0, size=2)
     await overrides.namespaced("ro", name, selector("ConfigMap", "late"), by_labels(env="prod"))
     access = await kubeconfig.load(hub_kubeconfig)
-    transport = Interrupted(access, limits=Limits(), user_agent="test")
+    transport = Interrupted(access, limits=PATIENT, user_agent="test")
     looks = 0
 
     async def write_the_part(request: Request) -> None:
@@ -142,7 +143,7 @@ async def test_a_part_that_is_just_being_written_is_waited_for(
                 await content.part(0, 0, content.config_map("late"))
 
     transport.after_first_page = write_the_part
-    async with Hub(transport, manager="test", limits=Limits()) as hub:
+    async with Hub(transport, manager="test", limits=PATIENT) as hub:
         facts = await found(SnapshotActivities(hub), content.request("0"))
     assert facts == {"a": [f"{name}/ro-0"]}
     assert looks == 2

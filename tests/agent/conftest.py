@@ -6,6 +6,7 @@ import pytest
 from api.kinds import NAMESPACE
 from hub import Hub
 from tests.agent.support import Member
+from tests.support.limits import PATIENT
 
 
 @pytest.fixture(scope="package")
@@ -13,7 +14,8 @@ async def cluster(
     member_kubeconfig: Callable[[str], Awaitable[Path]],
 ) -> AsyncIterator[Hub]:
     """A member's API server, shared by the tests of agents."""
-    async with await Hub.connect(await member_kubeconfig("agents"), manager="test") as client:
+    kubeconfig = await member_kubeconfig("agents")
+    async with await Hub.connect(kubeconfig, manager="test", limits=PATIENT) as client:
         yield client
 
 

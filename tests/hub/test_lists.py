@@ -3,15 +3,17 @@
 import asyncio
 import json
 import urllib.request
+from dataclasses import replace
 
 from api.kinds import CONFIG_MAP
-from hub import Hub, Limits, kubeconfig
+from hub import Hub, kubeconfig
 from hub.requests import Request
 from tests.hub.support import config_map, fill, names
 from tests.support.interrupted import Interrupted
+from tests.support.limits import PATIENT
 from tests.support.servers import PrivateApiServer, Servers
 
-SMALL_PAGES = Limits(page_size=2)
+SMALL_PAGES = replace(PATIENT, page_size=2)
 
 
 async def test_a_list_of_many_pages_is_complete(hub: Hub, unique: str) -> None:

@@ -12,6 +12,7 @@ from hub import Hub
 from placement.room import Placement
 from placement.settings import PlacementSettings
 from tests.placement.world import World
+from tests.support.limits import PATIENT
 from tests.support.servers import Servers
 
 SETTINGS = PlacementSettings(
@@ -25,7 +26,7 @@ async def hub(servers: Servers) -> AsyncIterator[Hub]:
     """A hub that no other test process works on: placements look at the whole of it."""
     async with (
         servers.own_cluster("placement") as kubeconfig,
-        await Hub.connect(kubeconfig) as client,
+        await Hub.connect(kubeconfig, limits=PATIENT) as client,
     ):
         yield client
 

@@ -21,6 +21,7 @@ from placement.settings import PlacementSettings
 from tests.placement.conftest import SETTINGS
 from tests.placement.world import World
 from tests.support.eventually import eventually, patience
+from tests.support.limits import PATIENT
 from tests.support.servers import Servers
 
 pytestmark = pytest.mark.alone("placements come and go on one hub, in turn")
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.alone("placements come and go on one hub, in turn")
 @contextlib.asynccontextmanager
 async def at_work(kubeconfig: Path, settings: PlacementSettings = SETTINGS) -> AsyncIterator[Hub]:
     """The built-in placement for the time of a block; its client is its own."""
-    async with await Hub.connect(kubeconfig) as hub:
+    async with await Hub.connect(kubeconfig, limits=PATIENT) as hub:
         room = Placement(hub, settings=settings)
         running = asyncio.create_task(room.run())
         await room.ready()
@@ -48,7 +49,7 @@ async def kubeconfig(servers: Servers) -> Path:
 @pytest.fixture
 async def away(kubeconfig: Path) -> AsyncIterator[Hub]:
     """A client of that hub."""
-    async with await Hub.connect(kubeconfig) as hub:
+    async with await Hub.connect(kubeconfig, limits=PATIENT) as hub:
         yield hub
 
 
