@@ -11,6 +11,7 @@ from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE
 from tests.e2e.fleet import Fleet
 from tests.e2e.team import Team
 
+pytestmark = pytest.mark.long("placement and agents are tested on such changes one by one")
 ALL = {"placementType": "PickAll"}
 cluster_scoped = pytest.mark.parametrize("team", [CLUSTER_SCOPE], indirect=True, ids=["cluster"])
 namespaced = pytest.mark.parametrize("team", [NAMESPACED_SCOPE], indirect=True, ids=["namespaced"])

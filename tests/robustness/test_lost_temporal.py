@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+import pytest
 from temporalio.client import Client
 
 from api.base import format_time
@@ -122,6 +123,7 @@ def journeys(hub: Hub, name: str) -> list[tuple[Moment, Journey]]:
     ]
 
 
+@pytest.mark.long("a minute; runs that go on from the hub alone are simulated")
 async def test_runs_go_on_from_the_hub_when_temporal_has_lost_everything(
     server: PrivateApiServer, hub: Hub, own_temporal: TemporalServer, unique: str
 ) -> None:
