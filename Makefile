@@ -5,8 +5,8 @@
 UV_VERSION := 0.13.8
 UV := .uv/bin/uv
 BIN := .venv/bin
-# Processes that share the tests: with three, one can wait while two cores work.
-WORKERS ?= 3
+# Processes that share the tests: with four, two can wait while two cores work.
+WORKERS ?= 4
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 # Only pages that changed; in CI, which sets this variable, all of them.
 SPHINX := $(BIN)/sphinx-build $(if $(CI),-E) -q -W -j auto docs docs/_build/html

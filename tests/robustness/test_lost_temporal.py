@@ -123,7 +123,7 @@ def journeys(hub: Hub, name: str) -> list[tuple[Moment, Journey]]:
     ]
 
 
-@pytest.mark.long("a minute; runs that go on from the hub alone are simulated")
+@pytest.mark.long("a minute; planning has where a run goes on from what the hub recorded")
 async def test_runs_go_on_from_the_hub_when_temporal_has_lost_everything(
     server: PrivateApiServer, hub: Hub, own_temporal: TemporalServer, unique: str
 ) -> None:
