@@ -21,9 +21,10 @@ pytest_plugins = ["tests.support.together", "tests.support.hanging"]
 _FOLDER = pytest.StashKey[Path]()
 FLEETS = ("e2e", "docs")
 """Rooms whose tests type on whole fleets."""
-ORDER = (*FLEETS, "conformance", "robustness")
-"""Rooms that begin before the others. Tests of the first two and of the last one mostly wait, each
-by itself; a room that keeps a core busy is played beside them."""
+ORDER = (*FLEETS, "conformance", "robustness", "placement", "starter", "agent", "deploy", "rights")
+"""Rooms that begin before the others. Tests of the first two and of `robustness` mostly wait, each
+by itself; a room that keeps a core busy is played beside them. Those that need no server come last,
+so that a process without work does not start one to help another."""
 _NEED_PROGRAMS = frozenset({"servers", "helm", "running_fleet", "desk"})
 """Fixtures that begin with a program which is not part of fleetgate."""
 

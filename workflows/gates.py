@@ -25,6 +25,12 @@ with workflow.unsafe.imports_passed_through():
 class Gate(Protocol):
     """Something that has to happen before a run may go on."""
 
+    async def open(self) -> None:
+        """Get ready for it, before people are told that the run waits."""
+
+    def announce(self) -> None:
+        """Say of itself in the status that it is open."""
+
     async def passed(self) -> None:
         """Return once it has happened and the run is not stopped."""
 
@@ -38,12 +44,17 @@ async def pass_gates(rollout: Rollout, side: Side, declared: list[StageTask]) ->
     if recalled and rollout.resumes(rollout.stage) and recalled.waiting == side:
         # They were open already, also where the run is stopped by now.
         rollout.waiting_since = recalled.waiting_since or rollout.waiting_since
+        rollout.waiting = side
     else:
         await rollout.until_running()
         rollout.waiting_since = workflow.now()
+    await asyncio.gather(*(gate.open() for gate in gates))
+    # Told at once, in one write: who reads that the run waits finds what it waits for.
     rollout.waiting = side
     if rollout.may_go_on:
         marks.waiting(rollout.ledger, rollout.stage, side, workflow.now())
+    for gate in gates:
+        gate.announce()
     await asyncio.gather(*(gate.passed() for gate in gates))
     rollout.waiting = None
 
@@ -69,6 +80,12 @@ class TimedWaitGate:
         self._rollout = rollout
         self._position = position
         self._time = task.wait_time or "0s"
+
+    async def open(self) -> None:
+        """Its time runs anyway."""
+
+    def announce(self) -> None:
+        """The status speaks of a wait only when it is over."""
 
     async def passed(self) -> None:
         """Sleep on a durable timer. A stop does not restart it (decision 5)."""
@@ -96,30 +113,43 @@ class ApprovalGate:
             side=GateSide(side),
             request=rollout.ledger.task(rollout.stage, side, position).approval_request_name,
         )
+        self._answered = False
+        """Whether the request was approved already when it was asked for."""
+
+    async def open(self) -> None:
+        """Ask for approval."""
+        # Before the request exists: the answer to it may be there before we hear of it.
+        self._rollout.approvals.open(self._ticket)
+        await self._ask()
+
+    def announce(self) -> None:
+        """The request exists."""
+        marks.approval_created(
+            self._rollout.ledger, self._index, self._side, self._position, workflow.now()
+        )
 
     async def passed(self) -> None:
-        """Ask for approval, again if the request is deleted, until it is given and accepted."""
+        """Wait until approval is given and accepted; ask again if the request is deleted."""
         rollout = self._rollout
-        # Before the request exists: the answer to it may be there before we hear of it.
-        rollout.approvals.open(self._ticket)
         while not await self._approved():
-            pass
+            await self._ask()
         rollout.approvals.close(self._ticket)
         marks.approval_given(
             rollout.ledger, self._index, self._side, self._position, workflow.now()
         )
 
-    async def _approved(self) -> bool:
+    async def _ask(self) -> None:
         ticket = self._ticket
         await self._rollout.until_running()
         ticket.lost = False
         opened = await calls.effect(
             "open_approval", self._opening(), ApprovalState, summary=f"{ticket.request}: ask"
         )
-        marks.approval_created(
-            self._rollout.ledger, self._index, self._side, self._position, workflow.now()
-        )
-        if not opened.approved:
+        self._answered = opened.approved
+
+    async def _approved(self) -> bool:
+        ticket = self._ticket
+        if not self._answered:
             await workflow.wait_condition(lambda: ticket.approved or ticket.lost)
         await self._rollout.until_running()
         return await self._accepted()

@@ -55,6 +55,15 @@ async def test_8_2_before_its_approval_a_stage_has_not_begun(world: World) -> No
     await world.untouched("a")
 
 
+async def test_8_2_a_run_that_says_that_it_waits_can_be_approved(world: World) -> None:
+    """Who waits for the condition and then approves finds what to approve."""
+    await world.place("a")
+    await world.strategy(stage(beforeStageTasks=[APPROVAL]))
+    run = await Run.create(world)
+    await run.comes_to(Says.RUN_WAITING_BEFORE, stage="one")
+    assert await world.find(world.scope.approval, run.request("before")) is not None
+
+
 async def test_8_2_after_its_approval_a_stage_begins(world: World) -> None:
     await world.place("a")
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))

@@ -40,6 +40,21 @@ def accepted(run: SimulatedRun, request: str) -> bool:
 # -- approvals given on the hub ------------------------------------------------------------
 
 
+def test_a_run_says_that_it_waits_once_its_request_is_there(begin: Begin) -> None:
+    run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]), takes=10)
+    run.activities.takes["open_approval"] = 3
+    run.until(lambda: run.activities.attempts["open_approval"] == 1, "it asks for approval")
+    run.wait(2)
+    assert run.phase is not Phase.WAITING
+    written = run.activities.attempts["write_status"]
+
+    run.until_phase(Phase.WAITING)
+    assert BEFORE in run.hub.approvals
+    assert run.activities.attempts["write_status"] == written + 1
+    (created,) = run.stage().before_stage_task_status[0].conditions
+    assert created.type == ConditionType.APPROVAL_REQUEST_CREATED
+
+
 def test_a_stage_begins_when_its_approval_is_given(at_gate: SimulatedRun) -> None:
     assert (at_gate.phase, at_gate.progressing.message) == (
         Phase.WAITING,
