@@ -1,7 +1,5 @@
 """What the Temporal UI shows of a run: a table of its stages, and what it can be searched by."""
 
-from typing import Final
-
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
@@ -9,9 +7,6 @@ with workflow.unsafe.imports_passed_through():
     from planning.runs.overview import AwaitedApproval
     from workflows import search_attributes
     from workflows.rollout import Rollout
-
-PATCH: Final = "search-attributes"
-"""Runs that began with a version without them go on without them."""
 
 
 class Display:
@@ -27,11 +22,10 @@ class Display:
 
     async def run(self) -> None:
         """Show each change, until cancelled."""
-        searchable = self._searchable and workflow.patched(PATCH)
         while True:
             changes = self._rollout.ledger.changes
             self._describe()
-            if searchable:
+            if self._searchable:
                 self._index()
             await self._changed(changes)
 

@@ -22,8 +22,6 @@ megabyte for a thousand clusters."""
 RETRY_ONCE: Final = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_attempts=2)
 """The pause between two tries is short too; Temporal has it last a second by default."""
 
-PATCH: Final = "decided-before-written"
-"""Marks histories in which a whole status waits for its decision to be recorded."""
 RECORDED: Final = timedelta(milliseconds=1)
 """Any time at all: it ends the step that decided, and Temporal has it when the next begins."""
 
@@ -72,10 +70,9 @@ class Mirror:
 
     async def _send_whole(self, request: WriteStatus) -> StatusWritten:
         """Rare, and too large for history, in which a local activity leaves only its answer."""
-        if workflow.patched(PATCH):
-            # A step that is lost with its worker is done again, later: people must not have seen
-            # what it decided.
-            await workflow.sleep(RECORDED, summary="until this is recorded")
+        # A step that is lost with its worker is done again, later: people must not have seen what
+        # it decided.
+        await workflow.sleep(RECORDED, summary="until this is recorded")
         try:
             written: StatusWritten = await workflow.execute_local_activity(
                 "write_status",

@@ -2,7 +2,6 @@
 
 import json
 import re
-from base64 import b64decode, b64encode
 from datetime import timedelta
 from pathlib import Path
 
@@ -65,20 +64,6 @@ def test_the_recorded_runs_of_a_release_met_much(release: str, kind: str, met: s
 async def test_a_recorded_run_replays(path: Path) -> None:
     replayer = Replayer(workflows=[], plugins=[fleetgate_plugin()])
     await replayer.replay_workflow(read(path))
-
-
-async def test_a_run_that_an_older_worker_began_goes_on_without_search_attributes() -> None:
-    """A newer bridge may have started it: what its input says, the older worker did not know."""
-    path = HISTORIES / "0.1.0" / "eventful-first.json"
-    recorded = json.loads(path.read_text())
-    begun = recorded["events"][0]["workflowExecutionStartedEventAttributes"]
-    (payload,) = begun["input"]["payloads"]
-    start = json.loads(b64decode(payload["data"]))
-    assert not start.get("searchable")
-    payload["data"] = b64encode(json.dumps(start | {"searchable": True}).encode()).decode()
-
-    replayer = Replayer(workflows=[], plugins=[fleetgate_plugin()])
-    await replayer.replay_workflow(WorkflowHistory.from_json(path.stem, recorded))
 
 
 async def test_a_run_replays_after_its_search_attributes_were_removed_from_temporal() -> None:
