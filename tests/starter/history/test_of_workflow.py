@@ -50,7 +50,7 @@ def written() -> Written:
 
 
 def test_an_eventful_run_is_told_from_beginning_to_end() -> None:
-    text = (HISTORIES / "0.1.0" / "eventful-first.json").read_text()
+    text = (HISTORIES / "0.1.0" / "eventful.json").read_text()
     events = WorkflowHistory.from_json("recorded", text).events
     assert told(of_workflow.entries(events, CONVERTER)) == [
         "taken up / eventful by eventful",
@@ -76,7 +76,7 @@ def test_an_eventful_run_is_told_from_beginning_to_end() -> None:
         "cluster started / canary / two",
         "cluster done / canary / two",
         "approval asked / after / canary / eventful-after-canary",
-        "approved / after / canary / alice / fine",
+        "approved / after / canary / an unknown user of Temporal, who says: alice / fine",
         "stage started / kubernetes-fleet.io/deleteStage / 1 cluster to be removed",
         "removal started / four",
         "removed / four",
