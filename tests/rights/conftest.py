@@ -13,7 +13,7 @@ import pytest
 from api.kinds import SCOPES, Kind, ScopeName
 from bridge import BridgeSettings
 from deploy.local import policies
-from hub import Forbidden, Hub, Json
+from hub import Forbidden, Hub, Json, Unavailable
 from placement.room import Placement
 from tests.agent.credentials import grant, of_account
 from tests.placement.world import World
@@ -93,8 +93,13 @@ async def _in_force(gate: Gate) -> None:
         accepted = await written(scope.approval, {"conditions": [condition("ApprovalAccepted")]})
         return accepted is None and await written(scope.run, _REPORTED) is None
 
-    await eventually(signed)
-    await eventually(refused)
+    async def both() -> bool:
+        try:
+            return await signed() and await refused()
+        except Unavailable:
+            return False  # Policies learn of new kinds later than others do.
+
+    await eventually(both)
 
 
 @pytest.fixture(scope="package")
