@@ -2,8 +2,8 @@
 
 from api.kinds import NAMESPACE
 from hub import Json
-from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
+from tests.workflows.runs import reaches
 
 
 async def home(placement: HandPlacement) -> None:
@@ -22,5 +22,5 @@ async def waiting_run(placement: HandPlacement, name: str) -> Json:
     }
     await placement.strategy(name, [stage])
     run = await placement.create_run(name, name, index="0")
-    await eventually(lambda: placement.find_approval(f"{name}-before-one"))
+    await reaches(placement, name, "UpdateRunWaiting")
     return run

@@ -106,5 +106,15 @@ class Rollout:
         )
 
     async def asked(self, request: str) -> Json:
-        """Wait until an approval is asked for."""
+        """Wait until the run says that it has asked for an approval; returns the request."""
+        await eventually(
+            lambda: self.placement.read_run(self.name),
+            lambda seen: any(
+                task.get("approvalRequestName") == request
+                and says(task, "ApprovalRequestCreated")[0] == "True"
+                for stage in seen.get("status", {}).get("stagesStatus", [])
+                for side in ("beforeStageTaskStatus", "afterStageTaskStatus")
+                for task in stage.get(side, [])
+            ),
+        )
         return await eventually(lambda: self.placement.find_approval(request))
