@@ -113,8 +113,6 @@ class ApprovalGate:
             side=GateSide(side),
             request=rollout.ledger.task(rollout.stage, side, position).approval_request_name,
         )
-        self._answered = False
-        """Whether the request was approved already when it was asked for."""
 
     async def open(self) -> None:
         """Ask for approval."""
@@ -145,12 +143,11 @@ class ApprovalGate:
         opened = await calls.effect(
             "open_approval", self._opening(), ApprovalState, summary=f"{ticket.request}: ask"
         )
-        self._answered = opened.approved
+        ticket.approved = ticket.approved or opened.approved
 
     async def _approved(self) -> bool:
         ticket = self._ticket
-        if not self._answered:
-            await workflow.wait_condition(lambda: ticket.approved or ticket.lost)
+        await workflow.wait_condition(lambda: ticket.approved or ticket.lost)
         await self._rollout.until_running()
         return await self._accepted()
 

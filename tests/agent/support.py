@@ -1,18 +1,16 @@
 """A member of a fleet as its agent meets it: real API servers, and the hub's side by hand."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from agent import Agent, AgentPool, AgentSettings, MemberSecrets
+from agent import Agent, AgentSettings
 from api import names
 from api.kinds import APPLIED_WORK, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, WORK, Kind
 from hub import Hub, Json, NotFound
 from tests.support.conditions import conditions_of
-from tests.support.eventually import eventually, patience
+from tests.support.eventually import eventually
 
 PATIENT = AgentSettings(properties_patience=timedelta(minutes=1))
 """Of an agent that waits for a slow cluster to count its nodes and pods."""
@@ -103,20 +101,6 @@ class Member:
         """Content of a ConfigMap on the member."""
         found = await self.cluster.find(CONFIG_MAP, name, namespace=namespace)
         return None if found is None else found.get("data", {})
-
-
-@asynccontextmanager
-async def running(agent: Agent | AgentPool | MemberSecrets) -> AsyncIterator[None]:
-    """Run an agent, and stop it as a signal would."""
-    task = asyncio.create_task(agent.run())
-    try:
-        async with asyncio.timeout(patience()):
-            await agent.ready()
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 def entry(work: Json, ordinal: int = 0) -> Json:

@@ -4,9 +4,10 @@ import pytest
 
 from api.kinds import CONFIG_MAP, WORK
 from hub import Json
-from tests.agent.support import Member, config_map, details, entry, live, running
+from tests.agent.support import Member, config_map, details, entry, live
 from tests.support.conditions import conditions_of
 from tests.support.eventually import eventually
+from tests.support.running import running
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ from datetime import datetime
 from agent import AgentSettings
 from api.kinds import APPLIED_WORK, MEMBER_CLUSTER, NAMESPACE, WORK
 from hub import Hub, Json
-from tests.agent.support import PATIENT, Member, config_map, namespace, running
+from tests.agent.support import PATIENT, Member, config_map, namespace
 from tests.support.conditions import condition, conditions_of
 from tests.support.eventually import eventually
+from tests.support.running import running
 
 HOLD = "example.com/hold"
 

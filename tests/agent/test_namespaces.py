@@ -5,9 +5,10 @@ from datetime import timedelta
 from agent import AgentSettings
 from api.kinds import MEMBER_CLUSTER, NAMESPACE
 from hub import Json
-from tests.agent.support import Member, namespace, running
+from tests.agent.support import Member, namespace
 from tests.support.conditions import conditions_of
 from tests.support.eventually import eventually
+from tests.support.running import running
 
 COLLECTED = "NamespaceCollectionSucceeded"
 EAGER = AgentSettings(collect_namespaces=True, namespaces_pause=timedelta(milliseconds=50))

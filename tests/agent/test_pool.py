@@ -12,10 +12,11 @@ from agent import AgentPool, MemberSecrets
 from api.kinds import NAMESPACE, SECRET, WORK
 from hub import Hub, Json
 from tests.agent.credentials import with_user
-from tests.agent.support import Member, namespace, running
+from tests.agent.support import Member, namespace
 from tests.agent.test_membership import heartbeat, read
 from tests.support.conditions import conditions_of
 from tests.support.eventually import eventually
+from tests.support.running import running
 
 
 @pytest.fixture

@@ -12,9 +12,10 @@ from agent.properties import Properties
 from api.kinds import MEMBER_CLUSTER, NODE, POD
 from hub import Hub, Json
 from tests.agent.credentials import kubeconfig_of_nobody
-from tests.agent.support import PATIENT, Member, running
+from tests.agent.support import PATIENT, Member
 from tests.support.conditions import conditions_of
 from tests.support.eventually import eventually
+from tests.support.running import running
 from tests.support.servers import Servers
 
 OFTEN = replace(PATIENT, properties_age=timedelta(milliseconds=200))

@@ -7,9 +7,10 @@ import pytest
 from api import names
 from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
 from hub import HubError, Json
-from tests.agent.support import Member, config_map, namespace, running
+from tests.agent.support import Member, config_map, namespace
 from tests.support.conditions import conditions_of
 from tests.support.eventually import eventually
+from tests.support.running import running
 
 PRIORITY_CLASS = Kind(
     "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", namespaced=False

@@ -6,9 +6,10 @@ import pytest
 
 from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK
 from hub import Json
-from tests.agent.support import Member, config_map, details, entry, live, namespace, running
+from tests.agent.support import Member, config_map, details, entry, live, namespace
 from tests.support.conditions import conditions_of
 from tests.support.eventually import eventually
+from tests.support.running import running
 
 REPORT: dict[str, Any] = {"type": "ReportDiff"}
 FOUND = "Diff has been found between the hub cluster and the member cluster"

@@ -18,10 +18,11 @@ from api.kinds import (
 )
 from hub import Hub, Json
 from tests.agent.credentials import kubeconfig_of_nobody
-from tests.agent.support import Member, config_map, namespace, running
+from tests.agent.support import Member, config_map, namespace
 from tests.support.conditions import says
 from tests.support.eventually import eventually, patience
 from tests.support.fault_proxy import WRITES, FaultProxy, all_sprung, release
+from tests.support.running import running
 from tests.support.servers import PrivateApiServer, Servers
 
 FIRST_WRITES = 7

@@ -10,10 +10,11 @@ from api import names
 from api.kinds import CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, SECRET, WORK
 from hub import Forbidden, Hub
 from tests.agent.credentials import ON_HUB, ON_MEMBER, grant, of_account
-from tests.agent.support import Member, config_map, entry, namespace, running
+from tests.agent.support import Member, config_map, entry, namespace
 from tests.agent.test_membership import heartbeat
 from tests.support.conditions import conditions_of
 from tests.support.eventually import eventually
+from tests.support.running import running
 
 
 @pytest.fixture

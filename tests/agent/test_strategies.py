@@ -7,9 +7,10 @@ import pytest
 from api import names
 from api.kinds import CONFIG_MAP, Kind
 from hub import Json
-from tests.agent.support import Member, config_map, deployment, entry, live, running
+from tests.agent.support import Member, config_map, deployment, entry, live
 from tests.support.conditions import conditions_of
 from tests.support.eventually import eventually
+from tests.support.running import running
 
 CLIENT = {"type": "ClientSideApply"}
 SERVER = {"type": "ServerSideApply"}

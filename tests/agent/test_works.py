@@ -3,9 +3,10 @@
 from api import names
 from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
 from hub import Json
-from tests.agent.support import Member, config_map, deployment, namespace, running
+from tests.agent.support import Member, config_map, deployment, namespace
 from tests.support.conditions import conditions_of
 from tests.support.eventually import eventually
+from tests.support.running import running
 
 PODS = Kind("", "v1", "Pod", "pods", namespaced=True)
 

@@ -36,8 +36,7 @@ async def until(
                     return seen
     except TimeoutError:
         # It may be the test that has stalled, with what it waits for on its way.
-        listing = await hub.list(kind, namespace=namespace, fields=f"metadata.name={name}")
-        seen = next(iter(listing.items), None)
+        seen = await hub.find(kind, name, namespace=namespace)
         if expect(seen):
             return seen
         raise NotSeenError(

@@ -9,7 +9,6 @@ import re
 import tarfile
 import time
 import zipfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -35,6 +34,7 @@ from tests.deploy.programs import (
     write_program,
 )
 from tests.support.eventually import PATIENCE
+from tests.support.limits import lifted
 
 ARCHIVE = f"thing-{platform.system().lower()}.tar.gz"
 
@@ -67,12 +67,7 @@ class Machine:
         return self.cached.with_name(name)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def patient() -> Iterator[None]:
-    """A busy server is waited for."""
-    with pytest.MonkeyPatch.context() as process:
-        process.setattr(downloading, "_PATIENCE", timedelta(seconds=PATIENCE))
-        yield
+patient = lifted(downloading, "_PATIENCE", timedelta(seconds=PATIENCE))
 
 
 @pytest.fixture

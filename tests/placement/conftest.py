@@ -1,7 +1,5 @@
 """A hub of the test process's own with the built-in placement running on it."""
 
-import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -13,6 +11,7 @@ from placement.room import Placement
 from placement.settings import PlacementSettings
 from tests.placement.world import World
 from tests.support.limits import PATIENT
+from tests.support.running import running
 from tests.support.servers import Servers
 
 SETTINGS = PlacementSettings(
@@ -35,12 +34,8 @@ async def hub(servers: Servers) -> AsyncIterator[Hub]:
 async def room(hub: Hub) -> AsyncIterator[Placement]:
     """The built-in placement at work."""
     placement = Placement(hub, settings=SETTINGS)
-    running = asyncio.create_task(placement.run())
-    await placement.ready()
-    yield placement
-    running.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await running
+    async with running(placement):
+        yield placement
 
 
 @pytest.fixture(params=list(ScopeName))

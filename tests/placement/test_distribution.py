@@ -8,7 +8,7 @@ from api import names
 from api.kinds import CLUSTER_SCOPE, NAMESPACE, NAMESPACED_SCOPE, WORK
 from hub import Hub
 from placement.room import Placement
-from tests.placement.world import STRATEGY, World, says
+from tests.placement.world import STRATEGY, World, shows
 from tests.support.conditions import condition, condition_of
 from tests.support.eventually import eventually
 
@@ -68,7 +68,7 @@ async def test_a_slow_member_is_said_to_be_busy_and_then_late(world: World) -> N
 
     # That is over in five seconds.
     await world.becomes(
-        world.scope.binding, binding, lambda seen: says(seen, "Applied", reason="ApplyInProgress")
+        world.scope.binding, binding, lambda seen: shows(seen, "Applied", reason="ApplyInProgress")
     )
     late = await world.bound(member, "Applied", reason="NotAllWorkHaveBeenApplied")
 

@@ -22,6 +22,7 @@ from tests.placement.conftest import SETTINGS
 from tests.placement.world import World
 from tests.support.eventually import eventually, patience
 from tests.support.limits import PATIENT
+from tests.support.running import running
 from tests.support.servers import Servers
 
 pytestmark = pytest.mark.alone("placements come and go on one hub, in turn")
@@ -30,14 +31,11 @@ pytestmark = pytest.mark.alone("placements come and go on one hub, in turn")
 @contextlib.asynccontextmanager
 async def at_work(kubeconfig: Path, settings: PlacementSettings = SETTINGS) -> AsyncIterator[Hub]:
     """The built-in placement for the time of a block; its client is its own."""
-    async with await Hub.connect(kubeconfig, limits=PATIENT) as hub:
-        room = Placement(hub, settings=settings)
-        running = asyncio.create_task(room.run())
-        await room.ready()
+    async with (
+        await Hub.connect(kubeconfig, limits=PATIENT) as hub,
+        running(Placement(hub, settings=settings)),
+    ):
         yield hub
-        running.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await running
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """What is on the hub, one's own writes included."""
 
-import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,17 +8,14 @@ from api.kinds import CONFIG_MAP, NAMESPACE
 from hub import Hub, Json, Key
 from placement.stores import Store
 from tests.support.eventually import eventually
+from tests.support.running import running
 
 
 @pytest.fixture
 async def store(hub: Hub) -> AsyncIterator[Store]:
     following = Store(hub, CONFIG_MAP)
-    running = asyncio.create_task(following.run())
-    await following.ready()
-    yield following
-    running.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await running
+    async with running(following):
+        yield following
 
 
 @pytest.fixture

@@ -302,7 +302,7 @@ class World:
     async def bound(self, member: str, kind: str, **wanted: Any) -> Json:
         """Wait until a condition of the binding has these values; returns the binding."""
         return await eventually(
-            lambda: self.binding(member), lambda body: says(body, kind, **wanted)
+            lambda: self.binding(member), lambda body: shows(body, kind, **wanted)
         )
 
     async def becomes(self, kind: Kind, body: Json, is_so: Callable[[Json], bool]) -> Json:
@@ -350,7 +350,7 @@ class World:
         return (await self.hub.list(kind, namespace=self.home, labels=labels)).items
 
 
-def says(body: Json, kind: str, **wanted: Any) -> bool:
+def shows(body: Json, kind: str, **wanted: Any) -> bool:
     """Whether a condition of an object's present generation has these values."""
     found = condition_of(body, kind)
     fresh: bool = found.get("observedGeneration") == body["metadata"]["generation"]

@@ -60,10 +60,8 @@ async def temporal(temporal_address: str) -> Client:
 @pytest.fixture
 async def own_temporal(servers: Servers, tmp_path: Path) -> AsyncIterator[TemporalServer]:
     """A Temporal server of the test's own, started."""
-    server = TemporalServer(servers, tmp_path)
-    await server.start()
-    yield server
-    await server.stop()
+    async with TemporalServer(servers, tmp_path).running() as server:
+        yield server
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from tests.starter.runs import RunOnHub
 from tests.starter.typed import Fleetgate
 from tests.support.eventually import PATIENCE, wait
 from tests.support.hand_placement import HandPlacement
+from tests.support.limits import lifted
 
 GIVEN_UP_AFTER = asking.WITHIN
 
@@ -30,13 +31,7 @@ SCRIPTS = {
     "fish": "complete --no-files",
 }
 
-
-@pytest.fixture(scope="module", autouse=True)
-def patient() -> Iterator[None]:
-    """A busy hub is waited for."""
-    with pytest.MonkeyPatch.context() as process:
-        process.setattr(asking, "WITHIN", timedelta(seconds=PATIENCE))
-        yield
+patient = lifted(asking, "WITHIN", timedelta(seconds=PATIENCE))
 
 
 @pytest.mark.parametrize(("shell", "line"), SCRIPTS.items())

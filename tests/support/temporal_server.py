@@ -1,9 +1,12 @@
 """A Temporal dev server that a test stops, kills, and robs of all that it knows."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Self
 
 from deploy.local import ports
 from deploy.local.processes import Processes
@@ -40,6 +43,15 @@ class TemporalServer:
         """End it in peace."""
         names = [self._service.name]
         await asyncio.to_thread(self._processes.stop, names, grace=timedelta(seconds=3))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Self]:
+        """Start it, and end it with the context."""
+        await self.start()
+        try:
+            yield self
+        finally:
+            await self.stop()
 
     async def kill(self) -> None:
         """End it at once."""

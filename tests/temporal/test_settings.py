@@ -1,6 +1,6 @@
 """A setting of Temporal that can never work is named; a server that is away is waited for."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -10,19 +10,14 @@ from starter.failures import ExitCode, Failure
 from starter.targets import Output, Target
 from tests.support.eventually import PATIENCE
 from tests.support.guarded_temporal import Authority, guarded
+from tests.support.limits import lifted
 from workflows import connecting
 from workflows.connecting import UnreachableError, UnusableSettingsError
 from workflows.plugin import connect, connection
 
 NOBODY = "127.0.0.1:1"
 
-
-@pytest.fixture(scope="module", autouse=True)
-def patient() -> Iterator[None]:
-    """A busy server is waited for."""
-    with pytest.MonkeyPatch.context() as process:
-        process.setattr(connecting, "_PROBE_WITHIN", PATIENCE)
-        yield
+patient = lifted(connecting, "_PROBE_WITHIN", PATIENCE)
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,11 @@ one fails, because another run takes its cluster; and one is long, so it continu
 import asyncio
 import re
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 
 from temporalio.client import Client, WorkflowHandle, WorkflowHistory
-from temporalio.testing import WorkflowEnvironment
 
 from api.kinds import CLUSTER_SCOPE
 from bridge import BridgeSettings
@@ -25,10 +22,10 @@ from tests.support.engine import running_engine
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 from tests.support.servers import HUB, Servers
+from tests.support.temporal_server import TemporalServer
 from tests.workflows.runs import reaches, started, workflow_id
-from workflows import search_attributes
 from workflows.messages import Approve, ChangeState, Recheck
-from workflows.plugin import connect, fleetgate_plugin
+from workflows.plugin import connect
 
 HISTORIES = Path(__file__).parent / "histories"
 """A folder for each release, with a file for each execution of a workflow."""
@@ -38,7 +35,7 @@ VERSION = version("fleetgate")
 RUN = "eventful"
 STUCK_AFTER = timedelta(seconds=1)
 NEW_AFTER = 20
-"""Events after which Temporal suggests that the long run continues as new."""
+"""Events after which Temporal suggests to continue as new: fewer than a stage of one cluster."""
 
 
 async def main(release: str) -> None:
@@ -49,27 +46,21 @@ async def main(release: str) -> None:
         address = await servers.temporal_address()
         async with (
             await Hub.connect(await servers.cluster(HUB)) as hub,
-            _impatient(servers) as impatient,
+            impatient(servers, servers.folder / "impatient").running() as soon,
         ):
             client = await connect({"TEMPORAL_ADDRESS": address})
             await _record(folder, "eventful", await _eventful(hub, client), client)
             await _record(folder, "failed", await _failed(hub, client), client)
-            await _record(folder, "long", await _long(hub, impatient), impatient)
+            client = await connect({"TEMPORAL_ADDRESS": soon.address})
+            await _record(folder, "long", await _long(hub, client), client)
     finally:
         servers.end()
 
 
-@asynccontextmanager
-async def _impatient(servers: Servers) -> AsyncIterator[Client]:
-    """A client of a Temporal that has workflows continue as new soon."""
+def impatient(servers: Servers, folder: Path) -> TemporalServer:
+    """Return a Temporal server that has workflows continue as new soon; it is not started yet."""
     limit = f"limit.historyCount.suggestContinueAsNew={NEW_AFTER}"
-    async with await WorkflowEnvironment.start_local(
-        plugins=[fleetgate_plugin()],
-        dev_server_existing_path=str(servers.binaries.temporal),
-        dev_server_extra_args=["--dynamic-config-value", limit],
-        search_attributes=search_attributes.ALL,
-    ) as environment:
-        yield environment.client
+    return TemporalServer(servers, folder, f"--dynamic-config-value={limit}")
 
 
 async def _record(folder: Path, name: str, of_run: str, client: Client) -> None:

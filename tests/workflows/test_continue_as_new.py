@@ -21,21 +21,16 @@ from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 from tests.support.servers import PrivateApiServer, Servers
 from tests.support.temporal_server import TemporalServer
+from tests.workflows.record import impatient
 from tests.workflows.runs import reaches, started, workflow_id
 from workflows.plugin import connect
-
-NEW_AFTER = 20
-"""Events; less than one stage of one cluster takes."""
 
 
 @pytest.fixture
 async def own_temporal(servers: Servers, tmp_path: Path) -> AsyncIterator[TemporalServer]:
-    """A Temporal server that suggests a new execution that early."""
-    limit = f"limit.historyCount.suggestContinueAsNew={NEW_AFTER}"
-    server = TemporalServer(servers, tmp_path, f"--dynamic-config-value={limit}")
-    await server.start()
-    yield server
-    await server.stop()
+    """A Temporal server that suggests a new execution before a stage is over."""
+    async with impatient(servers, tmp_path).running() as server:
+        yield server
 
 
 async def test_a_run_goes_on_in_a_new_execution_between_stages(
