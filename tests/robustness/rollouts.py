@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -256,6 +257,23 @@ class Rollout:
             return [each["metadata"]["name"] for each in listing.items]
 
         await in_time(runs, lambda found: self.name not in found)
+
+    async def watchable(self) -> None:
+        """Wait until the hub lets its runs be watched: started again, it turns watches away first.
+
+        Whoever is turned away lists, and never learns that a version is forgotten.
+        """
+
+        async def has_event() -> bool:
+            watch = self.hub.watch(
+                self.scope.run, resource_version="0", namespace=self.placement.namespace
+            )
+            async with aclosing(watch) as events:
+                async for _ in events:
+                    return True
+            return False
+
+        await in_time(has_event, bool)
 
     async def told(self) -> list[str]:
         """Reasons of the events of the run, oldest first."""

@@ -73,7 +73,7 @@ async def test_an_engine_whose_versions_are_compacted_away_lists_again(
         await (pair + other_pair).each(lambda each: each.begin(gate=True))
         await pair.each(lambda each: each.written("one"))
         await other_pair.each(Rollout.at_gate)
-        async with forgotten(proxy, server, servers):
+        async with forgotten(proxy, server, servers, pair):
             await pair.each(lambda each: each.update("one"))
             await other_pair.each(lambda each: each.approved(f"{each.name}-before-two"))
         await pair.each(Rollout.at_gate_asked)
@@ -84,9 +84,9 @@ async def test_an_engine_whose_versions_are_compacted_away_lists_again(
 
 @asynccontextmanager
 async def forgotten(
-    proxy: FaultProxy, server: PrivateApiServer, servers: Servers
+    proxy: FaultProxy, server: PrivateApiServer, servers: Servers, rollouts: Rollouts
 ) -> AsyncIterator[None]:
-    """What happens in the context is forgotten by the hub before any watch could tell of it."""
+    """What happens to the runs is forgotten by the hub before any watch could tell of it."""
     # A shorter watch would count as broken, after which the engine lists anyway.
     enough = 1.5 * SHORTEST_STREAM.total_seconds()
     await eventually(lambda: proxy.watched_for() > enough)
@@ -96,6 +96,7 @@ async def forgotten(
         # Its memory of recent events is gone as well.
         await server.kill()
         await server.start()
+        await rollouts.each(Rollout.watchable)
 
 
 async def test_a_stop_that_no_watch_told_of_is_kept(
@@ -157,7 +158,7 @@ async def test_a_binding_that_others_replace_before_it_was_seen_as_written_is_th
         writing = proxy.trap(writes_binding(rollout, status=False))
         await rollout.begin()
         await all_sprung([writing])
-        async with forgotten(proxy, server, servers):
+        async with forgotten(proxy, server, servers, Rollouts([rollout])):
             release([writing])
             await rollout.written("one")
             await rollout.hub.delete(kind, name, namespace=placement.namespace)
