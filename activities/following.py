@@ -11,14 +11,10 @@ from temporalio import activity
 from temporalio.client import Client
 
 from activities.follower import Follower
-from activities.heartbeats import heartbeating
-from activities.requests import ClusterUpdated, FollowBindings, UpdateCluster
+from activities.requests import FollowBindings
 from activities.writing import Writing
-from api.bindings import Binding
 from api.names import PARENT_PLACEMENT
-from hub import Json, SharedCaches
-from planning import bindings
-from planning.bindings import Progress
+from hub import SharedCaches
 
 
 class FollowingActivities:
@@ -28,27 +24,6 @@ class FollowingActivities:
         self._caches = caches
         self._client = client
         self._writing = writing
-
-    @activity.defn(name="await_cluster")
-    async def await_cluster(self, request: UpdateCluster) -> ClusterUpdated:
-        """Wait until a binding is done, whoever wrote its content, or gone.
-
-        contract: update-runs 10.1 (while stopping, nobody asks whose content it is)
-        """
-        run = request.run
-        labels = f"{PARENT_PLACEMENT}={request.placement}"
-        use = self._caches.use(run.scope.binding, namespace=run.namespace, labels=labels)
-        changed = asyncio.Event()
-        async with use as cache:
-            unsubscribe = cache.subscribe(lambda _: changed.set())
-            try:
-                async with heartbeating():
-                    while (ended := _ended(cache.get(request.binding, run.namespace))) is None:
-                        changed.clear()
-                        await changed.wait()
-            finally:
-                unsubscribe()
-        return ended
 
     @activity.defn(name="follow_bindings")
     async def follow_bindings(self, request: FollowBindings) -> None:
@@ -65,10 +40,3 @@ class FollowingActivities:
             details = activity.cancellation_details()
             if details is None or details.worker_shutdown:
                 raise
-
-
-def _ended(found: Json | None) -> ClusterUpdated | None:
-    if found is None:
-        return ClusterUpdated(gone=True)
-    finished = bindings.progress(Binding.from_wire(found)) is Progress.FINISHED
-    return ClusterUpdated() if finished else None

@@ -37,6 +37,5 @@ def all_activities(
         clusters.update_cluster,
         clusters.remove_cluster,
         following.follow_bindings,
-        following.await_cluster,
         EventActivities(hub).record_events,
     ]

@@ -13,7 +13,7 @@ from datetime import timedelta
 from time import monotonic
 from typing import Final
 
-from api.reasons import ConditionType
+from api.reasons import ConditionType, RunReason
 from api.runs import RunState, UpdateRun
 from bridge.log_fields import logged_about_run
 from bridge.runs import RunIndex, is_active, key_of
@@ -142,9 +142,13 @@ class Dependencies:
 
 
 def _is_under_way(run: UpdateRun) -> bool:
-    """Whether the run has its plan and is to follow it; when it is resumed it looks by itself."""
-    planned = conditions.has(run.status.conditions, ConditionType.INITIALIZED)
-    return planned and is_active(run) and run.spec.state == RunState.RUN
+    """Whether the run follows its plan or has yet to stop; once resumed it looks by itself."""
+    found = run.status.conditions
+    if not conditions.has(found, ConditionType.INITIALIZED) or not is_active(run):
+        return False
+    progressing = conditions.find(found, ConditionType.PROGRESSING)
+    stopped = progressing is not None and progressing.reason == RunReason.STOPPED
+    return run.spec.state == RunState.RUN or (run.spec.state == RunState.STOP and not stopped)
 
 
 def _deletes(run: UpdateRun) -> bool:

@@ -16,7 +16,7 @@ from api.base import Condition, NamespacedName
 from api.bindings import Binding, BindingState
 from api.reasons import BindingReason, ConditionType
 from planning import conditions
-from planning.errors import unexpected, user
+from planning.errors import user
 
 TOLERATED: Final = frozenset(
     {"OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending", "ResourceNotAvailableYet"}
@@ -150,17 +150,6 @@ def failure(binding: Binding) -> str | None:
         ):
             return f"{kind} {found.reason}: {found.message}"
     return None
-
-
-def missing(*, cluster: str, stage: str) -> str:
-    """The text of a cluster without a binding while its run stops (contract: 10.1).
-
-    While the run is to run, the number of bindings is checked first (contract: 9).
-    """
-    return unexpected(
-        f"the binding for cluster `{cluster}` in stage `{stage}` "
-        "is not found in the toBeUpdatedBindings map during stopping"
-    )
 
 
 def preempted(*, cluster: str, stage: str, binding: str) -> str:

@@ -101,21 +101,6 @@ def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
     return handle
 
 
-def waiter(request: Request, answer: type[AnswerT], *, summary: str) -> ActivityHandle[AnswerT]:
-    """Start waiting for a cluster that somebody else updates; cancel the handle to end it."""
-    handle: ActivityHandle[AnswerT] = workflow.start_activity(
-        "await_cluster",
-        request,
-        result_type=answer,
-        start_to_close_timeout=UNBOUNDED,
-        heartbeat_timeout=LOST_AFTER,
-        retry_policy=PATIENT,
-        cancellation_type=ActivityCancellationType.TRY_CANCEL,
-        summary=summary,
-    )
-    return handle
-
-
 async def supervised(
     work: Coroutine[Any, Any, AnswerT], keepers: Sequence[asyncio.Task[None]]
 ) -> AnswerT:

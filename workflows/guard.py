@@ -31,7 +31,7 @@ class Guard:
         self._patience = PATIENCE
 
     async def run(self) -> None:
-        """Look whenever there is doubt and the run is to run; return when there is none any more.
+        """Look whenever there is doubt, unless the run is stopped; return when it exists no more.
 
         Raises:
             RunError: the run cannot go on.
@@ -48,14 +48,14 @@ class Guard:
                 self._patience = PATIENCE
             elif isinstance(fault, TransientState):
                 await self._let_settle(doubts)
-            elif rollout.may_go_on:
+            elif rollout.is_checked:
                 raise fault
             # Stopped between the two looks: looked at anew when it is resumed.
 
     @property
     def _is_due(self) -> bool:
         rollout = self._rollout
-        return rollout.planned and rollout.may_go_on and not rollout.certain
+        return rollout.planned and rollout.is_checked and not rollout.certain
 
     async def _look_twice(self) -> RunError | None:
         fault = await self._look()

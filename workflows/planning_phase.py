@@ -92,7 +92,7 @@ async def _adopt(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) -
 async def _recall(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) -> None:
     rollout.placement = facts.spec.placement_name
     rollout.targets = initialization.bound(facts)
-    recalled = adopting.recall(recorded, facts, rollout.targets)
+    recalled = adopting.recall(recorded, facts)
     rollout.before = run_events.situation(recorded, desired=recalled.desired)
     if recalled.stage != DELETION:
         await _check_snapshot(rollout)

@@ -116,6 +116,11 @@ class Rollout:
         return self.desired is RunState.RUN and not self.halted
 
     @property
+    def is_checked(self) -> bool:
+        """Whether what it depends on may end it: it runs, or has yet to come to its stop."""
+        return self.may_go_on or bool(self.in_flight)
+
+    @property
     def certain(self) -> bool:
         """Whether nothing has changed that was not looked at yet."""
         return self.doubts == self.dispelled
@@ -175,8 +180,8 @@ class Rollout:
             await workflow.wait_condition(lambda: self.may_go_on and self.certain)
 
     async def until_certain(self) -> None:
-        """Wait until nothing is in doubt; while the run is to stop, nobody looks."""
-        await workflow.wait_condition(lambda: self.certain or not self.may_go_on)
+        """Wait until nothing is in doubt; while the run is stopped, nobody looks."""
+        await workflow.wait_condition(lambda: self.certain or not self.is_checked)
 
     async def until_looked(self) -> None:
         """Have the guard look, and wait until nothing is wrong; it ends the run otherwise."""

@@ -13,12 +13,12 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.requests import ClusterUpdated, FollowBindings, UpdateCluster
     from api.strategies import Stage
+    from planning import bindings
     from planning.bindings import Desired
     from planning.errors import abort, joined
     from planning.runs import adopting, concurrency, marks
     from planning.runs.initialization import Targets
     from workflows import calls
-    from workflows.contention import settle
     from workflows.gates import pass_gates
     from workflows.rollout import Rollout
     from workflows.stuck import StuckWatch
@@ -110,10 +110,20 @@ class StageRun:
             updated = await calls.cluster(
                 "update_cluster", request, ClusterUpdated, cluster=request.cluster
             )
-            if not updated.done:
-                updated = await settle(self._rollout, request, updated)
-            if updated.done or updated.preempted:
+            if updated.done:
                 return updated
+            # Whether the run may go on at all comes first, in words of its own.
+            await self._rollout.until_looked()
+            if updated.preempted and request.cluster not in self._rollout.lost:
+                return ClusterUpdated(preempted=self._preempted(request))
+            # Nobody took it: it has another binding by now, or the hub was restored and knows
+            # nothing of the write.
+
+    def _preempted(self, request: UpdateCluster) -> str:
+        """In the words of the binding that the cluster has by now."""
+        rollout = self._rollout
+        binding = rollout.run.reference(rollout.targets.selected[request.cluster])
+        return bindings.preempted(cluster=request.cluster, stage=request.stage, binding=binding)
 
     def _begin(self, position: int, now: datetime) -> None:
         ledger = self._rollout.ledger

@@ -319,13 +319,6 @@ _CHANGED: Final = (
         _RUNS,
     ),
     Pattern.of(
-        r"the binding for cluster `(?P<cluster>[^`]*)` in stage `(?P<stage>[^`]*)` is not found",
-        "The binding of cluster {cluster} was deleted while the run was updating it, and nobody "
-        "made another.",
-        "See whether the cluster still belongs to the fleet, then make a new run.",
-        "kubectl get membercluster {cluster}",
-    ),
-    Pattern.of(
         r"the approval request task `(?P<request>[^`]*)` is targeting",
         "An approval request of the name {request} was there already, and is about another run or "
         "stage.",

@@ -20,11 +20,10 @@ from api.base import Condition
 from api.reasons import ConditionType, RunReason
 from api.runs import ClusterStatus, RunState, StageStatus, StageTaskStatus, UpdateRunStatus
 from api.strategies import Stage
-from planning import bindings, conditions
+from planning import conditions
 from planning.errors import RunAborted, abort, unexpected
 from planning.runs import concurrency, tasks
 from planning.runs.facts import HubFacts
-from planning.runs.initialization import Targets
 from planning.runs.ledger import DELETION, stage_of
 from planning.runs.tasks import Side
 
@@ -55,8 +54,8 @@ class Recalled:
         return bool(self.in_flight) or self.waiting is not None
 
 
-def recall(status: UpdateRunStatus, facts: HubFacts, targets: Targets) -> Recalled:
-    """Read a recorded plan; `targets` are the bindings by now.
+def recall(status: UpdateRunStatus, facts: HubFacts) -> Recalled:
+    """Read a recorded plan.
 
     Raises:
         RunAborted: the status was not written by the engine, or is not whole.
@@ -71,7 +70,7 @@ def recall(status: UpdateRunStatus, facts: HubFacts, targets: Targets) -> Recall
         in_flight=_in_flight(stage_of(status, stage)),
         desired=_desired(status),
     )
-    _check_state(found, facts, targets, status)
+    _check_state(facts, status)
     return found
 
 
@@ -233,18 +232,9 @@ def _check_limit(stage: StageStatus, declared: Stage) -> None:
         )
 
 
-def _check_state(
-    found: Recalled, facts: HubFacts, targets: Targets, status: UpdateRunStatus
-) -> None:
-    state = facts.spec.state
-    if state is RunState.INITIALIZE and any(map(_is_touched, _stages(status))):
+def _check_state(facts: HubFacts, status: UpdateRunStatus) -> None:
+    if facts.spec.state is RunState.INITIALIZE and any(map(_is_touched, _stages(status))):
         raise _not_ours("the updateRun was never started, but its status says that it was")
-    if state is RunState.STOP and found.stage != DELETION:
-        stage = stage_of(status, found.stage).stage_name
-        for cluster in found.in_flight:
-            if cluster not in targets.selected:
-                # While it runs, what has become of the bindings is for the guard to judge.
-                raise abort(bindings.missing(cluster=cluster, stage=stage))
 
 
 def _not_ours(text: str) -> RunAborted:

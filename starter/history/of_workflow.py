@@ -170,8 +170,7 @@ class _Reader:
         found = event.activity_task_completed_event_attributes
         name, given = self._scheduled.pop(found.scheduled_event_id, ("", Payloads()))
         match name:
-            # While a run stops, it waits for whoever took a cluster from it.
-            case "update_cluster" | "await_cluster":
+            case "update_cluster":
                 self._updated(found.result, given, at)
             case "remove_cluster":
                 self._cluster(What.REMOVED, given, at)

@@ -112,12 +112,13 @@ def _question(run: UpdateRun, active: Sequence[UpdateRun]) -> str:
 
 
 async def _stop(waiting: Waiting, run: UpdateRun) -> None:
-    """Stop another run; what is stuck in it is not waited for, but taken over."""
+    """Stop another run; what is stuck in it is not waited for, but taken over, which ends it."""
     message = ChangeState(comment="to roll back")
     await ask_for(RunState.STOP, waiting.hub, waiting.target, run, message)
     view = await waiting.until_stopped(run, or_stuck=True)
     if view.phase is Phase.STUCK:
-        click.echo("the rollback takes over what is stuck")
+        name = run.metadata.name
+        click.echo(f"the rollback takes over what is stuck, with which run {name} ends")
 
 
 async def _start(waiting: Waiting, run: UpdateRun, patience: Patience) -> None:

@@ -14,7 +14,7 @@ from tests.conformance.objects import (
 from tests.conformance.pace import QUIET
 from tests.conformance.runs import Run
 from tests.conformance.situations import asks, in_flight, leaving, let_go, removing
-from tests.conformance.texts import E_ABORT, E_UNEXP
+from tests.conformance.texts import E_ABORT, E_UNEXP, E_USER, E_VALID
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
 from tests.support.conditions import condition_of
@@ -123,32 +123,14 @@ async def test_10_1_a_failing_cluster_is_waited_for_too(world: World) -> None:
     await run.comes_to(Says.RUN_STOPPED)
 
 
-async def taken_while_stopping(run: Run) -> None:
-    """Somebody gives the binding in flight another content while the run stops."""
+async def test_10_1_a_cluster_taken_while_stopping_is_preempted(world: World) -> None:
+    """As while running: nobody should wait for what others have taken."""
+    run = await in_flight(world)
     await run.set_state("Stop")
     await run.comes_to(Says.RUN_STOPPING)
-    await run.world.change_binding("a", resourceSnapshotName=run.world.hand.snapshot_name(1))
-    await run.stays(Says.RUN_STOPPING, seconds=QUIET)
-
-
-async def test_10_1_while_stopping_a_binding_may_be_taken_and_finished_by_others(
-    world: World,
-) -> None:
-    """There is no check for preemption while stopping."""
-    run = await in_flight(world)
-    await taken_while_stopping(run)
-    await world.report("a")
-    seen = await run.comes_to(Says.RUN_STOPPED)
-    run.shows(seen, Says.CLUSTER_SUCCEEDED, part=run.cluster(seen, "a"))
-
-
-async def test_10_1_a_cluster_taken_while_stopping_is_preempted_after_the_resume(
-    world: World,
-) -> None:
-    run = await in_flight(world)
-    await taken_while_stopping(run)
-    await run.set_state("Run")
+    await world.change_binding("a", resourceSnapshotName=world.hand.snapshot_name(1))
     await run.is_preempted()
+    await world.untouched("b")
 
 
 async def test_10_1_a_binding_that_goes_while_stopping_fails_the_run(world: World) -> None:
@@ -156,12 +138,17 @@ async def test_10_1_a_binding_that_goes_while_stopping_fails_the_run(world: Worl
     await run.set_state("Stop")
     await run.comes_to(Says.RUN_STOPPING)
     await world.delete(world.scope.binding, world.binding_name("a"))
-    text = (
-        f"{E_ABORT}: {E_UNEXP}: the binding for cluster `{world.cluster('a')}` in stage `one` is "
-        "not found in the toBeUpdatedBindings map during stopping"
+    await run.fails(
+        f"{E_ABORT}: the number of clusters in index `0` stage has changed, new: 1, existing: 2"
     )
-    seen = await run.fails(text)
-    run.shows(seen, Says.STAGE_FAILED, part=stage_of(seen, 0), error=text)
+
+
+async def test_10_1_a_run_whose_placement_goes_while_stopping_fails(world: World) -> None:
+    run = await in_flight(world)
+    await run.set_state("Stop")
+    await run.comes_to(Says.RUN_STOPPING)
+    await world.delete(world.scope.placement, world.name)
+    await run.fails(f"{E_VALID}: {E_USER}: parent placement not found")
 
 
 # -- 10.2 in the deletion stage ------------------------------------------------------------
@@ -183,19 +170,13 @@ async def test_10_2_bindings_that_are_being_deleted_are_waited_for(world: World)
     run.shows(seen, Says.STAGE_SUCCEEDED, part=stage_of(seen, -1))
 
 
-async def test_10_2_a_binding_that_comes_back_while_stopping_fails_the_run_when_it_is_resumed(
-    world: World,
-) -> None:
-    """While a run is not to run, nothing is checked (decision 8)."""
+async def test_10_2_a_binding_that_comes_back_while_stopping_fails_the_run(world: World) -> None:
     run = await removing(world, "xy")
     await run.set_state("Stop")
     await run.comes_to(Says.RUN_STOPPING)
     await let_go(world, "x")
     await run.cluster_comes_to(Says.CLUSTER_SUCCEEDED, "x", -1)
     await leaving(world, "x")
-    await run.stays(Says.RUN_STOPPING, seconds=QUIET)
-    assert "deletionTimestamp" not in (await world.read_binding("x"))["metadata"]
-    await run.set_state("Run")
     text = f"the deleted cluster `{world.cluster('x')}` in the deleting stage still has a binding"
     await run.fails(f"{E_ABORT}: {E_UNEXP}: {text}")
 

@@ -1,5 +1,6 @@
 """Section 8.4: what a run writes into a binding, step by step; 8.6a: who else may not."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
@@ -252,12 +253,8 @@ async def test_5_errors_of_several_clusters_are_told_together(world: World) -> N
     await prepared(world, "abc", maxConcurrency=2)
     run = await Run.create(world)
     await started(run, "a", "b")
-    # While it stops, nothing is checked: on the resume it sees both at once.
-    await run.set_state("Stop")
-    await run.stage_comes_to(Says.STAGE_STOPPING)
-    for short in "ab":
-        await world.change_binding(short, resourceSnapshotName="other")
-    await run.set_state("Run")
+    other = {"resourceSnapshotName": "other"}
+    await asyncio.gather(*(world.change_binding(short, **other) for short in "ab"))
     first, second = (f"{E_ABORT}: {run.preemption(short)}" for short in "ab")
     await run.fails(f"[{first}, {second}]")
     await world.untouched("c")

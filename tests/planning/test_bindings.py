@@ -227,13 +227,6 @@ def test_without_an_announcement_a_binding_is_not_overtaken() -> None:
     assert not bindings.overtaken(binding(), "v2", since=NOW)
 
 
-def test_a_binding_missing_while_its_run_stops_is_unexpected() -> None:
-    assert bindings.missing(cluster="a", stage="one") == (
-        "unexpected behavior which cannot be handled by the controller: the binding for cluster "
-        "`a` in stage `one` is not found in the toBeUpdatedBindings map during stopping"
-    )
-
-
 # -- holding -----------------------------------------------------------------------------------
 
 

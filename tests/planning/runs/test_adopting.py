@@ -12,7 +12,7 @@ import yaml
 
 from api.runs import RunState, UpdateRunSpec, UpdateRunStatus
 from planning.errors import RunAborted
-from planning.runs import adopting, initialization, marks
+from planning.runs import adopting, marks
 from planning.runs.adopting import Recalled
 from planning.runs.facts import HubFacts
 from planning.runs.ledger import DELETION, Ledger
@@ -38,7 +38,7 @@ def known(status: UpdateRunStatus, state: RunState) -> HubFacts:
 
 def recalled(status: UpdateRunStatus, state: RunState = RUN) -> Recalled:
     found = known(status, state)
-    return adopting.recall(status, found, initialization.bound(found))
+    return adopting.recall(status, found)
 
 
 @dataclass(frozen=True)
@@ -255,14 +255,3 @@ def test_a_run_that_was_never_started_cannot_have_done_anything() -> None:
     marks.waiting(book, 0, "before", NOW)
     with pytest.raises(RunAborted, match="the updateRun was never started, but its status says"):
         recalled(book.status, INITIALIZE)
-
-
-def test_a_run_that_stops_without_the_binding_of_a_cluster_in_flight_ends() -> None:
-    book = running(stage(max_concurrency=2))
-    marks.cluster_started(book, 0, 0, NOW)
-    found = facts(
-        spec=UpdateRunSpec(placement_name="web", staged_rollout_strategy_name="slow", state=STOP),
-        bindings=[binding("b")],
-    )
-    with pytest.raises(RunAborted, match="the binding for cluster `a` in stage `prod` is not"):
-        adopting.recall(book.status, found, initialization.bound(found))

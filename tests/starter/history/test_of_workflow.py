@@ -157,7 +157,6 @@ def test_what_becomes_of_clusters_is_told(written: Written) -> None:
     written.activity("update_cluster", Place(cluster="a", stage="one"), lost)
     written.activity("update_cluster", Place(cluster="b", stage="one"), ClusterUpdated(gone=True))
     written.activity("update_cluster", Place(cluster="c", stage="one"), fault="no binding")
-    written.activity("await_cluster", Place(cluster="b", stage="one"), ClusterUpdated())
     written.activity("remove_cluster", RemoveCluster(run=RUN, cluster="d", binding="p-d"))
     assert told(written.entries()) == [
         "cluster started / one / a",
@@ -166,7 +165,6 @@ def test_what_becomes_of_clusters_is_told(written: Written) -> None:
         "cluster lost / one / b / its binding was replaced",
         "cluster started / one / c",
         "cluster failed / one / c / no binding",
-        "cluster done / one / b",
         "removal started / d",
     ]
 

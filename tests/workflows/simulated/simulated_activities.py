@@ -97,7 +97,6 @@ class SimulatedActivities:
         self._unwritten: dict[str, Attempt] = {}
         """Attempts that have not written their binding yet, by activity."""
         self._followers: list[tuple[Attempt, FollowBindings]] = []
-        self._waiters: dict[str, Attempt] = {}
         self.begun: Callable[[str], None] = lambda _: None
         """Told of each cluster whose binding is written."""
 
@@ -280,25 +279,18 @@ class SimulatedActivities:
         if self._unwritten:
             self._plan_repair(follower, REPAIR_EVERY)
 
-    def _await_cluster(self, attempt: Attempt) -> None:
-        cluster = attempt.request(UpdateCluster).cluster
-        self._waiters[cluster] = attempt
-        self.notice(cluster)
-
     def notice(self, cluster: str) -> None:
         """Have those who follow a cluster's binding look at it."""
         found = self._news(cluster)
         if found is None:
             return
         self.in_flight.discard(cluster)
-        if any(each.is_open and cluster in asked.clusters for each, asked in self._followers):
-            self._complete(self._clusters, cluster, found)
-        if not found.preempted:
-            self._complete(self._waiters, cluster, found)
-
-    def _complete(self, attempts: dict[str, Attempt], cluster: str, found: ClusterUpdated) -> None:
-        if attempt := attempts.pop(cluster, None):
-            attempt.after(SECONDS, lambda: attempt.complete(found))
+        followed = any(
+            each.is_open and cluster in asked.clusters for each, asked in self._followers
+        )
+        attempt = self._clusters.pop(cluster, None) if followed else None
+        if attempt:
+            attempt.after(SECONDS, partial(attempt.complete, found))
 
     def _news(self, cluster: str) -> ClusterUpdated | None:
         hub, attempt = self._hub, self._clusters.get(cluster)

@@ -115,42 +115,40 @@ def test_clusters_that_are_taken_together_are_told_together(begin: Begin) -> Non
     assert run.activities.handed_out == ["a", "b"]
 
 
-def test_while_stopping_a_taken_cluster_may_be_finished_by_others(begin: Begin) -> None:
+def test_a_cluster_taken_while_stopping_fails_the_run(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"))
     run.until_handed_out("a")
     run.stop()
     run.until_phase(Phase.STOPPING)
     run.take("a")
-    run.wait(60)
-    assert run.phase is Phase.STOPPING
-
-    run.hub.taken.clear()
-    run.report("a")
-    run.until_phase(Phase.STOPPED)
-    assert run.updated == ["a"]
-
-
-def test_a_cluster_taken_while_stopping_fails_the_run_after_the_resume(begin: Begin) -> None:
-    run = begin(stage("one", "a", "b"))
-    run.until_handed_out("a")
-    run.stop()
-    run.until_phase(Phase.STOPPING)
-    run.take("a")
-    run.wait(60)
-    run.resume()
     assert run.outcome().reason == "UpdateRunFailed"
     assert run.stage().clusters[0].conditions[-1].reason == "ClusterUpdatingFailed"
 
 
-def test_a_binding_that_goes_while_stopping_fails_the_run(begin: Begin) -> None:
+def test_a_change_that_ends_a_run_ends_it_while_it_is_stopping(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"))
     run.until_handed_out("a")
     run.stop()
     run.until_phase(Phase.STOPPING)
-    del run.hub.bindings["a"]
-    run.activities.notice("a")
+    run.hub.placement = None
+    run.changed()
     assert run.outcome().reason == "UpdateRunFailed"
-    assert "is not found in the toBeUpdatedBindings map during stopping" in run.succeeded.message
+    assert run.succeeded.message.endswith("parent placement not found")
+
+
+def test_a_change_while_a_run_is_stopped_ends_it_when_it_is_resumed(begin: Begin) -> None:
+    run = begin(stage("one", "a", "b"))
+    run.until_handed_out("a")
+    run.stop()
+    run.report("a")
+    run.until_phase(Phase.STOPPED)
+    run.hub.placement = None
+    run.changed()
+    run.wait(60)
+    assert run.phase is Phase.STOPPED
+
+    run.resume()
+    assert run.outcome().reason == "UpdateRunFailed"
 
 
 def test_a_binding_that_was_replaced_before_its_turn_is_written_under_its_new_name(

@@ -246,15 +246,27 @@ def test_a_resume_looks_also_when_nobody_told_of_a_change(under_way: SimulatedRu
     assert under_way.activities.handed_out == ["a"]
 
 
-def test_a_stop_between_two_looks_leaves_the_decision_to_the_resume(
+def test_a_stop_that_is_over_between_two_looks_leaves_the_decision_to_the_resume(
     under_way: SimulatedRun,
 ) -> None:
     without_placement(under_way)
     under_way.changed()
     under_way.wait(0.5)
     under_way.stop()
+    under_way.report("a")
     under_way.wait(60)
-    assert under_way.phase is Phase.STOPPING
+    assert under_way.phase is Phase.STOPPED
 
     under_way.resume()
     assert under_way.outcome().reason == "UpdateRunFailed"
+
+
+def test_a_stop_that_waits_for_a_cluster_does_not_put_the_decision_off(
+    under_way: SimulatedRun,
+) -> None:
+    under_way.stop()
+    under_way.until_phase(Phase.STOPPING)
+    without_placement(under_way)
+    under_way.changed()
+    assert under_way.outcome().reason == "UpdateRunFailed"
+    assert under_way.activities.handed_out == ["a"]
