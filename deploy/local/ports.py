@@ -1,8 +1,13 @@
 """Free TCP ports on the loopback address."""
 
+import os
 import random
 import socket
+import tempfile
 from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from time import time
 from typing import Final
 
 LOOPBACK: Final = "127.0.0.1"
@@ -11,6 +16,10 @@ LOOPBACK: Final = "127.0.0.1"
 # others from 49152): such a port would often be taken by the next `up`.
 _CANDIDATES: Final = range(20_000, 30_000)
 _ATTEMPTS: Final = 200
+
+KEPT_FOR: Final = timedelta(minutes=2)
+"""So long a port that was chosen is left to whoever chose it: a fleet chooses all of its ports
+before the first of its servers listens, and another one may be starting beside it."""
 
 
 def is_free(port: int) -> bool:
@@ -31,6 +40,24 @@ def choose(*, preferred: int | None = None, taken: frozenset[int] = frozenset())
     if preferred is not None and preferred not in taken and is_free(preferred):
         return preferred
     for port in random.sample(_CANDIDATES, _ATTEMPTS):
-        if port not in taken and is_free(port):
+        if port not in taken and is_free(port) and _is_kept(port):
             return port
     raise OSError(f"no free port found on {LOOPBACK} in {_ATTEMPTS} attempts")
+
+
+def _is_kept(port: int) -> bool:
+    """Keep a port for this process, unless another one of this user has chosen it just now."""
+    folder = Path(tempfile.gettempdir(), f"fleetgate-ports-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    kept = folder / str(port)
+    try:
+        if time() - kept.stat().st_mtime < KEPT_FOR.total_seconds():
+            return False
+        kept.unlink(missing_ok=True)
+    except FileNotFoundError:
+        pass
+    try:
+        kept.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True

@@ -1,9 +1,12 @@
 """What a fleet keeps from one `up` to the next."""
 
 import errno
+import os
 import socket
+import tempfile
 from contextlib import closing
 from pathlib import Path
+from time import time
 
 import pytest
 
@@ -54,6 +57,23 @@ def test_a_port_that_another_program_took_is_replaced() -> None:
 
     changed = {use for use in first.ports if first.ports[use] != second.ports[use]}
     assert changed == {"hub-apiserver"}
+
+
+def test_fleets_that_start_side_by_side_choose_different_ports(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """None of their servers listens yet."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(ports, "_ATTEMPTS", 10)
+    monkeypatch.setattr(ports, "_CANDIDATES", range(29_990, 30_000))
+    free = [each for each in range(29_990, 30_000) if ports.is_free(each)]
+    assert sorted(ports.choose() for _ in free) == free
+    with pytest.raises(OSError, match="no free port"):
+        ports.choose()
+    (kept,) = tmp_path.iterdir()
+    long_ago = time() - 2 * ports.KEPT_FOR.total_seconds()
+    os.utime(kept / str(free[3]), (long_ago, long_ago))
+    assert ports.choose() == free[3]
 
 
 def test_the_ports_of_a_running_process_are_its_own() -> None:
