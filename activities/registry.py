@@ -17,11 +17,14 @@ from hub import Hub, SharedCaches
 
 
 def all_activities(
-    hub: Hub, client: Client, *, caches: SharedCaches | None = None
+    hub: Hub, client: Client, *, caches: SharedCaches | None = None, places: bool = False
 ) -> list[Callable[..., Any]]:
-    """Make the activities; all of them share one client of the hub, and watches on it."""
+    """Make the activities; all of them share one client of the hub, and watches on it.
+
+    `places` says that fleetgate itself decides which clusters placements pick.
+    """
     caches = SharedCaches(hub) if caches is None else caches
-    surveying, snapshots = SurveyingActivities(hub), SnapshotActivities(hub)
+    surveying, snapshots = SurveyingActivities(hub, places=places), SnapshotActivities(hub)
     statuses, approvals = StatusActivities(hub), ApprovalActivities(hub)
     writing = Writing()
     clusters = ClusterActivities(hub, caches, writing)

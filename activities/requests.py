@@ -34,12 +34,16 @@ class Survey(Request):
     """Resource snapshot to compare the bindings with; empty compares nothing."""
     recall: bool = False
     """Answer with the run's own status too."""
+    known: str = ""
+    """Digest of facts that need not be told again; empty tells all."""
 
 
 class Surveyed(Request):
     """What the hub holds; nothing when the run itself is gone."""
 
     facts: HubFacts | None = None
+    unchanged: bool = False
+    """The facts are those that were known, and so are not told."""
     recorded: UpdateRunStatus | None = None
     """What the run's status says, if it was asked for and somebody has planned the run already."""
 

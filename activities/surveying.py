@@ -3,30 +3,43 @@
 contract: update-runs 7 and 9
 """
 
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
 from temporalio import activity
 
 from activities.errors import told_to_temporal
+from activities.events import write
 from activities.looking import look
 from activities.requests import Survey, Surveyed
 from api.reasons import ConditionType
 from api.runs import UpdateRun
 from hub import Hub
 from planning import conditions
+from planning.errors import TransientState
+from planning.events import Subject
 from planning.identity import RunRef
-from planning.runs import initialization
+from planning.runs import initialization, run_events
+from planning.runs.facts import HubFacts
+
+LOOKED_AT_WITHIN: Final = timedelta(seconds=30)
+"""So long a run waits for the first decision about its placement: both may be in one file."""
 
 
 class SurveyingActivities:
     """Reads the hub; changes nothing."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, *, places: bool) -> None:
+        """`places` says that fleetgate itself decides which clusters placements pick."""
         self._hub = hub
+        self._places = places
 
     @activity.defn(name="survey")
     async def survey(self, request: Survey) -> Surveyed:
         """Gather everything that decides about a run, in one look.
 
-        Raises (retried): the hub is away, or others are half way through a change.
+        Raises (retried): the hub is away, or others are half way through a change, or have yet to
+        look at a placement that was made together with its run.
         """
         with told_to_temporal():
             return await self._survey(request)
@@ -35,6 +48,7 @@ class SurveyingActivities:
         run = await self._run(request.run)
         if run is None:
             return Surveyed()
+        planned = conditions.find(run.status.conditions, ConditionType.INITIALIZED)
         facts = await look(
             self._hub,
             request.run,
@@ -46,8 +60,38 @@ class SurveyingActivities:
         if request.settled:
             # Here and not in the workflow: Temporal repeats an activity without a trace in history.
             initialization.check_settled(facts, run=request.run)
-        planned = conditions.find(run.status.conditions, ConditionType.INITIALIZED)
+        if facts.digest == request.known:
+            return Surveyed(unchanged=True)
+        if request.settled and not planned:
+            await self._check_looked_at(facts, request.run)
         return Surveyed(facts=facts, recorded=run.status if request.recall and planned else None)
+
+    async def _check_looked_at(self, facts: HubFacts, run: RunRef) -> None:
+        """Wait for the scheduler, where there is one; what is still missing then is a failure."""
+        try:
+            initialization.check_looked_at(facts, run=run)
+        except TransientState as why:
+            info = activity.info()
+            waited = info.started_time - info.scheduled_time
+            if waited > LOOKED_AT_WITHIN or not await self._has_scheduler(run):
+                return
+            if info.attempt == 1:
+                event = run_events.placement_awaited(
+                    str(why), within=LOOKED_AT_WITHIN, now=datetime.now(UTC)
+                )
+                await write(self._hub, event, Subject.of(run))
+            raise
+
+    async def _has_scheduler(self, run: RunRef) -> bool:
+        """Whether anybody decides about placements: some placement says so, if not fleetgate."""
+        if self._places:
+            return True
+        found = (await self._hub.list(run.scope.placement)).items
+        return any(
+            condition["type"].endswith("PlacementScheduled")
+            for each in found
+            for condition in each.get("status", {}).get("conditions", [])
+        )
 
     async def _run(self, ref: RunRef) -> UpdateRun | None:
         found = await self._hub.find(ref.scope.run, ref.name, namespace=ref.namespace)

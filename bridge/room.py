@@ -125,9 +125,9 @@ class _ScopeBridge:
         await asyncio.gather(*(cache.ready() for cache in self._caches))
 
     def told(self) -> list[Told]:
-        """The runs whose workflow is there, as far as is known."""
+        """The runs whose workflow was begun, or is over."""
         found = self._run_reconciler.told()
-        return [Told(key, ref, self._start_again) for key, ref in found.items()]
+        return [Told(key, ref, self._start_again, is_over) for key, ref, is_over in found]
 
     def _start_again(self, key: Key) -> None:
         """Start a run's workflow again, if it is lost."""

@@ -106,15 +106,13 @@ class RunReconciler:
         """Have a run's workflow started again when the run is looked at next, if it is lost."""
         self._doubted.add(key)
 
-    def told(self) -> dict[Key, RunRef]:
-        """The active runs whose workflow is there, as far as is known."""
-        return {
-            key: ref
+    def told(self) -> list[tuple[Key, RunRef, bool]]:
+        """The active runs that have been looked at, with whether their workflow was over."""
+        return [
+            (key, ref, key in self._over)
             for key, (ref, _) in self._told.items()
-            if key not in self._doubted | self._over
-            and (run := self._runs.get(key))
-            and is_active(run)
-        }
+            if key not in self._doubted and (run := self._runs.get(key)) and is_active(run)
+        ]
 
     async def reconcile(self, key: Key) -> None:
         """Do what is missing; raises HubError when something does not answer."""

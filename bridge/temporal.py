@@ -143,6 +143,18 @@ class Workflows:
         except RPCError as error:
             raise Unavailable(f"Temporal: {error.message}") from error
 
+    async def running(self) -> set[str]:
+        """Ids of the workflows of runs that are not over, as of some seconds ago at the most.
+
+        Raises Unavailable when Temporal does not answer.
+        """
+        types = ", ".join(f'"{each}"' for each in (WORKFLOW, END_WORKFLOW))
+        query = f'WorkflowType IN ({types}) AND ExecutionStatus = "Running"'
+        try:
+            return {each.id async for each in self._client.list_workflows(query)}
+        except RPCError as error:
+            raise Unavailable(f"Temporal: {error.message}") from error
+
     async def exists(self, ref: RunRef) -> bool:
         """Whether Temporal knows the run's workflow, be it over or not.
 

@@ -16,7 +16,7 @@ from activities.log_fields import LogFields
 from activities.registry import all_activities
 from hub import Hub, SharedCaches
 from telemetry import TemporalMetrics, temporal_runtime
-from wiring.settings import Settings, Upgrade
+from wiring.settings import PlacementKind, Settings, Upgrade
 from workflows import encryption
 from workflows.connecting import UnreachableError
 from workflows.plugin import connect_to_namespace
@@ -64,7 +64,9 @@ async def engine(
     worker = Worker(
         client,
         task_queue=settings.task_queue,
-        activities=all_activities(hub, client, caches=caches),
+        activities=all_activities(
+            hub, client, caches=caches, places=settings.placement is PlacementKind.BUILTIN
+        ),
         max_concurrent_activities=ACTIVITIES_AT_ONCE,
         sticky_queue_schedule_to_start_timeout=STICKY,
         graceful_shutdown_timeout=GRACE,

@@ -1,5 +1,6 @@
 """Where approvals given to the workflow meet the gates that wait for them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from temporalio import workflow
@@ -31,16 +32,26 @@ class Ticket:
 class ApprovalDesk:
     """The open approvals of a run, in the order in which they were opened."""
 
-    def __init__(self) -> None:
-        self._open: list[Ticket] = []
+    def __init__(self, carried: Sequence[PendingApproval]) -> None:
+        """Take approvals at once for gates that an earlier execution had open."""
+        self._open = [Ticket(each.stage, each.side, each.request) for each in carried]
 
-    def open(self, ticket: Ticket) -> None:
+    def open(self, stage: str, side: GateSide, request: str) -> Ticket:
         """Take approvals for a gate from now on."""
-        self._open.append(ticket)
+        for ticket in self._open:
+            if ticket.request == request:
+                return ticket
+        self._open.append(Ticket(stage, side, request))
+        return self._open[-1]
 
     def close(self, ticket: Ticket) -> None:
         """The gate is passed."""
         self._open.remove(ticket)
+
+    @property
+    def carried(self) -> list[PendingApproval]:
+        """What the next execution is to take approvals for."""
+        return [ticket.pending for ticket in self._open]
 
     @property
     def pending(self) -> list[PendingApproval]:

@@ -27,6 +27,8 @@ PATIENT: Final = RetryPolicy(
     maximum_interval=timedelta(seconds=5),
 )
 """The hub comes back; soon is better than rarely, since a person may be waiting."""
+MOST_IN_ONE_STEP: Final = 200
+"""Clusters that are handed out in one step."""
 _RUN_ERRORS: Final = {each.__name__: each for each in (InitializationError, RunAborted)}
 """What `activities.errors` calls them; they are never retried."""
 LOST_AFTER: Final = timedelta(seconds=3)
@@ -86,19 +88,56 @@ async def cluster(name: str, request: Request, answer: type[AnswerT], *, cluster
 
 
 def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
-    """Start following the bindings of clusters in flight; cancel the handle to end it."""
+    """Start following the bindings of clusters in flight.
+
+    Cancel the handle to end it; it is done when the follower has ended, up to `LOST_AFTER` later.
+    """
     handle = workflow.start_activity(
         "follow_bindings",
         request,
         start_to_close_timeout=UNBOUNDED,
         heartbeat_timeout=LOST_AFTER,
         retry_policy=PATIENT,
-        cancellation_type=ActivityCancellationType.TRY_CANCEL,
+        # Until it has heard of that, Temporal shows it as pending.
+        cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         summary=summary,
     )
     # Its only end is to be cancelled.
     _look_at_the_end(handle)
     return handle
+
+
+class Pace:
+    """Spreads what could be handed out at once over several steps of a workflow.
+
+    The commands of a step are one message to Temporal, which takes 4 MB, and a step has to be over
+    in two seconds.
+    """
+
+    def __init__(self) -> None:
+        self._step = 0
+        self._taken = 0
+        self._timer: asyncio.Task[None] | None = None
+
+    def take(self) -> bool:
+        """Take one of the turns of this step, if there is one left."""
+        if self._step != (step := workflow.info().get_current_history_length()):
+            self._step, self._taken = step, 0
+        self._taken += 1
+        return self._taken <= MOST_IN_ONE_STEP
+
+    async def turn(self) -> None:
+        """Take a turn, in a later step if there is none left."""
+        while not self.take():
+            await self.next_step()
+
+    async def next_step(self) -> None:
+        """Wait until this step is over, in the order of asking."""
+        info, step = workflow.info(), self._step
+        if self._timer is None or self._timer.done():
+            soon = workflow.sleep(timedelta(milliseconds=1), summary="the next clusters")
+            self._timer = asyncio.create_task(soon)
+        await workflow.wait_condition(lambda: info.get_current_history_length() != step)
 
 
 async def supervised(

@@ -33,7 +33,7 @@ async def remove_clusters(rollout: Rollout) -> None:
 
 
 async def _remove(rollout: Rollout, positions: list[int]) -> None:
-    follower = calls.follower(
+    follower = rollout.follow(
         FollowBindings(
             run=rollout.run,
             placement=rollout.placement,
@@ -48,18 +48,21 @@ async def _remove(rollout: Rollout, positions: list[int]) -> None:
         async with slots:
             await _remove_one(rollout, position)
 
-    await asyncio.gather(*map(remove, positions))
-    follower.cancel()
+    try:
+        await asyncio.gather(*map(remove, positions))
+    finally:
+        follower.cancel()
 
 
 async def _remove_one(rollout: Rollout, position: int) -> None:
     cluster = rollout.ledger.cluster(DELETION, position).cluster_name
+    await rollout.pace.turn()
     now = workflow.now()
-    rollout.in_flight.setdefault(cluster, now)
+    rollout.begin(cluster, now)
     marks.cluster_started(rollout.ledger, DELETION, position, now)
     # An earlier workflow may have removed it already.
     if binding := rollout.targets.leaving.get(cluster):
         request = RemoveCluster(run=rollout.run, cluster=cluster, binding=binding)
         await calls.cluster("remove_cluster", request, ClusterUpdated, cluster=cluster)
-    del rollout.in_flight[cluster]
+    await rollout.end(cluster)
     marks.cluster_succeeded(rollout.ledger, DELETION, position, workflow.now())

@@ -108,16 +108,17 @@ class ApprovalGate:
         self._index = rollout.stage
         self._side = side
         self._position = position
-        self._ticket = Ticket(
-            stage=rollout.ledger.stage(rollout.stage).stage_name,
-            side=GateSide(side),
-            request=rollout.ledger.task(rollout.stage, side, position).approval_request_name,
-        )
+        self._ticket: Ticket
 
     async def open(self) -> None:
         """Ask for approval."""
+        ledger, side = self._rollout.ledger, self._side
         # Before the request exists: the answer to it may be there before we hear of it.
-        self._rollout.approvals.open(self._ticket)
+        self._ticket = self._rollout.approvals.open(
+            ledger.stage(self._index).stage_name,
+            GateSide(side),
+            ledger.task(self._index, side, self._position).approval_request_name,
+        )
         await self._ask()
 
     def announce(self) -> None:

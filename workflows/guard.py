@@ -67,8 +67,16 @@ class Guard:
     async def _look(self) -> RunError | None:
         rollout, status = self._rollout, self._rollout.ledger.status
         keys = stages.deciding_labels(status.staged_update_strategy_snapshot)
-        request = Survey(run=rollout.run, label_keys=keys, settled=False, content=rollout.snapshot)
+        request = Survey(
+            run=rollout.run,
+            label_keys=keys,
+            settled=False,
+            content=rollout.snapshot,
+            known=rollout.looked,
+        )
         surveyed = await calls.effect("survey", request, Surveyed, summary="check")
+        if surveyed.unchanged:
+            return None
         if surveyed.facts is None:
             rollout.gone = True
             return None
@@ -78,6 +86,8 @@ class Guard:
             rollout.learn(validation.check(surveyed.facts, run=rollout.run, status=status))
         except RunError as error:
             return error
+        # What was wrong is looked at whole, and what clusters in flight say changes all the time.
+        rollout.looked = "" if rollout.in_flight else surveyed.facts.digest
         return None
 
     async def _let_settle(self, doubts: int) -> None:

@@ -5,7 +5,7 @@ can type into the Temporal UI, and because an older history must still decode. A
 input does not decode is dropped by Temporal without a word, so nothing here is strict.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Final
 
@@ -15,7 +15,7 @@ from api.runs import RunState, UpdateRunStatus
 from planning.identity import RunRef
 from planning.runs.initialization import Targets
 from planning.runs.steering import Steered
-from planning.runs.tasks import GateSide
+from planning.runs.tasks import GateSide, Side
 
 WORKFLOW: Final = "UpdateRun"
 """Workflow type, as the Temporal UI shows it."""
@@ -61,6 +61,16 @@ class Carried(Message):
     resource_version: str = ""
     asked: Steered = Steered()
     """Who asked for the desired state."""
+    stage: int = 0
+    """Index of the stage at work."""
+    waiting: Side | None = None
+    """Side of it whose gates are open."""
+    waiting_since: datetime | None = None
+    """When they opened."""
+    approvals: list["PendingApproval"] = []
+    """Gates that wait for an approval; it may be given at any moment."""
+    looked: str = ""
+    """Digest of the facts that were found right last, if they need not be told again."""
 
 
 class TemporalApprovals(StrEnum):

@@ -1,21 +1,26 @@
 """What all parts of one update run's workflow share, and the small questions they ask of it."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from temporalio import workflow
+from temporalio.workflow import ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
+    from activities.requests import FollowBindings
     from api.runs import RunState, UpdateRunStatus
     from api.strategies import StrategySpec
     from planning.events import Event
     from planning.identity import RunRef
+    from planning.runs import adopting
     from planning.runs.adopting import Recalled
     from planning.runs.initialization import Targets
-    from planning.runs.ledger import Ledger
+    from planning.runs.ledger import Ledger, stage_of
     from planning.runs.run_events import Situation
     from planning.runs.spec_news import Spec, SpecNews
     from planning.runs.steering import Steered
     from planning.runs.tasks import Side
+    from workflows import calls
     from workflows.approval_desk import ApprovalDesk
     from workflows.messages import Carried, TemporalApprovals, UpdateRunInput
 
@@ -41,19 +46,24 @@ class Rollout:
         self.resource_version: str = carried.resource_version if carried else ""
         self.planned = carried is not None
         """Whether the plan is made."""
+        self.renewing = False
+        """Whether the next execution is to go on: nothing new begins in this one, and what ends is
+        for that one to hear of."""
         self.finished = False
         """Whether nothing can change any more."""
         self.gone = False
         """Whether the run object was found to exist no more."""
         self.halted = False
         """Whether a stop was noticed; set and cleared by the stop keeper alone."""
-        self.stage: int = 0
+        self.recalled: Recalled | None = _recalled(carried) if carried else None
+        """Where an earlier workflow or execution was, whose activities are lost."""
+        self.stage: int = self.recalled.stage if self.recalled else 0
         """Index of the stage at work."""
         self.waiting: Side | None = None
         """Side of the stage at work whose gates are open."""
         self.waiting_since: datetime = workflow.now()
         """When the gates after the stage at work opened; kept across a stop (decision 5)."""
-        self.in_flight: dict[str, datetime] = {}
+        self.in_flight: dict[str, datetime] = dict(self.recalled.in_flight if self.recalled else {})
         """Clusters being updated or removed, with when they were started."""
         self.stuck: list[str] = []
         """Those of them that take too long, in the stage's order."""
@@ -62,11 +72,14 @@ class Rollout:
         execution may not have come to look."""
         self.dispelled = 0
         """Up to which of these doubts nothing was found wrong."""
-        self.recalled: Recalled | None = None
-        """Where an earlier workflow was, which Temporal does not know any more."""
+        self.looked: str = carried.looked if carried else ""
+        """Digest of the facts that were found right when nothing was in flight, until something
+        is."""
         self.lost: list[str] = []
         """Clusters in flight whose bindings had no trace of it when they were last looked at."""
-        self.approvals = ApprovalDesk()
+        self.pace = calls.Pace()
+        self._followers: list[ActivityHandle[Any]] = []
+        self.approvals = ApprovalDesk(carried.approvals if carried else [])
         self.takes_approvals = start.temporal_approvals is TemporalApprovals.ACCEPT
         """Whether an approval counts that was given in Temporal alone."""
         self.before: Situation | None = None
@@ -84,6 +97,11 @@ class Rollout:
             placement=self.placement,
             resource_version=self.resource_version,
             asked=self.asked,
+            stage=self.stage,
+            waiting=self.waiting,
+            waiting_since=self.waiting_since if self.waiting else None,
+            approvals=self.approvals.carried,
+            looked=self.looked,
         )
 
     @property
@@ -106,7 +124,7 @@ class Rollout:
         return f"{self.placement}-{index}-snapshot" if index else ""
 
     def resumes(self, stage: int) -> bool:
-        """Whether an earlier workflow had begun with a stage and not come to its end."""
+        """Whether it was begun with before, by a workflow or an execution that is over."""
         recalled = self.recalled
         return recalled is not None and recalled.begun and recalled.stage == stage
 
@@ -173,11 +191,47 @@ class Rollout:
         self.desired = state
         self.asked = asked or self.asked
 
+    def follow(self, request: FollowBindings, *, summary: str) -> ActivityHandle[Any]:
+        """Start following bindings; cancel the handle to end it."""
+        handle = calls.follower(request, summary=summary)
+        self._followers = [each for each in self._followers if not each.done()] + [handle]
+        return handle
+
+    async def until_unfollowed(self) -> None:
+        """Wait until no follower is at work any more, all having been cancelled."""
+        await workflow.wait_condition(lambda: all(each.done() for each in self._followers))
+
     async def until_running(self) -> None:
-        """Wait until new work may begin; the state may be any when the wait is over."""
+        """Wait until new work may begin."""
         # Between the condition becoming true and this resuming, a stop may arrive: ask again.
-        while not (self.may_go_on and self.certain):
-            await workflow.wait_condition(lambda: self.may_go_on and self.certain)
+        while not self._may_begin:
+            await workflow.wait_condition(lambda: self._may_begin)
+
+    @property
+    def _may_begin(self) -> bool:
+        return self.may_go_on and self.certain and not self.renewing
+
+    async def until_turn(self) -> None:
+        """Wait until one more cluster may be handed out in this step."""
+        await self.until_running()
+        while not self.pace.take():
+            await self.pace.next_step()
+            await self.until_running()
+
+    async def until_turn_again(self) -> None:
+        """Wait until a cluster may be handed out that was before; a stop waits for it."""
+        await self.until_certain()
+        await self.pace.turn()
+
+    def begin(self, cluster: str, now: datetime) -> None:
+        """Note that a cluster is being updated or removed."""
+        self.in_flight.setdefault(cluster, now)
+        self.looked = ""
+
+    async def end(self, cluster: str) -> None:
+        """Note that it is not any more; where another execution is to go on, that one asks anew."""
+        await workflow.wait_condition(lambda: not self.renewing)
+        del self.in_flight[cluster]
 
     async def until_certain(self) -> None:
         """Wait until nothing is in doubt; while the run is stopped, nobody looks."""
@@ -187,3 +241,14 @@ class Rollout:
         """Have the guard look, and wait until nothing is wrong; it ends the run otherwise."""
         self.doubt()
         await self.until_certain()
+
+
+def _recalled(carried: Carried) -> Recalled:
+    return Recalled(
+        stage=carried.stage,
+        waiting=carried.waiting,
+        waiting_since=carried.waiting_since,
+        # By the status, in which they are anyway: all that is carried is one message to Temporal.
+        in_flight=adopting.in_flight(stage_of(carried.status, carried.stage)),
+        desired=carried.desired,
+    )

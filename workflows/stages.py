@@ -6,7 +6,7 @@ contract: update-runs 8.1 to 8.7
 import asyncio
 from collections.abc import Coroutine
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 from temporalio import workflow
 
@@ -77,7 +77,7 @@ class StageRun:
         while True:
             await workflow.wait_condition(lambda: bool(rollout.in_flight))
             summary = f"{self._stage.name}: bindings of {rollout.placement}"
-            handle = calls.follower(self._following(), summary=summary)
+            handle = rollout.follow(self._following(), summary=summary)
             try:
                 await self._until_others_are_followed(rollout.targets)
             finally:
@@ -92,16 +92,20 @@ class StageRun:
     async def _update(self, position: int) -> None:
         async with self._slots:
             if self._name(position) in self._rollout.in_flight:
-                # An earlier workflow has begun with it; a stop waits for it.
-                await self._rollout.until_certain()
+                await self._rollout.until_turn_again()
             else:
-                await self._rollout.until_running()
+                await self._rollout.until_turn()
                 if self._failed:
                     return
                 self._begin(position, workflow.now())
             # While this waits, others of the stage begin and end, and a stop may arrive.
             updated = await self._hand_out(position)
-            self._end(position, updated, workflow.now())
+            if updated.preempted:
+                # Before the slot is free: no further cluster may take it.
+                self._failed = True
+                self._fail(position, updated.preempted, workflow.now())
+            await self._rollout.end(self._name(position))
+            self._succeed(position, workflow.now())
 
     async def _hand_out(self, position: int) -> ClusterUpdated:
         """Write the cluster's binding and wait for its end; anew when it was replaced before."""
@@ -127,21 +131,19 @@ class StageRun:
 
     def _begin(self, position: int, now: datetime) -> None:
         ledger = self._rollout.ledger
-        self._rollout.in_flight[self._name(position)] = now
+        self._rollout.begin(self._name(position), now)
         marks.cluster_started(ledger, self._index, position, now)
         marks.stage_started(ledger, self._index, now)
         if not self._rollout.stuck:
             marks.run_progressing(ledger, now)
 
-    def _end(self, position: int, updated: ClusterUpdated, now: datetime) -> None:
-        ledger = self._rollout.ledger
+    def _fail(self, position: int, text: str, now: datetime) -> NoReturn:
         del self._rollout.in_flight[self._name(position)]
-        if updated.preempted:
-            # Before the slot is free: no further cluster may take it.
-            self._failed = True
-            marks.cluster_failed(ledger, self._index, position, updated.preempted, now)
-            raise abort(updated.preempted)
-        marks.cluster_succeeded(ledger, self._index, position, now)
+        marks.cluster_failed(self._rollout.ledger, self._index, position, text, now)
+        raise abort(text)
+
+    def _succeed(self, position: int, now: datetime) -> None:
+        marks.cluster_succeeded(self._rollout.ledger, self._index, position, now)
         self._stuck.one_ended()
 
     def _name(self, position: int) -> str:

@@ -3,7 +3,8 @@
 contract: update-runs 8.4 (after the loop), 8.6b and 10.1
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Final
 
 from temporalio import workflow
 
@@ -12,12 +13,17 @@ with workflow.unsafe.imports_passed_through():
     from workflows.rollout import Rollout
 
 
+STEPS: Final = 10
+"""Where some clusters are stuck, that others are too is told in a tenth of the time it takes."""
+
+
 class StuckWatch:
     """Says in the run's status which clusters are stuck, and takes it back when they are not."""
 
     def __init__(self, rollout: Rollout, index: int) -> None:
         self._rollout = rollout
         self._index = index
+        self._told_at: datetime | None = None
         rollout.stuck = []
 
     async def run(self) -> None:
@@ -42,8 +48,10 @@ class StuckWatch:
         rollout, overdue = self._rollout, self._overdue()
         if overdue == rollout.stuck:
             return
-        rollout.stuck = overdue
         now = workflow.now()
+        if len(overdue) > len(rollout.stuck):
+            self._told_at = now
+        rollout.stuck = overdue
         if overdue:
             marks.run_stuck(rollout.ledger, self._index, overdue, now)
         elif rollout.may_go_on:
@@ -58,12 +66,14 @@ class StuckWatch:
         return [name for name in order if name in in_flight and in_flight[name] <= limit]
 
     def _next_deadline(self) -> timedelta | None:
-        """Time until the next cluster that is not stuck yet becomes so; None without one."""
-        stuck_after = self._rollout.stuck_after
-        now = workflow.now()
-        ahead = [
-            started + stuck_after - now
-            for name, started in self._rollout.in_flight.items()
-            if name not in self._rollout.stuck
-        ]
-        return min(ahead, default=None)
+        """Time until a cluster that is not stuck yet is to be called so; None without one."""
+        stuck_after, now = self._rollout.stuck_after, workflow.now()
+        known = frozenset(self._rollout.stuck)
+        begun = [at for name, at in self._rollout.in_flight.items() if name not in known]
+        if not begun:
+            return None
+        due = min(begun) + stuck_after
+        if known and self._told_at:
+            # Hundreds may become stuck one after the other, and each look may be a write.
+            due = max(due, self._told_at + stuck_after / STEPS)
+        return due - now

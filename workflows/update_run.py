@@ -5,6 +5,7 @@ mirror of the status and the guard have a module each; all of them share one `Ro
 """
 
 import asyncio
+from typing import Final
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
@@ -43,6 +44,9 @@ with workflow.unsafe.imports_passed_through():
 
 DELETED = "the run was deleted on the hub"
 """Reason with which the bridge cancels the workflow of a deleted run."""
+LEAST_EVENTS: Final = 1_000
+"""What an execution does besides handing clusters out again before another one goes on, however
+early Temporal suggests it: each begins with a look at the hub."""
 NOT_IN_TEMPORAL = (
     "approvals given in Temporal alone are refused, because Temporal does not know the hub's "
     "users; type fleetgate approve, or approve with kubectl"
@@ -206,6 +210,9 @@ class UpdateRun:
         again = await self._drive_guarded()
         # Answers and writes first: what is under way does not survive the end.
         self._rollout.finished = not again
+        if not again:
+            # Nor would anybody understand what a run that is over still has under way.
+            await self._rollout.until_unfollowed()
         await self._flushed()
         return again
 
@@ -213,8 +220,13 @@ class UpdateRun:
         """Drive until the end, or until the guard forbids it; says whether to continue as new."""
         drive = asyncio.create_task(self._drive())
         guard = asyncio.create_task(self._guard.run())
+        renewal = asyncio.create_task(self._until_renewable())
+        ends = [drive, guard, renewal]
+        await workflow.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        if not (drive.done() or guard.done()):
+            # Clusters stay in flight: to cancel their activities would be an event for each.
+            return True
         try:
-            await workflow.wait([drive, guard], return_when=asyncio.FIRST_COMPLETED)
             if not drive.done():
                 guard.result()
                 # The guard found nothing wrong but that the run is gone.
@@ -225,8 +237,26 @@ class UpdateRun:
             self._fail(str(error), stage_failed=in_stage)
             return False
         finally:
-            calls.give_up(drive)
-            calls.give_up(guard)
+            for each in ends:
+                calls.give_up(each)
+
+    async def _until_renewable(self) -> None:
+        """Wait until the history is long, and then until nothing is left to be written.
+
+        Stages may be of any length, and gates stay open for weeks.
+        """
+        rollout = self._rollout
+        least = LEAST_EVENTS + 2 * len(rollout.in_flight)
+        info = workflow.info()
+        await workflow.wait_condition(
+            lambda: (
+                rollout.planned
+                and info.is_continue_as_new_suggested()
+                and info.get_current_history_length() >= least
+            )
+        )
+        rollout.renewing = True
+        await self._flushed()
 
     async def _drive(self) -> bool:
         rollout = self._rollout

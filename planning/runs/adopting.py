@@ -67,7 +67,7 @@ def recall(status: UpdateRunStatus, facts: HubFacts) -> Recalled:
         stage=stage,
         waiting=(waiting := _waiting(stage_of(status, stage))),
         waiting_since=_last_success(stage_of(status, stage)) if waiting == "after" else None,
-        in_flight=_in_flight(stage_of(status, stage)),
+        in_flight=in_flight(stage_of(status, stage)),
         desired=_desired(status),
     )
     _check_state(facts, status)
@@ -96,6 +96,16 @@ def open_clusters(stage: StageStatus) -> list[int]:
     return sorted(positions, key=lambda each: not _has_started(clusters[each]))
 
 
+def in_flight(stage: StageStatus) -> dict[str, datetime]:
+    """Clusters that were begun with and are not done, with when that was."""
+    return {
+        cluster.cluster_name: started.last_transition_time
+        for cluster in stage.clusters
+        if (started := conditions.find(cluster.conditions, ConditionType.STARTED))
+        and not _has_succeeded(cluster)
+    }
+
+
 # -- where the run was -----------------------------------------------------------------------
 
 
@@ -115,15 +125,6 @@ def _last_success(stage: StageStatus) -> datetime:
         for cluster in stage.clusters
         if (condition := conditions.find(cluster.conditions, ConditionType.SUCCEEDED))
     )
-
-
-def _in_flight(stage: StageStatus) -> dict[str, datetime]:
-    return {
-        cluster.cluster_name: started.last_transition_time
-        for cluster in stage.clusters
-        if (started := conditions.find(cluster.conditions, ConditionType.STARTED))
-        and not _has_succeeded(cluster)
-    }
 
 
 def _desired(status: UpdateRunStatus) -> RunState:
@@ -225,7 +226,7 @@ def _check_gates(stage: StageStatus) -> None:
 
 def _check_limit(stage: StageStatus, declared: Stage) -> None:
     limit = concurrency.limit(declared.max_concurrency, clusters=len(stage.clusters))
-    if (flying := len(_in_flight(stage))) > limit:
+    if (flying := len(in_flight(stage))) > limit:
         raise _not_ours(
             f"the number of updating clusters `{flying}` in the updating stage "
             f"`{stage.stage_name}` exceeds maxConcurrency `{limit}`"

@@ -3,6 +3,7 @@
 Facts travel through workflow history, so they never hold a manifest (design D3).
 """
 
+import hashlib
 from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
@@ -40,6 +41,8 @@ class PolicyFact(Fact):
     """Raw annotation number-of-clusters of a PickN policy."""
     scheduled: bool = False
     """Condition Scheduled is True for the snapshot's generation."""
+    looked_at: bool = True
+    """The scheduler has decided about the snapshot as it is, whatever it decided."""
 
 
 class BindingFact(Fact):
@@ -74,6 +77,12 @@ class HubFacts(Fact):
     strategy: StrategySpec | None = None
     clusters: list[ClusterFact] = []
     """Sorted by name; only those that a stage may select need be here."""
+
+    @property
+    def digest(self) -> str:
+        """Of all that decides whether a run may go on; equal facts have the same."""
+        decisive = self.model_dump_json(exclude={"spec", "generation"})
+        return hashlib.sha256(decisive.encode()).hexdigest()
 
 
 class SnapshotFacts(Fact):

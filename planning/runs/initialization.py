@@ -187,6 +187,24 @@ def check_settled(facts: HubFacts, *, run: RunRef) -> None:
     _sorted_out(facts.bindings, policy)
 
 
+def check_looked_at(facts: HubFacts, *, run: RunRef) -> None:
+    """Refuse facts about a placement that nobody has decided about, as just after its creation.
+
+    Raises:
+        TransientState: says what is missing.
+    """
+    if facts.placement is None or facts.placement.strategy_type != RolloutStrategyType.EXTERNAL:
+        return  # decided without the scheduler
+    placement = run.key(facts.spec.placement_name)
+    if not facts.policies:
+        raise TransientState(f"placement `{placement}` has no policy snapshot yet")
+    for policy in facts.policies:
+        if not policy.looked_at:
+            raise TransientState(
+                f"the scheduler has not looked at policy snapshot `{run.key(policy.name)}` yet"
+            )
+
+
 def _policy(policies: list[PolicyFact], *, run: RunRef, placement: str) -> PolicyFact:
     if not policies:
         raise invalid(f"no latest policy snapshot found for placement {placement}")

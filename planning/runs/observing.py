@@ -33,15 +33,18 @@ def placement_fact(placement: Placement) -> PlacementFact | None:
 def policy_fact(snapshot: PolicySnapshot) -> PolicyFact:
     """What a policy snapshot says of how many clusters are picked, and whether they are."""
     policy = snapshot.spec.policy
+    generation = snapshot.metadata.generation
+    said = conditions.find(snapshot.status.conditions, "Scheduled")
     return PolicyFact(
         name=snapshot.metadata.name,
         index=snapshot.metadata.labels.get(names.POLICY_INDEX, ""),
         placement_type=policy.placement_type if policy else "PickAll",
         cluster_names=len(policy.cluster_names) if policy else 0,
         cluster_count=snapshot.metadata.annotations.get(names.NUMBER_OF_CLUSTERS),
-        scheduled=conditions.has(
-            snapshot.status.conditions, "Scheduled", generation=snapshot.metadata.generation
-        ),
+        scheduled=conditions.has(snapshot.status.conditions, "Scheduled", generation=generation),
+        looked_at=said is not None
+        and said.observed_generation == generation
+        and said.status != "Unknown",
     )
 
 

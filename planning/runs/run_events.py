@@ -7,14 +7,14 @@ contract: decision 13
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from api.base import Condition
 from api.reasons import ConditionType, RunReason, StageReason
 from api.runs import RunState, StageStatus, UpdateRunStatus
 from api.strategies import Stage, StageTaskType
-from planning import conditions, signatures
+from planning import conditions, durations, signatures
 from planning.events import Event, EventType
 from planning.identity import RunRef
 from planning.runs import concurrency, overview
@@ -107,6 +107,12 @@ def status_refused(why: str, *, now: datetime) -> Event:
         f"fleetgate retries every few seconds and loses nothing: {why}"
     )
     return Event(type=WARNING, reason="StatusRefused", message=text, at=now)
+
+
+def placement_awaited(why: str, *, within: timedelta, now: datetime) -> Event:
+    """Return the event for a run whose placement nobody has decided about yet."""
+    text = f"The run waits up to {durations.format_duration(within)} for its placement: {why}"
+    return Event(reason="PlacementAwaited", message=text, at=now)
 
 
 Found = Iterator[tuple[EventType, str, str]]

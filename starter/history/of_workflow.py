@@ -74,6 +74,8 @@ class _Reader:
         self._gates = Gates()
         self._observed: dict[int, Entry] = {}
         """Wishes found on the object, by the generation of its spec."""
+        self._carried: set[tuple[str, ...]] = set()
+        """What earlier executions of the workflow have told."""
         self._own: set[int] = set()
         """Generations that the workflow wrote itself, on the word of a message."""
 
@@ -92,6 +94,9 @@ class _Reader:
 
     def workflow_started(self, event: HistoryEvent, at: datetime) -> None:
         if event.workflow_execution_started_event_attributes.continued_execution_run_id:
+            # What was under way is begun with once more, which is no news.
+            self._scheduled, self._waits = {}, {}
+            self._carried = {_once(each) for each in self._found}
             return
         self._add(at, What.TAKEN_UP, comment=self._summary(event))
 
@@ -160,7 +165,7 @@ class _Reader:
             case "remove_cluster":
                 self._cluster(What.REMOVAL_STARTED, given, at)
             case "open_approval" if request := self._decode(given, OpenApproval):
-                self._found.append(self._gates.ask(request, at))
+                self._tell(self._gates.ask(request, at))
             case "record_approval" if message := self._decode(given, RecordApproval):
                 self._gates.record(message, at)
             case "record_events" if told := self._decode(given, RecordEvents):
@@ -190,7 +195,7 @@ class _Reader:
         if wait := _WAIT.fullmatch(self._summary(event)):
             entry = Entry(at, What.WAIT_STARTED, "after", wait["stage"], comment=wait["length"])
             self._waits[event.event_id] = entry
-            self._found.append(entry)
+            self._tell(entry)
 
     def timer_fired(self, event: HistoryEvent, at: datetime) -> None:
         started = event.timer_fired_event_attributes.started_event_id
@@ -199,8 +204,7 @@ class _Reader:
 
     def _cluster(self, what: What, given: Payloads, at: datetime, *, comment: str = "") -> None:
         if place := self._decode(given, Place):
-            entry = Entry(at, what, "", place.stage, place.cluster, comment=comment)
-            self._found.append(entry)
+            self._tell(Entry(at, what, "", place.stage, place.cluster, comment=comment))
 
     def _updated(self, result: Payloads, given: Payloads, at: datetime) -> None:
         updated = self._decode(result, ClusterUpdated) or ClusterUpdated()
@@ -224,6 +228,11 @@ class _Reader:
 
     # -- small steps -----------------------------------------------------------------------
 
+    def _tell(self, entry: Entry) -> None:
+        """Take what is no news where an earlier execution of the workflow has told it."""
+        if _once(entry) not in self._carried:
+            self._found.append(entry)
+
     def _add(self, at: datetime, what: What, *, who: str = "", comment: str = "") -> None:
         self._found.append(Entry(at, what, who=who, comment=comment))
 
@@ -242,6 +251,10 @@ class _Reader:
             return ""
         summary: str = self._converter.from_payload(event.user_metadata.summary, str)
         return summary
+
+
+def _once(entry: Entry) -> tuple[str, ...]:
+    return (entry.what, entry.side, entry.stage, entry.cluster)
 
 
 _Reading = Callable[[_Reader, HistoryEvent, datetime], None]

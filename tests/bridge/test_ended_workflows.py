@@ -1,10 +1,13 @@
 """A run whose workflow is over, though the run is not: it says so, and is not begun anew."""
 
 import re
+from datetime import timedelta
 
+import pytest
 from temporalio.client import Client
 
 from api.kinds import Scope
+from bridge import presence
 from tests.bridge.support import BridgeProcess
 from tests.bridge.test_runs import prepare
 from tests.support.conditions import says
@@ -39,3 +42,27 @@ async def test_a_run_whose_workflow_was_terminated_is_over(
     await placement.set_state(unique, "Stop")
     again = await placement.read_run(unique)
     assert again["status"] == over["status"]
+
+
+async def test_each_run_whose_workflow_was_ended_says_so_without_anybody_asking(
+    bridge: BridgeProcess,
+    placement: HandPlacement,
+    scope: Scope,
+    unique: str,
+    temporal: Client,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(presence, "LOOK_EVERY", timedelta(seconds=1))
+    await bridge.stop()
+    await bridge.start()
+    await prepare(placement, unique, beforeStageTasks=[{"type": "Approval"}])
+    names = [f"{unique}-{each}" for each in "abc"]
+    for name in names:
+        await placement.create_run(name, unique, index="0")
+    waiting = [await reaches(placement, name, "UpdateRunWaiting") for name in names]
+    for run in waiting[1:]:
+        await temporal.get_workflow_handle(workflow_id(run, scope)).terminate(reason="tidying")
+    for name in names[1:]:
+        over = await reaches(placement, name, "UpdateRunFailed", kind="Succeeded")
+        assert ENDED.fullmatch(says(over, "Succeeded")[2])
+    assert says(await placement.read_run(names[0]), "Progressing")[1] == "UpdateRunWaiting"

@@ -72,14 +72,14 @@ def config_map(fleet: Fleet, name: str, member: str) -> Json:
 
 
 def test_a_run_brings_each_member_what_is_meant_for_it(fleet: Fleet) -> None:
+    """Placement, strategy and run are in one file: the run waits until its placement is ready."""
     fleet.kubectl("create ns test-namespace")
     fleet.kubectl("create cm test-cm --from-literal=key=value1 -n test-namespace")
     fleet.kubectl("apply -f -", stdin="---".join((ENVELOPE, NAMED_BY_MEMBER, NOTED_IN_CANARY)))
     fleet.kubectl("wait clusterresourceoverridesnapshots note-0 --for=create --timeout=30s")
-    fleet.kubectl("apply -f -", stdin=objects.PLACEMENT)
-    fleet.kubectl("apply -f -", stdin=objects.UNGATED_STRATEGY)
-
-    fleet.kubectl("apply -f -", stdin=objects.run("example-run", index=None, state="Run"))
+    run = objects.run("example-run", index=None, state="Run")
+    file = "---".join((objects.PLACEMENT, objects.UNGATED_STRATEGY, run))
+    fleet.kubectl("apply -f -", stdin=file)
     steps.wait_for_run(fleet, "example-run", "Succeeded")
 
     for member, environment in MEMBERS.items():
@@ -90,9 +90,9 @@ def test_a_run_brings_each_member_what_is_meant_for_it(fleet: Fleet) -> None:
             {"note": "canary"} if environment == "canary" else None
         )
         assert config_map(fleet, "wrapped", member)["data"] == {"where": where}
-    run = fleet.clients.find(CLUSTER_STAGED_UPDATE_RUN, "example-run")
-    assert run is not None
-    clusters = [each for stage in run["status"]["stagesStatus"] for each in stage["clusters"]]
+    found = fleet.clients.find(CLUSTER_STAGED_UPDATE_RUN, "example-run")
+    assert found is not None
+    clusters = [each for stage in found["status"]["stagesStatus"] for each in stage["clusters"]]
     field = "clusterResourceOverrideSnapshots"
     noted = {each["clusterName"] for each in clusters if each.get(field) == ["note-0"]}
     assert noted == {"member1", "member3"}

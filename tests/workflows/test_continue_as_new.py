@@ -1,11 +1,13 @@
 """A run whose history grows long goes on in a new execution, as if nothing had happened."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Worker
 
 from activities.registry import all_activities
@@ -14,16 +16,20 @@ from bridge import Bridge, BridgeSettings
 from deploy.local import crds
 from hub import Hub
 from planning.identity import RunRef
+from planning.runs.tasks import GateSide
 from starter.history import in_temporal, of_workflow
 from starter.history.entries import What
 from tests.support.conditions import says
+from tests.support.engine import running_engine
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 from tests.support.servers import PrivateApiServer, Servers
 from tests.support.temporal_server import TemporalServer
 from tests.workflows.record import impatient
 from tests.workflows.runs import reaches, started, workflow_id
+from workflows.messages import ApprovalLost
 from workflows.plugin import connect
+from workflows.update_run import LEAST_EVENTS
 
 
 @pytest.fixture
@@ -42,6 +48,67 @@ async def test_a_run_goes_on_in_a_new_execution_between_stages(
         client = await connect({"TEMPORAL_ADDRESS": own_temporal.address})
         executions = await _roll_out(hub, client, unique)
         assert executions > 1
+
+
+async def test_a_stage_goes_on_in_a_new_execution_with_what_is_in_flight(
+    private_api_server: PrivateApiServer, own_temporal: TemporalServer, unique: str
+) -> None:
+    """Each cluster is written once, and the run's story is told once."""
+    async with await Hub.connect(private_api_server.kubeconfig) as hub:
+        await crds.install(hub, crds.definitions())
+        client = await connect({"TEMPORAL_ADDRESS": own_temporal.address})
+        placement = HandPlacement(hub, CLUSTER_SCOPE, unique)
+        clusters = [f"{unique}-{each}" for each in "abc"]
+        await placement.create({each: {"env": unique} for each in clusters})
+        stage = {
+            "name": "one",
+            "labelSelector": {"matchLabels": {"env": unique}},
+            "beforeStageTasks": [{"type": "Approval"}],
+            "maxConcurrency": 2,
+        }
+        await placement.strategy(unique, [stage])
+        async with running_engine(hub, client, settings=BridgeSettings()):
+            created = await placement.create_run(unique, unique, index="0")
+            handle = client.get_workflow_handle(workflow_id(created, CLUSTER_SCOPE))
+            await reaches(placement, unique, "UpdateRunWaiting")
+            await _lengthen(handle)
+            await placement.approve(f"{unique}-before-one")
+            written = [await started(placement, each) for each in clusters[:2]]
+            await _lengthen(handle)
+            await placement.report(clusters[1])
+            await started(placement, clusters[2])
+            for each in (clusters[0], clusters[2]):
+                await placement.report(each)
+            await reaches(placement, unique, "UpdateRunSucceeded", kind="Succeeded")
+            outcome = await handle.result()
+            assert outcome["reason"] == "UpdateRunSucceeded"
+        for binding in written:
+            now = await placement.read_binding(binding["spec"]["targetCluster"])
+            assert now["metadata"]["generation"] == binding["metadata"]["generation"]
+        described = await handle.describe()
+        assert not described.raw_description.pending_activities
+        ref = RunRef(scope_name=CLUSTER_SCOPE.name, name=unique, uid=created["metadata"]["uid"])
+        events = await in_temporal.history(client, ref)
+    told = of_workflow.entries(events, client.data_converter.payload_converter)
+    assert Counter(each.what for each in told) == {
+        What.TAKEN_UP: 1,
+        What.PLANNED: 1,
+        What.APPROVAL_ASKED: 1,
+        What.APPROVED: 1,
+        What.STAGE_STARTED: 1,
+        What.CLUSTER_STARTED: 3,
+        What.CLUSTER_DONE: 3,
+        What.SUCCEEDED: 1,
+    }
+
+
+async def _lengthen(handle: WorkflowHandle[Any, Any]) -> None:
+    """Have so much told to a run, though nothing new, that its next execution has to go on."""
+    before = (await handle.describe()).run_id
+    message = ApprovalLost(stage="none", side=GateSide.BEFORE)
+    for _ in range(LEAST_EVENTS // 50):
+        await asyncio.gather(*(handle.signal("approval_lost", message) for _ in range(50)))
+    await eventually(handle.describe, lambda seen: seen.run_id != before)
 
 
 async def _roll_out(hub: Hub, client: Client, unique: str) -> int:

@@ -320,6 +320,36 @@ def test_what_an_earlier_step_refuses_is_settled_whatever_the_bindings(wrong: An
 
 
 @pytest.mark.parametrize(
+    ("policies", "text"),
+    [
+        ([], "placement `/web` has no policy snapshot yet"),
+        (
+            [policy(scheduled=False, looked_at=False)],
+            "the scheduler has not looked at policy snapshot `/web-0` yet",
+        ),
+    ],
+)
+def test_a_placement_that_nobody_has_decided_about_means_look_again(
+    policies: list[Any], text: str
+) -> None:
+    with pytest.raises(TransientState, match=text):
+        initialization.check_looked_at(facts(policies=policies), run=CLUSTER_RUN)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"policies": [policy(scheduled=False)]},
+        {"policies": [], "placement": None},
+        {"policies": [], "placement": placement("RollingUpdate")},
+    ],
+)
+def test_what_has_been_decided_is_not_waited_for(changed: dict[str, Any]) -> None:
+    initialization.check_looked_at(facts(**changed), run=CLUSTER_RUN)
+
+
+@pytest.mark.parametrize(
     ("of", "count"),
     [
         (policy(), 2),

@@ -21,6 +21,7 @@ from temporalio.bridge.proto.workflow_activation import (
     WorkflowActivationJob,
 )
 from temporalio.bridge.proto.workflow_commands import (
+    ActivityCancellationType,
     ScheduleActivity,
     ScheduleLocalActivity,
     WorkflowCommand,
@@ -60,6 +61,8 @@ class ActivityCall:
     retry: RetryPolicy
     start_to_close: timedelta
     heartbeat: timedelta | None
+    awaits_cancel: bool
+    """Whether, once it is cancelled, its end is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +193,8 @@ def _call(body: ScheduleActivity | ScheduleLocalActivity, summary: Payload) -> A
         retry=RetryPolicy.from_proto(body.retry_policy),
         start_to_close=body.start_to_close_timeout.ToTimedelta(),
         heartbeat=(heartbeat.ToTimedelta() if heartbeat else None) or None,
+        awaits_cancel=body.cancellation_type
+        == ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )
 
 

@@ -81,7 +81,7 @@ class SimulatedActivities:
         self.attempts: Counter[str] = Counter()
         """How often each activity was tried."""
         self.handed_out: list[str] = []
-        """Clusters, in the order in which the workflow handed them out."""
+        """Clusters, in the order in which the workflow handed them out for the first time."""
         self.removed: list[str] = []
         """Clusters whose binding was deleted, in that order."""
         self.written: dict[str, UpdateCluster] = {}
@@ -136,11 +136,14 @@ class SimulatedActivities:
 
     def _hand_out(self, activity_type: str, attempt: Attempt) -> None:
         if activity_type == "update_cluster":
-            cluster = attempt.request(UpdateCluster).cluster
-            self.handed_out.append(cluster)
+            request = attempt.request(UpdateCluster)
+            cluster = request.cluster
+            if request.handed_out is None:
+                self.handed_out.append(cluster)
         else:
             cluster = attempt.request(RemoveCluster).cluster
-            self.removed.append(cluster)
+            if cluster not in self.removed:
+                self.removed.append(cluster)
         self.in_flight.add(cluster)
         self.most_in_flight = max(self.most_in_flight, len(self.in_flight))
 
@@ -157,6 +160,9 @@ class SimulatedActivities:
                 initialization.check_settled(facts, run=request.run)
         except TransientState as error:
             attempt.fail("TransientState", str(error))
+            return
+        if facts.digest == request.known:
+            attempt.complete(Surveyed(unchanged=True))
             return
         recorded = hub.status if request.recall and hub.body else None
         attempt.complete(Surveyed(facts=facts, recorded=recorded))

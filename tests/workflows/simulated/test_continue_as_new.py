@@ -6,12 +6,15 @@ from typing import Final
 import pytest
 
 from api.runs import RunState
+from api.strategies import StageTask, StageTaskType
 from planning.runs.phases import Phase
+from planning.runs.tasks import GateSide
 from tests.planning.run_samples import APPROVAL
 from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.histories import Limits
-from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
-from workflows.messages import Answer, ChangeState
+from tests.workflows.simulated.simulated_runs import SimulatedRun, many, stage
+from workflows.messages import Answer, ApprovalLost, ChangeState
+from workflows.update_run import LEAST_EVENTS
 
 SHORT: Final = Limits(suggest_events=20)
 """Less than one stage of one cluster takes."""
@@ -147,3 +150,154 @@ def test_a_status_edited_between_two_executions_is_whole_again(begin: Begin) -> 
     run.hub.wipe_status()
     assert run.outcome().reason == "UpdateRunSucceeded"
     assert run.updated == ["a", "b", "c"]
+
+
+# -- inside a stage --------------------------------------------------------------------------
+
+
+LONG: Final = Limits(suggest_events=LEAST_EVENTS)
+
+
+OF_NO_GATE: Final = ApprovalLost(stage="none", side=GateSide.BEFORE)
+"""Changes nothing, but is in the history."""
+
+
+def lengthen(run: SimulatedRun) -> None:
+    """Have so much told to the run that its next execution has to go on."""
+    before = executions(run)
+    for _ in range(LEAST_EVENTS):
+        run.signal("approval_lost", OF_NO_GATE)
+    run.until(lambda: executions(run) == before + 1, "the run continues as new")
+
+
+def test_clusters_in_flight_are_carried_on_and_handed_out_once(begin: Begin) -> None:
+    run = begin(stage("one", "a", "b", "c", max_concurrency=2), limits=LONG)
+    run.until_handed_out("a", "b")
+    lengthen(run)
+    written = run.activities.written
+    run.until(lambda: bool(written["b"].handed_out), "the next execution asks for both again")
+    assert run.activities.handed_out == ["a", "b"]
+    run.report("b")
+    run.until_handed_out("c")
+    run.report("a", "c")
+    assert run.outcome().reason == "UpdateRunSucceeded"
+    assert run.activities.handed_out == run.updated == ["a", "b", "c"]
+    assert run.activities.most_in_flight == 2
+    assert run.told == ["Initialized", "StageStarted", "Succeeded"]
+
+
+def test_a_cluster_that_ends_while_the_run_continues_is_done(begin: Begin) -> None:
+    run = begin(stage("one", "a", "b"), limits=LONG)
+    run.until_handed_out("a")
+    run.activities.takes["record_events"] = 5
+    run.signal("pause", ChangeState(by="alice"))
+    run.wait(0.1)
+    before = executions(run)
+    for _ in range(LEAST_EVENTS):
+        run.signal("approval_lost", OF_NO_GATE)
+    run.wait(1)
+    assert executions(run) == before, "an event is still being written"
+    run.report("a")
+    run.until(lambda: executions(run) == before + 1, "the run continues as new")
+    run.until_phase(Phase.STOPPED)
+    assert run.updated == ["a"]
+    run.resume()
+    run.until_handed_out("b")
+    assert run.activities.handed_out == ["a", "b"]
+
+
+def test_a_cluster_taken_while_the_run_continues_fails_it(begin: Begin) -> None:
+    run = begin(stage("one", "a", "b"), limits=LONG)
+    run.until_handed_out("a")
+    lengthen(run)
+    run.take("a")
+    outcome = run.outcome()
+    assert "see if there is a concurrent updateRun" in outcome.message
+    assert run.activities.handed_out == ["a"]
+
+
+def test_a_stuck_cluster_stays_so_in_the_next_execution(begin: Begin) -> None:
+    run = begin(stage("one", "a", "b"), limits=LONG)
+    run.until_phase(Phase.STUCK)
+    lengthen(run)
+    run.wait(10)
+    assert run.hub.phases.count(Phase.STUCK) == 1
+    assert run.phase is Phase.STUCK
+    run.report("a")
+    run.until_phase(Phase.RUNNING)
+
+
+def test_a_run_that_is_stopping_goes_on_to_its_stop(begin: Begin) -> None:
+    run = begin(stage("one", "a", "b"), limits=LONG)
+    run.until_handed_out("a")
+    run.stop()
+    run.until_phase(Phase.STOPPING)
+    lengthen(run)
+    run.report("a")
+    run.until_phase(Phase.STOPPED)
+    run.wait(60)
+    assert run.activities.handed_out == ["a"]
+    assert run.told.count("Stopped") == 1
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_gate_stays_open_over_executions(begin: Begin, stopped: bool) -> None:
+    run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]), limits=LONG)
+    run.until_asked("v2-before-one")
+    if stopped:
+        run.stop()
+        run.until_phase(Phase.STOPPED)
+    lengthen(run)
+    assert run.update("approve").result(Answer).text.startswith("stage one (before) is approved")
+    run.wait(10)
+    assert run.activities.handed_out == ([] if stopped else ["a"])
+    run.resume()
+    run.until_handed_out("a")
+    assert run.told.count("Waiting") == 1 + stopped
+
+
+def test_a_wait_is_as_long_as_declared_over_executions(begin: Begin) -> None:
+    wait = StageTask(type=StageTaskType.TIMED_WAIT, wait_time="1h")
+    run = begin(stage("one", "a", after_stage_tasks=[wait]), stage("two", "b"), limits=LONG)
+    run.until_handed_out("a")
+    run.report("a")
+    run.until_phase(Phase.WAITING)
+    begun_at = run.timeline.now
+    run.wait(1800)
+    lengthen(run)
+    run.until_handed_out("b")
+    assert 3599 < (run.timeline.now - begun_at).total_seconds() < 3605
+
+
+def test_removals_are_carried_on(begin: Begin) -> None:
+    run = begin(stage("one", "a"), leaving=("x", "y"), limits=LONG)
+    run.until_handed_out("a")
+    run.report("a")
+    run.until(lambda: run.activities.removed == ["x", "y"], "removals begin")
+    lengthen(run)
+    for name in ("x", "y"):
+        del run.hub.bindings[name]
+        run.activities.notice(name)
+    assert run.outcome().reason == "UpdateRunSucceeded"
+    assert run.activities.removed == ["x", "y"]
+
+
+def test_what_was_looked_at_is_not_told_again_while_nothing_changes(begin: Begin) -> None:
+    """Each look at a thousand clusters would be a third of a megabyte of history."""
+    clusters = many(300)
+    run = begin(stage("one", *clusters, before_stage_tasks=[APPROVAL]), limits=LONG)
+    run.until_asked("v2-before-one")
+    sizes = []
+    for _ in range(3):
+        before = run.temporal.execution.history.size
+        run.changed()
+        run.wait(10)
+        sizes.append(run.temporal.execution.history.size - before)
+    assert sizes[0] > 10 * sizes[1]
+    assert sizes[1] == sizes[2]
+    lengthen(run)
+    run.wait(10)
+    assert run.temporal.execution.history.size < run.temporal.executions[0].history.size / 2
+    run.hub.placement = None
+    run.changed()
+    assert run.outcome().reason == "UpdateRunFailed"

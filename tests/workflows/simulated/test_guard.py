@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from api.applying import ApplyType
 from planning.runs.facts import PlacementFact
 from planning.runs.phases import Phase
 from tests.planning.run_samples import APPROVAL
@@ -22,7 +23,9 @@ def without_placement(run: SimulatedRun) -> None:
 
 def with_another_apply_strategy(run: SimulatedRun) -> None:
     assert run.hub.placement is not None
-    other = run.hub.placement.apply_strategy.model_copy(update={"type": "ServerSideApply"})
+    other = run.hub.placement.apply_strategy.model_copy(
+        update={"type": ApplyType.SERVER_SIDE_APPLY}
+    )
     run.hub.placement = run.hub.placement.model_copy(update={"apply_strategy": other})
 
 
@@ -100,7 +103,7 @@ def test_only_what_is_wrong_at_two_looks_ends_the_run(under_way: SimulatedRun) -
     without_placement(under_way)
     under_way.changed()
     begun_at = under_way.timeline.now
-    under_way.outcome()
+    under_way.until_phase(Phase.FAILED)
     assert under_way.activities.attempts["survey"] == surveys + 2
     between = under_way.timeline.now - begun_at
     assert SECOND_LOOK < between < SECOND_LOOK + timedelta(milliseconds=500)

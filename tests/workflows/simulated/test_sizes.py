@@ -8,55 +8,59 @@ import pytest
 from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.histories import Limits
 from tests.workflows.simulated.simulated_runs import SimulatedRun, many, stage
+from workflows.update_run import LEAST_EVENTS
 
 CLUSTERS: Final = 3_000
 LARGEST_WRITE: Final = 64 * 1024
 """Bytes, of all writes but the first, which holds the whole plan."""
-QUICK: Final = (20, 60)
-"""Seconds that a cluster takes, from and to."""
 SLOW: Final = (400, 600)
-"""Longer than the five minutes after which a cluster is stuck."""
-
-
-def events(begin: Begin, count: int, at_once: int | str, seconds: tuple[int, int]) -> int:
-    """Events of a run of one stage in which no two clusters are done at the same moment."""
-    draw = random.Random(7)
-    run = begin(
-        stage("one", *many(count), max_concurrency=at_once),
-        takes=lambda _: draw.uniform(*seconds),
-        replays=False,
-    )
-    run.outcome()
-    return run.temporal.events
-
-
-@pytest.mark.parametrize(
-    ("at_once", "seconds", "possible"),
-    [
-        (1, QUICK, 3_000),
-        (10, QUICK, 3_000),
-        ("50%", QUICK, 3_000),
-        # Less than the 3,000 that a status has room for.
-        (1, SLOW, 1_700),
-        (20, SLOW, 2_700),
-    ],
-)
-def test_so_many_clusters_are_possible_in_one_stage(
-    begin: Begin, at_once: int | str, seconds: tuple[int, int], possible: int
-) -> None:
-    few, more = 50, 100
-    of_few, of_more = (events(begin, count, at_once, seconds) for count in (few, more))
-    of_each = (of_more - of_few) / (more - few)
-    assert of_few + of_each * (possible - few) < Limits().events
+"""Seconds that a cluster takes, from and to; after 300 it is stuck."""
+MOST_EVENTS: Final = 10_000
+MOST_BYTES: Final = 10 * 1024 * 1024
+"""Of one execution: a fifth of what Temporal takes."""
 
 
 def check(run: SimulatedRun, names: list[str]) -> None:
-    """See that everything was done once, in order, and in small writes."""
+    """See that everything was done once, in order, in short executions and small writes."""
     assert run.outcome().reason == "UpdateRunSucceeded"
     assert run.activities.handed_out == run.updated == names
+    histories = [each.history for each in run.temporal.executions]
+    assert max(each.events for each in histories) < MOST_EVENTS
+    assert max(each.size for each in histories) < MOST_BYTES
     sizes = [each.size for each in run.activities.writes]
     assert max(sizes[1:]) < LARGEST_WRITE
     assert run.activities.most_writes_at_once == 1
+
+
+def slow(begin: Begin, clusters: int, at_once: int | str, limits: Limits) -> SimulatedRun:
+    """A run of one stage in which no two clusters are done at the same moment."""
+    names, draw = many(clusters), random.Random(7)
+    run = begin(
+        stage("one", *names, max_concurrency=at_once),
+        takes=lambda _: draw.uniform(*SLOW),
+        limits=limits,
+        replays=False,
+    )
+    check(run, names)
+    return run
+
+
+@pytest.mark.parametrize("at_once", [1, 20, "100%"])
+def test_a_long_stage_of_slow_clusters_takes_several_executions(
+    begin: Begin, at_once: int | str
+) -> None:
+    soon = Limits(suggest_events=LEAST_EVENTS)
+    run = slow(begin, 300, at_once, soon)
+    assert len(run.temporal.executions) > 2
+    assert run.activities.most_in_flight == {1: 1, 20: 20, "100%": 300}[at_once]
+
+
+@pytest.mark.long("it does 90,000 events")
+@pytest.mark.parametrize("at_once", [1, 20, "50%"])
+def test_a_stage_of_three_thousand_slow_clusters_comes_to_its_end(
+    begin: Begin, at_once: int | str
+) -> None:
+    slow(begin, CLUSTERS, at_once, Limits())
 
 
 def test_three_thousand_clusters_in_one_stage_leave_much_room_in_the_history(begin: Begin) -> None:

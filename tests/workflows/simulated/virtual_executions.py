@@ -283,12 +283,14 @@ class Execution:
             self.history.add("ACTIVITY_TASK_CANCEL_REQUESTED")
         if call.heartbeat:
             # Its code learns of it by its next heartbeat, and its end is an event too.
-            self._setting.timeline.after(call.heartbeat * 0.8, self._cancelled)
-        return sdk_instance.activity_cancelled(seq)
+            self._setting.timeline.after(call.heartbeat * 0.8, lambda: self._cancelled(call))
+        return None if call.awaits_cancel else sdk_instance.activity_cancelled(seq)
 
-    def _cancelled(self) -> None:
+    def _cancelled(self, call: ActivityCall) -> None:
         if self.is_open:
             self.history.add("ACTIVITY_TASK_STARTED", "ACTIVITY_TASK_CANCELED")
+            if call.awaits_cancel:
+                self._waiting.append(sdk_instance.activity_cancelled(call.seq))
             self._plan_task()
 
     # -- lost workers and replay -----------------------------------------------------------
