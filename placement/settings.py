@@ -53,3 +53,7 @@ class PlacementSettings:
 
     leave_patience: timedelta = timedelta(minutes=15)
     """How long a member that is leaving is waited for before it is let go without its word."""
+
+    def status_delay(self, clusters: int) -> timedelta:
+        """From a change to the next look at a placement with so many clusters."""
+        return self.status_debounce + clusters * self.status_debounce_per_cluster
