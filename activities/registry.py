@@ -14,14 +14,23 @@ from activities.statuses import StatusActivities
 from activities.surveying import SurveyingActivities
 from activities.writing import Writing
 from hub import Hub, SharedCaches
+from planning.placements.selecting import SelectionRules
 
 
 def all_activities(
-    hub: Hub, client: Client, *, caches: SharedCaches | None = None
+    hub: Hub,
+    client: Client,
+    *,
+    caches: SharedCaches | None = None,
+    rules: SelectionRules | None = None,
 ) -> list[Callable[..., Any]]:
-    """Make the activities; all of them share one client of the hub, and watches on it."""
+    """Make the activities; all of them share one client of the hub, and watches on it.
+
+    `rules` say what a run that names no snapshot may place.
+    """
     caches = SharedCaches(hub) if caches is None else caches
-    surveying, snapshots = SurveyingActivities(hub), SnapshotActivities(hub)
+    surveying = SurveyingActivities(hub)
+    snapshots = SnapshotActivities(hub, rules=rules or SelectionRules())
     statuses, approvals = StatusActivities(hub), ApprovalActivities(hub)
     writing = Writing()
     clusters = ClusterActivities(hub, caches, writing)

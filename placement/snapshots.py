@@ -18,6 +18,7 @@ from placement.metadata import owner_reference
 from placement.selection import Selection, Sight, Watched, not_watched
 from planning import hashing
 from planning.placements import snapshotting, usage
+from planning.placements.selecting import SelectionRules
 from planning.placements.snapshotting import Revision
 
 logger = logging.getLogger(__name__)
@@ -38,36 +39,45 @@ class SnapshotTaken:
     """Whether it was new; otherwise the latest had the same content."""
 
 
-async def take_snapshot(hub: Hub, *, scope: Scope, namespace: str, placement: str) -> SnapshotTaken:
+async def take_snapshot(
+    hub: Hub, *, scope: Scope, namespace: str, placement: str, rules: SelectionRules
+) -> SnapshotTaken:
     """Select what the placement selects now, and store it unless the latest snapshot has it.
 
     Raises SelectionError when the user has to change the placement's selectors; its text begins
     as the contract has it (update-runs 7.7). Raises NotFound without the placement.
     """
     body = await hub.get(scope.placement, placement, namespace=namespace)
-    return await store_selection(hub, scope=scope, placement=body, sight=Sight())
+    return await store_selection(hub, scope=scope, placement=body, rules=rules, sight=Sight())
 
 
 async def would_take(
-    hub: Hub, *, scope: Scope, namespace: str, placement: str
+    hub: Hub, *, scope: Scope, namespace: str, placement: str, rules: SelectionRules
 ) -> tuple[SnapshotTaken, list[Json]]:
     """What `take_snapshot` would store now, and where, without writing anything.
 
     Raises as `take_snapshot` does.
     """
     body = await hub.get(scope.placement, placement, namespace=namespace)
-    resources = await Selection(hub, Placement.from_wire(body)).resources()
+    resources = await Selection(hub, Placement.from_wire(body), rules=rules).resources()
     return await _Writer(hub, resources, scope=scope, placement=body).preview(), resources
 
 
 async def store_selection(
-    hub: Hub, *, scope: Scope, placement: Json, sight: Sight, watched: Watched = not_watched
+    hub: Hub,
+    *,
+    scope: Scope,
+    placement: Json,
+    rules: SelectionRules,
+    sight: Sight,
+    watched: Watched = not_watched,
 ) -> SnapshotTaken:
     """Like `take_snapshot`, of a placement as it was read; `sight` is filled by the look.
 
     Also where SelectionError is raised. What is `watched` is not asked for again.
     """
-    selection = Selection(hub, Placement.from_wire(placement), sight=sight, watched=watched)
+    parsed = Placement.from_wire(placement)
+    selection = Selection(hub, parsed, rules=rules, sight=sight, watched=watched)
     for _ in range(ATTEMPTS - 1):
         try:
             return await _store_once(selection, hub, scope, placement)

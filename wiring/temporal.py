@@ -64,7 +64,7 @@ async def engine(
     worker = Worker(
         client,
         task_queue=settings.task_queue,
-        activities=all_activities(hub, client, caches=caches),
+        activities=all_activities(hub, client, caches=caches, rules=settings.rules),
         max_concurrent_activities=ACTIVITIES_AT_ONCE,
         sticky_queue_schedule_to_start_timeout=STICKY,
         graceful_shutdown_timeout=GRACE,
