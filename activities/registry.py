@@ -14,17 +14,25 @@ from activities.statuses import StatusActivities
 from activities.surveying import SurveyingActivities
 from activities.writing import Writing
 from hub import Hub, SharedCaches
+from planning.placements.selecting import SelectionRules
 
 
 def all_activities(
-    hub: Hub, client: Client, *, caches: SharedCaches | None = None, places: bool = False
+    hub: Hub,
+    client: Client,
+    *,
+    caches: SharedCaches | None = None,
+    rules: SelectionRules | None = None,
+    places: bool = False,
 ) -> list[Callable[..., Any]]:
     """Make the activities; all of them share one client of the hub, and watches on it.
 
-    `places` says that fleetgate itself decides which clusters placements pick.
+    `rules` say what a run that names no snapshot may place; `places`, that fleetgate itself decides
+    which clusters placements pick.
     """
     caches = SharedCaches(hub) if caches is None else caches
-    surveying, snapshots = SurveyingActivities(hub, places=places), SnapshotActivities(hub)
+    surveying = SurveyingActivities(hub, places=places)
+    snapshots = SnapshotActivities(hub, rules=rules or SelectionRules())
     statuses, approvals = StatusActivities(hub), ApprovalActivities(hub)
     writing = Writing()
     clusters = ClusterActivities(hub, caches, writing)

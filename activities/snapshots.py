@@ -12,7 +12,7 @@ from hub import Hub
 from placement.snapshots import take_snapshot
 from planning.errors import invalid
 from planning.overrides.applicable import ClusterOverrides
-from planning.placements.selecting import SelectionError
+from planning.placements.selecting import SelectionError, SelectionRules
 from planning.runs import initialization, sizes
 from planning.runs.facts import SnapshotFacts
 from planning.runs.snapshot_groups import SnapshotGroup
@@ -21,8 +21,9 @@ from planning.runs.snapshot_groups import SnapshotGroup
 class SnapshotActivities:
     """Looks snapshots up; takes one for a run that names no index."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, *, rules: SelectionRules) -> None:
         self._hub = hub
+        self._rules = rules
 
     @activity.defn(name="find_snapshot")
     async def find_snapshot(self, request: FindSnapshot) -> SnapshotFacts:
@@ -64,6 +65,7 @@ class SnapshotActivities:
                 scope=request.run.scope,
                 namespace=request.run.namespace,
                 placement=request.placement,
+                rules=self._rules,
             )
         except SelectionError as error:
             raise invalid(str(error)) from error

@@ -70,6 +70,7 @@ BINDING_WORK_FINALIZER: Final = PREFIX + "work-cleanup"
 WORK_FINALIZER: Final = PREFIX + "work-cleanup"
 OVERRIDE_FINALIZER: Final = PREFIX + "override-cleanup"
 PLACEMENT_STATUS_FINALIZER: Final = PREFIX + "cluster-resource-placement-status-cleanup"
+"""On copies of a placement's status that earlier builds made; KubeFleet's have none."""
 MEMBER_FINALIZER: Final = PREFIX + "membercluster-finalizer"
 
 DELETION_STAGE: Final = PREFIX + "deleteStage"

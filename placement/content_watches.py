@@ -1,4 +1,4 @@
-"""Watches what placements select, with as few watches as possible.
+"""Watches what placements select, or otherwise look at, with as few watches as possible.
 
 One cache a kind and namespace in use, shared by all placements, and one for the whole hub where
 a kind is in use in many places. A cache that no placement needs any more is dropped.
@@ -49,6 +49,10 @@ def concerns(read: Read, key: Key) -> bool:
     return read.namespace in ("", namespace) and read.name in ("", name)
 
 
+def _placed_alike(old: Json, new: Json) -> bool:
+    return clean(old) == clean(new)
+
+
 @dataclass(frozen=True, slots=True)
 class _Running:
     cache: Cache
@@ -58,9 +62,17 @@ class _Running:
 class ContentWatches:
     """Tells which placements' content may have changed."""
 
-    def __init__(self, hub: Hub, told: Callable[[Subject], None]) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        told: Callable[[Subject], None],
+        *,
+        alike: Callable[[Json, Json], bool] = _placed_alike,
+    ) -> None:
+        """`alike` says of two versions of an object that a change between them is none."""
         self._hub = hub
         self._told = told
+        self._alike = alike
         self._wanted: dict[Subject, Sight] = {}
         self._running: dict[Read, _Running] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -142,7 +154,7 @@ class ContentWatches:
                 self._told(subject)
 
     def _on_change(self, kind: Kind, change: Change) -> None:
-        if change.old and change.new and clean(change.old) == clean(change.new):
+        if change.old and change.new and self._alike(change.old, change.new):
             return
         for subject, sight in self._wanted.items():
             if sight.is_old(kind, change.key, change.new):

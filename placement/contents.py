@@ -3,6 +3,7 @@
 contract: placement 2.1 (errors), 5; decision 1
 """
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,6 +55,8 @@ class Contents:
         self._judged = judged
         self._verdicts: dict[Key, Verdict] = {}
         self._storing: set[Key] = set()
+        self._stored: dict[Key, float] = {}
+        """When a change of each placement's content was stored last, by the loop's time."""
         self._seen: set[Key] = set()
         """Placements whose next look may use the watches: only watched objects have changed."""
         self.controller = Controller(
@@ -94,6 +97,8 @@ class Contents:
         verdict = self._verdicts.get(key)
         is_part_of_latest = verdict is not None and verdict.snapshot == _master_of(key, body)
         if verdict is not None and is_part_of_latest == (change.new is None):
+            if is_part_of_latest:  # To write it again is not to be put off.
+                self._stored.pop(key, None)
             # The watches may lag behind what the author of the snapshot saw.
             self._seen.discard(key)
             self.look_soon(key)
@@ -104,8 +109,11 @@ class Contents:
         if body is None or is_going(body):
             self._verdicts.pop(key, None)
             self._seen.discard(key)
+            self._stored.pop(key, None)
             self._watches.drop(subject)
             return None
+        if left := self._interval_left(key, body):
+            return left
         sight = Sight()
         verdict = await self._look(key, body, sight)
         if self._settings.snapshot_on_change or not _is_external(body):
@@ -115,6 +123,19 @@ class Contents:
             self._judged(key)
         return None
 
+    def _interval_left(self, key: Key, body: Json) -> timedelta | None:
+        """How long changes of content are still collected; None when they are to be stored.
+
+        What people change in the placement itself does not wait, nor does the next try after
+        selectors that could not be followed. After a restart nothing waits.
+        """
+        stored, verdict = self._stored.get(key), self.verdict(body)
+        if stored is None or verdict is None or verdict.error:
+            return None
+        passed = timedelta(seconds=asyncio.get_running_loop().time() - stored)
+        left = self._settings.snapshot_interval - passed
+        return left if left > timedelta(0) else None
+
     async def _look(self, key: Key, body: Json, sight: Sight) -> Verdict:
         uid, generation = body["metadata"]["uid"], body["metadata"]["generation"]
         watched: Watched = not_watched
@@ -123,7 +144,7 @@ class Contents:
         self._seen.add(key)
         self._storing.add(key)
         try:
-            snapshot = await self._store(body, sight, watched)
+            snapshot = await self._store(key, body, sight, watched)
         except SelectionError as error:
             logger.info("%s %s: %s", self._scope.placement, key[1], error)
             return Verdict(uid, generation, str(error))
@@ -134,13 +155,22 @@ class Contents:
             self._storing.discard(key)
         return Verdict(uid, generation, "", snapshot)
 
-    async def _store(self, body: Json, sight: Sight, watched: Watched) -> str:
+    async def _store(self, key: Key, body: Json, sight: Sight, watched: Watched) -> str:
+        rules = self._settings.rules
         if _is_external(body) and not self._settings.snapshot_on_change:
-            await Selection(self._hub, Placement.from_wire(body)).resources()
+            await Selection(self._hub, Placement.from_wire(body), rules=rules).resources()
             return ""
         taken = await store_selection(
-            self._hub, scope=self._scope, placement=body, sight=sight, watched=watched
+            self._hub,
+            scope=self._scope,
+            placement=body,
+            rules=rules,
+            sight=sight,
+            watched=watched,
         )
+        # A placement's first content often is still being applied, so what follows goes at once.
+        if taken.created and taken.index > 0:
+            self._stored[key] = asyncio.get_running_loop().time()
         return taken.name
 
 

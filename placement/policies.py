@@ -4,18 +4,16 @@ contract: placement 4
 """
 
 import contextlib
-from collections.abc import Collection
 from typing import Final
 
 from api import names
 from api.placements import Placement
 from api.policies import PolicySnapshot
-from api.runs import UpdateRun
-from hub import AlreadyExists, Hub, Json, Key, NotFound
+from hub import AlreadyExists, Hub, Json, Key
 from placement.metadata import owner_reference
 from placement.stores import ScopeStores
 from placement.telling import tell
-from planning.placements import policy_snapshots, usage
+from planning.placements import policy_snapshots
 from planning.placements.policy_snapshots import InForce, PolicyPlan
 from planning.placements.scheduling import validation
 
@@ -24,7 +22,7 @@ INVALID: Final = "InvalidPolicy"
 
 
 class Policies:
-    """Makes, marks and prunes policy snapshots."""
+    """Makes and marks policy snapshots."""
 
     def __init__(self, hub: Hub, stores: ScopeStores) -> None:
         self._hub = hub
@@ -61,7 +59,6 @@ class Policies:
         for name in plan.demote:
             patch: Json = {"metadata": {"labels": {names.IS_LATEST_SNAPSHOT: "false"}}}
             await self._patch((namespace, name), patch)
-        await self._prune(key, plan)
         latest = (namespace, plan.latest)
         if plan.create is not None:
             with contextlib.suppress(AlreadyExists):
@@ -70,21 +67,6 @@ class Policies:
             await self._patch(latest, plan.patch)
         known = policies.get(latest)
         return known or await self._hub.get(policies.kind, plan.latest, namespace=namespace)
-
-    async def _prune(self, key: Key, plan: PolicyPlan) -> None:
-        if not plan.delete:
-            return
-        named = await self._named(key)
-        for name in plan.delete:
-            if name not in named:
-                with contextlib.suppress(NotFound):
-                    await self._hub.delete(self._stores.policies.kind, name, namespace=key[0])
-
-    async def _named(self, key: Key) -> Collection[str]:
-        """Snapshots that runs under way count on."""
-        listing = await self._hub.list(self._stores.scope.run, namespace=key[0])
-        runs = [UpdateRun.from_wire(each) for each in listing.items]
-        return usage.policy_snapshots(runs, placement=key[1])
 
     async def _patch(self, key: Key, patch: Json) -> None:
         body = await self._hub.patch(self._stores.policies.kind, key[1], patch, namespace=key[0])

@@ -57,11 +57,8 @@ class Reporter:
 
     def look_soon(self, key: Key) -> None:
         """Have the status written soon, together with what else changes until then."""
-        clusters = self._stores.bindings_of.size(key)
-        delay = self._settings.status_debounce
-        self.controller.queue.add_after(
-            key, delay + clusters * self._settings.status_debounce_per_cluster
-        )
+        delay = self._settings.status_delay(self._stores.bindings_of.size(key))
+        self.controller.queue.add_after(key, delay)
 
     def _on_placement(self, change: Change) -> None:
         if asked(change.old) != asked(change.new):

@@ -54,11 +54,8 @@ class Roller:
         body = self._own.placements.get(key) if key else None
         if key is None or body is None or strategy_of(body) is None:
             return
-        clusters = self._own.bindings_of.size(key)
-        delay = self._settings.status_debounce
-        self.controller.queue.add_after(
-            key, delay + clusters * self._settings.status_debounce_per_cluster
-        )
+        delay = self._settings.status_delay(self._own.bindings_of.size(key))
+        self.controller.queue.add_after(key, delay)
 
     def _on_placement(self, change: Change) -> None:
         if change.new is not None and asked(change.old) != asked(change.new):

@@ -17,6 +17,7 @@ from placement.members import Members
 from placement.metrics import MemberSilence, PlacementMetrics
 from placement.mirroring import Mirror
 from placement.override_snapshots import OverrideSnapshots
+from placement.pruning import Pruner
 from placement.reporter import Reporter
 from placement.rollout import Roller
 from placement.scheduler import Scheduler
@@ -71,6 +72,8 @@ class Placement:
             await asyncio.gather(*stores, self._control())
         finally:
             await self._watches.close()
+            for scope in self._scopes.values():
+                await scope.pruner.close()
 
     async def ready(self) -> None:
         """Wait until everything on the hub that matters has been seen once."""
@@ -133,6 +136,7 @@ class _ScopeRoom:
         self._roller = Roller(hub, stores, own, settings=settings)
         self._distributor = Distributor(hub, stores, own, settings=settings)
         self._mirror = Mirror(hub, stores, own)
+        self.pruner = Pruner(hub, own, settings=settings)
         self._reporter = reporter(hub, own, settings=settings, verdict=self.contents.verdict)
 
     @property
@@ -144,6 +148,7 @@ class _ScopeRoom:
             self._roller,
             self._distributor,
             self._mirror,
+            self.pruner,
             self._reporter,
         )
         return [part.controller for part in parts]

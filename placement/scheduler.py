@@ -23,8 +23,8 @@ from planning.placements import policy_snapshots, scheduled_bindings
 from planning.placements.eligibility import Candidate
 from planning.placements.policy_snapshots import InForce
 from planning.placements.scheduled_bindings import Change as BindingChange
-from planning.placements.scheduled_bindings import Creation
-from planning.placements.scheduling import Schedule, matters, schedule
+from planning.placements.scheduled_bindings import Changes, Creation
+from planning.placements.scheduling import Schedule, matters, names_no_cluster, schedule
 
 FINALIZERS = (names.PLACEMENT_FINALIZER, names.SCHEDULER_FINALIZER)
 
@@ -104,6 +104,10 @@ class Scheduler:
         self._wishes[key] = asked.policy
         policy = asked.snapshot.metadata.name
         bindings = self._stores.parsed_bindings_of(key)
+        if names_no_cluster(asked.policy):
+            members = {each.name for each in self._fleet.members() if not each.leaving}
+            await self._follow(key, scheduled_bindings.keep(bindings, fleet=members))
+            return
         made = schedule(
             asked.policy,
             self._fleet.members(),
@@ -118,13 +122,16 @@ class Scheduler:
             placement_uid=placement.metadata.uid,
         )
         # Bindings first: a policy snapshot that is Scheduled says that they are there.
-        await all_of(self._create(key, each) for each in changes.creations)
-        await all_of(self._change(key, each) for each in changes.changes)
+        await self._follow(key, changes)
         await self._say(key, asked, made)
         if made.fulfilled:
             self._fulfilled.add(key)
         else:
             self._fulfilled.discard(key)
+
+    async def _follow(self, key: Key, changes: Changes) -> None:
+        await all_of(self._create(key, each) for each in changes.creations)
+        await all_of(self._change(key, each) for each in changes.changes)
 
     async def _create(self, key: Key, creation: Creation) -> None:
         metadata = {

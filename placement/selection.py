@@ -15,10 +15,9 @@ from planning.placements.selecting import (
     ENDPOINTS,
     Selecting,
     SelectionError,
+    SelectionRules,
     arrange,
-    is_open,
     is_selectable,
-    may_be_placed,
 )
 from planning.resource_order import identify
 
@@ -87,12 +86,14 @@ class Selection:
         hub: Hub,
         placement: Placement,
         *,
+        rules: SelectionRules,
         sight: Sight | None = None,
         watched: Watched = not_watched,
     ) -> None:
         """`sight` is filled with what is looked at, also up to a SelectionError."""
         metadata = placement.metadata
         self._hub = hub
+        self._rules = rules
         self._watched = watched
         self._terms = placement.spec.resource_selectors
         self._namespace = metadata.namespace
@@ -143,7 +144,7 @@ class Selection:
 
     async def _namespaces(self, term: ResourceSelector) -> Sequence[Json]:
         whole = term.selection_scope == SelectionScope.NAMESPACE_WITH_RESOURCES
-        if whole and term.name and not is_open(term.name):
+        if whole and term.name and not self._rules.is_open(term.name):
             raise self._at.closed_namespace(term.name)
         found = await self._placeable(await self._matching(NAMESPACE, "", term))
         if term.selection_scope == SelectionScope.NAMESPACE_WITH_RESOURCE_SELECTORS and not found:
@@ -206,6 +207,7 @@ class Selection:
     async def _placeable(self, found: Iterable[Json]) -> list[Json]:
         found = list(found)
         services = await self._services_beside(found)
+        may_be_placed = self._rules.may_be_placed
         return [each for each in found if may_be_placed(each, services=services)]
 
     async def _services_beside(self, found: Sequence[Json]) -> set[tuple[str, str]]:

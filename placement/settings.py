@@ -1,8 +1,10 @@
 """How the built-in placement behaves, where there is a choice."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
+
+from planning.placements.selecting import SelectionRules
 
 MANAGER: Final = "fleetgate-placement"
 """Field manager of what is applied here, so that it is not mixed up with what runs apply."""
@@ -26,6 +28,14 @@ class PlacementSettings:
     snapshot_on_change: bool = True
     """Write a resource snapshot soon after selected content changed (decision 1). Off, only a
     run without an index takes one, as KubeFleet has it."""
+
+    rules: SelectionRules = field(default_factory=SelectionRules)
+    """What may be placed from this hub."""
+
+    snapshot_interval: timedelta = timedelta(seconds=5)
+    """From a snapshot of changed content to the next: what changes meanwhile is stored together
+    when it ends. The first snapshot of a placement and the first change after a while do not wait.
+    KubeFleet lets all wait, for 15 to 30 s."""
 
     content_debounce: timedelta = timedelta(milliseconds=300)
     """From a change of selected content to the look at it: `kubectl apply -f folder` changes
@@ -53,3 +63,7 @@ class PlacementSettings:
 
     leave_patience: timedelta = timedelta(minutes=15)
     """How long a member that is leaving is waited for before it is let go without its word."""
+
+    def status_delay(self, clusters: int) -> timedelta:
+        """From a change to the next look at a placement with so many clusters."""
+        return self.status_debounce + clusters * self.status_debounce_per_cluster

@@ -6,17 +6,19 @@ contract: placement 5, update-runs 7.7
 import asyncio
 import contextlib
 import logging
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from api import names
 from api.kinds import Scope
 from api.placements import Placement
 from api.runs import UpdateRun
-from hub import AlreadyExists, Conflict, Hub, Json, NotFound
+from hub import AlreadyExists, Conflict, Hub, Json, Key, NotFound
 from placement.metadata import owner_reference
 from placement.selection import Selection, Sight, Watched, not_watched
 from planning import hashing
 from planning.placements import snapshotting, usage
+from planning.placements.selecting import SelectionRules
 from planning.placements.snapshotting import Revision
 
 logger = logging.getLogger(__name__)
@@ -37,36 +39,45 @@ class SnapshotTaken:
     """Whether it was new; otherwise the latest had the same content."""
 
 
-async def take_snapshot(hub: Hub, *, scope: Scope, namespace: str, placement: str) -> SnapshotTaken:
+async def take_snapshot(
+    hub: Hub, *, scope: Scope, namespace: str, placement: str, rules: SelectionRules
+) -> SnapshotTaken:
     """Select what the placement selects now, and store it unless the latest snapshot has it.
 
     Raises SelectionError when the user has to change the placement's selectors; its text begins
     as the contract has it (update-runs 7.7). Raises NotFound without the placement.
     """
     body = await hub.get(scope.placement, placement, namespace=namespace)
-    return await store_selection(hub, scope=scope, placement=body, sight=Sight())
+    return await store_selection(hub, scope=scope, placement=body, rules=rules, sight=Sight())
 
 
 async def would_take(
-    hub: Hub, *, scope: Scope, namespace: str, placement: str
+    hub: Hub, *, scope: Scope, namespace: str, placement: str, rules: SelectionRules
 ) -> tuple[SnapshotTaken, list[Json]]:
     """What `take_snapshot` would store now, and where, without writing anything.
 
     Raises as `take_snapshot` does.
     """
     body = await hub.get(scope.placement, placement, namespace=namespace)
-    resources = await Selection(hub, Placement.from_wire(body)).resources()
+    resources = await Selection(hub, Placement.from_wire(body), rules=rules).resources()
     return await _Writer(hub, resources, scope=scope, placement=body).preview(), resources
 
 
 async def store_selection(
-    hub: Hub, *, scope: Scope, placement: Json, sight: Sight, watched: Watched = not_watched
+    hub: Hub,
+    *,
+    scope: Scope,
+    placement: Json,
+    rules: SelectionRules,
+    sight: Sight,
+    watched: Watched = not_watched,
 ) -> SnapshotTaken:
     """Like `take_snapshot`, of a placement as it was read; `sight` is filled by the look.
 
     Also where SelectionError is raised. What is `watched` is not asked for again.
     """
-    selection = Selection(hub, Placement.from_wire(placement), sight=sight, watched=watched)
+    parsed = Placement.from_wire(placement)
+    selection = Selection(hub, parsed, rules=rules, sight=sight, watched=watched)
     for _ in range(ATTEMPTS - 1):
         try:
             return await _store_once(selection, hub, scope, placement)
@@ -160,21 +171,60 @@ class _Writer:
         await self._hub.patch(self._kind, name, patch, namespace=self._namespace)
 
     async def _prune(self, known: list[Revision]) -> None:
-        superfluous = snapshotting.superfluous(known, limit=self._limit)
-        needed = await self._needed() if superfluous else frozenset()
-        for revision in superfluous:
-            if snapshotting.master_name(self._name, revision.index) in needed:
-                continue
-            for name in sorted(revision.objects):
-                with contextlib.suppress(NotFound):
-                    await self._hub.delete(self._kind, name, namespace=self._namespace)
+        """Make room for one more; what is needed stays (decision record 0011)."""
+        superfluous = snapshotting.superfluous(known, keep=self._limit - 1)
+        if superfluous:
+            key = (self._namespace, self._name)
+            users = await Users.ask(self._hub, self._scope, key)
+            needed = users.needed()
+            await delete_revisions(self._hub, self._scope, key, superfluous, but=needed)
 
-    async def _needed(self) -> frozenset[str]:
-        """Names of those that must stay (decision record 0011)."""
-        labels = f"{names.PARENT_PLACEMENT}={self._name}"
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """Who may need snapshots of a placement, as the API server has them now."""
+
+    bindings: list[Json]
+    runs: list[Json]
+    placement: Key
+
+    @classmethod
+    async def ask(cls, hub: Hub, scope: Scope, placement: Key) -> "Users":
+        """List them afresh: who is not in a cache yet may need a snapshot as well."""
+        namespace, name = placement
+        labels = f"{names.PARENT_PLACEMENT}={name}"
         bindings, runs = await asyncio.gather(
-            self._hub.list(self._scope.binding, namespace=self._namespace, labels=labels),
-            self._hub.list(self._scope.run, namespace=self._namespace),
+            hub.list(scope.binding, namespace=namespace, labels=labels),
+            hub.list(scope.run, namespace=namespace),
         )
-        parsed = map(UpdateRun.from_wire, runs.items)
-        return usage.resource_snapshots(bindings.items, parsed, placement=self._name)
+        own = [each for each in runs.items if each["spec"]["placementName"] == name]
+        return cls(bindings.items, own, placement)
+
+    def needed(self) -> frozenset[str]:
+        """Names of snapshots of content and policy that have to stay (decision record 0011)."""
+        bound = usage.resource_snapshots(self.bindings, (), placement=self.placement[1])
+        return bound.union(*map(needs_of, self.runs))
+
+
+def needs_of(run: Json) -> frozenset[str]:
+    """Names of the snapshots of content and policy that a run needs; none once it is over."""
+    # Its stages are by far the largest part of a run, and of no interest here.
+    status = {
+        name: value for name, value in run.get("status", {}).items() if name != "stagesStatus"
+    }
+    parsed = UpdateRun.from_wire(run | {"status": status})
+    placement = parsed.spec.placement_name
+    content = usage.resource_snapshots((), [parsed], placement=placement)
+    return content | usage.policy_snapshots([parsed], placement=placement)
+
+
+async def delete_revisions(
+    hub: Hub, scope: Scope, placement: Key, revisions: Iterable[Revision], *, but: Collection[str]
+) -> None:
+    """Delete whole revisions, except those whose master's name is in `but`."""
+    namespace, name = placement
+    for revision in revisions:
+        if snapshotting.master_name(name, revision.index) not in but:
+            for each in sorted(revision.objects):
+                with contextlib.suppress(NotFound):
+                    await hub.delete(scope.resource_snapshot, each, namespace=namespace)

@@ -36,7 +36,7 @@ class StatusCopies:
         self._hub = hub
         self._copies = copies
         self._copies_of = copies.group(lambda body: body["metadata"]["name"])
-        self.controller = Controller("copies of placement status", self._release)
+        self.controller = Controller("finalizers of copies of placement status", self._release)
         copies.subscribe(self._on_copy)
 
     def on_change(self, callback: Callable[[Key], None]) -> None:
@@ -44,13 +44,13 @@ class StatusCopies:
         self._copies.subscribe(lambda change: callback(("", change.key[1])))
 
     def _on_copy(self, change: Change) -> None:
-        if change.new is not None and is_going(change.new):
+        if change.new is not None and _is_held(change.new):
             self.controller.queue.add(change.key)
 
     async def _release(self, key: Key) -> None:
-        """Let a deleted copy go; it is made anew if it is still wanted."""
+        """Take off what an earlier build has put on a copy, or nobody could delete it."""
         body = self._copies.get(key)
-        if body is not None and is_going(body):
+        if body is not None and _is_held(body):
             await drop_finalizers(self._hub, CLUSTER_RESOURCE_PLACEMENT_STATUS, body, FINALIZERS)
 
     async def keep(self, body: Json, placement: Placement, status: PlacementStatus) -> str:
@@ -94,7 +94,9 @@ class StatusCopies:
                 continue
 
 
+def _is_held(copy: Json) -> bool:
+    return not set(FINALIZERS).isdisjoint(copy["metadata"].get("finalizers", []))
+
+
 def _says(copy: Json, status: PlacementStatus) -> bool:
-    if set(FINALIZERS) - set(copy["metadata"].get("finalizers", [])):
-        return False
     return PlacementStatus.from_wire(copy["sourceStatus"]) == status_copies.copied(status)

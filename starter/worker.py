@@ -35,6 +35,25 @@ from workflows.messages import TemporalApprovals
     "only when a run that names no snapshot begins  [FLEETGATE_SNAPSHOTS; default: on-change].",
 )
 @click.option(
+    "--snapshot-interval",
+    metavar="DURATION",
+    help="At least so long from a snapshot of changed content to the next of the same placement, "
+    "such as 30s; 0s turns it off  [FLEETGATE_SNAPSHOT_INTERVAL; default: 5s].",
+)
+@click.option(
+    "--skipped-namespaces",
+    metavar="NAMESPACE,…",
+    help="Namespaces that may not be placed, besides default, kube-… and fleet-…  "
+    "[FLEETGATE_SKIPPED_NAMESPACES; default: none].",
+)
+@click.option(
+    "--hub-runs-workloads",
+    is_flag=True,
+    default=None,
+    help="The hub itself runs workloads: leave PersistentVolumeClaims, which its StatefulSets "
+    "make, where they are  [FLEETGATE_HUB_RUNS_WORKLOADS; default: no].",
+)
+@click.option(
     "--kubeconfig",
     type=click.Path(path_type=Path, dir_okay=False),
     help="The hub's kubeconfig  [KUBECONFIG; default: the pod's service account].",

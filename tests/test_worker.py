@@ -18,6 +18,7 @@ import worker
 from api.kinds import LEASE
 from deploy.local import crds, ports
 from hub import Hub
+from planning.placements.selecting import SelectionRules
 from telemetry import AddressError, Health, LogFormat, Tracing, serve_health
 from tests.support.eventually import eventually, patience
 from tests.support.servers import Servers
@@ -53,6 +54,9 @@ def test_without_variables_a_worker_does_everything_for_a_small_fleet() -> None:
         ("FLEETGATE_RUN", "engine, bridge", "run", {Role.ENGINE, Role.BRIDGE}),
         ("FLEETGATE_PLACEMENT", "external", "placement", PlacementKind.EXTERNAL),
         ("FLEETGATE_SNAPSHOTS", "by-runs", "snapshots", Snapshots.BY_RUNS),
+        ("FLEETGATE_SNAPSHOT_INTERVAL", "0s", "snapshot_interval", timedelta(0)),
+        ("FLEETGATE_SKIPPED_NAMESPACES", "a, b-c,", "skipped_namespaces", {"a", "b-c"}),
+        ("FLEETGATE_HUB_RUNS_WORKLOADS", "true", "hub_runs_workloads", True),
         ("FLEETGATE_KUBECONFIG", "hub.kubeconfig", "kubeconfig", Path("hub.kubeconfig")),
         ("FLEETGATE_CONTEXT", "hub", "context", "hub"),
         ("FLEETGATE_TASK_QUEUE", "blue", "task_queue", "blue"),
@@ -80,6 +84,8 @@ def test_each_variable_sets_its_field(variable: str, value: str, field: str, rea
 @pytest.mark.parametrize("field", Settings.model_fields)
 def test_a_flag_wins_over_its_variable(field: str) -> None:
     by_flag = {"run": "bridge", "placement": "external", "stuck_after": "9m"} | {
+        "snapshot_interval": "30s",
+        "hub_runs_workloads": "true",
         "log_format": "text",
         "members": "b=/z",
         "collect_namespaces": "false",
@@ -89,6 +95,8 @@ def test_a_flag_wins_over_its_variable(field: str) -> None:
         "temporal_approvals": "refuse",
     }
     by_variable = {"run": "engine", "placement": "builtin", "stuck_after": "8m"} | {
+        "snapshot_interval": "20s",
+        "hub_runs_workloads": "false",
         "log_format": "json",
         "members": "a=/z",
         "collect_namespaces": "true",
@@ -117,6 +125,12 @@ def test_variables_of_others_are_ignored() -> None:
     assert Settings.load({"FLEETGATE_LOCAL_THING": "x", "PATH": "y"}) == Settings.load({})
 
 
+def test_what_may_be_placed_is_one_set_of_rules() -> None:
+    assert Settings.load({}).rules == SelectionRules()
+    chosen = Settings.load({"FLEETGATE_SKIPPED_NAMESPACES": "a"}, hub_runs_workloads=True)
+    assert chosen.rules == SelectionRules(frozenset({"a"}), hub_runs_workloads=True)
+
+
 def test_settings_cannot_be_changed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         Settings.load({}).task_queue = "other"  # type: ignore[misc]
@@ -133,6 +147,12 @@ def test_settings_cannot_be_changed() -> None:
             "STUCK_AFTER",
             "9999999h",
             "'9999999h' is too long for a duration; the longest is about 290 years",
+        ),
+        ("SNAPSHOT_INTERVAL", "-1s", "'-1s' is not a duration; write it like 90s, 5m or 1h30m"),
+        (
+            "SKIPPED_NAMESPACES",
+            "Infra",
+            "write names of namespaces as NAME,NAME",
         ),
         ("LOG_FORMAT", "xml", "Input should be 'text' or 'json'"),
         ("TRACING", "jaeger", "Input should be 'none' or 'otlp'"),

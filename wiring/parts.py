@@ -85,7 +85,11 @@ def _bridge(client: Client, caches: SharedCaches, settings: Settings) -> Make:
 
 
 def _placement(settings: Settings) -> Make:
-    placing = PlacementSettings(snapshot_on_change=settings.snapshots is Snapshots.ON_CHANGE)
+    placing = PlacementSettings(
+        snapshot_on_change=settings.snapshots is Snapshots.ON_CHANGE,
+        snapshot_interval=settings.snapshot_interval,
+        rules=settings.rules,
+    )
 
     def make(_: Term, hub: Hub, registry: CollectorRegistry) -> Part:
         return Placement(hub, settings=placing, registry=registry)

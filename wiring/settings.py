@@ -1,17 +1,21 @@
 """What an operator can set of a worker, from flags and environment variables."""
 
 import os
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from planning import durations
+from planning.placements.selecting import SelectionRules
 from telemetry import LogFormat, Tracing
 from workflows.messages import DEFAULT_STUCK_AFTER, TemporalApprovals
+
+_NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class Role(StrEnum):
@@ -56,6 +60,16 @@ class Settings(BaseModel):
     snapshots: Snapshots = Snapshots.ON_CHANGE
     """When the content of a placement for update runs becomes a resource snapshot: soon after it
     changed, or only when a run that names no snapshot begins (`by-runs`), as KubeFleet has it."""
+    snapshot_interval: timedelta = timedelta(seconds=5)
+    """At least so long from a snapshot of changed content to the next of the same placement: what
+    changes meanwhile is stored together when it ends. A placement's first snapshot, a change after
+    a quiet while and a run that names no snapshot do not wait. `0s` turns it off."""
+    skipped_namespaces: frozenset[str] = frozenset()
+    """`NAME,…`: namespaces that may not be placed, besides `default` and those that begin with
+    `kube-` or `fleet-`. The same for all processes of a hub, and as its KubeFleet has it."""
+    hub_runs_workloads: bool = False
+    """Whether the hub itself runs workloads; then PersistentVolumeClaims, which its StatefulSets
+    make, are not placed. The same for all processes of a hub, and as its KubeFleet has it."""
     kubeconfig: Path | None = None
     """How to reach the hub; by default KUBECONFIG, or the pod's service account."""
     context: str | None = None
@@ -137,13 +151,32 @@ class Settings(BaseModel):
             raise ValueError("deployment and build id go together: set both or none")
         return value
 
-    @field_validator("stuck_after", mode="before")
+    @field_validator("skipped_namespaces", mode="before")
+    @classmethod
+    def _split_names(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        found = [part.strip() for part in value.split(",") if part.strip()]
+        if not all(map(_NAMESPACE.fullmatch, found)):
+            raise ValueError("write names of namespaces as NAME,NAME")
+        return found
+
+    @field_validator("stuck_after", "snapshot_interval", mode="before")
     @classmethod
     def _parse_duration(cls, value: object) -> object:
-        parsed = durations.parse(value) if isinstance(value, str) else value
-        if isinstance(parsed, timedelta) and parsed <= timedelta(0):
+        return durations.parse(value) if isinstance(value, str) else value
+
+    @field_validator("stuck_after")
+    @classmethod
+    def _longer_than_nothing(cls, value: timedelta) -> timedelta:
+        if value <= timedelta(0):
             raise ValueError("write a duration longer than 0s, such as 5m")
-        return parsed
+        return value
+
+    @property
+    def rules(self) -> SelectionRules:
+        """What may be placed from the hub."""
+        return SelectionRules(self.skipped_namespaces, self.hub_runs_workloads)
 
 
 def problems(error: ValidationError, overrides: Mapping[str, object]) -> list[str]:

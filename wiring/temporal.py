@@ -65,7 +65,11 @@ async def engine(
         client,
         task_queue=settings.task_queue,
         activities=all_activities(
-            hub, client, caches=caches, places=settings.placement is PlacementKind.BUILTIN
+            hub,
+            client,
+            caches=caches,
+            rules=settings.rules,
+            places=settings.placement is PlacementKind.BUILTIN,
         ),
         max_concurrent_activities=ACTIVITIES_AT_ONCE,
         sticky_queue_schedule_to_start_timeout=STICKY,

@@ -53,6 +53,8 @@ def _default(value: object) -> str:
     match value:
         case None | "" | {}:
             return ""
+        case frozenset() if not value:
+            return ""
         case frozenset():
             return literal(",".join(str(role) for role in Role if role in value))
         case timedelta():

@@ -67,7 +67,9 @@ def picked(
     else:
         found += _follow(binding, frame, before)
         _copy_details(entry, binding, found)
-        index = frame.indexes.get(binding.spec.resource_snapshot_name, "")
+        # Where runs do not decide, this is the version that the conditions speak of, also while
+        # the cluster is held back at an older one.
+        index = frame.indexes.get(frame.wanted or binding.spec.resource_snapshot_name, "")
         if index:
             entry.observed_resource_index = index
     entry.conditions = found

@@ -28,7 +28,7 @@ from api.reasons import (
 )
 from api.scheduling import PlacementType
 from planning import conditions
-from planning.placements import snapshotting
+from planning.placements import policy_snapshots, snapshotting
 from planning.placements.cluster_status import Frame, chain_of, not_picked, picked
 from planning.placements.placement_aggregates import (
     Saying,
@@ -96,26 +96,14 @@ def status(view: View) -> PlacementStatus:
 
 
 def _decided(view: View) -> Condition | None:
-    """Return the scheduler's verdict on the current generation.
-
-    None while there is no such verdict, and always for a PickFixed policy without cluster names.
-    """
+    """Return the scheduler's verdict on the current generation; None while there is none."""
     policy = view.policy
     if policy is None or policy.status.observed_crp_generation != view.generation:
-        return None
-    if _names_nothing(policy):
         return None
     found = conditions.find(policy.status.conditions, ConditionType.SCHEDULED)
     if found is None or found.observed_generation != policy.metadata.generation:
         return None
     return found if found.status in ("True", "False") else None
-
-
-def _names_nothing(policy: PolicySnapshot) -> bool:
-    rules = policy.spec.policy
-    if rules is None or rules.placement_type != PlacementType.PICK_FIXED:
-        return False
-    return not rules.cluster_names
 
 
 def _of_clusters(view: View, policy: PolicySnapshot, verdict: Condition) -> PlacementStatus:
@@ -176,8 +164,8 @@ def _picked_entries(view: View, policy: PolicySnapshot) -> Iterator[ClusterPlace
 
 
 def _missing(policy: PolicySnapshot) -> list[ClusterDecision]:
-    """Decisions against the clusters that the policy wants by name or number and did not get."""
-    rules = policy.spec.policy
+    """Decisions against clusters, as many as the policy wants by name or number and did not get."""
+    rules = policy_snapshots.in_force(policy).policy
     if rules is None or rules.placement_type == PlacementType.PICK_ALL:
         return []
     decisions = policy.status.target_clusters

@@ -29,8 +29,6 @@ class PolicyPlan:
 
     demote: tuple[str, ...]
     """Names of snapshots that are to lose the mark of the latest."""
-    delete: tuple[str, ...]
-    """Names of snapshots that are too many; those that runs count on (`usage`) have to stay."""
     latest: str
     """Name of the snapshot that has the policy."""
     create: Json | None = None
@@ -47,15 +45,22 @@ def plan(
     if latest and latest.spec.policy_hash == hashing.policy_hash(placement.spec.policy):
         others = [each.metadata.name for each in ordered if _marked(each) and each is not latest]
         patch = _update(latest, placement)
-        return PolicyPlan(tuple(others), (), latest.metadata.name, patch=patch)
-    kept = placement.spec.revision_history_limit - 1
+        return PolicyPlan(tuple(others), latest.metadata.name, patch=patch)
     body = _body(placement, owner, index=_index(ordered[-1]) + 1 if ordered else 0)
     return PolicyPlan(
         demote=tuple(each.metadata.name for each in ordered if _marked(each)),
-        delete=tuple(each.metadata.name for each in ordered[: max(0, len(ordered) - kept)]),
         latest=body["metadata"]["name"],
         create=body,
     )
+
+
+def superfluous(known: Sequence[PolicySnapshot], *, keep: int) -> list[str]:
+    """Names of snapshots to delete so that no more than `keep` are left, oldest first.
+
+    Those that runs count on stay as well (`planning.placements.usage`).
+    """
+    ordered = sorted(known, key=_index)
+    return [each.metadata.name for each in ordered[: max(0, len(ordered) - keep)]]
 
 
 def decided(

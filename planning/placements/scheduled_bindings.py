@@ -87,6 +87,15 @@ def follow(
     return Changes(creations, tuple(each for each in changes if each))
 
 
+def keep(bindings: Iterable[Binding], *, fleet: Collection[str]) -> Changes:
+    """What to do while a policy decides nothing: only bindings on members that leave are given up.
+
+    `fleet` are the names of the members that are not leaving.
+    """
+    lost = (each for each in bindings if each.spec.target_cluster not in fleet)
+    return Changes((), tuple(_give_up(each) for each in lost if _is_active(each)))
+
+
 def binding_name(
     placement: str, placement_uid: str, cluster: str, *, taken: Collection[str] = ()
 ) -> str:

@@ -32,6 +32,8 @@ _RESERVED_PREFIXES: Final = ("kube-", "fleet-")
 _RESERVED_NAMESPACES: Final = frozenset({"default"})
 
 ENDPOINTS: Final = ("", "Endpoints")
+_NAMESPACE: Final = ("", "Namespace")
+_CLAIM: Final = ("", "PersistentVolumeClaim")
 
 
 class SelectionError(Exception):
@@ -48,23 +50,38 @@ def is_selectable(group: str, kind: str) -> bool:
     return group not in _GROUPS and (group, kind) not in _KINDS
 
 
-def is_open(namespace: str) -> bool:
-    """Whether a namespace may be placed: those of Kubernetes and of the fleet may not."""
-    return namespace not in _RESERVED_NAMESPACES and not namespace.startswith(_RESERVED_PREFIXES)
+@dataclass(frozen=True, slots=True)
+class SelectionRules:
+    """What may be placed from this hub; all that selects for it must have the same rules."""
 
+    skipped_namespaces: frozenset[str] = frozenset()
+    """Namespaces that may not be placed, besides those of Kubernetes and of the fleet."""
+    hub_runs_workloads: bool = False
+    """Whether the hub runs workloads: its PersistentVolumeClaims are then made by its own
+    StatefulSets, and are not placed."""
 
-def may_be_placed(resource: Json, *, services: Collection[tuple[str, str]] = ()) -> bool:
-    """Whether a selected object is the user's own, and not made by the cluster itself.
+    def is_open(self, namespace: str) -> bool:
+        """Whether a namespace may be placed: those of Kubernetes and of the fleet may not."""
+        skipped = _RESERVED_NAMESPACES | self.skipped_namespaces
+        return namespace not in skipped and not namespace.startswith(_RESERVED_PREFIXES)
 
-    `services` are namespace and name of the Services next to it: they make their Endpoints.
-    """
-    if resource["metadata"].get("deletionTimestamp"):
-        return False
-    identity = identify(resource)
-    if (identity.group, identity.kind) == ENDPOINTS:
-        return (identity.namespace, identity.name) not in services
-    judge = _JUDGES.get((identity.group, identity.kind))
-    return judge is None or judge(resource)
+    def may_be_placed(self, resource: Json, *, services: Collection[tuple[str, str]] = ()) -> bool:
+        """Whether a selected object is the user's own, and not made by the cluster itself.
+
+        `services` are namespace and name of the Services next to it: they make their Endpoints.
+        """
+        if resource["metadata"].get("deletionTimestamp"):
+            return False
+        identity = identify(resource)
+        kind = (identity.group, identity.kind)
+        if kind == ENDPOINTS:
+            return (identity.namespace, identity.name) not in services
+        if kind == _NAMESPACE:
+            return self.is_open(identity.name)
+        if kind == _CLAIM:
+            return not self.hub_runs_workloads
+        judge = _JUDGES.get(kind)
+        return judge is None or judge(resource)
 
 
 def _not_owned(resource: Json) -> bool:
@@ -77,7 +94,6 @@ def _not_managed(resource: Json) -> bool:
 
 
 _JUDGES: Final[dict[tuple[str, str], Callable[[Json], bool]]] = {
-    ("", "Namespace"): lambda resource: is_open(resource["metadata"]["name"]),
     ("", "ConfigMap"): lambda resource: resource["metadata"]["name"] != "kube-root-ca.crt",
     ("", "ServiceAccount"): lambda resource: resource["metadata"]["name"] != "default",
     ("", "Secret"): lambda resource: resource.get("type") != "kubernetes.io/service-account-token",

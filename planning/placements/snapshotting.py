@@ -81,13 +81,13 @@ def next_index(known: Sequence[Revision]) -> int:
     return known[-1].index + 1 if known else 0
 
 
-def superfluous(known: Sequence[Revision], *, limit: int) -> list[Revision]:
-    """Revisions to delete so that, with the one about to be made, `limit` are left.
+def superfluous(known: Sequence[Revision], *, keep: int) -> list[Revision]:
+    """Revisions to delete so that no more than `keep` are left, oldest first.
 
     Keeps the newest, where KubeFleet keeps any (contract: placement 12). Those that are still
     needed stay as well (`planning.placements.usage`).
     """
-    return list(known[: max(0, len(known) - (limit - 1))])
+    return list(known[: max(0, len(known) - keep)])
 
 
 def master_name(placement: str, index: int | str) -> str:

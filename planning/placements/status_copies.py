@@ -6,7 +6,6 @@ contract: placement 7.7
 from datetime import datetime
 from typing import Any, Final
 
-from api import names
 from api.base import OwnerReference, format_time
 from api.kinds import CLUSTER_RESOURCE_PLACEMENT, NAMESPACE
 from api.placements import Placement, PlacementStatus, StatusReportingScope
@@ -47,7 +46,6 @@ def body(
     metadata: Json = {
         "name": placement.metadata.name,
         "namespace": namespace_of(placement),
-        "finalizers": [names.PLACEMENT_STATUS_FINALIZER],
         "ownerReferences": [owner.to_wire()],
     }
     source = copied(status).to_wire()

@@ -8,12 +8,14 @@ import click
 
 from api.runs import UpdateRunSpec
 from planning.identity import RunRef
+from planning.placements.selecting import SelectionRules
 from starter import output
 from starter.completion import live
 from starter.helping import examples
 from starter.plan import manifests, showing
 from starter.plan.drafting import draft
 from starter.plan.printing import print_draft
+from starter.selecting import rules_options
 from starter.targets import Target, target_options
 
 
@@ -39,9 +41,11 @@ from starter.targets import Target, target_options
     help="Plan the update run of a manifest; - reads standard input.",
 )
 @click.option("--diff", is_flag=True, help="Show what changes against what the clusters have now.")
+@rules_options
 @target_options
 def plan(
     target: Target,
+    rules: SelectionRules,
     placement: str | None,
     strategy: str | None,
     index: str,
@@ -53,7 +57,7 @@ def plan(
     Exit code 0 only if a run would be initialized.
     """
     target, spec = _asked_for(target, placement, strategy, index, filename)
-    asyncio.run(_plan(target, spec, diff=diff))
+    asyncio.run(_plan(target, spec, rules=rules, diff=diff))
 
 
 def _asked_for(
@@ -78,10 +82,10 @@ def _asked_for(
     return target, spec
 
 
-async def _plan(target: Target, spec: UpdateRunSpec, *, diff: bool) -> None:
+async def _plan(target: Target, spec: UpdateRunSpec, *, rules: SelectionRules, diff: bool) -> None:
     run = RunRef(scope_name=target.scope.name, namespace=target.namespace, name="plan", uid="")
     async with await target.connect() as hub:
-        made = await draft(hub, run, spec)
+        made = await draft(hub, run, spec, rules=rules)
     console = output.console()
     print_draft(console, made, target, whole=diff)
     advice = showing.advice(made, target.namespace)

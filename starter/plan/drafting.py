@@ -10,7 +10,7 @@ from hub import Hub, Json
 from placement.snapshots import would_take
 from planning.errors import InitializationError, TransientState, invalid
 from planning.identity import RunRef
-from planning.placements.selecting import SelectionError
+from planning.placements.selecting import SelectionError, SelectionRules
 from planning.runs import initialization
 from planning.runs.facts import SnapshotFacts
 from starter import versions
@@ -41,13 +41,13 @@ class Draft:
     """Why the run could not be initialized; empty if it could."""
 
 
-async def draft(hub: Hub, run: RunRef, spec: UpdateRunSpec) -> Draft:
+async def draft(hub: Hub, run: RunRef, spec: UpdateRunSpec, *, rules: SelectionRules) -> Draft:
     """Plan a run. Raises HubError when the hub is away or refuses to be read."""
     status, content, problem = UpdateRunStatus(), None, ""
     try:
         facts = await look(hub, run, spec)
         targets = initialization.plan(facts, run=run, status=status)
-        content = await _content(hub, run, spec)
+        content = await _content(hub, run, spec, rules)
         snapshot = await _snapshot(hub, run, spec, content, clusters=list(targets.selected))
         initialization.record_snapshot(snapshot, status=status)
     except InitializationError as error:
@@ -58,7 +58,7 @@ async def draft(hub: Hub, run: RunRef, spec: UpdateRunSpec) -> Draft:
     return Draft(spec, status, content, present, problem)
 
 
-async def _content(hub: Hub, run: RunRef, spec: UpdateRunSpec) -> Content:
+async def _content(hub: Hub, run: RunRef, spec: UpdateRunSpec, rules: SelectionRules) -> Content:
     index, placement = spec.resource_snapshot_index, spec.placement_name
     if index:
         initialization.check_index(index)
@@ -67,7 +67,7 @@ async def _content(hub: Hub, run: RunRef, spec: UpdateRunSpec) -> Content:
         return Content(index, is_new=False, resources=resources)
     try:
         taken, selected = await would_take(
-            hub, scope=run.scope, namespace=run.namespace, placement=placement
+            hub, scope=run.scope, namespace=run.namespace, placement=placement, rules=rules
         )
     except SelectionError as error:
         raise invalid(str(error)) from error

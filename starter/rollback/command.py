@@ -9,6 +9,7 @@ import click
 from api.runs import RunState, UpdateRun
 from hub import Forbidden, Hub
 from planning.identity import RunRef
+from planning.placements.selecting import SelectionRules
 from planning.runs.phases import Phase
 from starter import consent, output, records, views, words
 from starter.completion import live
@@ -95,7 +96,8 @@ async def _shown(hub: Hub, target: Target, asked: Asked, known: Record, *, diff:
         click.echo(line)
     ref = RunRef(scope_name=target.scope.name, namespace=target.namespace, name=name, uid="")
     try:
-        made = await draft(hub, ref, spec)
+        # It names an index, so nothing is selected.
+        made = await draft(hub, ref, spec, rules=SelectionRules())
     except Forbidden as error:
         # Who may roll out in one namespace need not be allowed to look at the fleet.
         click.echo(f"what the run would do cannot be shown: {error}", err=True)

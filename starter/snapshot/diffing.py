@@ -5,11 +5,13 @@ from collections import Counter
 
 import click
 
+from planning.placements.selecting import SelectionRules
 from starter import differences, records, words
 from starter.completion import live
 from starter.failures import Failure
 from starter.helping import examples
 from starter.records import Record
+from starter.selecting import rules_options
 from starter.snapshot.contents import NOW, Content, content
 from starter.targets import Target, target_options
 
@@ -26,22 +28,23 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.argument("placement", shell_complete=live.placements)
 @click.argument("old", default="", shell_complete=live.versions)
 @click.argument("new", default="latest", shell_complete=live.versions)
+@rules_options
 @target_options
-def diff(target: Target, placement: str, old: str, new: str) -> None:
+def diff(target: Target, rules: SelectionRules, placement: str, old: str, new: str) -> None:
     """Show what changed between two versions of a placement's content.
 
     OLD and NEW are indexes of stored versions, `latest`, or `now` for the hub's content as it is.
     Without them: from what most clusters have to the latest. Of Secrets it is shown which values
     change, but not the values.
     """
-    asyncio.run(_diff(target, placement, old, new))
+    asyncio.run(_diff(target, rules, placement, old, new))
 
 
-async def _diff(target: Target, placement: str, old: str, new: str) -> None:
+async def _diff(target: Target, rules: SelectionRules, placement: str, old: str, new: str) -> None:
     async with await target.connect() as hub:
         known = await records.read(hub, target, placement)
-        before = await content(hub, target, known, old or _most_common(known))
-        after = await content(hub, target, known, new)
+        before = await content(hub, target, known, old or _most_common(known), rules=rules)
+        after = await content(hub, target, known, new, rules=rules)
     click.secho(f"from {_described(known, before)} to {_described(known, after)}", bold=True)
     labels = (before.title, after.title)
     lines = differences.between(before.resources, after.resources, labels=labels)

@@ -9,12 +9,14 @@ from rich.console import Console
 from rich.text import Text
 
 from hub import Json
+from planning.placements.selecting import SelectionRules
 from planning.resource_order import identify
 from starter import columns, output, records, words
 from starter.completion import live
 from starter.helping import examples
 from starter.records import Record
 from starter.secrecy import hidden
+from starter.selecting import rules_options
 from starter.snapshot.contents import Content, content
 from starter.targets import Output, Target, output_option, target_options
 from starter.versions import Version
@@ -33,20 +35,21 @@ NAMED_AT_MOST = 8
 @click.argument("placement", shell_complete=live.placements)
 @click.argument("index", default="latest", shell_complete=live.versions)
 @output_option
+@rules_options
 @target_options
-def show(target: Target, placement: str, index: str) -> None:
+def show(target: Target, rules: SelectionRules, placement: str, index: str) -> None:
     """Show what a version of a placement's content holds, and which clusters have it.
 
     INDEX is that of a stored version, `latest`, or `now` for the hub's content as it is. With -o
     yaml or json the objects themselves are printed, without the values of Secrets.
     """
-    asyncio.run(_show(target, placement, index))
+    asyncio.run(_show(target, rules, placement, index))
 
 
-async def _show(target: Target, placement: str, index: str) -> None:
+async def _show(target: Target, rules: SelectionRules, placement: str, index: str) -> None:
     async with await target.connect() as hub:
         known = await records.read(hub, target, placement)
-        found = await content(hub, target, known, index)
+        found = await content(hub, target, known, index, rules=rules)
     if target.output is Output.NAME:
         for each in found.resources:
             click.echo(_name(each))

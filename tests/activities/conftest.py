@@ -7,6 +7,7 @@ import pytest
 from activities.snapshots import SnapshotActivities
 from api.kinds import Scope
 from hub import Hub
+from planning.placements.selecting import SelectionRules
 from tests.activities.content import Content
 from tests.support.hand_overrides import HandOverrides
 
@@ -30,4 +31,4 @@ async def overrides(hub: Hub) -> AsyncIterator[HandOverrides]:
 @pytest.fixture
 def snapshots(hub: Hub) -> SnapshotActivities:
     """The activities of snapshots."""
-    return SnapshotActivities(hub)
+    return SnapshotActivities(hub, rules=SelectionRules())

@@ -11,6 +11,7 @@ from activities.snapshots import SnapshotActivities
 from api.kinds import CONFIG_MAP, NAMESPACE
 from hub import Hub, kubeconfig
 from hub.requests import Request
+from planning.placements.selecting import SelectionRules
 from tests.activities.content import Content
 from tests.support.hand_overrides import (
     EVERYWHERE,
@@ -144,7 +145,7 @@ async def test_a_part_that_is_just_being_written_is_waited_for(
 
     transport.after_first_page = write_the_part
     async with Hub(transport, manager="test", limits=PATIENT) as hub:
-        facts = await found(SnapshotActivities(hub), content.request("0"))
+        facts = await found(SnapshotActivities(hub, rules=SelectionRules()), content.request("0"))
     assert facts == {"a": [f"{name}/ro-0"]}
     assert looks == 2
 

@@ -4,11 +4,16 @@ import pytest
 from temporalio.exceptions import ApplicationError
 
 from activities.snapshots import SnapshotActivities
+from api.kinds import NAMESPACE, Kind
+from hub import Hub
+from planning.placements.selecting import SelectionRules
 from planning.runs.facts import SnapshotFacts
 from tests.activities.content import Content
 from tests.support.hand_overrides import OVERRIDES_OF_ALL
 
 pytestmark = OVERRIDES_OF_ALL
+
+CLAIM = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", namespaced=True)
 
 VALID = "cannot continue the updateRun: failed to validate the updateRun: "
 USER = "failed to process the request due to a client error: "
@@ -80,3 +85,31 @@ async def test_parts_that_nobody_reads_may_be_missing(
 ) -> None:
     await content.master(0, size=2)
     assert (await snapshots.find_snapshot(content.request("0"))).overrides == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "kinds"),
+    [
+        (SelectionRules(), {"PersistentVolumeClaim"}),
+        (SelectionRules(hub_runs_workloads=True), set()),
+    ],
+)
+async def test_a_run_stores_what_may_be_placed_from_the_hub(
+    hub: Hub, content: Content, rules: SelectionRules, kinds: set[str]
+) -> None:
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    metadata = {"name": "data", "namespace": content.name}
+    await hub.create(CLAIM, {"metadata": metadata, "spec": claim})
+    name = "data" if content.home else content.name
+    kind = CLAIM if content.home else NAMESPACE
+    placed = {"name": content.name} | ({"namespace": content.home} if content.home else {})
+    selector = {"group": "", "version": "v1", "kind": kind.kind, "name": name}
+    spec = {"resourceSelectors": [selector], "strategy": {"type": "External"}}
+    await hub.create(content.scope.placement, {"metadata": placed, "spec": spec})
+
+    activities = SnapshotActivities(hub, rules=rules)
+    taken = await activities.find_snapshot(content.request(clusters=""))
+
+    stored = await hub.get(content.scope.resource_snapshot, taken.name, namespace=content.home)
+    found = {each["kind"] for each in stored["spec"]["selectedResources"]}
+    assert found & {"PersistentVolumeClaim"} == kinds

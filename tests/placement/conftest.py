@@ -15,6 +15,7 @@ from tests.support.running import running
 from tests.support.servers import Servers
 
 SETTINGS = PlacementSettings(
+    snapshot_interval=timedelta(0),
     content_debounce=timedelta(milliseconds=50),
     status_debounce=timedelta(milliseconds=20),
 )

@@ -39,6 +39,19 @@ async def test_the_number_grows_and_shrinks_within_one_policy_snapshot(world: Wo
     await refused(world, a, f'Cluster "{a}" does not score high enough')
 
 
+@pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
+async def test_clusters_that_were_let_go_are_not_listed(world: World) -> None:
+    a, b = [await world.join(name) for name in ("a", "b")]
+    await world.place(pick_n(world, 2))
+    await picked(world, a, b)
+
+    for count, left in ((1, [b]), (0, [])):
+        await world.change(policy={"numberOfClusters": count})
+
+        await world.told("Scheduled", status="True", observedGeneration=3 - count)
+        assert [cluster for cluster, _ in await entries(world)] == left
+
+
 async def test_shrinking_spares_what_has_been_rolled_out(world: World) -> None:
     a, b, c = [await world.join(name) for name in ("a", "b", "c")]
     await world.place(pick_n(world, 3))
@@ -86,17 +99,19 @@ async def test_the_placement_says_why_a_cluster_is_missing(world: World) -> None
     await world.place(pick_n(world, 2))
     await refused(world, other, "taint &{Key:gpu Value:yes Effect:NoSchedule} cannot be tolerated")
 
-    async def entries() -> list[tuple[str | None, str]]:
-        status = (await world.placement() or {}).get("status", {})
-        return [
-            (each.get("clusterName"), each["conditions"][0]["reason"])
-            for each in status.get("placementStatuses", [])
-        ]
-
     async def shown() -> bool:
-        return await entries() == [(picked, "Scheduled"), (None, "ScheduleFailed")]
+        return await entries(world) == [(picked, "Scheduled"), (None, "ScheduleFailed")]
 
     await eventually(shown)
+
+
+async def entries(world: World) -> list[tuple[str | None, str]]:
+    """What the placement lists: the name of each cluster and how its scheduling went."""
+    status = (await world.placement() or {}).get("status", {})
+    return [
+        (each.get("clusterName"), each["conditions"][0]["reason"])
+        for each in status.get("placementStatuses", [])
+    ]
 
 
 async def test_a_member_that_leaves_is_replaced_by_the_next_best(world: World) -> None:

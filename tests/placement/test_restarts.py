@@ -1,4 +1,4 @@
-"""The built-in placement comes and goes, and is set up anew each time.
+"""The built-in placement comes and goes, and is set up anew each time, also with other settings.
 
 What happens while it is away is done when it is back.
 """
@@ -14,16 +14,20 @@ from pathlib import Path
 import pytest
 
 from api import names
-from api.kinds import MEMBER_CLUSTER, NAMESPACE, SCOPES, ScopeName
+from api.kinds import CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, SCOPES, Kind, ScopeName
 from hub import Hub, Json
 from placement.room import Placement
 from placement.settings import PlacementSettings
+from planning.placements.selecting import SelectionRules
 from tests.placement.conftest import SETTINGS
 from tests.placement.world import World
 from tests.support.eventually import eventually, patience
 from tests.support.limits import PATIENT
 from tests.support.running import running
 from tests.support.servers import Servers
+
+HOUR = timedelta(hours=1)
+CLAIM = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", namespaced=True)
 
 pytestmark = pytest.mark.alone("placements come and go on one hub, in turn")
 
@@ -194,3 +198,112 @@ def _answered(room: Hub) -> int:
 
 async def _given_up(world: World, member: str) -> bool:
     return bool((await world.binding(member))["spec"]["state"] == "Unscheduled")
+
+
+@pytest.mark.parametrize("scope", list(ScopeName))
+async def test_changes_within_the_interval_are_stored_together_at_the_latest_after_a_restart(
+    kubeconfig: Path, away: Hub, unique: str, scope: ScopeName
+) -> None:
+    world, settings = World(away, SCOPES[scope], unique), replace(SETTINGS, snapshot_interval=HOUR)
+    await world.prepare()
+    async with at_work(kubeconfig, settings):
+        await world.place()
+        await world.snapshot(0)
+        await world.content("value2")
+        await world.snapshot(1)
+        for number in (3, 4):
+            await world.content(f"value{number}")
+            # Enough for each change to be stored by itself, were it not for the interval.
+            other = World(away, SCOPES[scope], unique)
+            other.name = f"{world.name}-{number}"
+            await other.place()
+            await other.snapshot(0)
+            await other.told("Scheduled", status="True")
+            await other.clear()
+
+    async with at_work(kubeconfig, settings):
+        assert value_of(await world.snapshot(2)) == "value4"
+        assert len(await world.snapshots()) == 3
+        await world.clear()
+
+
+async def test_what_is_changed_in_a_placement_does_not_wait_for_the_interval(
+    kubeconfig: Path, away: Hub, unique: str
+) -> None:
+    world = World(away, SCOPES[ScopeName.CLUSTER], unique)
+    await world.prepare()
+    async with at_work(kubeconfig, replace(SETTINGS, snapshot_interval=HOUR)):
+        await world.place()
+        await world.snapshot(0)
+        await world.content("value2")
+        await world.snapshot(1)
+        await world.content("value3")
+
+        await world.change(revisionHistoryLimit=9)
+        assert value_of(await world.snapshot(2)) == "value3"
+
+        # Nor does what somebody has taken away.
+        name = (await world.snapshot(2))["metadata"]["name"]
+        await away.delete(world.scope.resource_snapshot, name)
+        await world.snapshot(2)
+        await world.clear()
+
+
+async def test_the_last_change_is_stored_when_the_interval_ends(
+    kubeconfig: Path, away: Hub, unique: str
+) -> None:
+    world = World(away, SCOPES[ScopeName.CLUSTER], unique)
+    await world.prepare()
+    async with at_work(kubeconfig, replace(SETTINGS, snapshot_interval=timedelta(seconds=2))):
+        await world.place()
+        await world.snapshot(0)
+        for number in range(2, 9):
+            await world.content(f"value{number}")
+
+        async def newest() -> str:
+            return value_of((await world.snapshots())[-1])
+
+        await eventually(newest, lambda found: found == "value8")
+        await world.clear()
+
+
+def value_of(snapshot: Json) -> str:
+    """The value in the ConfigMap of a snapshot."""
+    found = [each for each in snapshot["spec"]["selectedResources"] if "data" in each]
+    return str(found[0]["data"]["key"])
+
+
+@pytest.mark.parametrize(
+    ("rules", "wanted"),
+    [
+        (SelectionRules(), ["Namespace", "PersistentVolumeClaim"]),
+        (SelectionRules(hub_runs_workloads=True), ["Namespace"]),
+    ],
+)
+async def test_a_hub_that_runs_workloads_keeps_its_claims(
+    kubeconfig: Path, away: Hub, unique: str, rules: SelectionRules, wanted: list[str]
+) -> None:
+    world = World(away, SCOPES[ScopeName.CLUSTER], unique)
+    await world.prepare()
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    metadata = {"name": "data", "namespace": unique}
+    await away.create(CLAIM, {"metadata": metadata, "spec": claim})
+    await away.delete(CONFIG_MAP, "cm", namespace=unique)
+    async with at_work(kubeconfig, replace(SETTINGS, rules=rules)):
+        await world.place()
+        selected = (await world.snapshot(0))["spec"]["selectedResources"]
+        assert [each["kind"] for each in selected] == wanted
+        await world.clear()
+
+
+async def test_a_namespace_that_the_operator_skips_is_not_placed(
+    kubeconfig: Path, away: Hub, unique: str
+) -> None:
+    world = World(away, SCOPES[ScopeName.CLUSTER], unique)
+    await world.prepare()
+    rules = SelectionRules(skipped_namespaces=frozenset({unique}))
+    async with at_work(kubeconfig, replace(SETTINGS, rules=rules)):
+        await world.place()
+        said = await world.told("Scheduled", status="False", reason="InvalidResourceSelectors")
+        assert said["message"].endswith(f"namespace {unique} is not allowed to propagate")
+        await world.clear()

@@ -71,6 +71,8 @@ async def test_a_change_goes_to_one_cluster_after_the_other(world: World) -> Non
         message="The rollout is being blocked by the rollout strategy in 2 cluster(s)",
     )
     assert blocked["reason"] == "RolloutNotStartedYet"
+    said = (await status(world))["placementStatuses"]
+    assert [each["observedResourceIndex"] for each in said] == ["1", "1", "1"]
 
     for done in (1, 2, 3):
         newest = await eventually(partial(_just, world, members, done))

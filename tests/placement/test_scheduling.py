@@ -2,7 +2,8 @@
 
 from api import names
 from api.kinds import MEMBER_CLUSTER, NAMESPACE
-from tests.placement.world import World
+from tests.placement.scheduled import latest_policy
+from tests.placement.world import Json, World
 from tests.support.conditions import condition_of
 from tests.support.eventually import eventually
 
@@ -130,6 +131,29 @@ async def test_a_fixed_policy_says_which_clusters_are_missing(world: World) -> N
     assert [each.get("clusterName") for each in entries] == [member, None]
     assert entries[1]["conditions"][0]["message"] == 'Specified cluster "nowhere" is not found'
     assert entries[1]["conditions"][0]["reason"] == "ScheduleFailed"
+
+
+async def test_a_policy_that_names_no_cluster_decides_nothing(world: World) -> None:
+    first, second = [await world.known(name) for name in ("a", "b")]
+    await world.place(world.pick_fixed(first, second))
+    await world.told("Scheduled", status="True")
+    before = await world.binding(first)
+
+    await world.change(policy={"clusterNames": []})
+
+    await world.told("Scheduled", status="Unknown", reason="SchedulePending", observedGeneration=2)
+    latest = await eventually(lambda: latest_policy(world), lambda found: _index(found) == 1)
+    # A member that leaves is let go all the same; when that is done, the policy has been looked at.
+    await world.hub.delete(MEMBER_CLUSTER, second)
+    await eventually(lambda: _state(world, second, "Unscheduled"))
+    assert await world.binding(first) == before
+    assert await latest_policy(world) == latest
+    assert latest is not None
+    assert "status" not in latest
+
+
+def _index(policy: Json | None) -> int:
+    return -1 if policy is None else int(policy["metadata"]["labels"][names.POLICY_INDEX])
 
 
 async def test_a_changed_policy_makes_a_new_snapshot_and_touches_every_binding(

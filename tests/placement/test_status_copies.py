@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from api import names
 from api.kinds import CLUSTER_RESOURCE_PLACEMENT_STATUS, NAMESPACE
-from tests.placement.world import World, cluster_scoped
+from tests.placement.world import World, cluster_scoped, now
 from tests.support.eventually import eventually
 
 Json = dict[str, Any]
@@ -43,6 +44,7 @@ async def test_the_copy_follows_the_placement(world: World) -> None:
     await world.told("Available", status="True")
 
     last = await eventually(lambda: as_told(world))
+    assert "finalizers" not in last["metadata"]
     assert first["sourceStatus"]["conditions"] != last["sourceStatus"]["conditions"]
     assert last["sourceStatus"]["observedResourceIndex"] == "0"
     assert last["metadata"]["ownerReferences"][0]["uid"] == placement["metadata"]["uid"]
@@ -79,10 +81,32 @@ async def test_a_placement_takes_its_copy_with_it(world: World) -> None:
 
     await world.hub.delete(world.scope.placement, world.name)
 
-    async def gone() -> bool:
-        return await copy(world) is None
+    await eventually(lambda: _gone(world))
 
-    await eventually(gone)
+
+@cluster_scoped
+async def test_a_copy_goes_whose_placement_went_while_nobody_looked(world: World) -> None:
+    await make(world)
+
+    await eventually(lambda: _gone(world))
+
+
+@cluster_scoped
+async def test_a_copy_of_an_earlier_build_can_be_deleted(world: World) -> None:
+    await make(world, finalizers=[names.PLACEMENT_STATUS_FINALIZER])
+
+    await eventually(lambda: _gone(world))
+
+
+async def make(world: World, **metadata: Any) -> None:
+    """Have a copy that nobody keeps."""
+    named = {"name": world.name, "namespace": world.unique}
+    body = {"metadata": named | metadata, "sourceStatus": {}, "lastUpdatedTime": now()}
+    await world.hub.create(CLUSTER_RESOURCE_PLACEMENT_STATUS, body)
+
+
+async def _gone(world: World) -> bool:
+    return await copy(world) is None
 
 
 @cluster_scoped

@@ -22,6 +22,7 @@ from api.kinds import (
 )
 from hub import Conflict, Hub, NotFound
 from placement.snapshots import SnapshotTaken, take_snapshot
+from planning.placements.selecting import SelectionRules
 from tests.support.conditions import condition, condition_of
 from tests.support.eventually import eventually, patience
 
@@ -364,5 +365,9 @@ def _on(binding: Json, member: str) -> bool:
 async def taken(world: World) -> SnapshotTaken:
     """Have the content stored at once, as a run does that names no index."""
     return await take_snapshot(
-        world.hub, scope=world.scope, namespace=world.home, placement=world.name
+        world.hub,
+        scope=world.scope,
+        namespace=world.home,
+        placement=world.name,
+        rules=SelectionRules(),
     )

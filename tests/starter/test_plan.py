@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, NAMESPACED_SCOPE, Scope
+from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, NAMESPACED_SCOPE, Kind, Scope
 from hub import Hub, Json
 from tests.starter.typed import Fleetgate, Typed
 from tests.support.hand_placement import HandPlacement
 
+CLAIM = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", namespaced=True)
 STAGES: list[Json] = [
     {
         "name": "staging",
@@ -137,6 +138,26 @@ async def test_without_an_index_the_hub_as_it_is_would_be_stored(
     assert ("+ ConfigMap" in typed.out) is bool(placed.namespace)
     found = await placed.hub.list(placed.scope.resource_snapshot, namespace=placed.namespace)
     assert f"{unique}-2-snapshot" not in {each["metadata"]["name"] for each in found.items}
+
+
+async def test_what_may_not_be_placed_from_the_hub_is_not_in_the_plan(
+    fleetgate: Fleetgate, hub: Hub, unique: str
+) -> None:
+    made = HandPlacement(hub, NAMESPACED_SCOPE, unique, namespace=unique)
+    await made.create({f"{unique}-a": {"stage": "staging"}})
+    await made.strategy(unique, STAGES[:1])
+    select = {"spec": {"resourceSelectors": [{"group": "", "version": "v1", "kind": CLAIM.kind}]}}
+    await hub.patch(made.scope.placement, unique, select, namespace=unique)
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    await hub.create(CLAIM, {"metadata": {"name": "any", "namespace": unique}, "spec": claim})
+
+    whole = await fleetgate("plan", unique, unique, "-n", unique)
+    less = await fleetgate("plan", unique, unique, "-n", unique, "--hub-runs-workloads")
+
+    assert "+ PersistentVolumeClaim " in whole.out
+    assert less.code == 0, less.err
+    assert "PersistentVolumeClaim" not in less.out
+    await hub.delete(NAMESPACED_SCOPE.placement, unique, namespace=unique)
 
 
 async def test_what_a_run_could_not_be_initialized_with_ends_in_an_error(

@@ -30,8 +30,18 @@ __all__ = [
     "Holding",
     "Schedule",
     "matters",
+    "names_no_cluster",
     "schedule",
 ]
+
+
+def names_no_cluster(policy: PlacementPolicy | None) -> bool:
+    """Whether the policy is PickFixed with an empty list, which KubeFleet never schedules.
+
+    What is placed stays, and nothing is decided: `Scheduled` of the placement is Unknown.
+    """
+    fixed = policy is not None and policy.placement_type == PlacementType.PICK_FIXED
+    return policy is not None and fixed and not policy.cluster_names
 
 
 def schedule(

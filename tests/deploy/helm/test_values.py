@@ -121,6 +121,11 @@ WRONG: dict[str, tuple[Path, Json, str]] = {
         r"/settings.*stuckafter",
     ),
     "no length of time": (HUB_SIDE, {"settings": {"stuckAfter": "soon"}}, "/settings/stuckAfter"),
+    "a namespace that none can have": (
+        HUB_SIDE,
+        {"settings": {"skippedNamespaces": "a,B"}},
+        "/settings/skippedNamespaces",
+    ),
     "a number without a unit": (HUB_SIDE, {"settings": {"stuckAfter": 5}}, "/settings/stuckAfter"),
     "a way to place that there is not": (
         HUB_SIDE,

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from api import names
 from api.kinds import CLUSTER_SCOPE, Scope
 from api.placements import PlacementStatus
 from planning.placements.placement_status import View, status
@@ -241,12 +242,6 @@ def test_a_rolling_update_without_a_picked_cluster_lists_what_is_selected() -> N
     assert [each.name for each in made.selected_resources] == ["cm"]
 
 
-def test_a_list_of_no_clusters_is_never_decided() -> None:
-    made = see([], by=policy(placementType="PickFixed", clusterNames=[]))
-    (scheduled,) = made.conditions
-    assert (scheduled.status, scheduled.reason) == ("Unknown", "SchedulePending")
-
-
 @pytest.mark.parametrize(
     ("spec", "listed"),
     [
@@ -262,6 +257,20 @@ def test_clusters_that_are_wanted_and_missing_are_listed(spec: Json, listed: lis
     missing = [each for each in made.placement_statuses if not each.cluster_name]
     assert [each.conditions[0].message for each in missing] == listed
     assert all(each.conditions[0].reason == "ScheduleFailed" for each in missing)
+
+
+@pytest.mark.parametrize(("wanted", "listed"), [(0, []), (1, []), (2, ["no b"])])
+def test_a_changed_number_decides_how_many_clusters_are_missing(
+    wanted: int, listed: list[str]
+) -> None:
+    # The number of the first policy stays in the snapshot's spec; its annotation has the new one.
+    decided = policy("a", missing=("b", "c"), placementType="PickN", numberOfClusters=3)
+    decided.metadata.annotations[names.NUMBER_OF_CLUSTERS] = str(wanted)
+
+    made = see([binding("a", index="")], by=decided)
+
+    missing = [each for each in made.placement_statuses if not each.cluster_name]
+    assert [each.conditions[0].message for each in missing] == listed
 
 
 def test_times_move_only_with_the_status() -> None:
@@ -302,3 +311,4 @@ def test_a_cluster_held_back_by_a_rolling_update_says_so() -> None:
     (_, started) = made.conditions
     assert (started.status, started.reason) == ("False", "RolloutNotStartedYet")
     assert made.observed_resource_index == "1"
+    assert [each.observed_resource_index for each in made.placement_statuses] == ["1", "1"]

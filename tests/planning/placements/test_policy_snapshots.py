@@ -16,6 +16,7 @@ from planning.placements.policy_snapshots import (
     in_force,
     latest_of,
     plan,
+    superfluous,
 )
 from planning.placements.scheduling import Schedule
 
@@ -26,8 +27,8 @@ PICK_ALL: Json = {"placementType": "PickAll"}
 FIXED: Json = {"placementType": "PickFixed", "clusterNames": ["a"]}
 
 
-def placement(policy: Json | None, *, generation: int = 1, limit: int = 10) -> Placement:
-    spec: Json = {"resourceSelectors": [], "revisionHistoryLimit": limit}
+def placement(policy: Json | None, *, generation: int = 1) -> Placement:
+    spec: Json = {"resourceSelectors": []}
     if policy:
         spec["policy"] = policy
     metadata = {"name": "p", "uid": "u", "generation": generation}
@@ -59,7 +60,7 @@ def snapshot(
 def test_the_first_snapshot_has_index_zero() -> None:
     made = plan([], placement(PICK_ALL, generation=3), owner=OWNER)
 
-    assert (made.latest, made.demote, made.delete, made.patch) == ("p-0", (), (), None)
+    assert (made.latest, made.demote, made.patch) == ("p-0", (), None)
     assert made.create == {
         "metadata": {
             "name": "p-0",
@@ -86,7 +87,7 @@ def test_no_policy_makes_a_snapshot_without_one() -> None:
 
 def test_the_same_policy_keeps_its_snapshot() -> None:
     made = plan([snapshot(4, PICK_ALL)], placement(PICK_ALL), owner=OWNER)
-    assert made == PolicyPlan((), (), "p-4")
+    assert made == PolicyPlan((), "p-4")
 
 
 def test_another_generation_with_the_same_policy_is_noted() -> None:
@@ -113,7 +114,7 @@ def test_another_policy_takes_the_mark_and_the_next_index() -> None:
 
     made = plan(known, placement(FIXED), owner=OWNER)
 
-    assert (made.demote, made.delete, made.latest) == (("p-10",), (), "p-11")
+    assert (made.demote, made.latest) == (("p-10",), "p-11")
 
 
 def test_a_policy_of_before_is_a_new_snapshot_too() -> None:
@@ -121,10 +122,10 @@ def test_a_policy_of_before_is_a_new_snapshot_too() -> None:
     assert plan(known, placement(PICK_ALL), owner=OWNER).latest == "p-2"
 
 
-def test_the_oldest_snapshots_make_room() -> None:
-    known = [snapshot(index, PICK_ALL, latest=index == 2) for index in range(3)]
-    made = plan(known, placement(FIXED, limit=2), owner=OWNER)
-    assert made.delete == ("p-0", "p-1")
+def test_the_oldest_snapshots_are_too_many() -> None:
+    known = [snapshot(index, PICK_ALL, latest=index == 10) for index in (10, 2, 9)]
+    assert superfluous(known, keep=3) == []
+    assert superfluous(known, keep=1) == ["p-2", "p-9"]
 
 
 def test_the_newest_counts_where_a_writer_died_before_marking_it() -> None:

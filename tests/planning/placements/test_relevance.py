@@ -27,6 +27,7 @@ BY_NODES = PICK_ALL | {"affinity": required(labelled(a="b"), with_property(NODES
 SORTED = pick(1, affinity=preferred((1, sorted_by(CPU))))
 NAMED: Json = {"placementType": "PickFixed", "clusterNames": ["m"]}
 OTHER: Json = {"placementType": "PickFixed", "clusterNames": ["other"]}
+NOBODY: Json = {"placementType": "PickFixed", "clusterNames": []}
 
 
 def one(**changed: Any) -> Candidate:
@@ -43,7 +44,14 @@ def matter(
 @pytest.mark.parametrize("fulfilled", [True, False])
 @pytest.mark.parametrize(
     ("policy", "wanted"),
-    [(None, True), (PICK_ALL, True), (pick(1), True), (NAMED, True), (OTHER, False)],
+    [
+        (None, True),
+        (PICK_ALL, True),
+        (pick(1), True),
+        (NAMED, True),
+        (NOBODY, True),
+        (OTHER, False),
+    ],
 )
 def test_who_joins_and_leaves_matters_to_all_that_could_pick_it(
     policy: Json | None, wanted: bool, fulfilled: bool

@@ -9,10 +9,9 @@ from planning.placements.resource_cleaning import clean
 from planning.placements.selecting import (
     Selecting,
     SelectionError,
+    SelectionRules,
     arrange,
-    is_open,
     is_selectable,
-    may_be_placed,
 )
 from planning.resource_order import position
 
@@ -63,7 +62,24 @@ def test_kinds_that_may_not_be_placed(group: str, kind: str) -> None:
     [("app", True), ("default", False), ("kube-system", False), ("fleet-member-a", False)],
 )
 def test_namespaces_of_others_are_closed(namespace: str, is_allowed: bool) -> None:
-    assert is_open(namespace) is is_allowed
+    assert SelectionRules().is_open(namespace) is is_allowed
+
+
+def test_namespaces_that_an_operator_skips_are_closed_too() -> None:
+    rules = SelectionRules(skipped_namespaces=frozenset({"infra"}))
+    assert [each for each in ("app", "infra", "infra-2", "default") if rules.is_open(each)] == [
+        "app",
+        "infra-2",
+    ]
+    assert not rules.may_be_placed(resource("v1", "Namespace", "infra"))
+    assert rules.may_be_placed(resource("v1", "Namespace", "app"))
+
+
+def test_claims_stay_on_a_hub_that_runs_workloads() -> None:
+    rules = SelectionRules(hub_runs_workloads=True)
+    assert not rules.may_be_placed(resource("v1", "PersistentVolumeClaim"))
+    assert rules.may_be_placed(resource("v1", "PersistentVolume"))
+    assert rules.may_be_placed(resource("example.com/v1", "PersistentVolumeClaim"))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +112,7 @@ def test_namespaces_of_others_are_closed(namespace: str, is_allowed: bool) -> No
     ],
 )
 def test_objects_that_the_cluster_made_itself_stay(body: Json, is_placed: bool) -> None:
-    assert may_be_placed(body, services={("app", "served")}) is is_placed
+    assert SelectionRules().may_be_placed(body, services={("app", "served")}) is is_placed
 
 
 def test_cleaning_leaves_what_is_the_users() -> None:

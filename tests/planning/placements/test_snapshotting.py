@@ -107,9 +107,9 @@ def test_without_revisions_there_is_no_current_one() -> None:
 
 def test_the_oldest_revisions_make_room_for_the_next() -> None:
     known = revisions([each for index in range(4) for each in stored([], index)])
-    assert [each.index for each in superfluous(known, limit=3)] == [0, 1]
-    assert superfluous(known, limit=5) == []
-    assert [each.index for each in superfluous(known, limit=1)] == [0, 1, 2, 3]
+    assert [each.index for each in superfluous(known, keep=2)] == [0, 1]
+    assert superfluous(known, keep=4) == []
+    assert [each.index for each in superfluous(known, keep=0)] == [0, 1, 2, 3]
 
 
 def test_objects_without_an_index_are_not_revisions() -> None:

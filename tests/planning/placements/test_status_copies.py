@@ -61,7 +61,6 @@ def test_the_copy_says_all_but_how_it_was_copied() -> None:
         "metadata": {
             "name": "p",
             "namespace": "app",
-            "finalizers": ["kubernetes-fleet.io/cluster-resource-placement-status-cleanup"],
             "ownerReferences": [OWNER.to_wire()],
         },
         "sourceStatus": {
