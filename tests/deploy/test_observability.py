@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from api.kinds import CLUSTER_SCOPE
 from deploy.local import crds, ports
+from docs.generator.markdown import slug
 from hub import Hub
 from planning.runs.phases import Phase
 from starter.cli import COMMANDS
@@ -158,7 +159,24 @@ def test_every_alert_says_what_is_wrong_and_what_to_do() -> None:
     for rule in rules():
         assert rule["alert"].startswith("Fleetgate")
         assert rule["labels"]["severity"] in {"critical", "warning", "info"}  # type: ignore[index]
-        assert set(rule["annotations"]) == {"summary", "description"}
+        assert set(rule["annotations"]) == {"runbook_url", "summary", "description"}
+
+
+def test_every_alert_links_to_its_section_and_every_section_is_of_an_alert() -> None:
+    page = "docs/operations/alerts.md"
+    headings = re.findall(r"^## (.+)$", (ROOT / page).read_text(), flags=re.MULTILINE)
+    assert headings == [rule["alert"] for rule in rules()]
+    for rule in rules():
+        link = rule["annotations"]["runbook_url"]  # type: ignore[index]
+        assert link == f"{page}#{slug(rule['alert'])}"
+
+
+def test_the_alert_of_a_failed_run_says_which_run_it_is() -> None:
+    (rule,) = (each for each in rules() if each["alert"] == "FleetgateRunFailed")
+    asked = selectors(rule["expr"])
+    assert {each.name for each in asked} == {"fleetgate_run_failures_total"}
+    summary = rule["annotations"]["summary"]  # type: ignore[index]
+    assert set(re.findall(r"\$labels\.(\w+)", summary)) == {"namespace", "run", "placement"}
 
 
 def test_commands_in_alerts_exist() -> None:
