@@ -36,13 +36,14 @@ async def parts_of(settings: Settings, around: Surroundings, stack: AsyncExitSta
     parts: list[Part] = []
     if settings.run & {Role.ENGINE, Role.BRIDGE}:
         measured = TemporalMetrics(around.registry)
-        client = await temporal.reach(settings, measured, _traced(settings, stack))
-        caches = SharedCaches(around.hub)
+        connection = await temporal.reach(settings, measured, _traced(settings, stack))
+        client, caches = connection.client, SharedCaches(around.hub)
         if Role.ENGINE in settings.run:
-            await stack.enter_async_context(temporal.engine(client, around.hub, caches, settings))
+            engine = temporal.engine(client, around.hub, caches, settings)
+            connection.serve(await stack.enter_async_context(engine))
         if Role.BRIDGE in settings.run:
             parts.append(led(Role.BRIDGE, _bridge(client, caches, settings)))
-        parts.append(_Measuring(measured))
+        parts += [connection, _Measuring(measured)]
     if Role.PLACEMENT in settings.run and settings.placement is PlacementKind.BUILTIN:
         parts.append(led(Role.PLACEMENT, _placement(settings)))
     if Role.AGENTS in settings.run:
