@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import aiohttp
 from multidict import CIMultiDict
 
-from hub import failures
+from hub import failures, vitals
 from hub.access import Access
 from hub.connections import Connections
 from hub.errors import HubError
@@ -51,8 +51,11 @@ class Transport:
 
     async def send(self, request: Request) -> Json:
         """Answer of one request, parsed. Raises what `hub.errors` draws."""
-        async with self._exchange(request, self._limit()) as response:
-            return failures.parse(await response.read(), asked=str(request), url=self.url)
+        try:
+            async with self._exchange(request, self._limit()) as response:
+                return failures.parse(await response.read(), asked=str(request), url=self.url)
+        finally:
+            vitals.go_on()
 
     async def date(self, request: Request) -> datetime:
         """When the API server answered, by its own clock: whole seconds, cut off.

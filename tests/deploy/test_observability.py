@@ -8,8 +8,10 @@ import aiohttp
 import promql_parser as promql
 import pytest
 import yaml
+from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
+from agent import AgentMetrics
 from api.kinds import CLUSTER_SCOPE
 from deploy.local import crds, ports
 from docs.generator.markdown import slug
@@ -17,6 +19,7 @@ from hub import Hub
 from planning.runs.phases import Phase
 from starter.cli import COMMANDS
 from starter.run.group import COMMANDS as RUN
+from telemetry import Health, register_readiness
 from tests.support.eventually import eventually
 from tests.support.servers import Servers
 from tests.support.temporal_server import TemporalServer
@@ -28,9 +31,13 @@ MADE_BY_GRAFANA = {"$__rate_interval": "5m"}
 MADE_BY_PROMETHEUS = {"instance", "job"}
 
 
-def rules() -> list[dict[str, str]]:
-    groups = yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"]
+def rules(file: str = "alerts.yaml") -> list[dict[str, str]]:
+    groups = yaml.safe_load((FOLDER / file).read_text())["groups"]
     return [rule for group in groups for rule in group["rules"]]
+
+
+def all_rules() -> list[dict[str, str]]:
+    return rules() + rules("agent-alerts.yaml")
 
 
 def panels() -> list[dict[str, object]]:
@@ -141,6 +148,21 @@ def test_a_worker_measures_all_that_is_asked_for(measured: dict[str, set[str]]) 
             assert not measured[name] or matcher.name in labels, f"{selector.name}: {matcher.name}"
 
 
+def test_an_agent_measures_all_that_its_alerts_ask_for() -> None:
+    registry = CollectorRegistry()
+    AgentMetrics(registry).of("any").beat()
+    register_readiness(registry, Health(), name="fleetgate_agent_ready")
+    measured = {
+        sample.name: set(sample.labels) for each in registry.collect() for sample in each.samples
+    }
+    for rule in rules("agent-alerts.yaml"):
+        asked = selectors(rule["expr"])
+        assert asked
+        for selector in asked:
+            assert selector.name in measured
+            assert {each.name for each in selector.matchers.matchers} <= measured[selector.name]
+
+
 def test_phases_that_are_asked_for_exist() -> None:
     asked = [
         value
@@ -156,7 +178,8 @@ def test_phases_that_are_asked_for_exist() -> None:
 
 def test_every_alert_says_what_is_wrong_and_what_to_do() -> None:
     assert rules()
-    for rule in rules():
+    assert rules("agent-alerts.yaml")
+    for rule in all_rules():
         assert rule["alert"].startswith("Fleetgate")
         assert rule["labels"]["severity"] in {"critical", "warning", "info"}  # type: ignore[index]
         assert set(rule["annotations"]) == {"runbook_url", "summary", "description"}
@@ -165,8 +188,8 @@ def test_every_alert_says_what_is_wrong_and_what_to_do() -> None:
 def test_every_alert_links_to_its_section_and_every_section_is_of_an_alert() -> None:
     page = "docs/operations/alerts.md"
     headings = re.findall(r"^## (.+)$", (ROOT / page).read_text(), flags=re.MULTILINE)
-    assert headings == [rule["alert"] for rule in rules()]
-    for rule in rules():
+    assert headings == [rule["alert"] for rule in all_rules()]
+    for rule in all_rules():
         link = rule["annotations"]["runbook_url"]  # type: ignore[index]
         assert link == f"{page}#{slug(rule['alert'])}"
 
