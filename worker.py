@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Any, Final, NoReturn
 
-from prometheus_client import CollectorRegistry
 from pydantic import ValidationError
 
 from hub import BOUNDS, Hub, HubError, process_identity
@@ -22,9 +21,7 @@ from telemetry import (
     TracingError,
     configure_logging,
     process_registry,
-    register_hub_answers,
-    register_hub_requests,
-    register_hub_watches,
+    register_client,
     register_readiness,
     serve_health,
 )
@@ -50,7 +47,7 @@ async def serve(settings: Settings) -> None:
         hub = await stack.enter_async_context(
             await Hub.connect(settings.kubeconfig, context=settings.context, manager=MANAGER)
         )
-        _register_hub(registry, hub)
+        register_client(registry, hub, bounds=BOUNDS)
         around = Surroundings(
             hub=hub,
             registry=registry,
@@ -78,12 +75,6 @@ async def _ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _register_hub(registry: CollectorRegistry, hub: Hub) -> None:
-    register_hub_requests(registry, lambda: hub.requests)
-    register_hub_answers(registry, hub.answers.durations, bounds=BOUNDS)
-    register_hub_watches(registry, hub.watches)
 
 
 async def _announce(parts: Sequence[Part], health: Health) -> None:

@@ -6,8 +6,9 @@ Knows nothing of runs or of the workflows that drive them, so it must not import
 
 from agent.errors import AgentError
 from agent.member_secrets import MemberSecrets
+from agent.metrics import AgentMetrics
 from agent.pool import AgentPool
 from agent.room import Agent
 from agent.settings import AgentSettings
 
-__all__ = ["Agent", "AgentError", "AgentPool", "AgentSettings", "MemberSecrets"]
+__all__ = ["Agent", "AgentError", "AgentMetrics", "AgentPool", "AgentSettings", "MemberSecrets"]

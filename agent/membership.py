@@ -10,13 +10,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NoReturn
 
+from agent.metrics import MemberMetrics
 from agent.namespaces import Namespaces
 from agent.properties import Properties
 from agent.settings import STATUS_MANAGER, AgentSettings
 from agent.sources import Source
 from api.kinds import MEMBER_CLUSTER
 from api.members import MemberCluster, MemberClusterStatus
-from hub import Change, Conflict, Hub, HubError, Json, NotFound
+from hub import Change, Conflict, Efforts, Hub, HubError, Json, NotFound
 from planning.members import member_conditions, namespaces, properties
 
 logger = logging.getLogger(__name__)
@@ -29,12 +30,22 @@ class Membership:
     """Watches the MemberCluster of one cluster and reports into it."""
 
     def __init__(
-        self, *, member: str, hub: Hub, cluster: Hub, settings: AgentSettings, cache: Source
+        self,
+        *,
+        member: str,
+        hub: Hub,
+        cluster: Hub,
+        settings: AgentSettings,
+        cache: Source,
+        efforts: Efforts,
+        metrics: MemberMetrics,
     ) -> None:
         self._member = member
         self._hub = hub
         self._cluster = cluster
         self._settings = settings
+        self._efforts = efforts
+        self._metrics = metrics
         self._properties = Properties(cluster, settings=settings)
         self._changed = asyncio.Event()
         self._namespaces = Namespaces(cluster, settings=settings, told=self._changed.set)
@@ -70,7 +81,8 @@ class Membership:
     async def _keep_reporting(self) -> NoReturn:
         while True:
             self._changed.clear()
-            pause = await self._report()
+            with self._efforts.under_way("the heartbeat"):
+                pause = await self._report()
             try:
                 async with asyncio.timeout(pause.total_seconds() if pause else None):
                     await self._changed.wait()
@@ -116,6 +128,7 @@ class Membership:
             limit = self._settings.namespaces_limit
             status = namespaces.reported(status, found, member=member, limit=limit, now=now)
         await self._write(member, status)
+        self._metrics.beat()
 
     async def _leave(self, member: MemberCluster) -> None:
         if not member_conditions.has_left(member):

@@ -8,7 +8,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from prometheus_client import CollectorRegistry
+
 from agent.errors import AgentError
+from agent.metrics import AgentMetrics
 from agent.room import Agent
 from agent.settings import AgentSettings
 from agent.sources import Split
@@ -25,9 +28,17 @@ Connect = Callable[[], Awaitable[Hub]]
 class AgentPool:
     """Runs the agents of any number of members. What goes wrong with one harms no other."""
 
-    def __init__(self, hub: Hub, *, settings: AgentSettings | None = None) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        *,
+        settings: AgentSettings | None = None,
+        metrics: AgentMetrics | None = None,
+    ) -> None:
+        """What becomes of Works is shown in `metrics`; nowhere when left out."""
         self._hub = hub
         self._settings = settings or AgentSettings()
+        self._metrics = metrics or AgentMetrics(CollectorRegistry())
         # One watch each for all agents, however many there are.
         self._works = Split(Cache(hub, WORK), by=lambda key: key[0])
         self._members = Split(Cache(hub, MEMBER_CLUSTER), by=lambda key: key[1])
@@ -59,6 +70,7 @@ class AgentPool:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+            self._metrics.forget(member)
 
     async def _serve(self, member: str, connect: Connect) -> None:
         while True:
@@ -84,5 +96,6 @@ class AgentPool:
                 settings=self._settings,
                 works=self._works.part(names.member_namespace(member)),
                 members=self._members.part(member),
+                metrics=self._metrics,
             )
             await agent.run()

@@ -4,14 +4,17 @@ import asyncio
 import logging
 from typing import Final
 
+from prometheus_client import CollectorRegistry
+
 from agent import definitions
 from agent.membership import Membership
+from agent.metrics import AgentMetrics
 from agent.settings import AgentSettings
 from agent.sources import Source
 from agent.works import Works
 from api import names
 from api.kinds import MEMBER_CLUSTER, WORK
-from hub import Cache, Hub, HubError
+from hub import Cache, Efforts, Hub, HubError
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +40,7 @@ class Agent:
         settings: AgentSettings | None = None,
         works: Source | None = None,
         members: Source | None = None,
+        metrics: AgentMetrics | None = None,
     ) -> None:
         """Prepare an agent.
 
@@ -47,16 +51,21 @@ class Agent:
             settings: how the agent works; the defaults when left out.
             works: the Works of the member's namespace; watched by the agent when left out.
             members: its MemberCluster; watched by the agent when left out.
+            metrics: where it shows what becomes of its Works; nowhere when left out.
         """
-        settings = settings or AgentSettings()
+        self._settings = settings = settings or AgentSettings()
         self._member = member
         self._cluster = cluster
+        self._efforts = Efforts()
+        noted = (metrics or AgentMetrics(CollectorRegistry())).of(member)
         self._membership = Membership(
             member=member,
             hub=hub,
             cluster=cluster,
             settings=settings,
             cache=members or Cache(hub, MEMBER_CLUSTER, fields=f"metadata.name={member}"),
+            efforts=self._efforts,
+            metrics=noted,
         )
         self._works = Works(
             member=member,
@@ -65,6 +74,8 @@ class Agent:
             membership=self._membership,
             settings=settings,
             cache=works or Cache(hub, WORK, namespace=names.member_namespace(member)),
+            efforts=self._efforts,
+            metrics=noted,
         )
 
     async def run(self) -> None:
@@ -96,6 +107,19 @@ class Agent:
         """
         await self._membership.cache.ready()
         await self._works.cache.ready()
+
+    def missing(self) -> list[str]:
+        """Say which API server does not let it follow what it has to follow now, and why."""
+        followed = (
+            ("the MemberCluster on the hub", self._membership.cache.trouble),
+            ("the Works on the hub", self._works.cache.trouble),
+            ("the AppliedWorks on the member", self._works.records.trouble),
+        )
+        return [f"{what}: {trouble}" for what, trouble in followed if trouble]
+
+    def hung(self) -> list[str]:
+        """Name what it began and where nothing has happened for `AgentSettings.hung_after`."""
+        return self._efforts.hung(self._settings.hung_after)
 
     async def _belong(self) -> None:
         await self._membership.cache.ready()

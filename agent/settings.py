@@ -58,3 +58,8 @@ class AgentSettings:
     restart_pause: timedelta = timedelta(seconds=60)
     """How soon an agent in a pool starts again after its member refused it something it cannot
     do without (default 60 s): someone has to grant it first."""
+
+    hung_after: timedelta = timedelta(minutes=10)
+    """How long no request of a Work or of a heartbeat may end before the agent counts as hung
+    (default 10 minutes). A request ends after 30 s at the latest, but a Work may have to wait until
+    some hundred objects of others had their turn at a slow member."""

@@ -5,6 +5,7 @@ contract: placement 8 (availability); design D1, D6
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextvars import Context
 from dataclasses import dataclass
 from functools import partial
 
@@ -95,7 +96,12 @@ class Sightings:
             cache = Cache(self._cluster, place.kind, namespace=place.namespace)
             cache.subscribe(partial(self._on_change, place))
             self._caches[place] = cache
-            self._tasks[place] = asyncio.create_task(cache.run(), name=f"watch {place}")
+            self._tasks[place] = asyncio.create_task(
+                cache.run(),
+                name=f"watch {place}",
+                # It serves others too, so it is no sign of life of the Work that is first.
+                context=Context(),
+            )
 
     def _on_change(self, place: Place, change: Change) -> None:
         spot = Spot(place, change.key[1])

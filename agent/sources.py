@@ -21,6 +21,10 @@ class Source(Protocol):
     async def run(self) -> None:
         """Stay in step until cancelled."""
 
+    @property
+    def trouble(self) -> str:
+        """Why it is out of step with the API server now; empty when it is in step."""
+
     async def ready(self) -> None:
         """Wait until everything is known."""
 
@@ -101,6 +105,11 @@ class Part:
         finally:
             for unsubscribe in self._subscriptions:
                 unsubscribe()
+
+    @property
+    def trouble(self) -> str:
+        """Why it is out of step with the API server now; empty when it is in step."""
+        return self._split.cache.trouble
 
     async def ready(self) -> None:
         """Wait until everything is known."""

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 from agent.membership import Membership
+from agent.metrics import MemberMetrics
 from agent.processing import Processor
 from agent.progress import Progress
 from agent.settings import AgentSettings
@@ -22,7 +23,9 @@ from hub import (
     Cache,
     Change,
     Controller,
+    Efforts,
     Hub,
+    HubError,
     Json,
     Key,
     NotFound,
@@ -46,11 +49,14 @@ class Works:
         membership: Membership,
         settings: AgentSettings,
         cache: Source,
+        efforts: Efforts,
+        metrics: MemberMetrics,
     ) -> None:
         self._namespace = names.member_namespace(member)
         self._hub = hub
         self._membership = membership
         self._settings = settings
+        self._metrics = metrics
         self._progress: dict[str, Progress] = {}
         self.sightings = Sightings(cluster, told=self._on_sighting)
         self._processor = Processor(
@@ -59,7 +65,10 @@ class Works:
         self.cache = cache
         self.records = Cache(cluster, APPLIED_WORK)
         self.controller = Controller(
-            f"works of {member}", self._reconcile, workers=settings.works_at_once
+            f"works of {member}",
+            self._reconcile,
+            workers=settings.works_at_once,
+            around=lambda key: efforts.under_way(f"Work {key[1]}"),
         )
         self.cache.subscribe(self._on_change)
         self.records.subscribe(self._on_record)
@@ -135,8 +144,15 @@ class Works:
         except NotFound:
             # Gone already, and so nothing may be applied that nobody would remove.
             return None
-        progress = await self._processor.process(work)
+        began = monotonic()
+        try:
+            progress = await self._processor.process(work)
+        except HubError:
+            self._metrics.interrupted()
+            raise
         if progress is not None:
+            taken = timedelta(seconds=monotonic() - began)
+            self._metrics.processed(progress.outcomes, taken=taken)
             progress.follow(before)
             self._progress[work.metadata.name] = progress
             # What was seen while objects were being applied came before there was a progress.

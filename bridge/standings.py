@@ -1,4 +1,4 @@
-"""Where runs are now, in numbers: how many in each phase, and which gates wait for how long."""
+"""Where runs are now, in numbers: how many in each phase, which failed, which gates wait."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from prometheus_client import Metric
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from api.kinds import ScopeName
 from api.runs import UpdateRun
 from hub import Key
 from planning.runs import phases, run_metrics
@@ -20,6 +21,8 @@ from planning.runs.run_metrics import WaitingGate
 class _Standing:
     phase: Phase
     gates: list[WaitingGate]
+    placement: str
+    uid: str
 
 
 class Standings(Collector):
@@ -30,7 +33,12 @@ class Standings(Collector):
 
     def note(self, key: Key, run: UpdateRun) -> None:
         """Take over what the hub says of a run now."""
-        self._standings[key] = _Standing(phases.phase(run.status), run_metrics.waiting_gates(run))
+        self._standings[key] = _Standing(
+            phase=phases.phase(run.status),
+            gates=run_metrics.waiting_gates(run),
+            placement=run.spec.placement_name,
+            uid=run.metadata.uid,
+        )
 
     def forget(self, key: Key) -> None:
         """A run is gone."""
@@ -38,7 +46,7 @@ class Standings(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Each phase has a series, also without a run; gates have one while they wait."""
-        return [self._phases(), self._active(), self._gates()]
+        return [self._phases(), self._active(), self._failures(), self._gates()]
 
     def _phases(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
@@ -61,6 +69,23 @@ class Standings(Collector):
                 family.add_metric((*key, standing.phase), 1)
         return family
 
+    def _failures(self) -> CounterMetricFamily:
+        # What has failed is read off the hub: a run that failed while no bridge was there counts
+        # as well. Nobody looks for runs that succeed one by one, so they have no series here.
+        family = CounterMetricFamily(
+            "fleetgate_run_failures",
+            "1 for each update run on the hub that failed, until it is deleted; the uid tells it "
+            "from a later run of the same name",
+            labels=("scope", "namespace", "placement", "run", "uid"),
+        )
+        for key in sorted(self._standings):
+            standing = self._standings[key]
+            if standing.phase is Phase.FAILED:
+                namespace, name = key
+                labels = (_scope(namespace), namespace, standing.placement, name, standing.uid)
+                family.add_metric(labels, 1)
+        return family
+
     def _gates(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
             "fleetgate_gates_waiting_seconds",
@@ -74,3 +99,8 @@ class Standings(Collector):
                 waited = max((now - gate.since).total_seconds(), 0)
                 family.add_metric((*key, gate.stage, gate.side), waited)
         return family
+
+
+def _scope(namespace: str) -> str:
+    scope = ScopeName.NAMESPACED if namespace else ScopeName.CLUSTER
+    return scope.name.lower()

@@ -22,7 +22,10 @@ _COPIES: Final = {
         "deploy/observability/alerts.yaml",
         "deploy/observability/*.json",
     ),
-    f"{_MEMBER_SIDE}/files": ("deploy/rbac/member-agent-on-member.yaml",),
+    f"{_MEMBER_SIDE}/files": (
+        "deploy/rbac/member-agent-on-member.yaml",
+        "deploy/observability/agent-alerts.yaml",
+    ),
 }
 """What each folder holds copies of; of the roles, the hub side has all but `member-…`."""
 _VERSIONS: Final = {

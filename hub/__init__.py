@@ -34,7 +34,7 @@ from hub.queue import WorkQueue
 from hub.shared import SharedCaches
 from hub.store import Change
 from hub.term import Term
-from hub.vitals import BOUNDS
+from hub.vitals import BOUNDS, Efforts
 from hub.watching import WatchEvent
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "Change",
     "Conflict",
     "Controller",
+    "Efforts",
     "Election",
     "Fenced",
     "Forbidden",

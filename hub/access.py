@@ -1,7 +1,8 @@
 """What a client has to know to reach an API server, wherever it was found."""
 
+import hashlib
 import ssl
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,25 @@ from hub.impersonation import Headers
 
 Pem = Path | bytes
 """A certificate or a key: a file, or what would be in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that something is about to be read from, as it was then."""
+
+    path: Path
+    state: tuple[int, int, int] | None
+    """When it was written, which file it is, how long it is; None where there is none."""
+
+    @classmethod
+    def of(cls, path: Path) -> "Source":
+        """Look at a file; before it is read, so that a change in between is seen later."""
+        try:
+            # Follows links, as a mounted Secret is changed by changing where a link leads.
+            found = path.stat()
+        except OSError:
+            return cls(path, None)
+        return cls(path, (found.st_mtime_ns, found.st_ino, found.st_size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +51,19 @@ class Access:
     """What to send as Authorization, asked before each request."""
     impersonation: Headers = ()
     """Headers that make the requests those of somebody else."""
+    fingerprint: str = ""
+    """Of what TLS was made of: another one needs new connections."""
+    sources: tuple[Source, ...] = ()
+    """Files that all of this was read from; when one changes, it is read again."""
+    again: "Callable[[], Awaitable[Access]] | None" = None
+    """Reads the same files again, for the same context. None for what no file can change. Raises
+    BadConfiguration."""
+
+
+def fingerprint(*pems: Pem | None, verify: bool) -> str:
+    """Return what tells certificates and a key from others. Raises OSError."""
+    read = (each.read_bytes() if isinstance(each, Path) else each or b"" for each in pems)
+    return " ".join([*(hashlib.sha256(each).hexdigest() for each in read), str(verify)])
 
 
 def tls(

@@ -140,6 +140,11 @@ class Cache:
         """The resource version up to which it has come; -1 before the first list is in."""
         return int(self._store.version) if self._ready.is_set() else -1
 
+    @property
+    def trouble(self) -> str:
+        """Why it is out of step with the API server now; empty when it is in step."""
+        return self._complaint or ("" if self._ready.is_set() else "nothing is listed yet")
+
     async def ready(self) -> None:
         """Wait until the first list is in."""
         await self._ready.wait()

@@ -31,7 +31,7 @@ class Controller:
         *,
         around: Callable[[Key], AbstractContextManager[None]] | None = None,
     ) -> None:
-        """`around` is entered for each look at a key, as to name it in the log."""
+        """`around` is entered for each look at a key, as to name it in the log or to time it."""
         self.name = name
         self.queue: WorkQueue[Key] = WorkQueue()
         self._around = around

@@ -1,10 +1,9 @@
-"""What is sent as Authorization; tokens may change while the program runs."""
+"""What is sent as Authorization. Programs that give out tokens are asked again in time."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from pathlib import Path
 from time import monotonic
 
 logger = logging.getLogger(__name__)
@@ -30,11 +29,6 @@ def fixed(value: str) -> Authorization:
     return always
 
 
-def read_token(file: Path) -> str:
-    """Bearer token in a file, without the line end that editors leave there."""
-    return file.read_text().strip()
-
-
 class Renewal:
     """Gives each request a token that is not older than `RENEW_AFTER`.
 
@@ -57,12 +51,3 @@ class Renewal:
                 except (OSError, ValueError) as error:
                     logger.warning("the token could not be renewed, the old one stays: %s", error)
             return self._current
-
-
-def from_file(file: Path) -> Renewal:
-    """Read the token again from time to time from a file that someone else keeps fresh."""
-
-    async def source() -> str:
-        return f"Bearer {read_token(file)}"
-
-    return Renewal(f"Bearer {read_token(file)}", source)

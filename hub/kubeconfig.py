@@ -2,13 +2,15 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from hub import impersonation, plain_user, pod
-from hub.access import Access
+from hub.access import Access, Source
 from hub.errors import BadConfiguration
 from hub.plain_user import Entry
 
@@ -21,6 +23,7 @@ class Files:
     def __init__(self, paths: str) -> None:
         self.paths = paths
         files = [Path(part).expanduser() for part in paths.split(os.pathsep) if part]
+        self.sources = tuple(Source.of(file) for file in files)
         self._documents = [(_read(file), file.parent) for file in files if file.exists()]
         if not self._documents:
             raise BadConfiguration(
@@ -88,29 +91,51 @@ async def load(
     the service account when running in a pod; `~/.kube/config`. Raises BadConfiguration.
     """
     if pod.is_used(path, context, environment):
-        from hub import official
-
-        return official.of_pod()
+        return await _of_pod()
     paths = str(path) if path else environment.get("KUBECONFIG", "")
-    return await _from_files(Files(paths or HOME_KUBECONFIG), context)
+    files = Files(paths or HOME_KUBECONFIG)
+    # Settled once: whoever chooses another current context means what is typed from then on.
+    return await _from_files(files, files.context(context))
 
 
-async def _from_files(files: Files, context: str | None) -> Access:
-    context = files.context(context)
-    cluster, user = files.cluster(context), files.user(context)
-    if plain_user.is_plain(user):
-        try:
-            return plain_user.access(cluster, user)
-        except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise BadConfiguration(f"kubeconfig {files.paths} cannot be used: {error}") from error
+async def _of_pod() -> Access:
     from hub import official
 
-    return await official.with_plugin(
+    return replace(official.of_pod(), again=_of_pod)
+
+
+async def _from_files(files: Files, context: str) -> Access:
+    access = await _of_context(files, context)
+    return replace(
+        access,
+        sources=files.sources + access.sources,
+        again=partial(_once_more, files.paths, context),
+    )
+
+
+async def _once_more(paths: str, context: str) -> Access:
+    files = Files(paths)
+    return await _from_files(files, files.context(context))
+
+
+async def _of_context(files: Files, context: str) -> Access:
+    cluster, user = files.cluster(context), files.user(context)
+    try:
+        if plain_user.is_plain(user):
+            return plain_user.access(cluster, user)
+        authority = cluster.pem("certificate-authority")
+        sources = (Source.of(authority),) if isinstance(authority, Path) else ()
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise BadConfiguration(f"kubeconfig {files.paths} cannot be used: {error}") from error
+    from hub import official
+
+    access = await official.with_plugin(
         files.paths,
         context,
         plugin=(user.content.get("exec") or {}).get("command", ""),
         impersonation=impersonation.headers(user.content),
     )
+    return replace(access, sources=sources)
 
 
 def _read(file: Path) -> dict[str, Any]:

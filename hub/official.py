@@ -5,13 +5,15 @@ names, and reads the service account of a pod. Loading it takes longer than most
 do (docs/decisions/0030), so that only what needs it imports this module.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kubernetes.aio import config
 from kubernetes.aio.client import Configuration
+from kubernetes.aio.config.incluster_config import SERVICE_CERT_FILENAME
 
-from hub.access import Access, tls
+from hub.access import Access, Source, fingerprint, tls
 from hub.credentials import Authorization, Renewal, fixed
 from hub.errors import BadConfiguration
 from hub.impersonation import Headers
@@ -23,6 +25,7 @@ def of_pod() -> Access:
     Raises BadConfiguration.
     """
     configuration = Configuration()
+    sources = (Source.of(Path(SERVICE_CERT_FILENAME)),)
     try:
         config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]
     except (config.ConfigException, OSError) as error:
@@ -35,7 +38,7 @@ def of_pod() -> Access:
         # Reads the file again by itself, once a minute.
         return await configuration.get_api_key_with_prefix("BearerToken") or ""
 
-    return _access(configuration, authorization)
+    return replace(_access(configuration, authorization), sources=sources)
 
 
 async def with_plugin(
@@ -82,13 +85,16 @@ def _access(
     configuration: Configuration, authorization: Authorization, impersonation: Headers = ()
 ) -> Access:
     host = configuration.host
+    authority = _path(configuration.ssl_ca_cert)
+    certificate, key = _path(configuration.cert_file), _path(configuration.key_file)
     return Access(
         host=host,
+        fingerprint=fingerprint(authority, certificate, key, verify=configuration.verify_ssl),
         tls=tls(
             host,
-            authority=_path(configuration.ssl_ca_cert),
-            certificate=_path(configuration.cert_file),
-            key=_path(configuration.key_file),
+            authority=authority,
+            certificate=certificate,
+            key=key,
             verify=configuration.verify_ssl,
         ),
         server_name=configuration.tls_server_name,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hub.access import Access, Pem, tls
-from hub.credentials import Authorization, fixed, from_file, nobody
+from hub.access import Access, Pem, Source, fingerprint, tls
+from hub.credentials import Authorization, fixed, nobody
 from hub.impersonation import headers
 
 PROGRAMS = ("exec", "auth-provider")
@@ -52,17 +52,22 @@ def access(cluster: Entry, user: Entry) -> Access:
     host = server.rstrip("/")
     # Over plain HTTP certificates are of no use, and their files need not be there.
     secure = host.startswith("https")
+    authority = cluster.pem("certificate-authority") if secure else None
+    certificate = user.pem("client-certificate") if secure else None
+    key = user.pem("client-key") if secure else None
+    verify = not cluster.content.get("insecure-skip-tls-verify")
+    files = (authority, certificate, key, _token_file(user))
     return Access(
         host=host,
+        sources=tuple(Source.of(each) for each in files if isinstance(each, Path)),
+        fingerprint=fingerprint(authority, certificate, key, verify=verify),
         tls=tls(
             host,
-            authority=cluster.pem("certificate-authority"),
-            certificate=user.pem("client-certificate"),
-            key=user.pem("client-key"),
-            verify=not cluster.content.get("insecure-skip-tls-verify"),
-        )
-        if secure
-        else None,
+            authority=authority,
+            certificate=certificate,
+            key=key,
+            verify=verify,
+        ),
         server_name=cluster.content.get("tls-server-name"),
         proxy=cluster.content.get("proxy-url"),
         authorization=_authorization(user),
@@ -74,9 +79,17 @@ def _authorization(user: Entry) -> Authorization:
     content = user.content
     if token := content.get("token"):
         return fixed(f"Bearer {token}")
-    if file := content.get("tokenFile"):
-        return from_file(user.folder / file)
+    if file := _token_file(user):
+        # Without the line end that editors leave there.
+        return fixed(f"Bearer {file.read_text().strip()}")
     if "username" in content and "password" in content:
         pair = f"{content['username']}:{content['password']}"
         return fixed(f"Basic {b64encode(pair.encode()).decode()}")
     return nobody
+
+
+def _token_file(user: Entry) -> Path | None:
+    """File with the token, unless the token itself is there."""
+    if user.content.get("token") or not user.content.get("tokenFile"):
+        return None
+    return user.folder / str(user.content["tokenFile"])

@@ -12,10 +12,11 @@ from urllib.parse import urlencode
 import aiohttp
 from multidict import CIMultiDict
 
-from hub import failures
+from hub import failures, vitals
 from hub.access import Access
 from hub.connections import Connections
 from hub.errors import HubError
+from hub.following import Following
 from hub.limits import Limits
 from hub.objects import Json
 from hub.proxies import proxy_for
@@ -30,10 +31,10 @@ class Transport:
     """Sends requests over one pool of kept-alive connections. It never retries by itself."""
 
     def __init__(self, access: Access, *, limits: Limits, user_agent: str) -> None:
-        self._access = access
-        self._proxy = access.proxy or proxy_for(access.host)
+        self._following = Following(access)
+        self._proxy = proxy_for(access.host)
         self._session = aiohttp.ClientSession(
-            connector=Connections(limit=limits.connections, ssl=access.tls or True),
+            connector=Connections(limit=limits.connections),
             # It would read ~/.netrc for each request, and fail when that has a default entry.
             trust_env=False,
             read_bufsize=LONGEST_LINE,
@@ -50,8 +51,11 @@ class Transport:
 
     async def send(self, request: Request) -> Json:
         """Answer of one request, parsed. Raises what `hub.errors` draws."""
-        async with self._exchange(request, self._limit()) as response:
-            return failures.parse(await response.read(), asked=str(request), url=self.url)
+        try:
+            async with self._exchange(request, self._limit()) as response:
+                return failures.parse(await response.read(), asked=str(request), url=self.url)
+        finally:
+            vitals.go_on()
 
     async def date(self, request: Request) -> datetime:
         """When the API server answered, by its own clock: whole seconds, cut off.
@@ -101,29 +105,32 @@ class Transport:
                 response.release()
 
     async def _open(self, request: Request, limit: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
+        access = await self._following.current()
         url = self.url + request.path
         if request.query:
             url += "?" + urlencode(request.query)
         return await self._session.request(
             request.method,
             url,
-            headers=await self._headers(request),
+            headers=await self._headers(request, access),
             data=None if request.body is None else json.dumps(request.body),
             timeout=limit,
-            proxy=self._proxy,
-            server_hostname=self._access.server_name,
+            # A connection is used again only with the TLS that it was made with.
+            ssl=access.tls or True,
+            proxy=access.proxy or self._proxy,
+            server_hostname=access.server_name,
         )
 
-    async def _headers(self, request: Request) -> CIMultiDict[str]:
+    async def _headers(self, request: Request, access: Access) -> CIMultiDict[str]:
         headers = CIMultiDict(
             [
                 ("Accept", request.accept),
                 ("Content-Type", request.content_type),
                 ("User-Agent", self._user_agent),
-                *self._access.impersonation,
+                *access.impersonation,
             ]
         )
-        if authorization := await self._access.authorization():
+        if authorization := await access.authorization():
             headers["Authorization"] = authorization
         return headers
 

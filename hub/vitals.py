@@ -1,4 +1,4 @@
-"""What a client sees of its API server: how long it takes to answer, and which watches live.
+"""What a client sees of its API server: how quick it is, which watches live, which work hangs.
 
 Plain counts, for whoever shows them.
 """
@@ -7,7 +7,9 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import timedelta
 from time import monotonic
 from typing import Final
 
@@ -66,7 +68,7 @@ class Timing:
 
 @dataclass(slots=True)
 class Pulse:
-    """Signs of life of one watch."""
+    """Signs of life of one watch, or of one piece of work."""
 
     heard_at: float = field(default_factory=monotonic)
 
@@ -87,6 +89,8 @@ class Watches:
     def followed(self, plural: str) -> Iterator[Pulse]:
         """Count a watch for the time of a `with`."""
         pulse = Pulse()
+        # Shown from the start: a counter that begins with its first restart shows no increase.
+        self.restarts[plural] += 0
         pulses = self._pulses.setdefault(plural, [])
         pulses.append(pulse)
         try:
@@ -107,3 +111,42 @@ class Watches:
     def running(self) -> Mapping[str, int]:
         """How many there are, by kind."""
         return {plural: len(pulses) for plural, pulses in self._pulses.items()}
+
+
+_EFFORT: ContextVar[Pulse | None] = ContextVar("_EFFORT", default=None)
+"""The piece of work that a task is about; tasks that it starts are about the same one."""
+
+
+class Efforts:
+    """Pieces of work under way, each with when an API server last let it go on.
+
+    A request ends in time, whether it is answered or not. So a piece of work in which none has
+    ended for long waits for something that will not happen.
+    """
+
+    def __init__(self) -> None:
+        self._under_way: list[tuple[str, Pulse]] = []
+
+    @contextmanager
+    def under_way(self, name: str) -> Iterator[None]:
+        """Count a piece of work for the time of a `with`."""
+        effort = name, Pulse()
+        self._under_way.append(effort)
+        before = _EFFORT.set(effort[1])
+        try:
+            yield
+        finally:
+            _EFFORT.reset(before)
+            # By identity: two that began at the same moment are equal.
+            self._under_way[:] = [each for each in self._under_way if each is not effort]
+
+    def hung(self, after: timedelta) -> list[str]:
+        """Names of those in which nothing has happened for so long, sorted."""
+        latest = monotonic() - after.total_seconds()
+        return sorted(name for name, pulse in self._under_way if pulse.heard_at <= latest)
+
+
+def go_on() -> None:
+    """Note that a request of the piece of work that this task is about has ended."""
+    if (effort := _EFFORT.get()) is not None:
+        effort.beat()

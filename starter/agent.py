@@ -9,10 +9,22 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import click
+from prometheus_client import CollectorRegistry
 
-from agent import Agent, AgentError, AgentSettings
-from hub import BadConfiguration, Hub
-from telemetry import LogFormat, configure_logging
+from agent import Agent, AgentError, AgentMetrics, AgentSettings
+from hub import BOUNDS, BadConfiguration, Hub
+from telemetry import (
+    HUB_OF_AGENT,
+    MEMBER_OF_AGENT,
+    AddressError,
+    Health,
+    LogFormat,
+    configure_logging,
+    process_registry,
+    register_client,
+    register_readiness,
+    serve_health,
+)
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _EXAMPLE = """\b
@@ -37,8 +49,20 @@ Example:
     is_flag=True,
     help="Report the member's namespaces: a ResourcePlacement then goes only where its own is.",
 )
+@click.option(
+    "--metrics-address",
+    envvar="FLEETGATE_METRICS_ADDRESS",
+    metavar="HOST:PORT",
+    default="",
+    help="Where to serve /healthz, /readyz and /metrics  "
+    "[FLEETGATE_METRICS_ADDRESS; default: nowhere, as several agents may share a machine].",
+)
 def agent(
-    member: str, hub_kubeconfig: Path, member_kubeconfig: Path | None, collect_namespaces: bool
+    member: str,
+    hub_kubeconfig: Path,
+    member_kubeconfig: Path | None,
+    collect_namespaces: bool,
+    metrics_address: str,
 ) -> None:
     """Apply to one member cluster what the hub has for it, and report back.
 
@@ -49,23 +73,56 @@ def agent(
     configure_logging(LogFormat.TEXT if sys.stderr.isatty() else LogFormat.JSON)
     settings = AgentSettings(collect_namespaces=collect_namespaces)
     try:
-        asyncio.run(serve(member, hub_kubeconfig, member_kubeconfig, settings))
-    except (AgentError, BadConfiguration) as error:
+        asyncio.run(
+            serve(member, hub_kubeconfig, member_kubeconfig, settings, address=metrics_address)
+        )
+    except (AddressError, AgentError, BadConfiguration) as error:
         raise click.ClickException(str(error)) from error
 
 
 async def serve(
-    member: str, hub_kubeconfig: Path, member_kubeconfig: Path | None, settings: AgentSettings
+    member: str,
+    hub_kubeconfig: Path,
+    member_kubeconfig: Path | None,
+    settings: AgentSettings,
+    *,
+    address: str = "",
 ) -> None:
-    """Run one agent until a signal asks it to stop."""
+    """Run one agent until a signal asks it to stop; with an address, show there how it is.
+
+    Raises AddressError, AgentError or BadConfiguration.
+    """
+    registry = process_registry()
     async with _clients(hub_kubeconfig, member_kubeconfig) as (hub, cluster):
-        served = Agent(member=member, hub=hub, cluster=cluster, settings=settings)
-        running = asyncio.create_task(served.run())
-        _stop_on_signals(running)
-        try:
-            await running
-        except asyncio.CancelledError:
-            logging.getLogger(__name__).info("agent of member %s has stopped", member)
+        served = Agent(
+            member=member,
+            hub=hub,
+            cluster=cluster,
+            settings=settings,
+            metrics=AgentMetrics(registry),
+        )
+        register_client(registry, hub, bounds=BOUNDS, server=HUB_OF_AGENT)
+        register_client(registry, cluster, bounds=BOUNDS, server=MEMBER_OF_AGENT)
+        async with _shown(served, address, registry):
+            running = asyncio.create_task(served.run())
+            _stop_on_signals(running)
+            try:
+                await running
+            except asyncio.CancelledError:
+                logging.getLogger(__name__).info("agent of member %s has stopped", member)
+
+
+@asynccontextmanager
+async def _shown(served: Agent, address: str, registry: CollectorRegistry) -> AsyncIterator[None]:
+    health = Health(hung=served.hung, missing=served.missing)
+    # What it cannot follow yet is missing from the start.
+    health.ready = True
+    register_readiness(registry, health, name="fleetgate_agent_ready")
+    if not address:
+        yield
+        return
+    async with serve_health(address, health, registry):
+        yield
 
 
 @asynccontextmanager

@@ -5,6 +5,9 @@ Knows nothing of hubs, runs or workflows, and imports no other room.
 
 from telemetry.health import AddressError, Health, register_readiness, serve_health
 from telemetry.hub_metrics import (
+    HUB_OF_AGENT,
+    MEMBER_OF_AGENT,
+    register_client,
     register_hub_answers,
     register_hub_requests,
     register_hub_watches,
@@ -17,6 +20,8 @@ from telemetry.temporal_metrics import TemporalMetrics
 from telemetry.tracing import Tracer, Tracing, TracingError, start_tracing
 
 __all__ = [
+    "HUB_OF_AGENT",
+    "MEMBER_OF_AGENT",
     "AddressError",
     "Health",
     "LeadershipMetrics",
@@ -29,6 +34,7 @@ __all__ = [
     "log_about",
     "logged_about",
     "process_registry",
+    "register_client",
     "register_hub_answers",
     "register_hub_requests",
     "register_hub_watches",

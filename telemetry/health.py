@@ -1,6 +1,6 @@
 """Whether the process lives, whether it is ready and what it measures, over HTTP."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from aiohttp import web
@@ -16,21 +16,42 @@ class AddressError(ValueError):
 
 
 class Health:
-    """What the process says of itself."""
+    """What the process says of itself.
 
-    def __init__(self) -> None:
+    That its event loop turns need not be said: nobody answers while it stands still.
+    """
+
+    def __init__(
+        self,
+        *,
+        hung: Callable[[], Sequence[str]] = tuple,
+        missing: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        """Prepare what is said.
+
+        Args:
+            hung: names the pieces of work in which nothing happens any more, so that only a
+                restart helps.
+            missing: names what it needs and cannot reach now, though it was ready before.
+        """
+        self.hung = hung
+        self.missing = missing
         self.ready = False
         """It polls for work, and its watches are in step or it stands by."""
         self.standings: dict[str, str] = {}
         """What each part that processes take turns at does here: `leads`, or for whom it waits."""
 
+    def is_ready(self) -> bool:
+        """Whether it works, and reaches all that it needs."""
+        return self.ready and not self.missing()
 
-def register_readiness(registry: CollectorRegistry, health: Health) -> None:
+
+def register_readiness(
+    registry: CollectorRegistry, health: Health, *, name: str = "fleetgate_ready"
+) -> None:
     """Show among the metrics what `/readyz` answers."""
-    ready = Gauge(
-        "fleetgate_ready", "Whether the process is ready (1) or not (0)", registry=registry
-    )
-    ready.set_function(lambda: float(health.ready))
+    ready = Gauge(name, "Whether the process is ready (1) or not (0)", registry=registry)
+    ready.set_function(lambda: float(health.is_ready()))
 
 
 @asynccontextmanager
@@ -65,12 +86,15 @@ async def _listen(site: web.TCPSite, address: str) -> None:
 
 def _application(health: Health, registry: CollectorRegistry | None) -> web.Application:
     async def healthz(_: web.Request) -> web.Response:
+        if hung := health.hung():
+            return web.Response(text="".join(f"hung: {each}\n" for each in hung), status=503)
         return web.Response(text="ok\n")
 
     async def readyz(_: web.Request) -> web.Response:
-        if health.ready:
+        if health.is_ready():
             return web.Response(text=_told("ready", health))
-        return web.Response(text=_told("not ready yet", health), status=503)
+        readiness = "not ready" if health.ready else "not ready yet"
+        return web.Response(text=_told(readiness, health), status=503)
 
     application = web.Application()
     application.add_routes([web.get("/healthz", healthz), web.get("/readyz", readyz)])
@@ -81,7 +105,7 @@ def _application(health: Health, registry: CollectorRegistry | None) -> web.Appl
 
 def _told(readiness: str, health: Health) -> str:
     standings = [f"{part} {standing}" for part, standing in sorted(health.standings.items())]
-    return "".join(f"{line}\n" for line in (readiness, *standings))
+    return "".join(f"{line}\n" for line in (readiness, *health.missing(), *standings))
 
 
 def _metrics_of(registry: CollectorRegistry) -> Handler:

@@ -10,7 +10,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry
 from temporalio.client import Client, Interceptor
 
-from agent import AgentPool, AgentSettings, MemberSecrets
+from agent import AgentMetrics, AgentPool, AgentSettings, MemberSecrets
 from bridge import Bridge, BridgeSettings
 from hub import Hub, SharedCaches, Term, own_namespace
 from placement.room import Placement
@@ -36,17 +36,18 @@ async def parts_of(settings: Settings, around: Surroundings, stack: AsyncExitSta
     parts: list[Part] = []
     if settings.run & {Role.ENGINE, Role.BRIDGE}:
         measured = TemporalMetrics(around.registry)
-        client = await temporal.reach(settings, measured, _traced(settings, stack))
-        caches = SharedCaches(around.hub)
+        connection = await temporal.reach(settings, measured, _traced(settings, stack))
+        client, caches = connection.client, SharedCaches(around.hub)
         if Role.ENGINE in settings.run:
-            await stack.enter_async_context(temporal.engine(client, around.hub, caches, settings))
+            engine = temporal.engine(client, around.hub, caches, settings)
+            connection.serve(await stack.enter_async_context(engine))
         if Role.BRIDGE in settings.run:
             parts.append(led(Role.BRIDGE, _bridge(client, caches, settings)))
-        parts.append(_Measuring(measured))
+        parts += [connection, _Measuring(measured)]
     if Role.PLACEMENT in settings.run and settings.placement is PlacementKind.BUILTIN:
         parts.append(led(Role.PLACEMENT, _placement(settings)))
     if Role.AGENTS in settings.run:
-        parts += await _agents(settings, led)
+        parts += await _agents(settings, led, AgentMetrics(around.registry))
     return parts
 
 
@@ -97,7 +98,9 @@ def _placement(settings: Settings) -> Make:
     return make
 
 
-async def _agents(settings: Settings, led: Callable[..., LedPart]) -> list[Part]:
+async def _agents(
+    settings: Settings, led: Callable[..., LedPart], metrics: AgentMetrics
+) -> list[Part]:
     """Agents of the members that are named, and of those that have Secrets.
 
     Processes that name the same members take turns, and so do those that follow the same Secrets.
@@ -109,9 +112,9 @@ async def _agents(settings: Settings, led: Callable[..., LedPart]) -> list[Part]
             await (await Hub.connect(path, manager=MANAGER)).close()
         named = ",".join(sorted(settings.members))
         digest = hashlib.sha256(named.encode()).hexdigest()[:8]
-        parts.append(led(Role.AGENTS, partial(_NamedAgents, settings), of=digest))
+        parts.append(led(Role.AGENTS, partial(_NamedAgents, settings, metrics), of=digest))
     if settings.member_secrets:
-        make = partial(_SecretAgents, settings)
+        make = partial(_SecretAgents, settings, metrics)
         parts.append(led(Role.AGENTS, make, namespace=settings.member_secrets))
     return parts
 
@@ -119,9 +122,11 @@ async def _agents(settings: Settings, led: Callable[..., LedPart]) -> list[Part]
 class _NamedAgents:
     """Agents of the members that the settings name."""
 
-    def __init__(self, settings: Settings, _: Term, hub: Hub, __: CollectorRegistry) -> None:
+    def __init__(
+        self, settings: Settings, metrics: AgentMetrics, _: Term, hub: Hub, __: CollectorRegistry
+    ) -> None:
         self._members = settings.members
-        self._pool = _pool(settings, hub)
+        self._pool = _pool(settings, hub, metrics)
 
     async def run(self) -> None:
         for name, path in self._members.items():
@@ -135,8 +140,10 @@ class _NamedAgents:
 class _SecretAgents:
     """Agents of the members whose kubeconfigs are in Secrets."""
 
-    def __init__(self, settings: Settings, _: Term, hub: Hub, __: CollectorRegistry) -> None:
-        self._pool = _pool(settings, hub)
+    def __init__(
+        self, settings: Settings, metrics: AgentMetrics, _: Term, hub: Hub, __: CollectorRegistry
+    ) -> None:
+        self._pool = _pool(settings, hub, metrics)
         self._secrets = MemberSecrets(hub, self._pool, namespace=settings.member_secrets)
 
     async def run(self) -> None:
@@ -146,8 +153,9 @@ class _SecretAgents:
         await asyncio.gather(self._pool.ready(), self._secrets.ready())
 
 
-def _pool(settings: Settings, hub: Hub) -> AgentPool:
-    return AgentPool(hub, settings=AgentSettings(collect_namespaces=settings.collect_namespaces))
+def _pool(settings: Settings, hub: Hub, metrics: AgentMetrics) -> AgentPool:
+    agents = AgentSettings(collect_namespaces=settings.collect_namespaces)
+    return AgentPool(hub, settings=agents, metrics=metrics)
 
 
 class _Measuring:

@@ -16,8 +16,9 @@ from activities.log_fields import LogFields
 from activities.registry import all_activities
 from hub import Hub, SharedCaches
 from telemetry import TemporalMetrics, temporal_runtime
+from wiring.connection import Connection
 from wiring.settings import PlacementKind, Settings, Upgrade
-from workflows import encryption
+from workflows import connecting, encryption
 from workflows.connecting import UnreachableError
 from workflows.plugin import connect_to_namespace
 
@@ -39,7 +40,7 @@ RECONNECT: Final = 1.0
 
 async def reach(
     settings: Settings, measured: TemporalMetrics, interceptors: Sequence[Interceptor]
-) -> Client:
+) -> Connection:
     """Connect to Temporal, waiting for it and its namespace as long as it takes.
 
     Raises UnusableSettingsError for what waiting cannot mend.
@@ -49,17 +50,21 @@ async def reach(
     if settings.payload_keys:
         environ[encryption.VARIABLE] = str(settings.payload_keys)
     while True:
+        # Before the client reads the same: what changes in between is then found to be new.
+        config, keys = connecting.read(environ), encryption.keys_of(environ)
         try:
-            return await connect_to_namespace(environ, runtime=runtime, interceptors=interceptors)
+            client = await connect_to_namespace(environ, runtime=runtime, interceptors=interceptors)
         except UnreachableError as error:
             logger.warning("Temporal does not answer, trying again: %s", error)
             await asyncio.sleep(RECONNECT)
+        else:
+            return Connection(client, environ=environ, config=config, keys=keys)
 
 
 @asynccontextmanager
 async def engine(
     client: Client, hub: Hub, caches: SharedCaches, settings: Settings
-) -> AsyncIterator[None]:
+) -> AsyncIterator[Worker]:
     """Poll Temporal for workflows and activities while the context is open."""
     worker = Worker(
         client,
@@ -78,7 +83,7 @@ async def engine(
         deployment_config=versioning(settings),
     )
     async with worker:
-        yield
+        yield worker
 
 
 def versioning(settings: Settings) -> WorkerDeploymentConfig | None:

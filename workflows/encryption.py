@@ -97,6 +97,10 @@ class PayloadCipher(PayloadCodec):
     """Encrypts what goes to Temporal, and decrypts what comes from it."""
 
     def __init__(self, keys: Keys) -> None:
+        self.use(keys)
+
+    def use(self, keys: Keys) -> None:
+        """Encrypt with the first of these from now on, and decrypt with any of them."""
         self._ciphers = {name: AESGCM(key) for name, key in keys.by_id.items()}
         self._current = next(iter(self._ciphers))
 

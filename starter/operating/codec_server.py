@@ -3,7 +3,7 @@
 import hmac
 import ipaddress
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,8 @@ MOST_BYTES: Final = 16 * 1024**2
 """Of a request: a page of history, of which each payload may have 2 MB."""
 _ALLOWED_HEADERS: Final = "authorization, content-type, x-namespace"
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Read = Callable[[], tuple[Keys, str]]
+"""Reads the keys and the token, which is empty without a file. Raises Failure, OSError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +79,20 @@ def codec_server(
     the glasses at the top, or as `temporal --codec-endpoint`.
     """
     host, port = _address(listen)
-    token = _read(token_file) if token_file else ""
-    if not token and not _is_loopback(host):
+
+    def read() -> tuple[Keys, str]:
+        with temporal.wrong_settings_explained():
+            return Keys.read(payload_keys), _read(token_file) if token_file else ""
+
+    if not token_file and not _is_loopback(host):
         raise Failure(
             f"without a token the codec server answers this machine only, not {listen}",
             advice="add --token-file, or let a proxy next to it sign people in and listen on "
             "127.0.0.1",
             exit_code=ExitCode.USAGE,
         )
-    with temporal.wrong_settings_explained():
-        keys = Keys.read(payload_keys)
-    application = made(keys, Access(origins, token))
+    keys, token = read()
+    application = made(keys, Access(origins, token), read=read)
     click.echo(f"answering on http://{listen}: /encode and /decode", err=True)
     try:
         web.run_app(application, host=host, port=port, print=None, access_log=None)
@@ -98,24 +103,55 @@ def codec_server(
         ) from error
 
 
-def made(keys: Keys, access: Access) -> web.Application:
-    """The server as an application."""
-    cipher = PayloadCipher(keys)
+class _Credentials:
+    """Keys and token as their files have them now; the last ones that could be used if not."""
+
+    def __init__(self, keys: Keys, access: Access, read: Read | None) -> None:
+        self._read = read
+        self._complaint = ""
+        self.cipher = PayloadCipher(keys)
+        self.access = access
+
+    def follow(self) -> None:
+        """Take up what has changed; two small files, read when somebody looks at a run."""
+        if self._read is None:
+            return
+        try:
+            keys, token = self._read()
+        except (Failure, OSError, UnicodeDecodeError) as error:
+            if str(error) != self._complaint:
+                click.echo(f"the keys and token from before stay in use: {error}", err=True)
+            self._complaint = str(error)
+            return
+        self._complaint = ""
+        self.cipher.use(keys)
+        self.access = replace(self.access, token=token)
+
+
+def made(keys: Keys, access: Access, *, read: Read | None = None) -> web.Application:
+    """Make the server as an application.
+
+    With `read`, keys and token are read again for each request.
+    """
+    held = _Credentials(keys, access, read)
 
     @web.middleware
     async def guard(request: web.Request, handler: _Handler) -> web.StreamResponse:
-        answer = await _answered(request, handler, access)
-        _let_pages_read(answer, request, access)
+        held.follow()
+        answer = await _answered(request, handler, held.access)
+        _let_pages_read(answer, request, held.access)
         return answer
 
     application = web.Application(middlewares=[guard], client_max_size=MOST_BYTES)
 
     async def encode(request: web.Request) -> web.Response:
-        return _sent(Payloads(payloads=await cipher.encode((await _given(request)).payloads)))
+        return _sent(Payloads(payloads=await held.cipher.encode((await _given(request)).payloads)))
 
     async def decode(request: web.Request) -> web.Response:
         try:
-            return _sent(Payloads(payloads=await cipher.decode((await _given(request)).payloads)))
+            return _sent(
+                Payloads(payloads=await held.cipher.decode((await _given(request)).payloads))
+            )
         except EncryptedError as error:
             return web.Response(text=f"{error}\n", status=422)
 

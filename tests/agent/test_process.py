@@ -11,7 +11,7 @@ from tests.agent.support import Member, namespace
 from tests.support.eventually import patience
 
 
-async def start(member: str, hub: Path, cluster: Path) -> Process:
+async def start(member: str, hub: Path, cluster: Path, *more: str) -> Process:
     options = [
         "--member",
         member,
@@ -19,6 +19,7 @@ async def start(member: str, hub: Path, cluster: Path) -> Process:
         str(hub),
         "--member-kubeconfig",
         str(cluster),
+        *more,
     ]
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "starter", "agent", *options, stdout=PIPE, stderr=PIPE

@@ -252,3 +252,53 @@ def test_a_gate_that_waits_for_a_person_shows_for_how_long(
     assert waited == pytest.approx(time.time() - asked_at, abs=60)
     metrics.note(KEY, run(INITIALIZED, STARTED, done=True))
     assert registry.get_sample_value("fleetgate_gates_waiting_seconds", gate) is None
+
+
+FAILED = condition("Succeeded", 5, status="False", reason="UpdateRunFailed")
+UNPLANNED = condition("Initialized", 3, status="False", reason="UpdateRunInitializedFailed")
+FAILURES = "fleetgate_run_failures_total"
+
+
+def failures(registry: CollectorRegistry) -> list[tuple[dict[str, str], float]]:
+    return [
+        (dict(sample.labels), sample.value)
+        for family in registry.collect()
+        for sample in family.samples
+        if sample.name == FAILURES
+    ]
+
+
+@pytest.mark.parametrize(
+    "end", [[INITIALIZED, FAILED], [UNPLANNED]], ids=["failed", "could not be planned"]
+)
+def test_a_run_that_failed_before_anybody_looked_counts_until_it_is_deleted(
+    metrics: RunMetrics, registry: CollectorRegistry, end: list[dict[str, Any]]
+) -> None:
+    metrics.note(KEY, run(*end))
+    metrics.note(("", "v3"), run(*end, uid="u-3"))
+    of_placement = {"placement": "web"}
+    assert failures(registry) == [
+        ({"scope": "cluster", "namespace": "", "run": "v3", "uid": "u-3"} | of_placement, 1),
+        ({"scope": "namespaced", "namespace": "team", "run": "v2", "uid": "u-1"} | of_placement, 1),
+    ]
+    metrics.note(KEY, None)
+    assert [each["run"] for each, _ in failures(registry)] == ["v3"]
+
+
+def test_only_runs_that_failed_have_a_series_of_failures(
+    metrics: RunMetrics, registry: CollectorRegistry
+) -> None:
+    metrics.note(KEY, run(INITIALIZED, STARTED))
+    assert failures(registry) == []
+    metrics.note(("", "v3"), run(INITIALIZED, STARTED, SUCCEEDED))
+    assert failures(registry) == []
+
+
+def test_a_later_run_of_the_name_that_fails_is_another_failure(
+    metrics: RunMetrics, registry: CollectorRegistry
+) -> None:
+    metrics.note(KEY, run(INITIALIZED, FAILED))
+    metrics.note(KEY, run(STARTED, uid="u-2"))
+    assert failures(registry) == []
+    metrics.note(KEY, run(INITIALIZED, FAILED, uid="u-2"))
+    assert [each["uid"] for each, _ in failures(registry)] == ["u-2"]

@@ -8,14 +8,18 @@ import aiohttp
 import promql_parser as promql
 import pytest
 import yaml
+from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
+from agent import AgentMetrics
 from api.kinds import CLUSTER_SCOPE
 from deploy.local import crds, ports
+from docs.generator.markdown import slug
 from hub import Hub
 from planning.runs.phases import Phase
 from starter.cli import COMMANDS
 from starter.run.group import COMMANDS as RUN
+from telemetry import Health, register_readiness
 from tests.support.eventually import eventually
 from tests.support.servers import Servers
 from tests.support.temporal_server import TemporalServer
@@ -27,9 +31,13 @@ MADE_BY_GRAFANA = {"$__rate_interval": "5m"}
 MADE_BY_PROMETHEUS = {"instance", "job"}
 
 
-def rules() -> list[dict[str, str]]:
-    groups = yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"]
+def rules(file: str = "alerts.yaml") -> list[dict[str, str]]:
+    groups = yaml.safe_load((FOLDER / file).read_text())["groups"]
     return [rule for group in groups for rule in group["rules"]]
+
+
+def all_rules() -> list[dict[str, str]]:
+    return rules() + rules("agent-alerts.yaml")
 
 
 def panels() -> list[dict[str, object]]:
@@ -140,6 +148,21 @@ def test_a_worker_measures_all_that_is_asked_for(measured: dict[str, set[str]]) 
             assert not measured[name] or matcher.name in labels, f"{selector.name}: {matcher.name}"
 
 
+def test_an_agent_measures_all_that_its_alerts_ask_for() -> None:
+    registry = CollectorRegistry()
+    AgentMetrics(registry).of("any").beat()
+    register_readiness(registry, Health(), name="fleetgate_agent_ready")
+    measured = {
+        sample.name: set(sample.labels) for each in registry.collect() for sample in each.samples
+    }
+    for rule in rules("agent-alerts.yaml"):
+        asked = selectors(rule["expr"])
+        assert asked
+        for selector in asked:
+            assert selector.name in measured
+            assert {each.name for each in selector.matchers.matchers} <= measured[selector.name]
+
+
 def test_phases_that_are_asked_for_exist() -> None:
     asked = [
         value
@@ -155,10 +178,28 @@ def test_phases_that_are_asked_for_exist() -> None:
 
 def test_every_alert_says_what_is_wrong_and_what_to_do() -> None:
     assert rules()
-    for rule in rules():
+    assert rules("agent-alerts.yaml")
+    for rule in all_rules():
         assert rule["alert"].startswith("Fleetgate")
         assert rule["labels"]["severity"] in {"critical", "warning", "info"}  # type: ignore[index]
-        assert set(rule["annotations"]) == {"summary", "description"}
+        assert set(rule["annotations"]) == {"runbook_url", "summary", "description"}
+
+
+def test_every_alert_links_to_its_section_and_every_section_is_of_an_alert() -> None:
+    page = "docs/operations/alerts.md"
+    headings = re.findall(r"^## (.+)$", (ROOT / page).read_text(), flags=re.MULTILINE)
+    assert headings == [rule["alert"] for rule in all_rules()]
+    for rule in all_rules():
+        link = rule["annotations"]["runbook_url"]  # type: ignore[index]
+        assert link == f"{page}#{slug(rule['alert'])}"
+
+
+def test_the_alert_of_a_failed_run_says_which_run_it_is() -> None:
+    (rule,) = (each for each in rules() if each["alert"] == "FleetgateRunFailed")
+    asked = selectors(rule["expr"])
+    assert {each.name for each in asked} == {"fleetgate_run_failures_total"}
+    summary = rule["annotations"]["summary"]  # type: ignore[index]
+    assert set(re.findall(r"\$labels\.(\w+)", summary)) == {"namespace", "run", "placement"}
 
 
 def test_commands_in_alerts_exist() -> None:

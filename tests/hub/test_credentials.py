@@ -1,4 +1,4 @@
-"""Tokens that change are taken up without a restart."""
+"""Tokens that a program gives are renewed without a restart; of files see test_rotation."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -23,26 +23,6 @@ def make_old(access: Access) -> None:
     renewal: object = access.authorization
     assert isinstance(renewal, Renewal)
     renewal._renewed_at -= credentials.RENEW_AFTER.total_seconds()
-
-
-async def test_a_token_file_is_read_again_when_it_is_time(tmp_path: Path) -> None:
-    file = written(tmp_path, "first\n", name="token")
-    access = await kubeconfig.load(written(tmp_path, named("x", tokenFile="token")))
-    assert await token(access) == "Bearer first"
-
-    file.write_text("second\n")
-    assert await token(access) == "Bearer first"
-    make_old(access)
-    assert await token(access) == "Bearer second"
-
-
-async def test_a_token_that_cannot_be_renewed_stays_in_use(tmp_path: Path) -> None:
-    file = written(tmp_path, "first", name="token")
-    access = await kubeconfig.load(written(tmp_path, named("x", tokenFile=str(file))))
-    file.unlink()
-    make_old(access)
-
-    assert await token(access) == "Bearer first"
 
 
 def plugin(folder: Path, *, lifetime: timedelta) -> dict[str, object]:

@@ -1,12 +1,13 @@
 """What a client sees of its API server, for metrics."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
 from api.kinds import CONFIG_MAP
 from hub import Cache, Hub, NotFound, Unavailable
-from hub.vitals import BOUNDS, UNANSWERED, Answers, Watches
+from hub.vitals import BOUNDS, UNANSWERED, Answers, Efforts, Watches
 from tests.hub.support import QUICK, fill, mirrored
 from tests.support.eventually import eventually
 from tests.support.servers import PrivateApiServer
@@ -68,3 +69,22 @@ def test_the_most_silent_watch_of_a_kind_counts() -> None:
         assert watches.silence()["works"] < 60
         assert watches.running() == {"works": 2}
     assert watches.running() == {"works": 0}
+
+
+async def test_a_piece_of_work_hangs_until_a_request_of_it_or_of_what_it_began_ends(
+    quick_hub: Hub, unique: str
+) -> None:
+    efforts, at_once = Efforts(), timedelta(0)
+
+    async def ask() -> None:
+        await quick_hub.find(CONFIG_MAP, "none", namespace=unique)
+
+    with efforts.under_way("one"), efforts.under_way("other"):
+        assert efforts.hung(at_once) == ["one", "other"]
+        assert efforts.hung(timedelta(hours=1)) == []
+        before = {name: pulse.heard_at for name, pulse in efforts._under_way}
+        await asyncio.gather(asyncio.create_task(ask()))
+        after = {name: pulse.heard_at for name, pulse in efforts._under_way}
+        assert after["one"] == before["one"]
+        assert after["other"] > before["other"]
+    assert efforts.hung(at_once) == []

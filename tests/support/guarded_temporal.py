@@ -89,13 +89,18 @@ def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 @asynccontextmanager
 async def guarded(
-    upstream: str, *, server: Pair, clients_of: Path | None = None, api_key: str = ""
+    upstream: str,
+    *,
+    server: Pair,
+    clients_of: Path | None = None,
+    api_key: str = "",
+    port: int = 0,
 ) -> AsyncIterator[str]:
-    """Open the door while the context is open; yields its address."""
+    """Open the door while the context is open; yields its address, at a free port by default."""
     async with grpc.aio.insecure_channel(upstream) as channel:
         door = grpc.aio.server()
         door.add_generic_rpc_handlers((_Door(channel, api_key),))
-        port = door.add_secure_port(f"{LOOPBACK}:0", _credentials(server, clients_of))
+        port = door.add_secure_port(f"{LOOPBACK}:{port}", _credentials(server, clients_of))
         await door.start()
         try:
             yield f"{LOOPBACK}:{port}"

@@ -14,6 +14,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
@@ -156,19 +157,19 @@ class Servers:
                 marker.touch()
         return kubeconfig
 
-    async def private_api_server(self) -> "PrivateApiServer":
+    async def private_api_server(self, *arguments: str) -> "PrivateApiServer":
         """Return an API server of one test's own, not started yet, without controllers."""
         name = f"private-{secrets.token_hex(4)}"
         plane = self._plane(name, etcd_address=await self.etcd_address())
-        return PrivateApiServer(plane, servers=self)
+        return PrivateApiServer(plane, *arguments, servers=self)
 
-    async def started_api_server(self) -> "PrivateApiServer":
-        """Return an API server of one test's own, started.
+    async def started_api_server(self, *arguments: str) -> "PrivateApiServer":
+        """Return an API server of one test's own, started, with further arguments.
 
         It needs seconds until it takes the port that was free; another session may be quicker.
         """
         for _ in range(_PORTS - 1):
-            server = await self.private_api_server()
+            server = await self.private_api_server(*arguments)
             try:
                 await server.start()
             except ProcessFailed as error:
@@ -176,7 +177,7 @@ class Servers:
                     raise
             else:
                 return server
-        server = await self.private_api_server()
+        server = await self.private_api_server(*arguments)
         await server.start()
         return server
 
@@ -273,10 +274,11 @@ def _lives(owner: str) -> bool:
 class PrivateApiServer:
     """An API server that a test may stop, kill and start again."""
 
-    def __init__(self, plane: ControlPlane, *, servers: Servers) -> None:
+    def __init__(self, plane: ControlPlane, *arguments: str, servers: Servers) -> None:
         self._plane = plane
         self._servers = servers
-        self._service = plane.api_server(servers.binaries.api_server)
+        service = plane.api_server(servers.binaries.api_server)
+        self._service = replace(service, argv=(*service.argv, *arguments))
 
     @property
     def kubeconfig(self) -> Path:

@@ -6,7 +6,13 @@ import aiohttp
 import pytest
 
 from deploy.local import ports
-from telemetry import AddressError, Health, serve_health
+from telemetry import (
+    AddressError,
+    Health,
+    process_registry,
+    register_readiness,
+    serve_health,
+)
 
 
 @pytest.fixture
@@ -34,6 +40,34 @@ async def test_a_process_is_alive_at_once_and_ready_when_it_says_so(
         assert await answer(http, f"http://{address}/readyz") == (503, "not ready yet\n")
         health.ready = True
         assert await answer(http, f"http://{address}/readyz") == (200, "ready\n")
+
+
+async def test_a_process_in_which_something_hangs_is_not_alive(
+    http: aiohttp.ClientSession, address: str
+) -> None:
+    hung: list[str] = []
+    async with serve_health(address, Health(hung=lambda: hung)):
+        assert await answer(http, f"http://{address}/healthz") == (200, "ok\n")
+        hung += ["Work a", "the heartbeat"]
+        told = "hung: Work a\nhung: the heartbeat\n"
+        assert await answer(http, f"http://{address}/healthz") == (503, told)
+
+
+async def test_a_process_that_misses_something_is_alive_and_not_ready(
+    http: aiohttp.ClientSession, address: str
+) -> None:
+    missing: list[str] = []
+    health, registry = Health(missing=lambda: missing), process_registry()
+    register_readiness(registry, health)
+    health.ready = True
+    async with serve_health(address, health, registry):
+        assert await answer(http, f"http://{address}/readyz") == (200, "ready\n")
+        assert registry.get_sample_value("fleetgate_ready") == 1
+        missing.append("the hub: no answer")
+        told = "not ready\nthe hub: no answer\n"
+        assert await answer(http, f"http://{address}/readyz") == (503, told)
+        assert await answer(http, f"http://{address}/healthz") == (200, "ok\n")
+        assert registry.get_sample_value("fleetgate_ready") == 0
 
 
 async def test_readiness_tells_what_the_process_leads(

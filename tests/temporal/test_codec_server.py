@@ -1,17 +1,21 @@
 """The server that decrypts payloads for Temporal's UI, and whom it answers."""
 
+import asyncio
 import base64
 import json
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from aiohttp import ClientSession
+from aiohttp import ClientConnectorError, ClientSession
 from aiohttp.test_utils import TestServer
 
+from deploy.local import ports
 from starter import cli
 from starter.operating.codec_server import Access, made
+from tests.support.eventually import eventually
 from tests.temporal.test_encryption import PLAIN, new_key, written
 from workflows.encryption import Keys, PayloadCipher
 
@@ -166,3 +170,40 @@ def test_a_token_that_is_empty_guards_nothing(
     typed = ["--payload-keys", str(keys), "--token-file", str(token)]
     assert cli.run(["temporal", "codec-server", *typed]) == 2
     assert capsys.readouterr().err == f"error: the file {token} has no token\n"
+
+
+async def test_keys_and_a_token_that_change_on_disk_count_from_then_on(tmp_path: Path) -> None:
+    old, token = f"old: {new_key()}", tmp_path / "token"
+    keys, address = written(tmp_path, old), f"127.0.0.1:{ports.choose()}"
+    token.write_text("first")
+    typed = ["--payload-keys", str(keys), "--token-file", str(token), "--listen", address]
+    server = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "starter", "temporal", "codec-server", *typed
+    )
+
+    async def encoded(bearer: str) -> tuple[int, str]:
+        """How a request is answered, and by which key; 0 while nobody listens."""
+        headers = {"Authorization": f"Bearer {bearer}"}
+        try:
+            status, text = await asked(f"http://{address}", "/encode", shown(b"1"), **headers)
+        except ClientConnectorError:
+            return 0, ""
+        if status != 200:
+            return status, ""
+        (payload,) = json.loads(text)["payloads"]
+        return status, base64.b64decode(payload["metadata"]["encryption-key-id"]).decode()
+
+    try:
+        await eventually(lambda: encoded("first"), lambda seen: seen == (200, "old"))
+        written(tmp_path, f"new: {new_key()}", old)
+        assert await encoded("first") == (200, "new")
+        token.write_text("second")
+        assert await encoded("first") == (401, "")
+        assert await encoded("second") == (200, "new")
+        # An empty token would let in everybody.
+        token.write_text("")
+        assert await encoded("") == (401, "")
+        assert await encoded("second") == (200, "new")
+    finally:
+        server.kill()
+        await server.wait()

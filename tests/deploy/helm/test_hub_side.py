@@ -268,6 +268,18 @@ def test_alerts_and_dashboard_are_those_that_are_shipped(helm: Helm) -> None:
     assert dashboard == (ROOT / "deploy/observability/grafana-dashboard.json").read_text()
 
 
+def test_alerts_link_to_the_documentation_that_is_named(helm: Helm) -> None:
+    alerts = {"enabled": True, "documentation": "https://docs.example.org/fleetgate/"}
+    objects = helm.render(HUB_SIDE, {"metrics": {"alerts": alerts}})
+    groups = objects.one("PrometheusRule", "fleetgate")["spec"]["groups"]
+    links = {
+        rule["alert"]: rule["annotations"]["runbook_url"] for g in groups for rule in g["rules"]
+    }
+    assert links
+    page = "https://docs.example.org/fleetgate/operations/alerts.html"
+    assert links == {name: f"{page}#{name.lower()}" for name in links}
+
+
 @pytest.mark.parametrize("chart", [HUB_SIDE, MEMBER_SIDE], ids=lambda chart: str(chart.name))
 def test_the_image_is_of_the_charts_version_unless_another_is_named(chart: Any, helm: Helm) -> None:
     def images(image: Json) -> set[str]:

@@ -4,8 +4,9 @@ import click
 import pytest
 import yaml
 
+from deploy.packaging import ROOT
 from starter.agent import agent
-from tests.deploy.helm.charts import MEMBER_SIDE, Helm, Json
+from tests.deploy.helm.charts import MEMBER_SIDE, Helm, Json, merged, variables
 
 BY_TOKEN: Json = {
     "hub": {
@@ -77,7 +78,41 @@ def test_another_hub_makes_another_pod(helm: Helm) -> None:
     assert annotations("https://one:6443") != annotations("https://two:6443")
 
 
-def test_nobody_is_let_in(helm: Helm) -> None:
-    policy = helm.render(MEMBER_SIDE).one("NetworkPolicy", "fleetgate-agent")["spec"]
+def test_only_requests_for_metrics_and_health_are_let_in(helm: Helm) -> None:
+    scraper = {"podSelector": {"matchLabels": {"app": "prometheus"}}}
+    values: Json = {"networkPolicy": {"metricsFrom": [scraper]}}
+    policy = helm.render(MEMBER_SIDE, values).one("NetworkPolicy", "fleetgate-agent")["spec"]
     assert policy["policyTypes"] == ["Ingress"]
-    assert "ingress" not in policy
+    ports = [{"protocol": "TCP", "port": "metrics"}]
+    assert policy["ingress"] == [{"ports": ports, "from": [scraper]}]
+    open_to_all = helm.render(MEMBER_SIDE).one("NetworkPolicy", "fleetgate-agent")["spec"]
+    assert open_to_all["ingress"] == [{"ports": ports}]
+
+
+def test_prometheus_finds_the_agent_where_it_listens(helm: Helm) -> None:
+    metrics: Json = {"port": 9999, "podMonitor": {"enabled": True, "labels": {"release": "x"}}}
+    objects = helm.render(MEMBER_SIDE, {"metrics": metrics})
+    monitor = objects.one("PodMonitor", "fleetgate-agent")
+    assert monitor["metadata"]["labels"]["release"] == "x"
+    (deployment,) = objects.deployments()
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= labels.items()
+    (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+    assert endpoint == {"port": "metrics", "interval": "30s", "honorLabels": True}
+    ((_, container, _),) = objects.containers()
+    assert container["ports"] == [{"name": "metrics", "containerPort": 9999}]
+    assert variables(container)["FLEETGATE_METRICS_ADDRESS"] == "0.0.0.0:9999"
+    assert "PodMonitor" not in {each["kind"] for each in helm.render(MEMBER_SIDE).all}
+
+
+def test_the_alerts_are_those_that_are_shipped(helm: Helm) -> None:
+    shipped = yaml.safe_load((ROOT / "deploy/observability/agent-alerts.yaml").read_text())
+    enabled: Json = {"metrics": {"alerts": {"enabled": True}}}
+    rules = helm.render(MEMBER_SIDE, enabled).one("PrometheusRule", "fleetgate-agent")
+    assert rules["spec"] == shipped
+    where = {"documentation": "https://docs.example.org"}
+    linked = helm.render(MEMBER_SIDE, merged(enabled, {"metrics": {"alerts": where}}))
+    (group,) = linked.one("PrometheusRule", "fleetgate-agent")["spec"]["groups"]
+    page = "https://docs.example.org/operations/alerts.html"
+    for rule in group["rules"]:
+        assert rule["annotations"]["runbook_url"] == f"{page}#{rule['alert'].lower()}"

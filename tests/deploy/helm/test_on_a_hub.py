@@ -218,7 +218,8 @@ async def test_an_agent_joins_with_the_command_and_the_rights_of_its_pod(
     helm: Helm, admin: Hub, kubeconfig: Path, unique: str, tmp_path: Path
 ) -> None:
     await register(admin, unique)
-    objects = helm.render(MEMBER_SIDE, merged(BY_TOKEN, {"member": unique, "hub": way(kubeconfig)}))
+    values: Json = {"member": unique, "hub": way(kubeconfig), "metrics": {"port": ports.choose()}}
+    objects = helm.render(MEMBER_SIDE, merged(BY_TOKEN, values))
     await apply(admin, objects, *RIGHTS)
     given = objects.one("ConfigMap", "fleetgate-agent-hub")["data"]["kubeconfig"]
     mount(tmp_path / "hub" / "kubeconfig", given.replace(MOUNTED, str(tmp_path)))
