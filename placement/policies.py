@@ -83,7 +83,8 @@ class Policies:
     async def _named(self, key: Key) -> Collection[str]:
         """Snapshots that runs under way count on."""
         listing = await self._hub.list(self._stores.scope.run, namespace=key[0])
-        runs = [UpdateRun.from_wire(each) for each in listing.items]
+        own = (each for each in listing.items if each["spec"]["placementName"] == key[1])
+        runs = map(UpdateRun.from_wire, own)
         return usage.policy_snapshots(runs, placement=key[1])
 
     async def _patch(self, key: Key, patch: Json) -> None:

@@ -122,7 +122,9 @@ class _Writer:
 
     async def _snapshots(self) -> list[Json]:
         labels = f"{names.PARENT_PLACEMENT}={self._name}"
-        listing = await self._hub.list(self._kind, namespace=self._namespace, labels=labels)
+        listing = await self._hub.list(
+            self._kind, namespace=self._namespace, labels=labels, metadata_only=True
+        )
         return listing.items
 
     def _taken(self, index: int, *, created: bool) -> SnapshotTaken:
@@ -176,5 +178,6 @@ class _Writer:
             self._hub.list(self._scope.binding, namespace=self._namespace, labels=labels),
             self._hub.list(self._scope.run, namespace=self._namespace),
         )
-        parsed = map(UpdateRun.from_wire, runs.items)
+        own = (each for each in runs.items if each["spec"]["placementName"] == self._name)
+        parsed = map(UpdateRun.from_wire, own)
         return usage.resource_snapshots(bindings.items, parsed, placement=self._name)
