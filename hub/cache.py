@@ -67,6 +67,7 @@ class Cache:
         self._kind = kind
         self._selection = Selection(namespace, labels, fields, metadata_only)
         self._keep = keep
+        self._page_size = hub.limits.page_size if keep is whole else hub.limits.large_page_size
         self._store = Store(keep)
         self._ready = asyncio.Event()
         self._subscribers: list[Subscriber] = []
@@ -127,7 +128,8 @@ class Cache:
     async def _mirror(self) -> None:
         """List, then stream after stream, until a list is due again."""
         relisting, version = self._store.relisting(), ""
-        async for page in self._hub.pages(self._kind, **self._selection._asdict()):
+        pages = self._hub.pages(self._kind, **self._selection._asdict(), page_size=self._page_size)
+        async for page in pages:
             version = page.resource_version
             for change in relisting.take(map(_lighter, page.items)):
                 self._publish(change)

@@ -202,13 +202,15 @@ class Hub:
         labels: str = "",
         fields: str = "",
         metadata_only: bool = False,
+        page_size: int = 0,
     ) -> AsyncGenerator[Listing, None]:
         """The same page by page, for who keeps less of an object than comes.
 
-        Raises Gone when the pages expire while they are read.
+        Without a `page_size`, it is that of the limits. Raises Gone when the pages expire while
+        they are read.
         """
         path = paths.collection(kind, namespace=namespace)
-        query = _selection(labels, fields) | {"limit": str(self.limits.page_size)}
+        query = _selection(labels, fields) | {"limit": str(page_size or self.limits.page_size)}
         accept = METADATA_LIST if metadata_only else WHOLE
         resource = paths.resource(kind)
         while True:

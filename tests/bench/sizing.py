@@ -13,9 +13,6 @@ from collections.abc import Iterable
 from time import monotonic
 from typing import Final
 
-from rich.console import Console
-from rich.table import Table
-
 from api.kinds import CLUSTER_SCOPE, NAMESPACE, Kind
 from api.reasons import ConditionType, RunReason
 from hub import Hub, Json
@@ -31,8 +28,6 @@ DELAY: Final = 0.2
 DEPLOYMENT: Final = Kind("apps", "v1", "Deployment", "deployments", namespaced=True)
 DEPLOYMENT_BYTES: Final = 2000
 """Raw JSON of one Deployment: twenty variables of the environment, as many have."""
-
-Figures = dict[str, str]
 
 
 def main() -> None:
@@ -50,80 +45,63 @@ def main() -> None:
 
 
 async def measure(arguments: argparse.Namespace) -> None:
-    """Measure both, one after the other."""
+    """Measure both, one after the other; each figure is told as soon as it is known."""
     size = (arguments.members, arguments.clusters)
     if arguments.placements:
-        name = f"{arguments.placements} placements of {arguments.clusters} clusters"
-        _show(name, await placements(arguments.placements, *size, arguments.kilobytes))
+        _tell(f"{arguments.placements} placements of {arguments.clusters} clusters")
+        await placements(arguments.placements, *size, arguments.kilobytes)
     if arguments.runs:
-        name = f"{arguments.runs} runs of {arguments.clusters} clusters"
-        _show(name, await open_runs(arguments.runs, *size))
+        _tell(f"{arguments.runs} runs of {arguments.clusters} clusters")
+        await open_runs(arguments.runs, *size)
 
 
-async def placements(count: int, members: int, clusters: int, kilobytes: int) -> Figures:
+async def placements(count: int, members: int, clusters: int, kilobytes: int) -> None:
     """So many placements at once, and how soon all is steady when the process is killed."""
     async with world(delay=DELAY, cast=PLACEMENT_ALONE) as made, await connected(made) as hub:
         bench = PlacementBench(made, hub)
         names = [f"member-{number:04}" for number in range(members)]
         await bench.join(names)
-        figures = {"memory with members alone": _mib(made)}
+        _tell("members alone", _memory(made))
         wanted = {}
         for number in range(count):
             await _content(hub, f"p{number:03}", kilobytes)
             picked = list(_spread(names, number, clusters))
             wanted[f"p{number:03}"] = {"placementType": "PickFixed", "clusterNames": picked}
         placed = await bench.place("wide", wanted, bindings=count * clusters)
-        figures |= {
-            "load before": f"{placed.load:.1f}",
-            "all available after": f"{placed.wall:.0f} s",
-            "its CPU": f"{placed.placement_cpu:.0f} s, the hub's {placed.hub_cpu:.0f} s",
-            "memory": _mib(made),
-            "most so far": _peak(made),
-        }
+        _tell("all available", f"{placed.wall:.0f} s, load {placed.load:.1f}, {_memory(made)}")
         await bench.content("after")
         after = {"after": {"placementType": "PickFixed", "clusterNames": names[:10]}}
         load, asked, begun = os.getloadavg()[0], _requests(made), monotonic()
         await made.restart_engine()
-        ready = monotonic() - begun
+        _tell("ready again", f"{monotonic() - begun:.1f} s, load {load:.1f}, {_memory(made)}")
         await bench.place("after", after, bindings=10)
-        spent = made.usage()[ENGINE].cpu_seconds
-        return figures | {
-            "load before the restart": f"{load:.1f}",
-            "ready again after": f"{ready:.1f} s",
-            "steady again after": f"{monotonic() - begun:.1f} s, CPU {spent:.1f} s",
-            "requests until then": f"{_requests(made) - asked}",
-            "memory after the restart": _mib(made),
-            "most since the restart": _peak(made),
-        }
+        _tell("steady again", f"{monotonic() - begun:.1f} s, {_memory(made)}")
+        _tell("requests since the restart", f"{_requests(made) - asked}")
 
 
-async def open_runs(count: int, members: int, clusters: int) -> Figures:
-    """So many runs at once that stand at a gate after their first stage."""
+async def open_runs(count: int, members: int, clusters: int) -> None:
+    """So many runs at once that stand at a gate after their first stage; then they go on."""
     async with world(delay=DELAY) as made, await connected(made) as hub:
         names = [f"member-{number:04}" for number in range(members)]
         fleets = [BenchFleet(hub, f"f{number:03}", clusters=clusters) for number in range(count)]
         await in_parallel(names, fleets[0].register)
         for number, fleet in enumerate(fleets):
             await fleet.create_on(_spread(names, number, clusters))
-        figures = {"memory without runs": _mib(made)}
+        _tell("no run", _memory(made))
         load, begun = os.getloadavg()[0], monotonic()
         runs = {f"{fleet.name}-run" for fleet in fleets}
         waiting = asyncio.create_task(all_are(hub, CLUSTER_SCOPE.run, runs, _waits))
         await asyncio.gather(*(fleet.start(f"{fleet.name}-run", index="0") for fleet in fleets))
         await waiting
-        figures |= {
-            "load before": f"{load:.1f}",
-            "all at their gates after": f"{monotonic() - begun:.0f} s",
-            "its CPU": f"{made.usage()[ENGINE].cpu_seconds:.0f} s",
-            "memory with all runs open": _mib(made),
-            "most so far": _peak(made),
-        }
+        _tell("all open", f"{monotonic() - begun:.0f} s, load {load:.1f}, {_memory(made)}")
         ended = asyncio.create_task(all_are(hub, CLUSTER_SCOPE.run, runs, _has_ended))
-        await in_parallel(
-            fleets, lambda fleet: fleet.placement.approve(f"{fleet.name}-run-after-first")
-        )
+        await in_parallel(fleets, _approve)
         await ended
-        return figures | {"memory when all have ended": _mib(made), "most of all": _peak(made)}
+        _tell("all over", f"{monotonic() - begun:.0f} s, {_memory(made)}")
+
+
+async def _approve(fleet: BenchFleet) -> None:
+    await fleet.placement.approve(f"{fleet.name}-run-after-first")
 
 
 def _spread(members: list[str], number: int, clusters: int) -> Iterable[str]:
@@ -165,19 +143,16 @@ def _requests(made: World) -> int:
     return sum(each["userAgent"].startswith("fleetgate") for each in made.requests())
 
 
-def _mib(made: World) -> str:
-    return f"{made.usage()[ENGINE].memory_mib:.0f} MiB"
+def _memory(made: World) -> str:
+    used = made.usage()[ENGINE]
+    return (
+        f"{used.memory_mib:.0f} MiB, {used.most_memory_mib:.0f} MiB at most, "
+        f"CPU {used.cpu_seconds:.0f} s"
+    )
 
 
-def _peak(made: World) -> str:
-    return f"{made.usage()[ENGINE].most_memory_mib:.0f} MiB"
-
-
-def _show(name: str, figures: Figures) -> None:
-    table = Table("", name, box=None)
-    for each, figure in figures.items():
-        table.add_row(each, figure)
-    Console().print(table)
+def _tell(what: str, figures: str = "") -> None:
+    print(f"{what}: {figures}" if figures else f"\n{what}", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from api.kinds import CONFIG_MAP, Kind
-from hub import Cache, Change, Hub, Json
+from hub import Cache, Change, Hub, Json, whole
 from tests.hub.support import QUICK, config_map, fill, mirrored, names, until
 from tests.support.eventually import eventually
 
@@ -90,6 +90,18 @@ async def test_a_cache_of_metadata_is_sent_nothing_else(hub: Hub, unique: str) -
     for body in cache.items():
         assert sorted(body) == ["apiVersion", "kind", "metadata"]
         assert (body["apiVersion"], body["kind"]) == ("v1", "ConfigMap")
+
+
+async def test_objects_of_which_little_is_kept_come_in_smaller_pages(
+    hub_kubeconfig: Path, unique: str
+) -> None:
+    async with await Hub.connect(hub_kubeconfig, limits=replace(QUICK, large_page_size=1)) as hub:
+        await fill(hub, unique, ["a", "b", "c"])
+        for keep, pages in ((without_data, 3), (whole, 1)):
+            before = hub.requests["list", "configmaps"]
+            async with mirrored(Cache(hub, CONFIG_MAP, namespace=unique, keep=keep)) as cache:
+                assert names(cache.items()) == ["a", "b", "c"]
+                assert hub.requests["list", "configmaps"] == before + pages
 
 
 async def test_a_large_list_is_taken_page_by_page(hub_kubeconfig: Path, unique: str) -> None:
