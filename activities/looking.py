@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from api import names
 from api.bindings import Binding
 from api.kinds import MEMBER_CLUSTER
-from api.members import MemberCluster
 from api.placements import Placement
 from api.policies import PolicySnapshot
 from api.runs import UpdateRunSpec
 from api.selectors import LabelSelector
 from api.strategies import StrategySpec, UpdateStrategy
-from hub import Hub
+from hub import Hub, labels_of
 from planning import selectors
 from planning.errors import invalid, user
 from planning.identity import RunRef
@@ -47,10 +46,10 @@ async def look(
         _policies(hub, run, spec.placement_name),
         _bindings(hub, run, spec.placement_name, content),
         _strategy(hub, run, spec.staged_rollout_strategy_name),
-        hub.list(MEMBER_CLUSTER),
+        hub.list(MEMBER_CLUSTER, metadata_only=True),
     )
     keys = stages.deciding_labels(strategy) if label_keys is None else label_keys
-    members = map(MemberCluster.from_wire, clusters.items)
+    labels = {each["metadata"]["name"]: labels_of(each) for each in clusters.items}
     facts = HubFacts(
         spec=spec,
         generation=generation,
@@ -58,7 +57,7 @@ async def look(
         policies=policies,
         bindings=bindings,
         strategy=strategy,
-        clusters=observing.cluster_facts(members, bindings, list(keys)),
+        clusters=observing.cluster_facts(labels.get, bindings, keys),
     )
     sizes.check_payload(
         facts,

@@ -11,10 +11,9 @@ from api.kinds import (
     MEMBER_CLUSTER,
     RESOURCE_OVERRIDE_SNAPSHOT,
 )
-from api.members import MemberCluster
 from api.names import IS_LATEST_SNAPSHOT
 from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnapshot
-from hub import Hub
+from hub import Hub, labels_of
 from planning.errors import invalid
 from planning.identity import RunRef
 from planning.overrides.matching import Overrides
@@ -40,9 +39,8 @@ async def cluster_labels(hub: Hub, clusters: Sequence[str]) -> Mapping[str, Mapp
     Raises:
         InitializationError: one of them has left the fleet.
     """
-    listed = await hub.list(MEMBER_CLUSTER)
-    members = map(MemberCluster.from_wire, listed.items)
-    labels = {each.metadata.name: each.metadata.labels for each in members}
+    listed = await hub.list(MEMBER_CLUSTER, metadata_only=True)
+    labels = {each["metadata"]["name"]: labels_of(each) for each in listed.items}
     for cluster in clusters:
         if cluster not in labels:
             raise invalid(f'{MEMBER_CLUSTER}.{MEMBER_CLUSTER.group} "{cluster}" not found')

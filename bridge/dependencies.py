@@ -28,9 +28,6 @@ from workflows.messages import Recheck
 
 AT_MOST_EVERY: Final = timedelta(seconds=1)
 """Pause between two signals to one run, however much changes: it looks twice, 1 s apart."""
-APART: Final = 64
-"""So many runs of a scope have a watch of their own on bindings. With more, the later ones share
-one watch on all bindings: each watch is a connection, and a hub has a limit of those."""
 LONGEST_REASON: Final = 500
 """Characters of a signal's text in history; it is for people who read there."""
 WORKERS: Final = 8
@@ -98,7 +95,6 @@ class Dependencies:
         surroundings = Surroundings(run, scope=self._runs.scope, placements=self._placements)
         following = surroundings.follow(
             self._shared,
-            apart=len(self._watches) < APART,
             changed=lambda: self._controller.queue.add(key),
         )
         task = asyncio.create_task(following, name=f"dependencies of {'/'.join(key)}")

@@ -63,8 +63,9 @@ class RunMetrics:
             before = None
         after = self._readings[key] = run_metrics.read(run)
         self._show_status(key, run)
-        # What was there when the run was first seen was observed by whoever saw it happen.
-        if before:
+        # What was there when the run was first seen was observed by whoever saw it happen; of one
+        # that is over, no more is read than that.
+        if before and not before.over:
             self._observe(key, before, after)
 
     def _show_status(self, key: Key, run: UpdateRun) -> None:

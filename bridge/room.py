@@ -16,7 +16,7 @@ from bridge.dependencies import Dependencies
 from bridge.log_fields import logged_about_run
 from bridge.metrics import RunMetrics
 from bridge.presence import Presence, Told
-from bridge.runs import RunIndex, RunReconciler, is_active, is_damaged, is_planned, key_of
+from bridge.runs import RunIndex, RunReconciler, is_active, is_damaged, is_planned, kept, key_of
 from bridge.temporal import Workflows
 from hub import Cache, Change, Controller, Hub, Key, SharedCaches
 from planning.runs import tampering
@@ -100,7 +100,7 @@ class _ScopeBridge:
         told: Callable[[], None],
     ) -> None:
         self._metrics = metrics
-        self._run_cache = Cache(hub, scope.run)
+        self._run_cache = Cache(hub, scope.run, keep=kept)
         self._approval_cache = Cache(hub, scope.approval)
         self._placement_cache = Cache(hub, scope.placement)
         self._index = RunIndex(scope, self._run_cache)
@@ -151,7 +151,7 @@ class _ScopeBridge:
 
     def _note_run(self, change: Change) -> None:
         """Queue a run that changed, and approval requests that it waits for but that are gone."""
-        run = self._index.get(change.key)
+        run = self._index.told(change)
         if is_damaged(change) or (run and tampering.is_forged(run.status)):
             self._run_reconciler.note_damage(change.key)
         self._runs.queue.add(change.key)

@@ -11,7 +11,7 @@ from api.reasons import ConditionType
 from api.runs import RunState, UpdateRun
 from bridge.parsing import ParsedRun
 from bridge.temporal import Signal, Workflows
-from hub import Cache, Change, Hub, Key, NotFound
+from hub import Cache, Change, Hub, Json, Key, NotFound
 from planning import conditions
 from planning.identity import RunRef
 from planning.runs import steering, tampering
@@ -40,6 +40,14 @@ class RunIndex:
             parsed = self._parsed[key] = ParsedRun(found, before=parsed)
         return parsed.run
 
+    def told(self, change: Change) -> UpdateRun | None:
+        """A run after a change, for whoever needs its stages: with them, if it has just ended."""
+        before = self._parsed.get(change.key)
+        run = self.get(change.key)
+        if run and before and change.new and is_active(before.run) and not is_active(run):
+            return ParsedRun(change.new, before=before).run
+        return run
+
     def active(self) -> list[UpdateRun]:
         """All runs that may still do something."""
         runs = map(self.get, self.cache.keys())
@@ -51,6 +59,14 @@ class RunIndex:
         return RunRef(
             scope_name=self.scope.name, namespace=meta.namespace, name=meta.name, uid=meta.uid
         )
+
+
+def kept(run: Json) -> Json:
+    """What is read of a run once it is over: all but its stages, which are most of it."""
+    status = run.get("status", {})
+    said = {each["type"]: each["status"] for each in status.get("conditions", [])}
+    is_over = ConditionType.SUCCEEDED in said or said.get(ConditionType.INITIALIZED) == "False"
+    return run | {"status": {"conditions": status["conditions"]}} if is_over else run
 
 
 def key_of(run: UpdateRun) -> Key:

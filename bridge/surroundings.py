@@ -11,13 +11,12 @@ from typing import Final, NamedTuple
 from api import names
 from api.bindings import Binding
 from api.kinds import MEMBER_CLUSTER, Scope
-from api.members import MemberCluster
 from api.placements import Placement
 from api.policies import PolicySnapshot
 from api.runs import UpdateRun
 from bridge import deciding
 from bridge.deciding import Deciding
-from hub import Cache, Change, Json, Key, SharedCaches
+from hub import Cache, Change, Json, Key, SharedCaches, labels_of
 from planning.runs import observing, stages
 from planning.runs.facts import HubFacts
 
@@ -39,21 +38,19 @@ class Surroundings:
         self.placement: Key = (run.metadata.namespace, run.spec.placement_name)
         self._watched: _Watched | None = None
 
-    async def follow(
-        self, shared: SharedCaches, *, apart: bool, changed: Callable[[], None]
-    ) -> None:
+    async def follow(self, shared: SharedCaches, *, changed: Callable[[], None]) -> None:
         """Watch until cancelled, and call `changed` when something may make a difference.
 
-        `apart` watches the bindings of this placement only, as the run's activities do;
-        otherwise one watch serves all runs of the scope.
+        The watch on the bindings of this placement is the one of the run's activities, if they
+        are in this process.
         """
         namespace, placement = self.placement
         labels = f"{names.PARENT_PLACEMENT}={placement}"
-        own = {"namespace": namespace, "labels": labels} if apart else {}
+        bindings = shared.use(self._scope.binding, namespace=namespace, labels=labels)
         uses = (
             (shared.use(self._scope.policy_snapshot, labels=_LATEST), deciding.of_policy),
-            (shared.use(self._scope.binding, **own), deciding.of_binding),
-            (shared.use(MEMBER_CLUSTER), deciding.of_cluster),
+            (bindings, deciding.of_binding),
+            (shared.use(MEMBER_CLUSTER, metadata_only=True), deciding.of_cluster),
         )
         async with AsyncExitStack() as stack:
             caches = []
@@ -70,11 +67,7 @@ class Surroundings:
         if self._watched is None:
             return None
         policies, bindings, clusters = self._watched
-        bound = [
-            observing.binding_fact(Binding.from_wire(each))
-            for each in bindings.items()
-            if self._concerns(each)
-        ]
+        bound = [observing.binding_fact(Binding.from_wire(each)) for each in bindings.items()]
         keys = stages.deciding_labels(run.status.staged_update_strategy_snapshot)
         namespace, name = self.placement
         found = self._placements.get(name, namespace)
@@ -85,25 +78,32 @@ class Surroundings:
             policies=[
                 observing.policy_fact(PolicySnapshot.from_wire(each))
                 for each in policies.items()
-                if self._concerns(each)
+                if self._owns(each)
             ],
             bindings=bound,
             clusters=observing.cluster_facts(
-                map(MemberCluster.from_wire, clusters.items()), bound, keys
+                lambda cluster: labels_of(clusters.get(cluster)), bound, keys
             ),
         )
 
     def _noter(self, decides: Deciding, changed: Callable[[], None]) -> Callable[[Change], None]:
         def note(change: Change) -> None:
-            seen = change.new or change.old
-            concerns = decides is deciding.of_cluster or (seen and self._concerns(seen))
-            if concerns and deciding.differs(change, decides):
+            if deciding.differs(change, decides) and self._concerns(decides, change):
                 changed()
 
         return note
 
-    def _concerns(self, body: Json) -> bool:
-        """Whether a snapshot or binding is of the run's placement."""
-        meta = body["metadata"]
+    def _concerns(self, decides: Deciding, change: Change) -> bool:
+        """Whether a snapshot is of the run's placement, or a cluster has it."""
+        seen = change.new or change.old
+        if decides is deciding.of_policy:
+            return seen is not None and self._owns(seen)
+        if decides is deciding.of_cluster and self._watched is not None:
+            bound = (each["spec"]["targetCluster"] for each in self._watched.bindings.items())
+            return change.key[1] in bound
+        return True
+
+    def _owns(self, snapshot: Json) -> bool:
+        meta = snapshot["metadata"]
         parent = meta.get("labels", {}).get(names.PARENT_PLACEMENT)
         return (meta.get("namespace", ""), parent) == self.placement

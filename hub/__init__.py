@@ -28,11 +28,11 @@ from hub.events import record
 from hub.identity import process_identity
 from hub.leadership import Election, Pace, Standing
 from hub.limits import Limits
-from hub.objects import Json, Key, key_of, version_of
+from hub.objects import Json, Key, key_of, labels_of, version_of
 from hub.pod import own_namespace
 from hub.queue import WorkQueue
 from hub.shared import SharedCaches
-from hub.store import Change
+from hub.store import Change, Keep, whole
 from hub.term import Term
 from hub.vitals import BOUNDS, Efforts
 from hub.watching import WatchEvent
@@ -55,6 +55,7 @@ __all__ = [
     "HubError",
     "Invalid",
     "Json",
+    "Keep",
     "Key",
     "Limits",
     "Listing",
@@ -70,8 +71,10 @@ __all__ = [
     "WatchEvent",
     "WorkQueue",
     "key_of",
+    "labels_of",
     "own_namespace",
     "process_identity",
     "record",
     "version_of",
+    "whole",
 ]

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from contextlib import aclosing
 from datetime import timedelta
 from time import monotonic
+from typing import NamedTuple
 
 from api.kinds import Kind
 from hub import backoff
 from hub.client import Hub
 from hub.errors import Gone, HubError, Unavailable
 from hub.objects import Json, Key
-from hub.store import Change, Store
+from hub.store import Change, Keep, Store, whole
 from hub.vitals import Pulse
 from hub.watching import WatchEvent
 
@@ -27,6 +28,15 @@ Trouble = Callable[[str], None]
 """Told why a cache is out of step; the empty text when it is in step again."""
 
 
+class Selection(NamedTuple):
+    """Which objects of a kind, and how much of each the API server sends."""
+
+    namespace: str
+    labels: str
+    fields: str
+    metadata_only: bool
+
+
 class Cache:
     """Lists a kind, then follows its changes, for as long as `run` runs.
 
@@ -37,15 +47,28 @@ class Cache:
     The objects handed out are the cache's own: read them, copy before changing. They come
     without `metadata.managedFields`, which is often the larger half of an object; an object that
     is written back without it keeps its owners.
+
+    A cache of large objects keeps of each what `keep` leaves; subscribers see a new object once
+    as it came. With `metadata_only` the API server sends no more than the metadata.
     """
 
     def __init__(
-        self, hub: Hub, kind: Kind, *, namespace: str = "", labels: str = "", fields: str = ""
+        self,
+        hub: Hub,
+        kind: Kind,
+        *,
+        namespace: str = "",
+        labels: str = "",
+        fields: str = "",
+        metadata_only: bool = False,
+        keep: Keep = whole,
     ) -> None:
         self._hub = hub
         self._kind = kind
-        self._selection = {"namespace": namespace, "labels": labels, "fields": fields}
-        self._store = Store()
+        self._selection = Selection(namespace, labels, fields, metadata_only)
+        self._keep = keep
+        self._page_size = hub.limits.page_size if keep is whole else hub.limits.large_page_size
+        self._store = Store(keep)
         self._ready = asyncio.Event()
         self._subscribers: list[Subscriber] = []
         self._failures = 0
@@ -104,10 +127,14 @@ class Cache:
 
     async def _mirror(self) -> None:
         """List, then stream after stream, until a list is due again."""
-        listing = await self._hub.list(self._kind, **self._selection)
+        relisting, version = self._store.relisting(), ""
+        pages = self._hub.pages(self._kind, **self._selection._asdict(), page_size=self._page_size)
+        async for page in pages:
+            version = page.resource_version
+            for change in relisting.take(map(_lighter, page.items)):
+                self._publish(change)
         relist_at = monotonic() + self._hub.limits.relist_after.total_seconds()
-        items = map(_lighter, listing.items)
-        for change in self._store.replace(items, listing.resource_version):
+        for change in relisting.end(version):
             self._publish(change)
         self._in_step()
         while monotonic() < relist_at:
@@ -116,7 +143,7 @@ class Cache:
     async def _follow(self) -> None:
         """One stream, until the server ends it."""
         stream = self._hub.watch(
-            self._kind, resource_version=self._store.version, **self._selection
+            self._kind, resource_version=self._store.version, **self._selection._asdict()
         )
         started = monotonic()
         async with aclosing(stream) as events:
@@ -176,6 +203,10 @@ class Cache:
                 self._subscribers.remove(callback)
 
         return unsubscribe
+
+    def kept(self, body: Json) -> Json:
+        """What the cache would keep of an object, such as the answer to a write."""
+        return self._keep(_lighter(body))
 
     def on_trouble(self, trouble: Trouble) -> None:
         """Tell of being out of step there, and no more in the log."""

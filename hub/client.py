@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 APPLY = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
-METADATA_ONLY = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
-"""What to accept when the rest of a large object is of no use. Who does not know it sends all."""
+WHOLE = "application/json"
+METADATA_ONLY = f"{WHOLE};as=PartialObjectMetadata;v=v1;g=meta.k8s.io,{WHOLE}"
+METADATA_LIST = f"{WHOLE};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,{WHOLE}"
+"""What to accept when the rest of large objects is of no use. Who does not know it sends all."""
 
 Fence = Callable[[], None]
 """Raises Fenced when nothing may be written any more."""
@@ -161,27 +163,65 @@ class Hub:
             return None
 
     async def list(
-        self, kind: Kind, *, namespace: str = "", labels: str = "", fields: str = ""
+        self,
+        kind: Kind,
+        *,
+        namespace: str = "",
+        labels: str = "",
+        fields: str = "",
+        metadata_only: bool = False,
     ) -> Listing:
-        """All objects that match the selectors; of all namespaces when none is named."""
-        query = _selection(labels, fields)
+        """All objects that match the selectors; of all namespaces when none is named.
+
+        With `metadata_only`, no more of each than its metadata.
+        """
+        selection = (namespace, labels, fields, metadata_only)
         for _ in range(LIST_ATTEMPTS - 1):
             try:
-                return await self._list(kind, namespace, query)
+                return await self._list(kind, *selection)
             except errors.Gone:
                 continue
-        return await self._list(kind, namespace, query)
+        return await self._list(kind, *selection)
 
-    async def _list(self, kind: Kind, namespace: str, selection: dict[str, str]) -> Listing:
-        path = paths.collection(kind, namespace=namespace)
-        query = selection | {"limit": str(self.limits.page_size)}
+    async def _list(
+        self, kind: Kind, namespace: str, labels: str, fields: str, metadata_only: bool
+    ) -> Listing:
         items: list[Json] = []
+        version = ""
+        selection = {"namespace": namespace, "labels": labels, "fields": fields}
+        async for page in self.pages(kind, **selection, metadata_only=metadata_only):
+            items += page.items
+            version = page.resource_version
+        return Listing(items, version)
+
+    async def pages(
+        self,
+        kind: Kind,
+        *,
+        namespace: str = "",
+        labels: str = "",
+        fields: str = "",
+        metadata_only: bool = False,
+        page_size: int = 0,
+    ) -> AsyncGenerator[Listing, None]:
+        """The same page by page, for who keeps less of an object than comes.
+
+        Without a `page_size`, it is that of the limits. Raises Gone when the pages expire while
+        they are read.
+        """
+        path = paths.collection(kind, namespace=namespace)
+        query = _selection(labels, fields) | {"limit": str(page_size or self.limits.page_size)}
+        accept = METADATA_LIST if metadata_only else WHOLE
+        resource = paths.resource(kind)
         while True:
-            page = await self._send(Request("list", paths.resource(kind), "GET", path, query))
-            items.extend(_typed(kind, item) for item in page.get("items") or [])
+            request = Request("list", resource, "GET", path, query, accept=accept)
+            page = await self._send(request)
+            shape = _only_metadata if metadata_only else _typed
+            items = [shape(kind, item) for item in page.get("items") or []]
+            yield Listing(items, version_of(page))
             token = page["metadata"].get("continue")
             if not token:
-                return Listing(items, version_of(page))
+                return
             query["continue"] = token
 
     async def create(
@@ -257,7 +297,7 @@ class Hub:
         query = self._writing(manager, dry_run=dry_run)
         content_type = JSON_PATCH if isinstance(patch, list) else MERGE_PATCH
         resource = paths.resource(kind, subresource)
-        accept = METADATA_ONLY if metadata_only else "application/json"
+        accept = METADATA_ONLY if metadata_only else WHOLE
         request = Request("patch", resource, "PATCH", path, query, patch, content_type, accept)
         try:
             return await self._send(request)
@@ -308,8 +348,11 @@ class Hub:
         namespace: str = "",
         labels: str = "",
         fields: str = "",
+        metadata_only: bool = False,
     ) -> AsyncGenerator[WatchEvent, None]:
         """Changes after a version, until the API server ends the stream (`limits.watch_duration`).
+
+        With `metadata_only`, no more of each object than its metadata.
 
         Raises Gone when the version is too old, TimedOut after `limits.silence`. Close it
         (`contextlib.aclosing`) when leaving early, or its connection stays in use.
@@ -321,10 +364,14 @@ class Hub:
             "timeoutSeconds": str(round(self.limits.watch_duration.total_seconds())),
         }
         path = paths.collection(kind, namespace=namespace)
-        request = Request("watch", paths.resource(kind), "GET", path, query)
+        accept = METADATA_ONLY if metadata_only else WHOLE
+        request = Request("watch", paths.resource(kind), "GET", path, query, accept=accept)
         async with aclosing(self._transport.lines(request)) as lines:
             async for line in lines:
-                yield watching.decode(line)
+                event = watching.decode(line)
+                if metadata_only:
+                    event = replace(event, object=_only_metadata(kind, event.object))
+                yield event
 
     async def kinds(self) -> Kinds:
         """Every kind that can be listed, each in the version that the server prefers."""
@@ -368,3 +415,8 @@ def _selection(labels: str, fields: str) -> dict[str, str]:
 def _typed(kind: Kind, body: Json) -> Json:
     # Items of a list come without apiVersion and kind, and callers may leave them out.
     return {"apiVersion": kind.api_version, "kind": kind.kind} | body
+
+
+def _only_metadata(kind: Kind, body: Json) -> Json:
+    # It says of itself that it is a PartialObjectMetadata; an aggregated server may send all.
+    return _typed(kind, {"metadata": body["metadata"]})

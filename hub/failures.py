@@ -1,13 +1,12 @@
 """From what goes wrong below Kubernetes (HTTP, TLS, sockets) to the tree in `hub.errors`."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
 import aiohttp
 
-from hub import errors
+from hub import errors, objects
 from hub.objects import Json
 
 
@@ -35,7 +34,7 @@ def translated(*, asked: str, url: str) -> Iterator[None]:
 def parse(body: bytes, *, asked: str, url: str) -> Json:
     """Read an answer. Raises Unavailable when it is none of an API server."""
     try:
-        answer = json.loads(body)
+        answer = objects.decode(body)
     except ValueError as error:
         raise errors.Unavailable(f"{url} did not answer in JSON ({asked})") from error
     if not isinstance(answer, dict):
@@ -49,7 +48,7 @@ async def read(
     """Error that a refusal stands for; `instead` as in `errors.from_status`."""
     text = await response.text(errors="replace")
     try:
-        status = json.loads(text)
+        status = objects.decode(text)
     except ValueError:
         status = None
     if not isinstance(status, dict):

@@ -22,6 +22,10 @@ class Limits:
     page_size: int = 500
     """Objects in one page of a list; what kubectl asks for."""
 
+    large_page_size: int = 50
+    """The same of objects of which little is kept: as they come, 500 Works of 21 KB take 60 MB,
+    and Python gives little of that back."""
+
     watch_duration: timedelta = timedelta(seconds=35)
     """After this the API server ends a watch by itself, having sent a bookmark before. Less than
     `silence`, so that a healthy watch is never taken for a dead one."""

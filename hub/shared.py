@@ -21,6 +21,7 @@ class _Selection:
     namespace: str
     labels: str
     fields: str
+    metadata_only: bool
 
 
 @dataclass(slots=True)
@@ -48,13 +49,19 @@ class SharedCaches:
 
     @contextlib.asynccontextmanager
     async def use(
-        self, kind: Kind, *, namespace: str = "", labels: str = "", fields: str = ""
+        self,
+        kind: Kind,
+        *,
+        namespace: str = "",
+        labels: str = "",
+        fields: str = "",
+        metadata_only: bool = False,
     ) -> AsyncIterator[Cache]:
         """A cache that has its first list, for the time of an `async with`.
 
         Waits as long as the API server does not answer or does not serve the kind.
         """
-        selection = _Selection(kind, namespace, labels, fields)
+        selection = _Selection(kind, namespace, labels, fields, metadata_only)
         shared = self._acquire(selection)
         try:
             await shared.cache.ready()
@@ -63,10 +70,16 @@ class SharedCaches:
             self._release(selection, shared)
 
     def running(
-        self, kind: Kind, *, namespace: str = "", labels: str = "", fields: str = ""
+        self,
+        kind: Kind,
+        *,
+        namespace: str = "",
+        labels: str = "",
+        fields: str = "",
+        metadata_only: bool = False,
     ) -> Cache | None:
         """The cache of a selection if somebody uses it now; starts none."""
-        shared = self._shared.get(_Selection(kind, namespace, labels, fields))
+        shared = self._shared.get(_Selection(kind, namespace, labels, fields, metadata_only))
         return shared.cache if shared and shared.users else None
 
     async def close(self) -> None:
@@ -90,6 +103,7 @@ class SharedCaches:
             namespace=selection.namespace,
             labels=selection.labels,
             fields=selection.fields,
+            metadata_only=selection.metadata_only,
         )
         task = asyncio.create_task(
             cache.run(),

@@ -1,10 +1,13 @@
 """The objects that a cache mirrors, and what each event changes. Pure: no I/O, no clock."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from hub.objects import Json, Key, key_of, uid_of, version_of
 from hub.watching import WatchEvent
+
+Keep = Callable[[Json], Json]
+"""Returns what is kept of an object: its metadata at least, and what else is read later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,27 +16,33 @@ class Change:
 
     key: Key
     old: Json | None
+    """As it was kept."""
     new: Json | None
+    """As it came: also what is not kept of it."""
+
+
+def whole(body: Json) -> Json:
+    """Keep all of an object."""
+    return body
 
 
 class Store:
-    """Objects by key, in step with the API server up to `version`."""
+    """Objects by key, in step with the API server up to `version`; of each, what `keep` leaves."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep: Keep = whole) -> None:
+        self._keep = keep
         self.objects: dict[Key, Json] = {}
         self.version = ""
 
-    def replace(self, items: Iterable[Json], version: str) -> list[Change]:
-        """Take over a whole list; returns what is different, deletions included."""
-        fresh = {key_of(item): item for item in items}
-        gone = [Change(key, old, None) for key, old in self.objects.items() if key not in fresh]
-        changed = [
-            Change(key, self.objects.get(key), new)
-            for key, new in fresh.items()
-            if not _same(self.objects.get(key), new)
-        ]
-        self.objects, self.version = fresh, version
-        return gone + changed
+    def relisting(self) -> "Relisting":
+        """Begin to take over a whole list."""
+        return Relisting(self)
+
+    def put(self, key: Key, body: Json) -> Change:
+        """Take over one object."""
+        old = self.objects.get(key)
+        self.objects[key] = self._keep(body)
+        return Change(key, old, body)
 
     def apply(self, event: WatchEvent) -> Change | None:
         """Take over one event; None when it tells nothing new.
@@ -48,11 +57,34 @@ class Store:
         if event.type == "BOOKMARK":
             return None
         key = key_of(event.object)
-        old = self.objects.pop(key, None)
         if event.type == "DELETED":
+            old = self.objects.pop(key, None)
             return Change(key, old, None) if old else None
-        self.objects[key] = event.object
-        return Change(key, old, event.object)
+        return self.put(key, event.object)
+
+
+class Relisting:
+    """A list that replaces what a store has, page by page: never is all of it there as it came."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._listed: set[Key] = set()
+
+    def take(self, page: Iterable[Json]) -> list[Change]:
+        """Take over one page; returns what is different."""
+        changes = []
+        for body in page:
+            key = key_of(body)
+            self._listed.add(key)
+            if not _same(self._store.objects.get(key), body):
+                changes.append(self._store.put(key, body))
+        return changes
+
+    def end(self, version: str) -> list[Change]:
+        """Drop what was on no page; returns what that is. `version` is the list's."""
+        gone = self._store.objects.keys() - self._listed
+        self._store.version = version
+        return [Change(key, self._store.objects.pop(key), None) for key in sorted(gone)]
 
 
 def _same(old: Json | None, new: Json) -> bool:

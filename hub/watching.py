@@ -1,10 +1,9 @@
 """The events of a watch."""
 
-import json
 from dataclasses import dataclass
 from typing import Literal
 
-from hub import errors
+from hub import errors, objects
 from hub.objects import Json
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
@@ -21,7 +20,7 @@ class WatchEvent:
 def decode(line: bytes) -> WatchEvent:
     """Read one line of a watch. Raises Gone when the version is no longer kept."""
     try:
-        event = json.loads(line)
+        event = objects.decode(line)
     except ValueError as error:
         raise errors.Unavailable("the watch broke off in the middle of an event") from error
     if event["type"] == "ERROR":

@@ -95,13 +95,14 @@ class ContentWatches:
         if self._wanted.pop(subject, None) is not None:
             self._adjust()
 
-    def objects(self, subject: Subject, read: Read) -> list[Json] | None:
+    def objects(self, subject: Subject, read: Read, *, since: int = 0) -> list[Json] | None:
         """Return the watched objects of a read.
 
-        None if no watch covers the read, or if the watch is behind what the placement last saw.
+        None if no watch covers the read, or if the watch is behind what the placement last saw,
+        or behind the version `since` of the hub.
         """
         sight = self._wanted.get(subject)
-        seen = sight.newest.get(read.kind, 0) if sight else 0
+        seen = max(since, sight.newest.get(read.kind, 0) if sight else 0)
         for wider in (read, Read(read.kind, read.namespace), Read(read.kind)):
             running = self._running.get(wider)
             if running and running.cache.version >= seen:

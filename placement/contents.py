@@ -11,7 +11,7 @@ from datetime import timedelta
 from functools import partial
 
 from api.placements import Placement, RolloutStrategyType
-from hub import Change, Controller, Hub, HubError, Json, Key
+from hub import Change, Controller, Hub, Json, Key, version_of
 from placement.content_watches import ContentWatches
 from placement.metadata import asked, is_going
 from placement.selection import Selection, SelectionError, Sight, Watched, not_watched
@@ -57,8 +57,11 @@ class Contents:
         self._storing: set[Key] = set()
         self._stored: dict[Key, float] = {}
         """When a change of each placement's content was stored last, by the loop's time."""
-        self._seen: set[Key] = set()
-        """Placements whose next look may use the watches: only watched objects have changed."""
+        self._since: dict[Key, int] = {}
+        """The version of the hub that a watch must have come to for a placement's next look: what
+        a person did before the placement asked for it has to be seen. Without one, the hub is
+        asked. (Kinds of an aggregated API server count apart: of those, a look may be too early,
+        and the watch brings another one.)"""
         self.controller = Controller(
             f"content of {stores.scope.placement.kind}", self._reconcile, workers=2
         )
@@ -78,14 +81,14 @@ class Contents:
 
     def look_at_all(self) -> None:
         """Select everything again, because the hub serves other kinds than before."""
-        self._seen.clear()
+        self._since.clear()
         for body in self._placements.items():
             self.look_soon((body["metadata"].get("namespace", ""), body["metadata"]["name"]))
 
     def _on_placement(self, change: Change) -> None:
         if asked(change.old) != asked(change.new):
             # The watches may lag behind objects that were created just before.
-            self._seen.discard(change.key)
+            self._since[change.key] = int(version_of(change.new)) if change.new else 0
             self.controller.queue.add(change.key)
 
     def _on_snapshot(self, change: Change) -> None:
@@ -99,8 +102,11 @@ class Contents:
         if verdict is not None and is_part_of_latest == (change.new is None):
             if is_part_of_latest:  # To write it again is not to be put off.
                 self._stored.pop(key, None)
-            # The watches may lag behind what the author of the snapshot saw.
-            self._seen.discard(key)
+            # The watches may lag behind what the author of the snapshot saw; who deletes one
+            # leaves no version.
+            self._since.pop(key, None)
+            if change.new:
+                self._since[key] = int(version_of(change.new))
             self.look_soon(key)
 
     async def _reconcile(self, key: Key) -> timedelta | None:
@@ -108,7 +114,7 @@ class Contents:
         body = self._placements.get(key)
         if body is None or is_going(body):
             self._verdicts.pop(key, None)
-            self._seen.discard(key)
+            self._since.pop(key, None)
             self._stored.pop(key, None)
             self._watches.drop(subject)
             return None
@@ -139,21 +145,22 @@ class Contents:
     async def _look(self, key: Key, body: Json, sight: Sight) -> Verdict:
         uid, generation = body["metadata"]["uid"], body["metadata"]["generation"]
         watched: Watched = not_watched
-        if key in self._seen:
-            watched = partial(self._watches.objects, (self._scope.name, key))
-        self._seen.add(key)
+        since = self._since.pop(key, None)
+        if since is not None:
+            watched = partial(self._watches.objects, (self._scope.name, key), since=since)
         self._storing.add(key)
         try:
             snapshot = await self._store(key, body, sight, watched)
         except SelectionError as error:
             logger.info("%s %s: %s", self._scope.placement, key[1], error)
-            return Verdict(uid, generation, str(error))
-        except HubError:
-            self._seen.discard(key)
-            raise
+            snapshot, problem = "", str(error)
+        else:
+            problem = ""
         finally:
             self._storing.discard(key)
-        return Verdict(uid, generation, "", snapshot)
+        # Unless something has come up meanwhile, only watched objects change from now on.
+        self._since.setdefault(key, 0)
+        return Verdict(uid, generation, problem, snapshot)
 
     async def _store(self, key: Key, body: Json, sight: Sight, watched: Watched) -> str:
         rules = self._settings.rules

@@ -23,11 +23,11 @@ from hub import (
     Key,
     NotFound,
     key_of,
+    labels_of,
 )
 from placement.metadata import (
     BINDING_FINALIZERS,
     is_going,
-    labels_of,
     lacks,
     with_finalizers,
 )

@@ -138,7 +138,7 @@ class Members:
 
     async def _release_works(self, namespace: str) -> None:
         """The agent that would let them go has left."""
-        works = await self._hub.list(WORK, namespace=namespace)
+        works = await self._hub.list(WORK, namespace=namespace, metadata_only=True)
         await all_of(
             drop_finalizers(self._hub, WORK, each, (names.WORK_FINALIZER,)) for each in works.items
         )

@@ -26,11 +26,6 @@ def asked(body: Json | None) -> tuple[str, int, bool] | None:
     return metadata["uid"], metadata["generation"], is_going(body)
 
 
-def labels_of(body: Json | None) -> dict[str, str] | None:
-    """An object's labels; None without the object."""
-    return None if body is None else body["metadata"].get("labels", {})
-
-
 def owner_reference(kind: Kind, owner: Json) -> OwnerReference:
     """A reference by which an object goes when its owner goes."""
     return OwnerReference(

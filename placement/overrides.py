@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from api import names
 from api.bindings import Binding
 from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnapshot
-from hub import Change, Json, Key
-from placement.metadata import labels_of
+from hub import Change, Json, Key, labels_of
 from placement.stores import Store, Stores
 from planning.overrides.applicable import ClusterOverrides
 from planning.overrides.matching import Overrides

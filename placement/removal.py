@@ -49,7 +49,9 @@ class Removal:
 
     async def _left_of(self, store: Store) -> list[Json]:
         # Asked afresh: a binding made a moment ago may not have been told of yet.
-        listing = await self._hub.list(store.kind, namespace=self._namespace, labels=self._labels)
+        listing = await self._hub.list(
+            store.kind, namespace=self._namespace, labels=self._labels, metadata_only=True
+        )
         return listing.items
 
     async def _delete_all(self, store: Store) -> None:

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from api.applying import ApplyStrategy
 from api.bindings import Binding, BindingState
 from api.rollouts import RolloutStrategy, RolloutStrategyType
-from hub import Change, Controller, Hub, Json, Key, NotFound, key_of
-from placement.metadata import asked, is_going, labels_of
+from hub import Change, Controller, Hub, Json, Key, NotFound, key_of, labels_of
+from placement.metadata import asked, is_going
 from placement.overrides import LatestOverrides
 from placement.parallel import all_of
 from placement.settings import ROLLOUT_MANAGER, PlacementSettings

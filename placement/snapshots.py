@@ -133,7 +133,9 @@ class _Writer:
 
     async def _snapshots(self) -> list[Json]:
         labels = f"{names.PARENT_PLACEMENT}={self._name}"
-        listing = await self._hub.list(self._kind, namespace=self._namespace, labels=labels)
+        listing = await self._hub.list(
+            self._kind, namespace=self._namespace, labels=labels, metadata_only=True
+        )
         return listing.items
 
     def _taken(self, index: int, *, created: bool) -> SnapshotTaken:

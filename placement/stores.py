@@ -26,7 +26,8 @@ from api.kinds import (
     ScopeName,
 )
 from api.members import MemberCluster
-from hub import Cache, Change, Hub, Json, Key, key_of
+from hub import Cache, Change, Hub, Json, Keep, Key, key_of, whole
+from planning.placements.binding_steps import kept
 
 Model = TypeVar("Model")
 
@@ -36,15 +37,15 @@ milliseconds; an object deleted at once would otherwise stay for ever."""
 
 
 class Store:
-    """One kind's objects, the own writes included."""
+    """One kind's objects, the own writes included; of each, what `keep` leaves."""
 
-    def __init__(self, hub: Hub, kind: Kind, *, labels: str = "") -> None:
+    def __init__(self, hub: Hub, kind: Kind, *, labels: str = "", keep: Keep = whole) -> None:
         self.kind = kind
-        self._cache = Cache(hub, kind, labels=labels)
+        self._cache = Cache(hub, kind, labels=labels, keep=keep)
         self._written: dict[Key, tuple[Json, float]] = {}
         self._groups: list[Group] = []
         # Before all others: whoever is told that an object is gone must not find it here.
-        self._cache.subscribe(self._forget_deleted)
+        self._cache.subscribe(self._forget_written)
 
     async def run(self) -> None:
         """Follow the hub until cancelled."""
@@ -80,15 +81,14 @@ class Store:
     def wrote(self, body: Json) -> None:
         """Note the API server's answer to an own write."""
         until = asyncio.get_running_loop().time() + OVERLAY_SECONDS
-        self._written[key_of(body)] = (body, until)
+        self._written[key_of(body)] = (self._cache.kept(body), until)
         for group in self._groups:
             group.note(body)
 
-    def _forget_deleted(self, change: Change) -> None:
-        written = self._written.get(change.key)
-        if written is None or change.new is not None or change.old is None:
-            return
-        if _version(change.old) >= _version(written[0]):
+    def _forget_written(self, change: Change) -> None:
+        """Forget a write that the watch has told of, or what it was about has gone since."""
+        written, told = self._written.get(change.key), change.new or change.old
+        if written and told and _version(told) >= _version(written[0]):
             del self._written[change.key]
 
     def subscribe(self, callback: Callable[[Change], None]) -> None:
@@ -204,7 +204,7 @@ class Stores:
 
     def __init__(self, hub: Hub) -> None:
         self.scopes = {name: ScopeStores(hub, scope) for name, scope in SCOPES.items()}
-        self.works = Store(hub, WORK)
+        self.works = Store(hub, WORK, keep=kept)
         self.members = Store(hub, MEMBER_CLUSTER)
         self.parsed_members = Parsed(self.members, MemberCluster.from_wire)
         self.member_namespaces = Store(hub, NAMESPACE, labels=names.MEMBER_NAME)

@@ -57,6 +57,7 @@ class Withdrawal:
             WORK,
             namespace=names.member_namespace(binding["spec"]["targetCluster"]),
             labels=f"{names.PARENT_BINDING}={key[1]}",
+            metadata_only=True,
         )
         return [each for each in listing.items if binding_of(each) == (self._scope.name, key)]
 

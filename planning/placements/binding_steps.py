@@ -61,6 +61,27 @@ class WorkReport:
         return found if found and found.observed_generation == self.generation else None
 
 
+def kept(work: Json) -> Json:
+    """What is read of a Work once it is written: neither its objects, nor word that one is well.
+
+    A Work of 21 KB takes 120 KB as Python has JSON, and 3 KB like this. Which content it carries,
+    its annotations tell.
+    """
+    spec = {name: value for name, value in work.get("spec", {}).items() if name != "workload"}
+    status = dict(work.get("status") or {})
+    status["manifestConditions"] = [
+        each for each in status.get("manifestConditions") or [] if _says_more(each)
+    ]
+    return work | {"spec": spec, "status": status}
+
+
+def _says_more(manifest: Json) -> bool:
+    """Whether a Work says more of an object than that all is well."""
+    if any(manifest.get(name) for name in ("driftDetails", "diffDetails", "backReportedStatus")):
+        return True
+    return any(each.get("status") != "True" for each in manifest.get("conditions") or [])
+
+
 _ENVELOPE_TYPES: Final = frozenset(EnvelopeType)
 
 

@@ -3,12 +3,11 @@
 contract: update-runs 7.1 to 7.5 d
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 from api import names
 from api.applying import ApplyStrategy
-from api.base import KubernetesObject
 from api.bindings import Binding
 from api.placements import Placement
 from api.policies import PolicySnapshot
@@ -75,16 +74,18 @@ def _other_since(binding: Binding, content: str) -> datetime | None:
 
 
 def cluster_facts(
-    clusters: Iterable[KubernetesObject], bindings: Iterable[BindingFact], keys: Iterable[str]
+    labels_of: Callable[[str], Mapping[str, str] | None],
+    bindings: Iterable[BindingFact],
+    keys: Iterable[str],
 ) -> list[ClusterFact]:
-    """Only clusters that have a binding, and only labels that decide: history stays small."""
-    bound, keys = frozenset(each.cluster for each in bindings), list(keys)
-    facts = [
-        ClusterFact(
-            name=each.metadata.name,
-            labels={key: each.metadata.labels[key] for key in keys if key in each.metadata.labels},
-        )
-        for each in clusters
-        if each.metadata.name in bound
+    """Only clusters that have a binding, and only labels that decide: history stays small.
+
+    `labels_of` tells the labels of a cluster by its name; None if it is not in the fleet.
+    """
+    bound, keys = sorted({each.cluster for each in bindings}), list(keys)
+    known = ((name, labels_of(name)) for name in bound)
+    return [
+        ClusterFact(name=name, labels={key: labels[key] for key in keys if key in labels})
+        for name, labels in known
+        if labels is not None
     ]
-    return sorted(facts, key=lambda each: each.name)

@@ -39,6 +39,7 @@ class Reading:
     """From start to last cluster, of each stage whose clusters are all updated."""
     held_up: frozenset[int]
     """Stages that are stopping or stopped: their time would say nothing of the clusters."""
+    over: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ def read(run: UpdateRun) -> Reading:
             index: taken for index, stage in stages if (taken := _time_taken(stage)) is not None
         },
         held_up=frozenset(index for index, stage in stages if _is_held_up(stage)),
+        over=phases.phase(run.status) in phases.ENDED,
     )
 
 

@@ -1,7 +1,7 @@
 """Placements, strategies and runs for a benchmark, in the sizes asked for."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final
 
 from api.kinds import CLUSTER_SCOPE
@@ -11,6 +11,8 @@ from tests.support.hand_placement import HandPlacement
 STAGES: Final = {"first": 0.2, "second": 0.3, "third": 0.5}
 """Stages and the share of the clusters that each has."""
 AT_ONCE: Final = "50%"
+SHARED: Final = "bench"
+"""Label of members that several fleets share."""
 SETTING_UP: Final = 20
 """Requests side by side while a fleet is set up; not part of what is measured."""
 
@@ -32,17 +34,31 @@ class BenchFleet:
             for number in range(size)
         ]
         await in_parallel(members, self._bind)
-        await self.placement.strategy(
-            self.name,
-            [
-                {
-                    "name": stage,
-                    "labelSelector": {"matchLabels": {f"bench-{self.name}": stage}},
-                    "maxConcurrency": AT_ONCE,
-                }
-                for stage in self.sizes
-            ],
-        )
+        await self._strategy(f"bench-{self.name}")
+
+    async def register(self, member: str) -> None:
+        """Have a member that several fleets share; its number says to which stage it belongs."""
+        tenth = int(member[-1])
+        stage = "first" if tenth < 2 else "second" if tenth < 5 else "third"
+        await self.placement.member(member, {SHARED: stage})
+
+    async def create_on(self, members: Iterable[str]) -> None:
+        """Write everything that a run on these members needs; a gate follows on its first stage."""
+        await self.placement.create({}, versions=2)
+        await in_parallel(members, self.placement.binding)
+        await self._strategy(SHARED, gates={"first": [{"type": "Approval"}]})
+
+    async def _strategy(self, label: str, gates: Mapping[str, list[Json]] | None = None) -> None:
+        stages = [
+            {
+                "name": stage,
+                "labelSelector": {"matchLabels": {label: stage}},
+                "maxConcurrency": AT_ONCE,
+                "afterStageTasks": (gates or {}).get(stage, []),
+            }
+            for stage in self.sizes
+        ]
+        await self.placement.strategy(self.name, stages)
 
     async def _bind(self, member: tuple[str, dict[str, str]]) -> None:
         name, labels = member

@@ -37,7 +37,8 @@ class SimulatedAgents:
 
     async def run(self) -> None:
         """Answer until cancelled."""
-        members, works = Cache(self._hub, MEMBER_CLUSTER), Cache(self._hub, WORK)
+        members = Cache(self._hub, MEMBER_CLUSTER)
+        works = Cache(self._hub, WORK, keep=lambda body: {"metadata": body["metadata"]})
         members.subscribe(self._on_member)
         works.subscribe(self._on_work)
         await asyncio.gather(members.run(), works.run(), self._beat_all(members))
@@ -52,7 +53,7 @@ class SimulatedAgents:
         generation = change.new["metadata"]["generation"]
         if self._answered.get(change.key) != generation:
             self._answered[change.key] = generation
-            self._begin(self._answer(change.key, generation))
+            self._begin(self._answer(change.key, generation, _outcomes(change.new)))
 
     def _begin(self, doing: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(doing)
@@ -71,18 +72,35 @@ class SimulatedAgents:
         async with self._slots:
             await self._hub.apply(MEMBER_CLUSTER, body, subresource="status")
 
-    async def _answer(self, key: Key, generation: int) -> None:
+    async def _answer(self, key: Key, generation: int, outcomes: list[Json]) -> None:
         await asyncio.sleep(self._delay)
         said = [
             condition("Applied", "True", generation, reason="AllManifestsApplied"),
             condition("Available", "True", generation, reason="AllManifestsAvailable"),
         ]
-        status = {"conditions": said, "manifestConditions": []}
+        status = {"conditions": said, "manifestConditions": outcomes}
         async with self._slots:
             with contextlib.suppress(NotFound):
                 await self._hub.patch(
                     WORK, key[1], {"status": status}, namespace=key[0], subresource="status"
                 )
+
+
+def _outcomes(work: Json) -> list[Json]:
+    """What an agent says of each object of a Work."""
+    said = [condition("Applied", reason="Updated"), condition("Available", reason="Available")]
+    return [
+        {
+            "identifier": {
+                "ordinal": ordinal,
+                "kind": manifest["kind"],
+                "namespace": manifest["metadata"].get("namespace", ""),
+                "name": manifest["metadata"]["name"],
+            },
+            "conditions": said,
+        }
+        for ordinal, manifest in enumerate(work["spec"]["workload"]["manifests"])
+    ]
 
 
 async def main(kubeconfig: Path, delay: float) -> None:

@@ -38,6 +38,8 @@ class Usage:
 
     cpu_seconds: float
     memory_mib: float
+    most_memory_mib: float
+    """The most that it had at any time since it began."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class World:
             name: Usage(
                 cpu_seconds=sum(process.cpu_times()[:2]),
                 memory_mib=process.memory_info().rss / 2**20,
+                most_memory_mib=_most_memory(process.pid),
             )
             for name, process in self.processes.items()
         }
@@ -134,6 +137,11 @@ async def _hub(servers: Servers) -> World:
     async with await Hub.connect(plane.kubeconfig) as hub:
         await crds.install(hub, crds.definitions())
     return World(servers, plane.kubeconfig, plane.audit_log)
+
+
+def _most_memory(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def _members(kubeconfig: Path, delay: float, cast: Cast) -> Service:

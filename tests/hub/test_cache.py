@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from api.kinds import CONFIG_MAP, Kind
-from hub import Cache, Change, Hub
+from hub import Cache, Change, Hub, Json, whole
 from tests.hub.support import QUICK, config_map, fill, mirrored, names, until
 from tests.support.eventually import eventually
 
@@ -53,10 +53,72 @@ async def test_objects_come_without_managed_fields_and_keep_them_when_written_ba
     assert [entry["operation"] for entry in stored["metadata"]["managedFields"]] == ["Apply"]
 
 
+def without_data(body: Json) -> Json:
+    return {"metadata": body["metadata"]}
+
+
+async def test_a_cache_keeps_less_of_an_object_than_its_subscribers_are_told(
+    hub: Hub, unique: str
+) -> None:
+    await fill(hub, unique, [])
+    await hub.create(CONFIG_MAP, config_map("listed", unique, color="red"))
+    told: list[Change] = []
+    cache = Cache(hub, CONFIG_MAP, namespace=unique, keep=without_data)
+    cache.subscribe(told.append)
+    async with mirrored(cache):
+        await hub.create(CONFIG_MAP, config_map("watched", unique, color="red"))
+        await hub.patch(CONFIG_MAP, "listed", {"data": {"color": "blue"}}, namespace=unique)
+        await until(cache, lambda: told[-1].key[1] == "listed" and len(told) == 3)
+
+    assert all(list(item) == ["metadata"] for item in cache.items())
+    colors = [change.new["data"]["color"] for change in told if change.new]
+    assert colors == ["red", "red", "blue"]
+    assert [list(change.old) for change in told if change.old] == [["metadata"]]
+
+
+async def test_a_cache_of_metadata_is_sent_nothing_else(hub: Hub, unique: str) -> None:
+    await fill(hub, unique, [])
+    await hub.create(CONFIG_MAP, config_map("listed", unique, color="red"))
+    told: list[Change] = []
+    cache = Cache(hub, CONFIG_MAP, namespace=unique, metadata_only=True)
+    cache.subscribe(told.append)
+    async with mirrored(cache):
+        await hub.create(CONFIG_MAP, config_map("watched", unique, color="red"))
+        await until(cache, lambda: len(told) == 2)
+
+    assert [change.new for change in told] == cache.items()
+    for body in cache.items():
+        assert sorted(body) == ["apiVersion", "kind", "metadata"]
+        assert (body["apiVersion"], body["kind"]) == ("v1", "ConfigMap")
+
+
+async def test_objects_of_which_little_is_kept_come_in_smaller_pages(
+    hub_kubeconfig: Path, unique: str
+) -> None:
+    async with await Hub.connect(hub_kubeconfig, limits=replace(QUICK, large_page_size=1)) as hub:
+        await fill(hub, unique, ["a", "b", "c"])
+        for keep, pages in ((without_data, 3), (whole, 1)):
+            before = hub.requests["list", "configmaps"]
+            async with mirrored(Cache(hub, CONFIG_MAP, namespace=unique, keep=keep)) as cache:
+                assert names(cache.items()) == ["a", "b", "c"]
+                assert hub.requests["list", "configmaps"] == before + pages
+
+
+async def test_a_large_list_is_taken_page_by_page(hub_kubeconfig: Path, unique: str) -> None:
+    async with await Hub.connect(hub_kubeconfig, limits=replace(QUICK, page_size=2)) as hub:
+        await fill(hub, unique, ["a", "b", "c"])
+        cache = Cache(hub, CONFIG_MAP, namespace=unique)
+        seen: list[tuple[str, int]] = []
+        cache.subscribe(lambda change: seen.append((change.key[1], len(cache.keys()))))
+        async with mirrored(cache):
+            assert names(cache.items()) == ["a", "b", "c"]
+    assert seen == [("a", 2), ("b", 2), ("c", 3)]
+
+
 async def test_a_cache_sees_only_what_its_selectors_match(hub: Hub, unique: str) -> None:
     await fill(hub, unique, ["other"])
-    selection = {"labels": f"test={unique}", "fields": "metadata.name!=no"}
-    async with mirrored(Cache(hub, CONFIG_MAP, **selection)) as cache:
+    selected = Cache(hub, CONFIG_MAP, labels=f"test={unique}", fields="metadata.name!=no")
+    async with mirrored(selected) as cache:
         for name in ("no", "yes"):
             body = config_map(name, unique)
             body["metadata"]["labels"] = {"test": unique}

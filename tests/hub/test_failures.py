@@ -1,6 +1,7 @@
 """What goes wrong below Kubernetes comes as an error of the hub that says what it is about."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -82,3 +83,9 @@ async def test_a_wrong_token_is_unauthorized(hub: Hub, tmp_path: Path) -> None:
     async with await Hub.connect(written(tmp_path, content)) as stranger:
         with pytest.raises(Unauthorized):
             await stranger.version()
+
+
+def test_an_event_is_read_however_deep_its_object_is() -> None:
+    deep = b'{"a":' * 300 + b"1" + b"}" * 300
+    event = watching.decode(b'{"type": "ADDED", "object": ' + deep + b"}")
+    assert json.dumps(event.object, separators=(",", ":")).encode() == deep

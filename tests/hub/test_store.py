@@ -1,5 +1,6 @@
 """Whatever happens to a watch, the store ends where the API server is."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,6 +77,14 @@ def told(changes: list[Change]) -> dict[Key, Json]:
     return known
 
 
+def relist(store: Store, items: Iterable[Json], version: str, *, page: int = 2) -> list[Change]:
+    """Have a store take over a whole list, in pages."""
+    relisting, listed = store.relisting(), list(items)
+    pages = [listed[start : start + page] for start in range(0, len(listed), page)]
+    changes = [change for each in pages for change in relisting.take(each)]
+    return changes + relisting.end(version)
+
+
 def apply_all(store: Store, events: list[WatchEvent]) -> list[Change]:
     return [change for event in events if (change := store.apply(event))]
 
@@ -86,9 +95,9 @@ def test_a_list_repairs_whatever_the_watch_got_wrong(
 ) -> None:
     world, events = given_world
     store = Store()
-    changes = store.replace([], "10")
+    changes = relist(store, [], "10")
     changes += apply_all(store, events)
-    changes += store.replace(world.objects.values(), str(world.version))
+    changes += relist(store, world.objects.values(), str(world.version))
 
     assert store.objects == world.objects
     assert told(changes) == world.objects
@@ -97,7 +106,7 @@ def test_a_list_repairs_whatever_the_watch_got_wrong(
 @given(worlds(), st.data())
 def test_doubled_and_late_events_change_nothing(world: World, data: st.DataObject) -> None:
     store = Store()
-    changes = store.replace([], "10")
+    changes = relist(store, [], "10")
     for number, one in enumerate(world.events):
         changes += apply_all(store, [one])
         again = data.draw(st.lists(st.sampled_from(world.events[: number + 1]), max_size=3))
@@ -113,10 +122,10 @@ def test_a_watch_may_start_from_a_list_taken_at_any_moment(
 ) -> None:
     seen = data.draw(st.integers(0, len(world.events)))
     listed = Store()
-    listed.replace([], "10")
+    relist(listed, [], "10")
     apply_all(listed, world.events[:seen])
     store = Store()
-    store.replace(listed.objects.values(), listed.version)
+    relist(store, listed.objects.values(), listed.version)
     # Events from before the list come again, as after a reconnect with an older version.
     apply_all(store, world.events[data.draw(st.integers(0, seen)) :])
 
@@ -125,7 +134,7 @@ def test_a_watch_may_start_from_a_list_taken_at_any_moment(
 
 def test_a_bookmark_moves_the_version_and_nothing_else() -> None:
     store = Store()
-    store.replace([thing("a", 3, "u")], "5")
+    relist(store, [thing("a", 3, "u")], "5")
 
     assert store.apply(bookmark(9)) is None
     assert store.version == "9"
@@ -134,9 +143,9 @@ def test_a_bookmark_moves_the_version_and_nothing_else() -> None:
 
 def test_a_list_tells_only_what_is_different() -> None:
     store = Store()
-    store.replace([thing("a", 3, "u"), thing("b", 4, "u"), thing("c", 5, "u")], "5")
+    relist(store, [thing("a", 3, "u"), thing("b", 4, "u"), thing("c", 5, "u")], "5")
 
-    changes = store.replace([thing("a", 3, "u"), thing("b", 7, "u"), thing("d", 8, "u")], "8")
+    changes = relist(store, [thing("a", 3, "u"), thing("b", 7, "u"), thing("d", 8, "u")], "8")
 
     assert {change.key[1]: (bool(change.old), bool(change.new)) for change in changes} == {
         "b": (True, True),
@@ -147,9 +156,9 @@ def test_a_list_tells_only_what_is_different() -> None:
 
 def test_an_object_deleted_and_made_again_between_two_lists_is_a_change() -> None:
     store = Store()
-    store.replace([thing("a", 3, "first")], "3")
+    relist(store, [thing("a", 3, "first")], "3")
 
-    (change,) = store.replace([thing("a", 9, "second")], "9")
+    (change,) = relist(store, [thing("a", 9, "second")], "9")
 
     assert change.old is not None
     assert change.new is not None
@@ -158,8 +167,8 @@ def test_an_object_deleted_and_made_again_between_two_lists_is_a_change() -> Non
 
 def test_a_store_restored_from_an_older_backup_is_believed() -> None:
     store = Store()
-    store.replace([thing("a", 30, "u")], "30")
-    store.replace([thing("a", 10, "u")], "10")
+    relist(store, [thing("a", 30, "u")], "30")
+    relist(store, [thing("a", 10, "u")], "10")
 
     change = store.apply(event("MODIFIED", "a", 11))
 
@@ -170,7 +179,24 @@ def test_a_store_restored_from_an_older_backup_is_believed() -> None:
 def test_versions_that_are_no_numbers_count_when_they_differ() -> None:
     store = Store()
     body: dict[str, Any] = {"metadata": {"name": "a", "resourceVersion": "x-1"}}
-    store.replace([], "x-0")
+    relist(store, [], "x-0")
 
     assert store.apply(WatchEvent("ADDED", body)) is not None
     assert store.apply(WatchEvent("ADDED", body)) is None
+
+
+def without_data(body: Json) -> Json:
+    return {"metadata": body["metadata"]}
+
+
+def test_a_store_keeps_what_it_is_told_to_and_tells_of_objects_as_they_come() -> None:
+    store = Store(without_data)
+    listed = thing("a", 3, "u") | {"data": "1"}
+    changed = thing("a", 6, "u") | {"data": "2"}
+
+    assert [change.new for change in relist(store, [listed], "5")] == [listed]
+    told = store.apply(WatchEvent("MODIFIED", changed))
+
+    assert told == Change(("ns", "a"), without_data(listed), changed)
+    assert store.objects == {("ns", "a"): without_data(changed)}
+    assert relist(store, [changed], "7") == []

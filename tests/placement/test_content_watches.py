@@ -112,3 +112,26 @@ async def test_what_was_gone_before_the_watch_began_is_told(
     await hub.delete(CONFIG_MAP, "a", namespace=namespace)
     watches.want(SUBJECT, sight)
     await eventually(lambda: bool(names))
+
+
+async def watched(hub: Hub, namespace: str, watches: ContentWatches) -> None:
+    """Have the ConfigMaps of a namespace watched, as of now or later."""
+    watches.want((ScopeName.CLUSTER, ("", "other")), await seen(hub, namespace))
+
+    async def in_step() -> bool:
+        return watches.objects(SUBJECT, Read(CONFIG_MAP, namespace)) is not None
+
+    await eventually(in_step)
+
+
+async def test_a_watch_that_is_behind_what_is_asked_for_tells_nothing(
+    hub: Hub, namespace: str, told: tuple[ContentWatches, list[Subject]]
+) -> None:
+    watches, _ = told
+    await watched(hub, namespace, watches)
+    read = Read(CONFIG_MAP, namespace)
+    known = watches.objects(SUBJECT, read) or []
+    newest = max(int(each["metadata"]["resourceVersion"]) for each in known)
+
+    assert watches.objects(SUBJECT, read, since=newest) == known
+    assert watches.objects(SUBJECT, read, since=newest + 10**9) is None

@@ -14,10 +14,22 @@ from pathlib import Path
 import pytest
 
 from api import names
-from api.kinds import CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, SCOPES, Kind, ScopeName
+from api.kinds import (
+    CONFIG_MAP,
+    MEMBER_CLUSTER,
+    NAMESPACE,
+    NAMESPACED_SCOPE,
+    SCOPES,
+    Kind,
+    ScopeName,
+)
 from hub import Hub, Json
+from placement.content_watches import ContentWatches, Subject
+from placement.contents import Contents
 from placement.room import Placement
+from placement.selection import Read, Sight
 from placement.settings import PlacementSettings
+from placement.stores import ScopeStores
 from planning.placements.selecting import SelectionRules
 from tests.placement.conftest import SETTINGS
 from tests.placement.world import World
@@ -307,3 +319,38 @@ async def test_a_namespace_that_the_operator_skips_is_not_placed(
         said = await world.told("Scheduled", status="False", reason="InvalidResourceSelectors")
         assert said["message"].endswith(f"namespace {unique} is not allowed to propagate")
         await world.clear()
+async def test_a_placement_that_is_older_than_the_watches_is_looked_at_without_a_list(
+    away: Hub, unique: str
+) -> None:
+    world = World(away, NAMESPACED_SCOPE, unique)
+    await world.prepare()
+    await world.place()
+    watches = ContentWatches(away, lambda _: None)
+    # Only now: so the watch begins with all that is older than the placement.
+    sight, configs = Sight(), Read(CONFIG_MAP, unique)
+    sight.note(configs, (await away.list(CONFIG_MAP, namespace=unique)).items)
+    watches.want((ScopeName.CLUSTER, ("", "other")), sight)
+    one: Subject = (ScopeName.NAMESPACED, (unique, world.name))
+    await eventually(lambda: watches.objects(one, configs) is not None)
+    stores, judged = ScopeStores(away, NAMESPACED_SCOPE), asyncio.Event()
+    contents = Contents(
+        away,
+        stores,
+        watches,
+        settings=SETTINGS,
+        judged=lambda found: judged.set() if found == one[1] else None,
+    )
+
+    def asked() -> int:
+        return sum(away.requests[verb, "configmaps"] for verb in ("get", "list"))
+
+    before = asked()
+    async with running(stores.placements), running(stores.snapshots):
+        looking = asyncio.create_task(contents.controller.run())
+        await asyncio.wait_for(judged.wait(), timeout=patience())
+        looking.cancel()
+    await watches.close()
+
+    assert asked() == before
+    await world.snapshot(0)
+    await world.clear()

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from api.kinds import CONFIG_MAP, NAMESPACE
+from api.kinds import CONFIG_MAP, NAMESPACE, WORK
 from hub import Hub, Json, Key
-from placement.stores import Store
+from placement.stores import Store, Stores
 from tests.support.eventually import eventually
 from tests.support.running import running
 
@@ -34,6 +34,37 @@ async def test_a_write_counts_before_the_watch_tells_of_it(hub: Hub, key: Key) -
     store.wrote(await create(hub, key))
     assert store.get(key) is not None
     assert [each["metadata"]["name"] for each in store.items()] == ["cm"]
+
+
+async def test_a_write_is_forgotten_once_the_watch_has_told_of_it(
+    hub: Hub, store: Store, key: Key
+) -> None:
+    store.wrote(await create(hub, key))
+    await eventually(lambda: key not in store._written)
+    assert store.get(key) is not None
+
+
+async def test_neither_works_nor_own_writes_of_them_are_kept_with_their_objects(
+    hub: Hub, key: Key
+) -> None:
+    works = Stores(hub).works
+    metadata = {"namespace": key[0], "name": key[1]}
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}
+    spec = {"workload": {"manifests": [manifest]}, "applyStrategy": {"type": "ServerSideApply"}}
+    written = await hub.create(WORK, {"metadata": metadata, "spec": spec})
+    assert written["spec"]["workload"]["manifests"]
+
+    works.wrote(written)
+
+    own = works.get(key)
+    async with running(works):
+        await eventually(lambda: key not in works._written)
+        told = works.get(key)
+    assert own == told
+    assert told is not None
+    assert "workload" not in told["spec"]
+    assert told["spec"]["applyStrategy"]["type"] == "ServerSideApply"
+    assert "managedFields" not in told["metadata"]
 
 
 async def test_what_was_written_and_soon_deleted_is_gone(hub: Hub, store: Store, key: Key) -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from api.outcomes import EnvelopeIdentifier, EnvelopeType
 from api.works import WorkStatus
+from planning.placements import mirroring
 from planning.placements.binding_outcomes import MAX_LISTED, diffed, drifted, failed
-from planning.placements.binding_steps import WorkReport
+from planning.placements.binding_steps import WorkReport, kept
 from tests.support import conditions
 from tests.support.conditions import AT
 
@@ -105,3 +106,38 @@ def test_a_list_ends_after_a_hundred(collect: Any, bad: Json) -> None:
     assert len(listed) == MAX_LISTED
     if bad:
         assert listed[0].name == "c000"
+
+
+def test_what_is_kept_of_a_work_says_the_same_as_the_whole() -> None:
+    observed = {"apiVersion": "v1", "kind": "ConfigMap", "status": {"well": "yes"}}
+    reported = {"observedStatus": observed, "observationTime": AT}
+    well, bad = condition("Applied", "True"), condition("Applied")
+    manifests = [
+        manifest("ConfigMap", "well", well, condition("Available", "True")),
+        manifest("ConfigMap", "failed", bad),
+        manifest("ConfigMap", "drifted", well, driftDetails=DETAILS["drift"]),
+        manifest("ConfigMap", "diffed", well, diffDetails=DETAILS["diff"]),
+        manifest("ConfigMap", "told", well, backReportedStatus=reported),
+    ]
+    strategy = {"type": "ServerSideApply"}
+    whole = {
+        "metadata": {"name": "w", "generation": 3, "labels": {}},
+        "spec": {"workload": {"manifests": [{"data": "x" * 1000}]}, "applyStrategy": strategy},
+        "status": {"conditions": [well], "manifestConditions": manifests},
+    }
+
+    less = kept(whole)
+
+    assert less["spec"] == {"applyStrategy": strategy}
+    assert less["status"]["conditions"] == [well]
+    assert less["status"]["manifestConditions"] == manifests[1:]
+    report, same = WorkReport.read(whole), WorkReport.read(less)
+    for outcomes in (failed, drifted, diffed):
+        assert outcomes([same]) == outcomes([report]) != ()
+    assert mirroring.reported(less) == mirroring.reported(whole) != []
+
+
+@pytest.mark.parametrize("status", [{}, {"status": {}}, {"status": None}])
+def test_a_work_that_says_nothing_yet_is_kept(status: Json) -> None:
+    metadata = {"name": "w", "generation": 1}
+    assert WorkReport.read(kept({"metadata": metadata} | status)).status == WorkStatus()

@@ -1,0 +1,129 @@
+"""What the bridge holds and does not: runs that are over, and what is no business of a run."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import pytest
+from temporalio.client import Client
+
+from api.kinds import MEMBER_CLUSTER, Scope
+from api.runs import UpdateRun
+from bridge.dependencies import Dependencies
+from bridge.runs import RunIndex, is_active, kept
+from bridge.surroundings import Surroundings
+from bridge.temporal import Workflows
+from hub import Cache, Hub, Json, SharedCaches
+from tests.hub.support import mirrored, until
+from tests.support.conditions import condition
+from tests.support.eventually import eventually
+from tests.support.hand_placement import HandPlacement
+
+RUNS = 66
+"""One more than had a watch of their own once."""
+
+
+def stages(clusters: int) -> list[Json]:
+    """Status of the stages of a run, as its plan has them."""
+    named = [{"clusterName": f"member-{number}", "conditions": []} for number in range(clusters)]
+    return [{"stageName": "one", "clusters": named, "conditions": []}]
+
+
+async def plan(placement: HandPlacement, run: str, *more: Json) -> None:
+    """Make a run that says that it is planned, and more."""
+    await placement.create_run(run, "none")
+    said = [condition("Initialized"), *more]
+    status = {"conditions": said, "stagesStatus": stages(20)}
+    await placement.say(placement.scope.run, run, status)
+
+
+async def test_a_run_that_is_over_is_kept_without_its_stages_and_ends_with_them(
+    hub: Hub, placement: HandPlacement, unique: str, scope: Scope
+) -> None:
+    cache = Cache(hub, scope.run, keep=kept)
+    index, told = RunIndex(scope, cache), list[UpdateRun]()
+    key = (placement.namespace, unique)
+    async with mirrored(cache):
+
+        def active() -> bool:
+            run = index.get(key)
+            return run is not None and bool(run.status.stages_status)
+
+        cache.subscribe(lambda change: told.extend(filter(None, [index.told(change)])))
+        await plan(placement, unique)
+        await until(cache, active)
+        said = [condition("Initialized"), condition("Succeeded")]
+        await placement.say(scope.run, unique, {"conditions": said})
+        await until(cache, lambda: not active())
+
+        run, ended = index.get(key), told[-1]
+    assert run is not None
+    assert not is_active(run)
+    assert run.status.stages_status == []
+    assert run.status.conditions == ended.status.conditions
+    assert [len(each.clusters) for each in ended.status.stages_status] == [20]
+    await placement.delete_run(unique)
+
+
+@pytest.mark.alone("it opens a watch for each of many runs")
+async def test_the_65th_run_watches_no_more_than_the_first(
+    hub: Hub, temporal: Client, placement: HandPlacement, unique: str, scope: Scope
+) -> None:
+    runs, placements = Cache(hub, scope.run), Cache(hub, scope.placement)
+    shared = SharedCaches(hub)
+    workflows = Workflows(temporal, task_queue=unique, stuck_after=timedelta(minutes=1))
+    names = [f"{unique}-{number}" for number in range(RUNS)]
+    for name in names:
+        own = HandPlacement(hub, scope, name, namespace=placement.namespace)
+        await plan(own, name, condition("Progressing", reason="UpdateRunProgressing"))
+    async with mirrored(runs), mirrored(placements):
+        dependencies = Dependencies(
+            RunIndex(scope, runs), placements, workflows, shared, lost=lambda _: None
+        )
+        for name in names:
+            dependencies.note((placement.namespace, name))
+
+        # One of each placement's bindings, one of all policies and one of all members.
+        await eventually(lambda: len(shared) == RUNS + 2)
+    for name in names:
+        await placement.delete_run(name)
+    await shared.close()
+
+
+@contextmanager
+def following(surroundings: Surroundings, shared: SharedCaches, seen: list[int]) -> Iterator[None]:
+    """Follow what a run depends on; each call that something may matter adds to what is seen."""
+    task = asyncio.create_task(surroundings.follow(shared, changed=lambda: seen.append(1)))
+    yield
+    task.cancel()
+
+
+async def test_only_members_that_have_the_placement_bring_a_judgement(
+    hub: Hub, placement: HandPlacement, unique: str, scope: Scope
+) -> None:
+    has, other = f"{unique}-has", f"{unique}-other"
+    await placement.create({has: {"env": "a"}})
+    await placement.member(other, {"env": "a"})
+    spec = placement.run_spec("none")
+    run = UpdateRun.from_wire({**placement.body({"spec": spec}), "apiVersion": "v1", "kind": "R"})
+    shared, seen = SharedCaches(hub), list[int]()
+    async with shared.use(MEMBER_CLUSTER, metadata_only=True) as members:
+        surroundings = Surroundings(run, scope=scope, placements=Cache(hub, scope.placement))
+        with following(surroundings, shared, seen):
+            await eventually(lambda: surroundings.facts(run) is not None)
+            begun = len(seen)
+            for cluster in (other, has):
+                await placement.member(cluster, {"env": "b"})
+
+            def is_told() -> bool:
+                found = members.get(has)
+                return found is not None and found["metadata"]["labels"].get("env") == "b"
+
+            await until(members, is_told)
+            facts = surroundings.facts(run)
+    await shared.close()
+
+    assert len(seen) == begun + 1
+    assert facts is not None
+    assert [each.name for each in facts.clusters] == [has]
