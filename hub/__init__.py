@@ -29,8 +29,10 @@ from hub.identity import process_identity
 from hub.leadership import Election, Pace, Standing
 from hub.limits import Limits
 from hub.objects import Json, Key, key_of, version_of
+from hub.open_files import allow_many_files
 from hub.pod import own_namespace
 from hub.queue import WorkQueue
+from hub.requests import Lane
 from hub.shared import SharedCaches
 from hub.store import Change
 from hub.term import Term
@@ -55,6 +57,7 @@ __all__ = [
     "Invalid",
     "Json",
     "Key",
+    "Lane",
     "Limits",
     "Listing",
     "NotFound",
@@ -68,6 +71,7 @@ __all__ = [
     "Unavailable",
     "WatchEvent",
     "WorkQueue",
+    "allow_many_files",
     "key_of",
     "own_namespace",
     "process_identity",

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from agent import Agent, AgentError, AgentSettings
-from hub import BadConfiguration, Hub
+from hub import BadConfiguration, Hub, allow_many_files
 from telemetry import LogFormat, configure_logging
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -47,6 +47,7 @@ def agent(
     deploy/rbac/member-agent-on-hub.yaml and member-agent-on-member.yaml.
     """
     configure_logging(LogFormat.TEXT if sys.stderr.isatty() else LogFormat.JSON)
+    allow_many_files()
     settings = AgentSettings(collect_namespaces=collect_namespaces)
     try:
         asyncio.run(serve(member, hub_kubeconfig, member_kubeconfig, settings))
