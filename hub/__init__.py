@@ -28,7 +28,7 @@ from hub.events import record
 from hub.identity import process_identity
 from hub.leadership import Election, Pace, Standing
 from hub.limits import Limits
-from hub.objects import Json, Key, key_of, version_of
+from hub.objects import Json, Key, key_of, uid_of, version_of
 from hub.open_files import allow_many_files
 from hub.pod import own_namespace
 from hub.queue import WorkQueue
@@ -76,5 +76,6 @@ __all__ = [
     "own_namespace",
     "process_identity",
     "record",
+    "uid_of",
     "version_of",
 ]

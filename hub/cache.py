@@ -23,8 +23,10 @@ SHORTEST_STREAM = timedelta(seconds=1)
 or the cache would spin."""
 
 Subscriber = Callable[[Change], None]
-Trouble = Callable[[str], None]
-"""Told why a cache is out of step; the empty text when it is in step again."""
+Trouble = Callable[[HubError | None], None]
+"""Told why a cache is out of step; None when it is in step again."""
+Keep = Callable[[Json], Json]
+"""Makes of an object what is kept of it: at least namespace, name, uid and resource version."""
 
 
 class Cache:
@@ -36,11 +38,18 @@ class Cache:
 
     The objects handed out are the cache's own: read them, copy before changing. They come
     without `metadata.managedFields`, which is often the larger half of an object; an object that
-    is written back without it keeps its owners.
+    is written back without it keeps its owners. With `keep`, they are what that makes of them.
     """
 
     def __init__(
-        self, hub: Hub, kind: Kind, *, namespace: str = "", labels: str = "", fields: str = ""
+        self,
+        hub: Hub,
+        kind: Kind,
+        *,
+        namespace: str = "",
+        labels: str = "",
+        fields: str = "",
+        keep: Keep | None = None,
     ) -> None:
         self._hub = hub
         self._kind = kind
@@ -50,7 +59,8 @@ class Cache:
         self._subscribers: list[Subscriber] = []
         self._failures = 0
         self._complaint = ""
-        self._trouble: Trouble = self._log
+        self._trouble: Trouble = self.log
+        self._keep = keep
         self._pulse = Pulse()
 
     async def run(self) -> None:
@@ -79,19 +89,20 @@ class Cache:
     def _complain(self, error: HubError) -> None:
         """Warn, but not of the same thing with each try."""
         if str(error) != self._complaint:
-            self._trouble(str(error))
+            self._trouble(error)
         self._complaint = str(error)
 
     def _in_step(self) -> None:
         if self._complaint:
-            self._trouble("")
+            self._trouble(None)
         self._complaint = ""
         self._pulse.beat()
         self._ready.set()
 
-    def _log(self, complaint: str) -> None:
-        if complaint:
-            logger.warning("%s: out of step with the API server: %s", self._kind, complaint)
+    def log(self, trouble: HubError | None) -> None:
+        """Log why it is out of step: what is done with trouble unless `on_trouble` says else."""
+        if trouble:
+            logger.warning("%s: out of step with the API server: %s", self._kind, trouble)
         else:
             logger.info("%s: in step with the API server again", self._kind)
 
@@ -104,9 +115,10 @@ class Cache:
 
     async def _mirror(self) -> None:
         """List, then stream after stream, until a list is due again."""
-        listing = await self._hub.list(self._kind, **self._selection)
+        skim = self._kept if self._keep else None
+        listing = await self._hub.list(self._kind, **self._selection, keep=skim)
         relist_at = monotonic() + self._hub.limits.relist_after.total_seconds()
-        items = map(_lighter, listing.items)
+        items = listing.items if skim else map(self._kept, listing.items)
         for change in self._store.replace(items, listing.resource_version):
             self._publish(change)
         self._in_step()
@@ -130,10 +142,15 @@ class Cache:
         self._pulse.beat()
 
     def _apply(self, event: WatchEvent) -> None:
-        _lighter(event.object)
+        if event.type in ("ADDED", "MODIFIED"):
+            event = WatchEvent(event.type, self._kept(event.object))
         change = self._store.apply(event)
         if change:
             self._publish(change)
+
+    def _kept(self, body: Json) -> Json:
+        body["metadata"].pop("managedFields", None)
+        return self._keep(body) if self._keep else body
 
     @property
     def version(self) -> int:
@@ -179,11 +196,6 @@ class Cache:
     def _publish(self, change: Change) -> None:
         for callback in tuple(self._subscribers):
             _notify(callback, change)
-
-
-def _lighter(body: Json) -> Json:
-    body["metadata"].pop("managedFields", None)
-    return body
 
 
 def _notify(callback: Subscriber, change: Change) -> None:

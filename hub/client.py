@@ -172,24 +172,41 @@ class Hub:
             return None
 
     async def list(
-        self, kind: Kind, *, namespace: str = "", labels: str = "", fields: str = ""
+        self,
+        kind: Kind,
+        *,
+        namespace: str = "",
+        labels: str = "",
+        fields: str = "",
+        keep: Callable[[Json], Json] | None = None,
     ) -> Listing:
-        """All objects that match the selectors; of all namespaces when none is named."""
-        query = _selection(labels, fields)
+        """All objects that match the selectors; of all namespaces when none is named.
+
+        With `keep`, what it makes of each: then no more than a small page is held whole.
+        """
+        page_size = self.limits.skimmed_page_size if keep else self.limits.page_size
+        query = _selection(labels, fields) | {"limit": str(page_size)}
         for _ in range(LIST_ATTEMPTS - 1):
             try:
-                return await self._list(kind, namespace, query)
+                return await self._list(kind, namespace, query, keep)
             except errors.Gone:
                 continue
-        return await self._list(kind, namespace, query)
+        return await self._list(kind, namespace, query, keep)
 
-    async def _list(self, kind: Kind, namespace: str, selection: dict[str, str]) -> Listing:
+    async def _list(
+        self,
+        kind: Kind,
+        namespace: str,
+        selection: dict[str, str],
+        keep: Callable[[Json], Json] | None,
+    ) -> Listing:
         path = paths.collection(kind, namespace=namespace)
-        query = selection | {"limit": str(self.limits.page_size)}
+        query = dict(selection)
         items: list[Json] = []
         while True:
             page = await self._send(Request("list", paths.resource(kind), "GET", path, query))
-            items.extend(_typed(kind, item) for item in page.get("items") or [])
+            found = (_typed(kind, item) for item in page.get("items") or [])
+            items.extend(map(keep, found) if keep else found)
             token = page["metadata"].get("continue")
             if not token:
                 return Listing(items, version_of(page))

@@ -25,6 +25,10 @@ class Limits:
     page_size: int = 500
     """Objects in one page of a list; what kubectl asks for."""
 
+    skimmed_page_size: int = 100
+    """Objects in one page of a list of which only a part is kept. Among those that nobody asked
+    about may be many of a megabyte each, such as the Secrets of Helm's releases."""
+
     watch_duration: timedelta = timedelta(seconds=35)
     """After this the API server ends a watch by itself, having sent a bookmark before. Less than
     `silence`, so that a healthy watch is never taken for a dead one."""

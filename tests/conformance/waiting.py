@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from typing import Any
 
 from api.kinds import Kind
 from hub import Hub, Json
@@ -61,7 +62,7 @@ async def states(
     hub: Hub, kind: Kind, name: str, namespace: str
 ) -> AsyncGenerator[Json | None, None]:
     """The object as it is now, and then after each change; None while there is none."""
-    selection = {"namespace": namespace, "fields": f"metadata.name={name}"}
+    selection: dict[str, Any] = {"namespace": namespace, "fields": f"metadata.name={name}"}
     while True:
         listing = await hub.list(kind, **selection)
         yield next(iter(listing.items), None)

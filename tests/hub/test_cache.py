@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,7 @@ async def test_objects_come_without_managed_fields_and_keep_them_when_written_ba
 
 async def test_a_cache_sees_only_what_its_selectors_match(hub: Hub, unique: str) -> None:
     await fill(hub, unique, ["other"])
-    selection = {"labels": f"test={unique}", "fields": "metadata.name!=no"}
+    selection: dict[str, Any] = {"labels": f"test={unique}", "fields": "metadata.name!=no"}
     async with mirrored(Cache(hub, CONFIG_MAP, **selection)) as cache:
         for name in ("no", "yes"):
             body = config_map(name, unique)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,11 @@ async def test_watches_take_no_connection_from_requests(hub_kubeconfig: Path, un
         ]
         await hub.create(CONFIG_MAP, config_map("a", unique))
         for cache in caches:
-            await until(cache, lambda each=cache: names(each.items()) == ["a"])
+            await until(cache, partial(_has, cache, "a"))
+
+
+def _has(cache: Cache, *wanted: str) -> bool:
+    return names(cache.items()) == list(wanted)
 
 
 @pytest.fixture
