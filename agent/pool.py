@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from agent.errors import AgentError
+from agent.packing import packed_work
 from agent.room import Agent
 from agent.settings import AgentSettings
 from agent.sources import Split
@@ -29,7 +30,7 @@ class AgentPool:
         self._hub = hub
         self._settings = settings or AgentSettings()
         # One watch each for all agents, however many there are.
-        self._works = Split(Cache(hub, WORK), by=lambda key: key[0])
+        self._works = Split(Cache(hub, WORK, keep=packed_work), by=lambda key: key[0])
         self._members = Split(Cache(hub, MEMBER_CLUSTER), by=lambda key: key[1])
         self._running: dict[str, asyncio.Task[None]] = {}
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from agent.applied import Applied
 from agent.manifests import Manifest
 from agent.sightings import Seen, Sighting, Sightings, Spot
-from api.works import AppliedResource, WorkStatus
+from api.works import AppliedResource
 from hub import Json
 from planning.members import work_rechecks
 from planning.members.outcomes import Outcome, is_settled
@@ -33,8 +33,8 @@ class Progress:
     """Times in a row that drift was the cause to apply."""
     drifted: bool = False
     """An object was deleted or changed by someone else since the Work was applied."""
-    status: WorkStatus | None = None
-    """The status that was last written."""
+    status: bytes = b""
+    """The status that was last written, packed."""
 
     def is_about(self, work: Json) -> bool:
         """Whether what is remembered is about this very content."""
@@ -48,7 +48,7 @@ class Progress:
 
     @property
     def mirrored(self) -> list[Json]:
-        """The manifests whose objects' status is reported back."""
+        """The types of the objects whose status is reported back."""
         return [each.manifest.body for each in self.applied] if self.mirrors else []
 
     @property

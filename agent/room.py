@@ -6,6 +6,7 @@ from typing import Final
 
 from agent import definitions
 from agent.membership import Membership
+from agent.packing import packed_work
 from agent.settings import AgentSettings
 from agent.sources import Source
 from agent.works import Works
@@ -45,7 +46,7 @@ class Agent:
             hub: client of the hub.
             cluster: client of the member's own API server.
             settings: how the agent works; the defaults when left out.
-            works: the Works of the member's namespace; watched by the agent when left out.
+            works: the Works of the member's namespace, packed; watched by the agent when left out.
             members: its MemberCluster; watched by the agent when left out.
         """
         settings = settings or AgentSettings()
@@ -64,7 +65,8 @@ class Agent:
             cluster=cluster,
             membership=self._membership,
             settings=settings,
-            cache=works or Cache(hub, WORK, namespace=names.member_namespace(member)),
+            cache=works
+            or Cache(hub, WORK, namespace=names.member_namespace(member), keep=packed_work),
         )
 
     async def run(self) -> None:

@@ -15,7 +15,15 @@ from agent.sightings import Sighting, Sightings, Spot
 from api.kinds import APPLIED_WORK, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, Kind
 from hub import Hub, Json
 from tests.agent.credentials import of_account
-from tests.agent.support import PATIENT, Member, config_map, namespace
+from tests.agent.support import (
+    PASSIVE,
+    PATIENT,
+    RBAC,
+    Member,
+    config_map,
+    namespace,
+    one_of_each_kind,
+)
 from tests.agent.test_membership import heartbeat
 from tests.support import limits
 from tests.support.conditions import says
@@ -24,21 +32,7 @@ from tests.support.fault_proxy import FaultProxy, all_sprung, release
 from tests.support.running import running
 from tests.support.servers import PrivateApiServer, Servers
 
-RBAC = "rbac.authorization.k8s.io"
 NAMESPACES = 100
-APPLIED: dict[str, tuple[str, Json]] = {
-    "ConfigMap": ("v1", {"data": {"key": "value"}}),
-    "Secret": ("v1", {"stringData": {"key": "value"}}),
-    "ServiceAccount": ("v1", {}),
-    "LimitRange": ("v1", {"spec": {"limits": [{"type": "Pod", "max": {"cpu": "9"}}]}}),
-    "PodTemplate": ("v1", {"template": {"spec": {"containers": [{"name": "a", "image": "b"}]}}}),
-    "ControllerRevision": ("apps/v1", {"revision": 1, "data": {}}),
-    "Lease": ("coordination.k8s.io/v1", {"spec": {"holderIdentity": "a"}}),
-    "NetworkPolicy": ("networking.k8s.io/v1", {"spec": {"podSelector": {}}}),
-    "Role": (f"{RBAC}/v1", {"rules": []}),
-    "RoleBinding": (f"{RBAC}/v1", {"roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "a"}}),
-}
-"""Ten kinds that no controller has to bring to life."""
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +40,6 @@ async def server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
     """Hub and member in one API server, of which a client of one test holds all connections."""
     async with servers.own_hub() as server:
         yield server
-
-
-def one_of_each_kind(name: str) -> list[Json]:
-    return [
-        {"apiVersion": version, "kind": kind, "metadata": {"name": "a", "namespace": name}, **rest}
-        for kind, (version, rest) in APPLIED.items()
-    ]
 
 
 async def test_a_hundred_namespaces_of_ten_kinds_take_a_watch_for_each_kind(
@@ -71,7 +58,7 @@ async def test_a_hundred_namespaces_of_ten_kinds_take_a_watch_for_each_kind(
             for each in names:
                 await member.reported(each)
             watches = {kind: count for kind, count in cluster.watches.running().items() if count}
-            assert len(watches) == len(APPLIED) + len(("namespaces", "appliedworks"))
+            assert len(watches) == len(PASSIVE) + len(("namespaces", "appliedworks"))
             assert set(watches.values()) == {1}
 
             changed = config_map("a", names[0], key="changed")
