@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 from pydantic import ValidationError
 
-from hub import BOUNDS, Hub, HubError, process_identity
+from hub import BOUNDS, Hub, HubError, allow_many_files, process_identity
 from telemetry import (
     AddressError,
     Health,
@@ -97,6 +97,7 @@ def main(**overrides: object) -> None:
         if log_format is None:
             log_format = LogFormat.TEXT if sys.stderr.isatty() else LogFormat.JSON
         configure_logging(log_format)
+        allow_many_files()
         asyncio.run(serve(settings))
     except ValidationError as error:
         for each in problems(error, overrides):

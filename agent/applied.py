@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 
 from agent.manifests import Manifest
+from agent.sightings import seen
 from api.kinds import Kind
 from api.outcomes import PatchDetail
 from api.reasons import ManifestReason
 from hub import BadConfiguration, HubError, Json, TooManyRequests, Unauthorized, Unavailable
-from planning.members import availability
 from planning.members.comparisons import content_hash
 from planning.members.outcomes import Outcome, Refusal
 
@@ -54,16 +54,17 @@ def judged(
     drifts: Sequence[PatchDetail] = (),
 ) -> Applied:
     """An applied manifest, with what its object says of itself."""
+    found = seen(kind, live)
     outcome = Outcome(
         identifier=manifest.identifier,
         finding=finding,
-        generation=_generation(live),
-        availability=availability.judge(kind, live),
+        generation=found.generation,
+        availability=found.availability,
         drifts=drifts,
-        status=live.get("status"),
+        status=found.status,
         compared_at=datetime.now(UTC),
     )
-    return _noted(manifest, outcome, live)
+    return Applied(manifest, outcome, found.version, found.content, found.uid)
 
 
 def compared(

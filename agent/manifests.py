@@ -67,6 +67,12 @@ async def serve(manifest: Manifest, *, cluster: Hub) -> Manifest:
     return _read(ordinal, manifest.body, kind, fence=fence, final=True)
 
 
+def without_content(manifest: Manifest) -> Manifest:
+    """A manifest that has been treated, with no more of its body than its type."""
+    api_version, kind = _type_of(manifest.body)
+    return replace(manifest, body={"apiVersion": api_version, "kind": kind})
+
+
 async def _kinds(
     types: Iterable[tuple[str, str]], *, cluster: Hub
 ) -> dict[tuple[str, str], Kind | None]:

@@ -17,7 +17,7 @@ from agent.settings import STATUS_MANAGER, AgentSettings
 from agent.sources import Source
 from api.kinds import MEMBER_CLUSTER
 from api.members import MemberCluster, MemberClusterStatus
-from hub import Change, Conflict, Efforts, Hub, HubError, Json, NotFound
+from hub import Change, Conflict, Efforts, Hub, HubError, Json, Lane, NotFound
 from planning.members import member_conditions, namespaces, properties
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,9 @@ class Membership:
     ) -> None:
         self._member = member
         self._hub = hub
-        self._cluster = cluster
+        # However much is applied or waited for, the fleet hears that this member is alive.
+        self._alive = hub.on(Lane.HEARTBEATS)
+        self._cluster = cluster.on(Lane.HEARTBEATS)
         self._settings = settings
         self._efforts = efforts
         self._metrics = metrics
@@ -148,7 +150,7 @@ class Membership:
             "metadata": {"name": self._member, "uid": member.metadata.uid},
             "status": status.to_wire(),
         }
-        await self._hub.apply(MEMBER_CLUSTER, body, subresource="status", manager=STATUS_MANAGER)
+        await self._alive.apply(MEMBER_CLUSTER, body, subresource="status", manager=STATUS_MANAGER)
 
 
 def _is_member(body: Json | None) -> bool:

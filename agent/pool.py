@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 
 from agent.errors import AgentError
 from agent.metrics import AgentMetrics
+from agent.packing import packed_work
 from agent.room import Agent
 from agent.settings import AgentSettings
 from agent.sources import Split
@@ -40,7 +41,7 @@ class AgentPool:
         self._settings = settings or AgentSettings()
         self._metrics = metrics or AgentMetrics(CollectorRegistry())
         # One watch each for all agents, however many there are.
-        self._works = Split(Cache(hub, WORK), by=lambda key: key[0])
+        self._works = Split(Cache(hub, WORK, keep=packed_work), by=lambda key: key[0])
         self._members = Split(Cache(hub, MEMBER_CLUSTER), by=lambda key: key[1])
         self._running: dict[str, asyncio.Task[None]] = {}
 

@@ -4,6 +4,7 @@ contract: placement 8
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from time import monotonic
 
 from agent import leftovers, manifests
@@ -72,7 +73,7 @@ class Processor:
         return Progress(
             uid=work.metadata.uid,
             generation=work.metadata.generation,
-            applied=applied,
+            applied=_treated(applied),
             processed_at=monotonic(),
             remaining=remaining,
             mirrors=_mirrors(work),
@@ -85,7 +86,7 @@ class Processor:
         return Progress(
             uid=work.metadata.uid,
             generation=work.metadata.generation,
-            applied=await self._applier.compare(wanted, strategy=strategy),
+            applied=_treated(await self._applier.compare(wanted, strategy=strategy)),
             processed_at=monotonic(),
             diff_only=True,
         )
@@ -96,7 +97,7 @@ class Processor:
         return Progress(
             uid=work.metadata.uid,
             generation=work.metadata.generation,
-            applied=[refused(each, refusal) for each in wanted],
+            applied=_treated([refused(each, refusal) for each in wanted]),
             processed_at=monotonic(),
         )
 
@@ -111,6 +112,11 @@ class Processor:
     def _watch(self, work: str, wanted: Iterable[Manifest]) -> None:
         spots = {spot_of(each) for each in wanted}
         self._sightings.look(work, (spot for spot in spots if spot is not None))
+
+
+def _treated(applied: Iterable[Applied]) -> list[Applied]:
+    """What is remembered until the Work changes: the objects' content is in the Work."""
+    return [replace(each, manifest=manifests.without_content(each.manifest)) for each in applied]
 
 
 def _mirrors(work: Work) -> bool:

@@ -3,13 +3,12 @@
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from agent.applied import Applied, judged
+from agent.applied import Applied
 from agent.manifests import Manifest
-from agent.sightings import Place, Sighting, Sightings, Spot
-from api.works import AppliedResource, WorkStatus
+from agent.sightings import Seen, Sighting, Sightings, Spot
+from api.works import AppliedResource
 from hub import Json
 from planning.members import work_rechecks
-from planning.members.comparisons import content_hash
 from planning.members.outcomes import Outcome, is_settled
 
 
@@ -34,8 +33,8 @@ class Progress:
     """Times in a row that drift was the cause to apply."""
     drifted: bool = False
     """An object was deleted or changed by someone else since the Work was applied."""
-    status: WorkStatus | None = None
-    """The status that was last written."""
+    status: bytes = b""
+    """The status that was last written, packed."""
 
     def is_about(self, work: Json) -> bool:
         """Whether what is remembered is about this very content."""
@@ -49,7 +48,7 @@ class Progress:
 
     @property
     def mirrored(self) -> list[Json]:
-        """The manifests whose objects' status is reported back."""
+        """The types of the objects whose status is reported back."""
         return [each.manifest.body for each in self.applied] if self.mirrors else []
 
     @property
@@ -84,29 +83,26 @@ class Progress:
 
     def _look_at(self, applied: Applied, sightings: Sightings) -> Applied:
         spot = spot_of(applied.manifest)
-        live = sightings.get(spot) if spot else None
-        if spot is None or live is None:
+        found = sightings.get(spot) if spot else None
+        if found is None or not _is_newer(found.version, applied.version):
             return applied
-        if not _is_newer(live["metadata"]["resourceVersion"], applied.version):
-            return applied
-        if live["metadata"]["uid"] != applied.uid or content_hash(live) != applied.content:
+        if (found.uid, found.content) != (applied.uid, applied.content):
             # To apply what is there already changes nothing, so that this ends by itself.
             self.drifted = True
         if self.drifted or not applied.outcome.is_applied:
             return applied
-        return self._judged(applied, spot.place, live)
+        return _renewed(applied, found)
 
-    def _judged(self, applied: Applied, place: Place, live: Json) -> Applied:
-        """What the object says of itself now; what was found out about drift stays."""
-        fresh = judged(applied.manifest, place.kind, live)
-        known = applied.outcome
-        outcome = replace(
-            fresh.outcome,
-            finding=known.finding,
-            drifts=known.drifts,
-            compared_at=known.compared_at,
-        )
-        return replace(fresh, outcome=outcome)
+
+def _renewed(applied: Applied, found: Seen) -> Applied:
+    """What the object says of itself now; what was found out about drift stays."""
+    outcome = replace(
+        applied.outcome,
+        generation=found.generation,
+        availability=found.availability,
+        status=found.status,
+    )
+    return replace(applied, version=found.version, outcome=outcome)
 
 
 def spot_of(manifest: Manifest) -> Spot | None:
@@ -114,7 +110,7 @@ def spot_of(manifest: Manifest) -> Spot | None:
     kind, identifier = manifest.kind, manifest.identifier
     if kind is None or not identifier.name:
         return None
-    return Spot(Place(kind, identifier.namespace if kind.namespaced else ""), identifier.name)
+    return Spot(kind, identifier.namespace if kind.namespaced else "", identifier.name)
 
 
 def _is_newer(version: str, than: str) -> bool:

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 from agent import definitions
 from agent.membership import Membership
 from agent.metrics import AgentMetrics
+from agent.packing import packed_work
 from agent.settings import AgentSettings
 from agent.sources import Source
 from agent.works import Works
@@ -49,7 +50,7 @@ class Agent:
             hub: client of the hub.
             cluster: client of the member's own API server.
             settings: how the agent works; the defaults when left out.
-            works: the Works of the member's namespace; watched by the agent when left out.
+            works: the Works of the member's namespace, packed; watched by the agent when left out.
             members: its MemberCluster; watched by the agent when left out.
             metrics: where it shows what becomes of its Works; nowhere when left out.
         """
@@ -73,7 +74,8 @@ class Agent:
             cluster=cluster,
             membership=self._membership,
             settings=settings,
-            cache=works or Cache(hub, WORK, namespace=names.member_namespace(member)),
+            cache=works
+            or Cache(hub, WORK, namespace=names.member_namespace(member), keep=packed_work),
             efforts=self._efforts,
             metrics=noted,
         )

@@ -4,29 +4,61 @@ contract: placement 8 (availability); design D1, D6
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+import logging
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import Context
 from dataclasses import dataclass
-from functools import partial
+from typing import Any, Final, Protocol
 
 from api.kinds import Kind
-from hub import Cache, Change, Hub, Json
+from hub import Cache, Change, Forbidden, Hub, HubError, Json, Key, key_of, uid_of, version_of
+from planning.members import availability
+from planning.members.availability import Availability
+from planning.members.comparisons import content_hash
 
+logger = logging.getLogger(__name__)
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where applied objects are looked at: a kind, in one namespace if it has namespaces."""
-
-    kind: Kind
-    namespace: str = ""
+_WHO: Final = ("namespace", "name", "uid", "resourceVersion")
+_SEEN: Final = "seen"
+"""Where a cache keeps what matters of an object that a Work names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
     """Where one object is to be seen, whether it is there or not."""
 
-    place: Place
+    kind: Kind
+    namespace: str
+    """Empty for a kind that has none."""
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What matters of an object on the member: enough to judge it, and far less than all of it."""
+
+    version: str
+    """Resource version."""
+    uid: str
+    content: str = ""
+    """Fingerprint of the object's content; empty when it was not read."""
+    generation: int = 0
+    """0 for a kind without."""
+    availability: Availability = Availability.NOT_YET
+    status: Mapping[str, Any] | None = None
+    """What the object says of itself; None for a kind without."""
+
+
+def seen(kind: Kind, live: Json) -> Seen:
+    """What matters of an object as the member's API server returned it."""
+    return Seen(
+        version=version_of(live),
+        uid=uid_of(live),
+        content=content_hash(live),
+        generation=live["metadata"].get("generation", 0),
+        availability=availability.judge(kind, live),
+        status=live.get("status"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +71,11 @@ class Sighting:
 
 
 class Sightings:
-    """One watch for each place where something is looked at, dropped when nothing is any more.
+    """One watch for each kind of which something is looked at, dropped when nothing is any more.
 
-    A watch sees all objects of its place, but only those that a Work names are reported. Places
-    are single namespaces, so that the rest of the member stays unread.
+    A watch sees all objects of its kind, but only those that a Work names are read and reported;
+    of the others it keeps who they are. An agent that may not see a kind in all namespaces
+    watches each of those that Works name.
     """
 
     def __init__(self, cluster: Hub, *, told: Callable[[Sighting], None]) -> None:
@@ -50,8 +83,7 @@ class Sightings:
         self._told = told
         self._wanted: dict[str, frozenset[Spot]] = {}
         self._works: dict[Spot, set[str]] = {}
-        self._caches: dict[Place, Cache] = {}
-        self._tasks: dict[Place, asyncio.Task[None]] = {}
+        self._views: dict[Kind, _View] = {}
 
     def look(self, work: str, spots: Iterable[Spot]) -> None:
         """Watch exactly these objects for a Work, besides what other Works want."""
@@ -64,18 +96,18 @@ class Sightings:
         """Watch nothing for a Work any more."""
         self.look(work, ())
 
-    def get(self, spot: Spot) -> Json | None:
+    def get(self, spot: Spot) -> Seen | None:
         """An object as last seen; None when it was not seen (yet)."""
-        cache = self._caches.get(spot.place)
-        return cache.get(spot.name, spot.place.namespace) if cache else None
+        view = self._views.get(spot.kind)
+        return view.get(spot) if view else None
 
     async def close(self) -> None:
         """End all watches."""
         self._wanted.clear()
         self._works.clear()
-        tasks = list(self._tasks.values())
+        views = list(self._views.values())
         self._adjust()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(each.ended() for each in views))
 
     def _note(self, work: str, spots: frozenset[Spot]) -> None:
         for spot in self._wanted.pop(work, frozenset()) - spots:
@@ -88,22 +120,112 @@ class Sightings:
             self._wanted[work] = spots
 
     def _adjust(self) -> None:
-        wanted = {spot.place for spot in self._works}
-        for place in self._caches.keys() - wanted:
-            del self._caches[place]
-            self._tasks.pop(place).cancel()
-        for place in wanted - self._caches.keys():
-            cache = Cache(self._cluster, place.kind, namespace=place.namespace)
-            cache.subscribe(partial(self._on_change, place))
-            self._caches[place] = cache
-            self._tasks[place] = asyncio.create_task(
-                cache.run(),
-                name=f"watch {place}",
-                # It serves others too, so it is no sign of life of the Work that is first.
-                context=Context(),
-            )
+        wanted: dict[Kind, set[str]] = {}
+        for spot in self._works:
+            wanted.setdefault(spot.kind, set()).add(spot.namespace)
+        for kind in self._views.keys() - wanted.keys():
+            self._views.pop(kind).end()
+        for kind, namespaces in wanted.items():
+            if kind not in self._views:
+                self._views[kind] = _View(
+                    self._cluster, kind, is_named=self._works.__contains__, told=self._tell
+                )
+            self._views[kind].follow(namespaces)
 
-    def _on_change(self, place: Place, change: Change) -> None:
-        spot = Spot(place, change.key[1])
+    def _tell(self, spot: Spot, *, gone: bool) -> None:
         for work in sorted(self._works.get(spot, ())):
-            self._told(Sighting(work, spot, gone=change.new is None))
+            self._told(Sighting(work, spot, gone=gone))
+
+
+class _Told(Protocol):
+    def __call__(self, spot: Spot, *, gone: bool) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Watch:
+    cache: Cache
+    task: asyncio.Task[None]
+
+
+class _View:
+    """What is seen of one kind: by one watch, or by one for each namespace.
+
+    The latter where a watch of all namespaces is refused. The refused one is tried again and
+    again, and takes over as soon as somebody has granted it.
+    """
+
+    def __init__(
+        self, cluster: Hub, kind: Kind, *, is_named: Callable[[Spot], bool], told: _Told
+    ) -> None:
+        self._cluster = cluster
+        self._kind = kind
+        self._is_named = is_named
+        self._told = told
+        self._namespaces: set[str] = set()
+        self._is_split = False
+        self._narrow: dict[str, _Watch] = {}
+        self._wide = self._watch("")
+        self._wide.cache.on_trouble(self._on_trouble)
+
+    def follow(self, namespaces: set[str]) -> None:
+        """See to it that objects in these namespaces are seen."""
+        self._namespaces = namespaces
+        self._adjust()
+
+    def get(self, spot: Spot) -> Seen | None:
+        """An object as last seen."""
+        watch = self._narrow.get(spot.namespace, self._wide)
+        body = watch.cache.get(spot.name, spot.namespace)
+        if body is None:
+            return None
+        found: Seen | None = body.get(_SEEN)
+        # Nothing was read of an object that no Work named when it was seen: a version that is
+        # newer than the one applied then counts as changed, and is read when it is applied again.
+        return found or Seen(version=version_of(body), uid=uid_of(body))
+
+    def end(self) -> None:
+        """Cancel all watches."""
+        for each in (self._wide, *self._narrow.values()):
+            each.task.cancel()
+
+    async def ended(self) -> None:
+        """Wait until watches that were cancelled have ended."""
+        tasks = [each.task for each in (self._wide, *self._narrow.values())]
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _watch(self, namespace: str) -> _Watch:
+        cache = Cache(self._cluster, self._kind, namespace=namespace, keep=self._kept)
+        cache.subscribe(self._on_change)
+        name = f"watch of {self._kind.plural} in {namespace or 'all namespaces'}"
+        # It serves others too, so it is no sign of life of the Work that is first.
+        task = asyncio.create_task(cache.run(), name=name, context=Context())
+        return _Watch(cache, task)
+
+    def _kept(self, body: Json) -> Json:
+        """Who an object is; and what matters of it, if a Work names it."""
+        spot = self._spot(key_of(body))
+        kept: Json = {"metadata": {name: body["metadata"].get(name, "") for name in _WHO}}
+        return kept | {_SEEN: seen(self._kind, body)} if self._is_named(spot) else kept
+
+    def _on_change(self, change: Change) -> None:
+        self._told(self._spot(change.key), gone=change.new is None)
+
+    def _spot(self, key: Key) -> Spot:
+        return Spot(self._kind, *key)
+
+    def _on_trouble(self, error: HubError | None) -> None:
+        """Split up where the kind may not be watched in all namespaces; not for what passes."""
+        if isinstance(error, Forbidden) and self._kind.namespaced:
+            logger.info("watching %s namespace by namespace: %s", self._kind.plural, error)
+            self._is_split = True
+        else:
+            self._wide.cache.log(error)
+            self._is_split = self._is_split and error is not None
+        self._adjust()
+
+    def _adjust(self) -> None:
+        wanted = self._namespaces if self._is_split else set()
+        for namespace in self._narrow.keys() - wanted:
+            self._narrow.pop(namespace).task.cancel()
+        for namespace in wanted - self._narrow.keys():
+            self._narrow[namespace] = self._watch(namespace)

@@ -16,7 +16,10 @@ Told = Callable[[Change], None]
 
 
 class Source(Protocol):
-    """Objects of one kind that concern one agent; a `hub.Cache` is one."""
+    """Objects of one kind that concern one agent; a `hub.Cache` is one.
+
+    Works are as `agent.packing` keeps them.
+    """
 
     async def run(self) -> None:
         """Stay in step until cancelled."""

@@ -10,6 +10,7 @@ from time import monotonic
 
 from agent.membership import Membership
 from agent.metrics import MemberMetrics
+from agent.packing import pack, unpack, unpacked_work
 from agent.processing import Processor
 from agent.progress import Progress
 from agent.settings import AgentSettings
@@ -63,7 +64,7 @@ class Works:
             cluster, sightings=self.sightings, settings=settings, is_orphan=self._is_orphan
         )
         self.cache = cache
-        self.records = Cache(cluster, APPLIED_WORK)
+        self.records = Cache(cluster, APPLIED_WORK, keep=_whose)
         self.controller = Controller(
             f"works of {member}",
             self._reconcile,
@@ -138,7 +139,7 @@ class Works:
         return timedelta(seconds=max(progress.due() - monotonic(), 0))
 
     async def _process(self, body: Json, before: Progress | None) -> Progress | None:
-        work = Work.from_wire(body)
+        work = Work.from_wire(unpacked_work(body))
         try:
             await self._hold(work)
         except NotFound:
@@ -167,7 +168,7 @@ class Works:
 
     async def _remove(self, body: Json) -> timedelta | None:
         """Remove from the member what a deleted Work put there, then let the Work go."""
-        work = Work.from_wire(body)
+        work = Work.from_wire(unpacked_work(body))
         if names.WORK_FINALIZER not in work.metadata.finalizers:
             return None
         # A member that leaves keeps what it has.
@@ -188,7 +189,8 @@ class Works:
 
     async def _report(self, body: Json, progress: Progress) -> None:
         """Write the Work's status if it says something new."""
-        before = progress.status or WorkStatus.from_wire(body.get("status") or {})
+        known = unpack(progress.status) if progress.status else unpacked_work(body).get("status")
+        before = WorkStatus.from_wire(known or {})
         status = work_conditions.report(
             progress.outcomes,
             generation=progress.generation,
@@ -200,7 +202,7 @@ class Works:
         wire = status.to_wire()
         if wire != before.to_wire():
             await self._write_status(body, wire)
-        progress.status = status
+        progress.status = pack(wire)
 
     async def _write_status(self, body: Json, status: Json) -> None:
         metadata = body["metadata"]
@@ -221,6 +223,13 @@ class Works:
     def _forget(self, name: str) -> None:
         self._progress.pop(name, None)
         self.sightings.forget(name)
+
+
+def _whose(record: Json) -> Json:
+    """What an agent needs to know at all times of an AppliedWork: which Work it stands for."""
+    metadata = record["metadata"]
+    who = {field: metadata[field] for field in ("name", "uid", "resourceVersion")}
+    return {"metadata": who, "spec": record["spec"]}
 
 
 def _asked(body: Json | None) -> tuple[str, int, bool] | None:

@@ -28,9 +28,11 @@ from hub.events import record
 from hub.identity import process_identity
 from hub.leadership import Election, Pace, Standing
 from hub.limits import Limits
-from hub.objects import Json, Key, key_of, labels_of, version_of
+from hub.objects import Json, Key, key_of, labels_of, uid_of, version_of
+from hub.open_files import allow_many_files
 from hub.pod import own_namespace
 from hub.queue import WorkQueue
+from hub.requests import Lane
 from hub.shared import SharedCaches
 from hub.store import Change, Keep, whole
 from hub.term import Term
@@ -57,6 +59,7 @@ __all__ = [
     "Json",
     "Keep",
     "Key",
+    "Lane",
     "Limits",
     "Listing",
     "NotFound",
@@ -70,11 +73,13 @@ __all__ = [
     "Unavailable",
     "WatchEvent",
     "WorkQueue",
+    "allow_many_files",
     "key_of",
     "labels_of",
     "own_namespace",
     "process_identity",
     "record",
+    "uid_of",
     "version_of",
     "whole",
 ]

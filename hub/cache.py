@@ -24,8 +24,8 @@ SHORTEST_STREAM = timedelta(seconds=1)
 or the cache would spin."""
 
 Subscriber = Callable[[Change], None]
-Trouble = Callable[[str], None]
-"""Told why a cache is out of step; the empty text when it is in step again."""
+Trouble = Callable[[HubError | None], None]
+"""Told why a cache is out of step; None when it is in step again."""
 
 
 class Selection(NamedTuple):
@@ -73,7 +73,8 @@ class Cache:
         self._subscribers: list[Subscriber] = []
         self._failures = 0
         self._complaint = ""
-        self._trouble: Trouble = self._log
+        self._trouble: Trouble = self.log
+        self._keep = keep
         self._pulse = Pulse()
 
     async def run(self) -> None:
@@ -102,19 +103,20 @@ class Cache:
     def _complain(self, error: HubError) -> None:
         """Warn, but not of the same thing with each try."""
         if str(error) != self._complaint:
-            self._trouble(str(error))
+            self._trouble(error)
         self._complaint = str(error)
 
     def _in_step(self) -> None:
         if self._complaint:
-            self._trouble("")
+            self._trouble(None)
         self._complaint = ""
         self._pulse.beat()
         self._ready.set()
 
-    def _log(self, complaint: str) -> None:
-        if complaint:
-            logger.warning("%s: out of step with the API server: %s", self._kind, complaint)
+    def log(self, trouble: HubError | None) -> None:
+        """Log why it is out of step: what is done with trouble unless `on_trouble` says else."""
+        if trouble:
+            logger.warning("%s: out of step with the API server: %s", self._kind, trouble)
         else:
             logger.info("%s: in step with the API server again", self._kind)
 

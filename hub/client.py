@@ -15,7 +15,7 @@ from hub import errors, paths, watching
 from hub.discovery import Discovery, Kinds
 from hub.limits import Limits
 from hub.objects import Json, JsonPatch, key_of, version_of
-from hub.requests import Request
+from hub.requests import Lane, Request
 from hub.vitals import Answers, Watches
 from hub.watching import WatchEvent
 
@@ -47,7 +47,7 @@ class Listing:
 
 
 class Hub:
-    """Talks to one API server, over one pool of connections.
+    """Talks to one API server.
 
     Every method raises what `hub.errors` draws. Nothing is retried in here: whether a request
     that failed can be sent again is for the caller to know. (One exception, below HTTP: a read
@@ -60,6 +60,8 @@ class Hub:
         self._discovery = Discovery(transport, max_age=limits.discovery_age)
         self.fence: Fence = _open
         """Asked before each write."""
+        self.lane = Lane.WORK
+        """Whose connections its requests take."""
         self.limits = limits
         self.watches = Watches()
         """The caches that are kept in step through this client."""
@@ -115,6 +117,15 @@ class Hub:
         other.fence = fence
         return other
 
+    def on(self, lane: Lane) -> Self:
+        """Make a client of the same API server whose requests wait only for those of their lane.
+
+        Watches always have a lane of their own. Close only one of the two clients.
+        """
+        other = copy(self)
+        other.lane = lane
+        return other
+
     async def close(self) -> None:
         """Close all connections; watches under way end."""
         await self._transport.close()
@@ -148,7 +159,7 @@ class Hub:
     async def _send(self, request: Request) -> Json:
         if request.verb not in _READS:
             self.fence()
-        return await self._transport.send(request)
+        return await self._transport.send(replace(request, lane=self.lane))
 
     async def get(self, kind: Kind, name: str, *, namespace: str = "") -> Json:
         """One object. Raises NotFound."""
@@ -188,8 +199,10 @@ class Hub:
     ) -> Listing:
         items: list[Json] = []
         version = ""
-        selection = {"namespace": namespace, "labels": labels, "fields": fields}
-        async for page in self.pages(kind, **selection, metadata_only=metadata_only):
+        pages = self.pages(
+            kind, namespace=namespace, labels=labels, fields=fields, metadata_only=metadata_only
+        )
+        async for page in pages:
             items += page.items
             version = page.resource_version
         return Listing(items, version)
@@ -365,7 +378,8 @@ class Hub:
         }
         path = paths.collection(kind, namespace=namespace)
         accept = METADATA_ONLY if metadata_only else WHOLE
-        request = Request("watch", paths.resource(kind), "GET", path, query, accept=accept)
+        resource = paths.resource(kind)
+        request = Request("watch", resource, "GET", path, query, accept=accept, lane=Lane.WATCHES)
         async with aclosing(self._transport.lines(request)) as lines:
             async for line in lines:
                 event = watching.decode(line)

@@ -1,4 +1,4 @@
-"""The pool of connections to an API server."""
+"""A pool of connections to an API server."""
 
 import asyncio
 from contextlib import suppress

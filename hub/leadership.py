@@ -20,6 +20,7 @@ from hub.errors import PASSING, AlreadyExists, Conflict, Forbidden, HubError, No
 from hub.identity import is_gone
 from hub.lease import Sight
 from hub.objects import Json
+from hub.requests import Lane
 from hub.store import Change
 from hub.term import Term, now
 
@@ -85,7 +86,8 @@ class Election:
             pace: how long the Lease lasts and so on; the same for all who take part.
             tell: called whenever this process begins or ceases to lead, or follows another one.
         """
-        self._hub = hub
+        # Whatever else this process asks of the hub, or waits for there.
+        self._hub = hub = hub.on(Lane.LEASES)
         self._name, self._namespace, self._identity = name, namespace, identity
         self._pace = pace or Pace()
         self._tell = tell

@@ -9,8 +9,11 @@ class Limits:
     """How much and how long; the defaults suit one process against one API server."""
 
     connections: int = 256
-    """Open connections at most. Each watch holds one, so this is watches plus parallel
-    requests; an API server answers 200 to 400 requests at once before it queues them."""
+    """Requests side by side at most, watches, Leases and heartbeats not counted: they have
+    connections of their own. An API server answers 200 to 400 at once before it queues them."""
+
+    heartbeats: int = 32
+    """Heartbeats side by side at most: a process may send those of a thousand members."""
 
     connect_timeout: timedelta = timedelta(seconds=10)
     """Until a connection and its TLS handshake stand, waiting for a free one included."""

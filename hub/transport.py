@@ -1,5 +1,6 @@
 """One HTTP exchange with an API server: credentials, time limits, counting, errors."""
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -20,7 +21,7 @@ from hub.following import Following
 from hub.limits import Limits
 from hub.objects import Json
 from hub.proxies import proxy_for
-from hub.requests import Request
+from hub.requests import Lane, Request
 from hub.vitals import Answers
 
 LONGEST_LINE: Final = 2 * 1024**2
@@ -28,17 +29,14 @@ LONGEST_LINE: Final = 2 * 1024**2
 
 
 class Transport:
-    """Sends requests over one pool of kept-alive connections. It never retries by itself."""
+    """Sends requests over kept-alive connections, a pool for each lane. It never retries."""
 
     def __init__(self, access: Access, *, limits: Limits, user_agent: str) -> None:
         self._following = Following(access)
         self._proxy = proxy_for(access.host)
-        self._session = aiohttp.ClientSession(
-            connector=Connections(limit=limits.connections),
-            # It would read ~/.netrc for each request, and fail when that has a default entry.
-            trust_env=False,
-            read_bufsize=LONGEST_LINE,
-        )
+        # 0 is without limit.
+        most = {Lane.WORK: limits.connections, Lane.HEARTBEATS: limits.heartbeats}
+        self._sessions = {lane: _session(most.get(lane, 0)) for lane in Lane}
         self._user_agent = user_agent
         self._limits = limits
         self.url: str = access.host
@@ -47,7 +45,7 @@ class Transport:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._session.close()
+        await asyncio.gather(*(session.close() for session in self._sessions.values()))
 
     async def send(self, request: Request) -> Json:
         """Answer of one request, parsed. Raises what `hub.errors` draws."""
@@ -109,7 +107,7 @@ class Transport:
         url = self.url + request.path
         if request.query:
             url += "?" + urlencode(request.query)
-        return await self._session.request(
+        return await self._sessions[request.lane].request(
             request.method,
             url,
             headers=await self._headers(request, access),
@@ -133,6 +131,15 @@ class Transport:
         if authorization := await access.authorization():
             headers["Authorization"] = authorization
         return headers
+
+
+def _session(limit: int) -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(
+        connector=Connections(limit=limit),
+        # It would read ~/.netrc for each request, and fail when that has a default entry.
+        trust_env=False,
+        read_bufsize=LONGEST_LINE,
+    )
 
 
 def _spoken_of(request: Request) -> str:

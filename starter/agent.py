@@ -12,7 +12,7 @@ import click
 from prometheus_client import CollectorRegistry
 
 from agent import Agent, AgentError, AgentMetrics, AgentSettings
-from hub import BOUNDS, BadConfiguration, Hub
+from hub import BOUNDS, BadConfiguration, Hub, allow_many_files
 from telemetry import (
     HUB_OF_AGENT,
     MEMBER_OF_AGENT,
@@ -71,6 +71,7 @@ def agent(
     deploy/rbac/member-agent-on-hub.yaml and member-agent-on-member.yaml.
     """
     configure_logging(LogFormat.TEXT if sys.stderr.isatty() else LogFormat.JSON)
+    allow_many_files()
     settings = AgentSettings(collect_namespaces=collect_namespaces)
     try:
         asyncio.run(

@@ -27,7 +27,7 @@ async def follow(
     fields = f"metadata.name={name}" if name else ""
     cache = Cache(hub, kind, namespace=namespace, labels=labels, fields=fields)
     if trouble:
-        cache.on_trouble(trouble)
+        cache.on_trouble(lambda error: trouble(str(error or "")))
     cache.subscribe(seen.put_nowait)
     mirror = asyncio.create_task(cache.run())
     try:

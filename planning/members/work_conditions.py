@@ -49,7 +49,8 @@ def report(
         before: the present status; times are kept where a condition's status stays.
         now: time of conditions whose status is new.
         diff_only: the Work's strategy is ReportDiff, so nothing was applied.
-        mirrored: the manifests, if the status of their objects is to be reported back.
+        mirrored: the manifests, or just their types, if the status of their objects is to be
+            reported back.
     """
     known = {identity(each.identifier): each for each in before.manifest_conditions}
     entries = [

@@ -15,6 +15,21 @@ from tests.support.eventually import eventually
 PATIENT = AgentSettings(properties_patience=timedelta(minutes=1))
 """Of an agent that waits for a slow cluster to count its nodes and pods."""
 
+RBAC = "rbac.authorization.k8s.io"
+PASSIVE: dict[str, tuple[str, Json]] = {
+    "ConfigMap": ("v1", {"data": {"key": "value"}}),
+    "Secret": ("v1", {"stringData": {"key": "value"}}),
+    "ServiceAccount": ("v1", {}),
+    "LimitRange": ("v1", {"spec": {"limits": [{"type": "Pod", "max": {"cpu": "9"}}]}}),
+    "PodTemplate": ("v1", {"template": {"spec": {"containers": [{"name": "a", "image": "b"}]}}}),
+    "ControllerRevision": ("apps/v1", {"revision": 1, "data": {}}),
+    "Lease": ("coordination.k8s.io/v1", {"spec": {"holderIdentity": "a"}}),
+    "NetworkPolicy": ("networking.k8s.io/v1", {"spec": {"podSelector": {}}}),
+    "Role": (f"{RBAC}/v1", {"rules": []}),
+    "RoleBinding": (f"{RBAC}/v1", {"roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "a"}}),
+}
+"""Ten kinds that no controller has to bring to life, and what makes an object of each."""
+
 
 @dataclass(frozen=True)
 class Member:
@@ -125,6 +140,33 @@ async def live(member: Member, ns: str, name: str = "cm", kind: Kind = CONFIG_MA
 
 def namespace(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def one_of_each_kind(namespace: str) -> list[Json]:
+    """Objects of all `PASSIVE` kinds."""
+    metadata = {"name": "a", "namespace": namespace}
+    return [
+        {"apiVersion": version, "kind": kind, "metadata": metadata, **rest}
+        for kind, (version, rest) in PASSIVE.items()
+    ]
+
+
+def twenty_kilobytes(namespace: str) -> list[Json]:
+    """Objects that are about so much together, and as deep as those of workloads are."""
+    variables = [
+        {"name": f"VARIABLE_{each:03}", "value": f"a value for {namespace}, number {each:04}"}
+        for each in range(70)
+    ]
+    container = {"name": "main", "image": "example.com/app:1", "env": variables}
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "PodTemplate",
+            "metadata": {"name": f"template-{each}", "namespace": namespace},
+            "template": {"spec": {"containers": [container]}},
+        }
+        for each in range(4)
+    ]
 
 
 def config_map(name: str, namespace: str, **data: str) -> Json:

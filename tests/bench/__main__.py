@@ -22,6 +22,7 @@ def main() -> None:
     parser.add_argument(
         "--members", type=int, default=1000, help="members of a placement that is killed; 0: none"
     )
+    parser.add_argument("--works", type=int, default=500, help="Works of one agent; 0: none")
     parser.add_argument(
         "--typed", type=int, default=5, help="times that each short command is typed; 0: none"
     )
@@ -47,6 +48,8 @@ async def measure(arguments: argparse.Namespace) -> None:
         results += await scenarios.placements(arguments.placements, arguments.delay)
     if arguments.members:
         results += await scenarios.restart(arguments.members, arguments.delay)
+    if arguments.works:
+        results += await scenarios.works(arguments.works)
     if arguments.typed:
         results += await typing_commands.commands(arguments.typed)
     show(results, extra)

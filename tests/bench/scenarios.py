@@ -1,6 +1,8 @@
 """The benchmarks, each in a world of its own, so that none carries another's load."""
 
 from hub import Hub
+from tests.agent.support import one_of_each_kind, twenty_kilobytes
+from tests.bench import agents
 from tests.bench.fleets import BenchFleet
 from tests.bench.measuring import Bench, Measured
 from tests.bench.placing import Placed, PlacementBench, measured_restart
@@ -63,6 +65,14 @@ async def restart(members: int, delay: float) -> list[Placed]:
             return await bench.place(f"restart, {members} members", after, bindings=10)
 
         return [whole, await measured_restart(made, steady)]
+
+
+async def works(count: int) -> list[agents.Served]:
+    """One agent with so many Works of 20 KB, and one with 100 namespaces of ten kinds each."""
+    return [
+        await agents.serve(f"{count} Works of 20 KB", count, twenty_kilobytes),
+        await agents.serve("100 namespaces of 10 kinds", 100, one_of_each_kind),
+    ]
 
 
 async def connected(made: World) -> Hub:

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tests.bench.agents import Served
 from tests.bench.measuring import Measured
 from tests.bench.placing import Placed
 from tests.bench.typing_commands import Typed
@@ -16,9 +17,11 @@ from tests.bench.typing_commands import Typed
 FORMS = {
     "clusters": "{:.0f}",
     "bindings": "{:.0f}",
+    "works": "{:.0f}",
     "wall": "{:.2f} s",
     "least": "{:.2f} s",
     "slowest_run": "{:.2f} s",
+    "slowest_change": "{:.2f} s",
     "engine_writes_per_cluster": "{:.2f}",
     "engine_requests_per_cluster": "{:.2f}",
     "writes_per_binding": "{:.2f}",
@@ -29,15 +32,17 @@ FORMS = {
     "least_cpu": "{:.2f} s",
     "engine_cpu": "{:.2f} s",
     "placement_cpu": "{:.2f} s",
+    "agent_cpu": "{:.2f} s",
     "hub_cpu": "{:.2f} s",
     "temporal_cpu": "{:.2f} s",
     "engine_memory": "{:.0f} MiB",
     "placement_memory": "{:.0f} MiB",
+    "agent_memory": "{:.0f} MiB",
     "load": "{:.1f}",
 }
 """How each figure is written, in the order of the rows."""
 
-Result = Measured | Placed | Typed
+Result = Measured | Placed | Served | Typed
 
 
 def show(results: Sequence[Result], extra: Mapping[str, float]) -> None:

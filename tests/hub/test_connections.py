@@ -1,15 +1,58 @@
-"""What is left of a connection when its answer is not read to the end."""
+"""Requests of one sort leave connections to others, and nothing is left of one that is dropped."""
 
 import asyncio
 import gc
-from contextlib import aclosing, suppress
+import resource
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, aclosing, suppress
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from api.kinds import CONFIG_MAP
-from hub import Hub
+from hub import Cache, Hub, allow_many_files
+from tests.hub.support import config_map, fill, mirrored, names, until
+from tests.support.limits import PATIENT
+
+FEW = replace(
+    PATIENT, connections=2, watch_duration=timedelta(minutes=9), silence=timedelta(minutes=10)
+)
+"""No watch ends and gives its connection to another one while a test lasts."""
+
+
+async def test_watches_take_no_connection_from_requests(hub_kubeconfig: Path, unique: str) -> None:
+    async with await Hub.connect(hub_kubeconfig, limits=FEW) as hub, AsyncExitStack() as stack:
+        await fill(hub, unique, [])
+        caches = [
+            await stack.enter_async_context(mirrored(Cache(hub, CONFIG_MAP, namespace=unique)))
+            for _ in range(2 * FEW.connections)
+        ]
+        await hub.create(CONFIG_MAP, config_map("a", unique))
+        for cache in caches:
+            await until(cache, partial(_has, cache, "a"))
+
+
+def _has(cache: Cache, *wanted: str) -> bool:
+    return names(cache.items()) == list(wanted)
+
+
+@pytest.fixture
+def few_files() -> Iterator[None]:
+    """A limit of open files as many systems start a process with, which its user may raise."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, before[1] - 1), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.usefixtures("few_files")
+def test_a_process_may_open_as_many_connections_as_its_user() -> None:
+    allow_many_files()
+    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert limit == most
 
 
 @pytest.mark.parametrize("milliseconds", range(0, 20, 2))

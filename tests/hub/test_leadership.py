@@ -14,11 +14,24 @@ from typing import Any
 import pytest
 
 from api.kinds import CONFIG_MAP, LEASE
-from hub import Cache, Election, Fenced, Forbidden, Hub, Json, NotFound, Pace, Standing, Term
+from hub import (
+    Cache,
+    Election,
+    Fenced,
+    Forbidden,
+    Hub,
+    Json,
+    Limits,
+    NotFound,
+    Pace,
+    Standing,
+    Term,
+)
 from tests.agent.credentials import kubeconfig_of_nobody
 from tests.hub.support import config_map, mirrored, until
 from tests.support.eventually import eventually, patience
-from tests.support.fault_proxy import FaultProxy, Faults
+from tests.support.fault_proxy import FaultProxy, Faults, all_sprung, release
+from tests.support.limits import PATIENT
 from tests.support.servers import PrivateApiServer
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +55,10 @@ SLOW = replace(
 """Nobody waits for such a Lease to run out in a test."""
 STEADY = replace(PACE, lasting=timedelta(seconds=15), hold=timedelta(seconds=14))
 """Renewed in time even when the machine stands still for ten seconds; a test can outlast it."""
+BUSY = replace(
+    PATIENT, connections=8, watch_duration=timedelta(minutes=9), silence=timedelta(minutes=10)
+)
+"""So few connections that watches and requests without an answer could hold all of them."""
 
 
 class Candidate:
@@ -355,12 +372,12 @@ async def test_other_edits_change_nothing_and_stay(
 
 @asynccontextmanager
 async def behind_proxy(
-    server: PrivateApiServer, folder: Path
+    server: PrivateApiServer, folder: Path, *, limits: Limits | None = None
 ) -> AsyncIterator[tuple[Hub, FaultProxy]]:
     kubeconfig = folder / "proxied.kubeconfig"
     async with (
         FaultProxy.between(server, kubeconfig=kubeconfig, seed=0) as proxy,
-        await Hub.connect(kubeconfig) as hub,
+        await Hub.connect(kubeconfig, limits=limits) as hub,
     ):
         yield hub, proxy
 
@@ -415,6 +432,38 @@ async def test_lost_answers_and_broken_watches_take_the_lease_from_nobody(
         assert first.story == ["a begins"]
         proxy.faults = Faults()
         await first.end()
+
+
+async def test_a_worker_with_200_watches_and_hung_requests_keeps_its_lease(
+    private_api_server: PrivateApiServer, tmp_path: Path, candidate: NewCandidate, unique: str
+) -> None:
+    async with AsyncExitStack() as stack:
+        direct = await stack.enter_async_context(await Hub.connect(private_api_server.kubeconfig))
+        proxied, proxy = await stack.enter_async_context(
+            behind_proxy(private_api_server, tmp_path, limits=BUSY)
+        )
+        for number in range(200):
+            content = Cache(proxied, CONFIG_MAP, labels=f"placement=p{number}")
+            await stack.enter_async_context(mirrored(content))
+        hung = [
+            proxy.trap(lambda request: request.path.endswith("/configmaps/hung"))
+            for _ in range(BUSY.connections)
+        ]
+        asking = asyncio.gather(
+            *(proxied.find(CONFIG_MAP, "hung", namespace=HOME) for _ in hung),
+            return_exceptions=True,
+        )
+        await all_sprung(hung)
+
+        first = candidate("a", of=proxied, pace=STEADY)
+        await first.leading()
+        watched = Cache(direct, LEASE, namespace=HOME, fields=f"metadata.name={unique}")
+        async with mirrored(watched) as seen:
+            await _renewed(seen, times=3)
+        assert first.story == ["a begins"]
+        await first.end()
+        release(hung)
+        await asking
 
 
 async def test_who_led_before_the_api_server_went_away_leads_again_when_it_is_back(

@@ -319,6 +319,8 @@ async def test_a_namespace_that_the_operator_skips_is_not_placed(
         said = await world.told("Scheduled", status="False", reason="InvalidResourceSelectors")
         assert said["message"].endswith(f"namespace {unique} is not allowed to propagate")
         await world.clear()
+
+
 async def test_a_placement_that_is_older_than_the_watches_is_looked_at_without_a_list(
     away: Hub, unique: str
 ) -> None:
