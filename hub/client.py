@@ -188,8 +188,10 @@ class Hub:
     ) -> Listing:
         items: list[Json] = []
         version = ""
-        selection = {"namespace": namespace, "labels": labels, "fields": fields}
-        async for page in self.pages(kind, **selection, metadata_only=metadata_only):
+        pages = self.pages(
+            kind, namespace=namespace, labels=labels, fields=fields, metadata_only=metadata_only
+        )
+        async for page in pages:
             items += page.items
             version = page.resource_version
         return Listing(items, version)
