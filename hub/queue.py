@@ -1,11 +1,15 @@
-"""A queue of keys to look at, with the guarantees of client-go's work queue."""
+"""A queue of keys to look at, with the guarantees of client-go's work queue, and two lines.
+
+What has changed goes before what is only due to be looked at again: hundreds of objects may be due
+at the same time, and a person waits for the change.
+"""
 
 import asyncio
 from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import timedelta
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from hub import backoff
 
@@ -15,6 +19,10 @@ RETRY_FIRST = timedelta(milliseconds=5)
 """After the first failure of a key: most conflicts are over by then."""
 RETRY_MOST = timedelta(seconds=30)
 """A person who mended something does not wait longer than this for the next try."""
+
+
+IN_A_ROW: Final = 4
+"""So many changes go before one that is due: there may be changes without end."""
 
 
 @dataclass(slots=True)
@@ -42,8 +50,15 @@ class WorkQueue(Generic[K]):
     ) -> None:
         self._retry_first = retry_first
         self._retry_most = retry_most
-        self._line: asyncio.Queue[K] = asyncio.Queue()
+        # Dicts as ordered sets: a change that meets its key in the line of those due moves it.
+        self._changed: dict[K, None] = {}
+        self._due: dict[K, None] = {}
+        self._in_line = asyncio.Semaphore(0)
+        self._in_a_row = 0
         self._wanted: dict[K, float] = {}
+        """Since when each key is to be looked at that no worker has taken."""
+        self._changed_meanwhile: set[K] = set()
+        """Keys of which that is because of a change, while a worker has them."""
         self._processing: set[K] = set()
         self._timers: dict[K, asyncio.TimerHandle] = {}
         self._failures: dict[K, int] = {}
@@ -51,18 +66,27 @@ class WorkQueue(Generic[K]):
 
     def __len__(self) -> int:
         """Keys in line."""
-        return self._line.qsize()
+        return len(self._changed) + len(self._due)
 
     def add(self, key: K) -> None:
-        """Have a key looked at soon."""
-        if key in self._wanted:
-            return
-        self._wanted[key] = monotonic()
-        if key not in self._processing:
-            self._enqueue(key)
+        """Have a key looked at soon, because it has changed."""
+        self._want(key)
+        if key in self._processing:
+            self._changed_meanwhile.add(key)
+        elif key in self._due:
+            del self._due[key]
+            self._changed[key] = None
+        elif key not in self._changed:
+            self._enqueue(key, self._changed)
+
+    def _want(self, key: K) -> None:
+        self._wanted.setdefault(key, monotonic())
 
     def add_after(self, key: K, delay: timedelta) -> None:
-        """Have a key looked at after a while; of several such wishes the earliest counts."""
+        """Have a key looked at after a while; of several such wishes the earliest counts.
+
+        When it is due, changes of others go first.
+        """
         loop = asyncio.get_running_loop()
         due = loop.time() + delay.total_seconds()
         waiting = self._timers.get(key)
@@ -70,7 +94,7 @@ class WorkQueue(Generic[K]):
             return
         if waiting is not None:
             waiting.cancel()
-        self._timers[key] = loop.call_at(due, self._due, key)
+        self._timers[key] = loop.call_at(due, self._is_due, key)
 
     def retry(self, key: K, *, at_least: timedelta = timedelta(0)) -> timedelta:
         """Have a key looked at again after a failure, later each time; returns after how long."""
@@ -86,7 +110,8 @@ class WorkQueue(Generic[K]):
 
     async def get(self) -> K:
         """Take the next key; give it back with `done`."""
-        key = await self._line.get()
+        await self._in_line.acquire()
+        key = self._next()
         wait = timedelta(seconds=monotonic() - self._wanted.pop(key))
         self._processing.add(key)
         self.stats.taken += 1
@@ -98,7 +123,9 @@ class WorkQueue(Generic[K]):
         """A worker is done with a key; if it was added meanwhile, it comes in line now."""
         self._processing.discard(key)
         if key in self._wanted:
-            self._enqueue(key)
+            changed = key in self._changed_meanwhile
+            self._enqueue(key, self._changed if changed else self._due)
+        self._changed_meanwhile.discard(key)
 
     def close(self) -> None:
         """Drop all timers."""
@@ -106,10 +133,22 @@ class WorkQueue(Generic[K]):
             timer.cancel()
         self._timers.clear()
 
-    def _enqueue(self, key: K) -> None:
-        self._line.put_nowait(key)
+    def _next(self) -> K:
+        is_turn_of_due = self._in_a_row >= IN_A_ROW or not self._changed
+        line = self._due if self._due and is_turn_of_due else self._changed
+        self._in_a_row = self._in_a_row + 1 if line is self._changed else 0
+        key = next(iter(line))
+        del line[key]
+        return key
+
+    def _enqueue(self, key: K, line: dict[K, None]) -> None:
+        line[key] = None
+        self._in_line.release()
         self.stats.added += 1
 
-    def _due(self, key: K) -> None:
+    def _is_due(self, key: K) -> None:
         del self._timers[key]
-        self.add(key)
+        in_line = key in self._changed or key in self._due
+        self._want(key)
+        if not in_line and key not in self._processing:
+            self._enqueue(key, self._due)

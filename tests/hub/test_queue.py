@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from hub.queue import WorkQueue
-from tests.support.eventually import patience
+from tests.support.eventually import eventually, patience
 
 SHORT = timedelta(milliseconds=20)
 LONG = timedelta(hours=1)
@@ -73,6 +73,37 @@ class QueueMachine(RuleBasedStateMachine):
 
 TestQueue = QueueMachine.TestCase
 TestQueue.settings = settings(max_examples=50, stateful_step_count=30)
+
+
+async def test_what_has_changed_goes_before_what_is_due() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    due = [f"due-{each}" for each in range(100)]
+    for key in due:
+        queue.add_after(key, timedelta(0))
+    await eventually(lambda: len(queue) == len(due))
+    queue.add("changed")
+    queue.add("due-50")
+    assert [await soon(queue.get()) for _ in range(3)] == ["changed", "due-50", "due-0"]
+
+
+async def test_what_is_due_gets_its_turn_among_changes_without_end() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    queue.add_after("due", timedelta(0))
+    await eventually(lambda: len(queue) == 1)
+    for key in "abcdef":
+        queue.add(key)
+    assert [await soon(queue.get()) for _ in range(7)] == [*"abcd", "due", *"ef"]
+
+
+async def test_a_change_while_a_worker_has_the_key_is_one_afterwards() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    queue.add("a")
+    assert await soon(queue.get()) == "a"
+    queue.add_after("b", timedelta(0))
+    await eventually(lambda: len(queue) == 1)
+    queue.add("a")
+    queue.done("a")
+    assert [await soon(queue.get()) for _ in range(2)] == ["a", "b"]
 
 
 async def test_a_key_added_thrice_comes_once() -> None:
