@@ -17,6 +17,22 @@ class Connections(aiohttp.TCPConnector):
     and ends before its event loop has seen the server's goodbye would leave the socket open.
     """
 
+    def __init__(self, *, limit: int) -> None:
+        """`limit` is how many there are at most; 0 is without one."""
+        super().__init__(limit=limit)
+        self._making: set[asyncio.Task[Any]] = set()
+
+    async def _create_connection(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ANN401, ASYNC109
+        """Make one to its end: cancelled half way, it would be ended politely as well."""
+        making = asyncio.create_task(super()._create_connection(req, traces, timeout))
+        self._making.add(making)
+        making.add_done_callback(self._making.discard)
+        try:
+            return await asyncio.shield(making)
+        except asyncio.CancelledError:
+            making.add_done_callback(_drop)
+            raise
+
     def _release(self, key: Any, protocol: Any, *, should_close: bool = False) -> None:  # noqa: ANN401
         if should_close or protocol.should_close:
             protocol.abort()
@@ -32,3 +48,10 @@ class Connections(aiohttp.TCPConnector):
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSING_TAKES):
                 await super().close(abort_ssl=abort_ssl)
+                await asyncio.gather(*self._making, return_exceptions=True)
+
+
+def _drop(made: asyncio.Task[Any]) -> None:
+    """Close a connection that nobody waits for any more."""
+    if not made.cancelled() and made.exception() is None:
+        made.result().abort()

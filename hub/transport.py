@@ -1,10 +1,9 @@
 """One HTTP exchange with an API server: credentials, time limits, counting, errors."""
 
-import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -45,7 +44,10 @@ class Transport:
 
     async def close(self) -> None:
         """Close all connections."""
-        await asyncio.gather(*(session.close() for session in self._sessions.values()))
+        async with AsyncExitStack() as stack:
+            # Where this is cancelled, the stack goes on with the others.
+            for session in self._sessions.values():
+                stack.push_async_callback(session.close)
 
     async def send(self, request: Request) -> Json:
         """Answer of one request, parsed. Raises what `hub.errors` draws."""

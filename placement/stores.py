@@ -80,8 +80,12 @@ class Store:
 
     def wrote(self, body: Json) -> None:
         """Note the API server's answer to an own write."""
+        key = key_of(body)
         until = asyncio.get_running_loop().time() + OVERLAY_SECONDS
-        self._written[key_of(body)] = (self._cache.kept(body), until)
+        told = self._cache.get(key[1], key[0])
+        # The watch may be quicker than the answer.
+        if told is None or _version(told) < _version(body):
+            self._written[key] = (self._cache.kept(body), until)
         for group in self._groups:
             group.note(body)
 

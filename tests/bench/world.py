@@ -66,14 +66,32 @@ class World:
     audit_log: Path
     temporal: str = ""
     engine: Service | None = None
+    spare: Service | None = None
+    """Another one, which does not run until it is to stand by."""
     processes: dict[str, psutil.Process] = field(default_factory=dict)
 
     async def restart_engine(self) -> None:
         """Kill fleetgate and start it again; returns when it is ready."""
         assert self.engine
-        self.processes[ENGINE].kill()
-        self.processes[ENGINE].wait()
-        await ensure(self.engine, processes=self.servers.processes)
+        await self.kill_engine()
+        await self._start(self.engine)
+
+    async def kill_engine(self) -> None:
+        """Kill fleetgate; the other one, if it stands by, is the engine from then on."""
+        assert self.engine
+        process = self.processes.pop(self.engine.name)
+        process.kill()
+        await asyncio.to_thread(process.wait)
+        if self.spare and self.spare.name in self.processes:
+            self.engine, self.spare = self.spare, self.engine
+
+    async def stand_by(self) -> None:
+        """Start the other fleetgate beside the engine; returns when it is ready."""
+        assert self.spare
+        await self._start(self.spare)
+
+    async def _start(self, service: Service) -> None:
+        await ensure(service, processes=self.servers.processes)
         self.processes = _running(self.servers)
 
     def usage(self) -> dict[str, Usage]:
@@ -101,7 +119,8 @@ async def world(*, delay: float, cast: Cast = ENGINE_ALONE) -> AsyncIterator[Wor
     try:
         made = await _hub(servers)
         made.temporal = await servers.temporal_address()
-        made.engine = _engine(made.kubeconfig, made.temporal, cast)
+        made.engine = _engine(ENGINE, made.kubeconfig, made.temporal, cast)
+        made.spare = _engine(f"{ENGINE}-spare", made.kubeconfig, made.temporal, cast)
         for service in (_members(made.kubeconfig, delay, cast), made.engine):
             await ensure(service, processes=servers.processes)
         made.processes = _running(servers)
@@ -152,10 +171,10 @@ def _members(kubeconfig: Path, delay: float, cast: Cast) -> Service:
     )
 
 
-def _engine(kubeconfig: Path, temporal: str, cast: Cast) -> Service:
+def _engine(name: str, kubeconfig: Path, temporal: str, cast: Cast) -> Service:
     address = f"127.0.0.1:{ports.choose()}"
     return Service(
-        name=ENGINE,
+        name=name,
         argv=(sys.executable, "worker.py"),
         environment={
             "KUBECONFIG": str(kubeconfig),

@@ -1,0 +1,93 @@
+"""`python -m tests.bench.interruptions`: what a rollout loses when its engine is killed half way.
+
+It is started again at once, or another one stands by. The members are simulated and take a second.
+"""
+
+import argparse
+import asyncio
+import os
+import statistics
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Final
+
+from api.kinds import CLUSTER_SCOPE
+from api.reasons import ConditionType
+from hub import Hub
+from tests.bench.fleets import BenchFleet
+from tests.bench.scenarios import connected
+from tests.bench.watching import all_are
+from tests.bench.world import World, world
+from tests.support.conditions import says
+
+DELAY: Final = 1.0
+"""Seconds that a member takes."""
+
+Interrupt = Callable[[], Awaitable[None]]
+
+
+def main() -> None:
+    """Measure each way some times, and print the seconds."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench.interruptions", description=__doc__
+    )
+    parser.add_argument("--clusters", type=int, default=100)
+    parser.add_argument("--times", type=int, default=3)
+    arguments = parser.parse_args()
+    asyncio.run(measure(arguments.clusters, arguments.times))
+
+
+async def measure(clusters: int, times: int) -> None:
+    """Roll out undisturbed, then with the engine killed in each way."""
+    async with world(delay=DELAY) as made, await connected(made) as hub:
+        rollouts = Rollouts(hub, BenchFleet(hub, "n", clusters=clusters))
+        await rollouts.fleet.create()
+        await rollouts.seconds()
+        whole = statistics.median([await rollouts.seconds() for _ in range(times)])
+        print(f"{clusters} clusters, undisturbed: {whole:.2f} s, load {os.getloadavg()[0]:.1f}")  # noqa: T201
+        ways = {
+            "started again at once": made.restart_engine,
+            "with another one that stands by": made.kill_engine,
+        }
+        for way, interrupt in ways.items():
+            lost = [await _lost(made, rollouts, whole, interrupt) for _ in range(times)]
+            each = " ".join(f"{one:.2f}" for one in lost)
+            print(f"killed, {way}: {statistics.median(lost):.2f} s lost   ({each})", flush=True)  # noqa: T201
+
+
+async def _lost(made: World, rollouts: "Rollouts", whole: float, interrupt: Interrupt) -> float:
+    if interrupt == made.kill_engine:
+        await made.stand_by()
+    return await rollouts.seconds(interrupt=interrupt, after=0.45 * whole) - whole
+
+
+class Rollouts:
+    """One rollout after the other, of two versions by turns."""
+
+    def __init__(self, hub: Hub, fleet: BenchFleet) -> None:
+        self.fleet = fleet
+        self._hub = hub
+        self._number = 0
+
+    async def seconds(self, *, interrupt: Interrupt | None = None, after: float = 0) -> float:
+        """Seconds that the next one takes; `interrupt` is done so many seconds after its start."""
+        self._number += 1
+        name = f"run-{self._number}"
+        ended = asyncio.create_task(
+            all_are(
+                self._hub,
+                CLUSTER_SCOPE.run,
+                {name},
+                lambda run: bool(says(run, ConditionType.SUCCEEDED)[0]),
+            )
+        )
+        begun = monotonic()
+        await self.fleet.start(name, index=str(self._number % 2))
+        if interrupt:
+            await asyncio.sleep(after)
+            await interrupt()
+        return (await ended)[name] - begun
+
+
+if __name__ == "__main__":
+    main()
