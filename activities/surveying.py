@@ -60,7 +60,7 @@ class SurveyingActivities:
         if request.settled:
             # Here and not in the workflow: Temporal repeats an activity without a trace in history.
             initialization.check_settled(facts, run=request.run)
-        if facts.digest == request.known:
+        if request.known and facts.digest == request.known:
             return Surveyed(unchanged=True)
         if request.settled and not planned:
             await self._check_looked_at(facts, request.run)

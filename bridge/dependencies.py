@@ -13,7 +13,7 @@ from datetime import timedelta
 from time import monotonic
 from typing import Final
 
-from api.reasons import ConditionType, RunReason
+from api.reasons import ConditionType
 from api.runs import RunState, UpdateRun
 from bridge.log_fields import logged_about_run
 from bridge.runs import RunIndex, is_active, key_of
@@ -24,6 +24,7 @@ from planning import conditions
 from planning.errors import RunError
 from planning.runs import validation
 from planning.runs.facts import HubFacts
+from planning.runs.phases import Phase, phase
 from workflows.messages import Recheck
 
 AT_MOST_EVERY: Final = timedelta(seconds=1)
@@ -139,12 +140,10 @@ class Dependencies:
 
 def _is_under_way(run: UpdateRun) -> bool:
     """Whether the run follows its plan or has yet to stop; once resumed it looks by itself."""
-    found = run.status.conditions
-    if not conditions.has(found, ConditionType.INITIALIZED) or not is_active(run):
+    if not conditions.has(run.status.conditions, ConditionType.INITIALIZED) or not is_active(run):
         return False
-    progressing = conditions.find(found, ConditionType.PROGRESSING)
-    stopped = progressing is not None and progressing.reason == RunReason.STOPPED
-    return run.spec.state == RunState.RUN or (run.spec.state == RunState.STOP and not stopped)
+    is_stopping = run.spec.state == RunState.STOP and phase(run.status) is not Phase.STOPPED
+    return run.spec.state == RunState.RUN or is_stopping
 
 
 def _deletes(run: UpdateRun) -> bool:

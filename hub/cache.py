@@ -6,11 +6,11 @@ from collections.abc import Callable
 from contextlib import aclosing
 from datetime import timedelta
 from time import monotonic
-from typing import NamedTuple
+from typing import Unpack
 
 from api.kinds import Kind
 from hub import backoff
-from hub.client import Hub
+from hub.client import Hub, Selection
 from hub.errors import Gone, HubError, Unavailable
 from hub.objects import Json, Key
 from hub.store import Change, Keep, Store, whole
@@ -28,15 +28,6 @@ Trouble = Callable[[HubError | None], None]
 """Told why a cache is out of step; None when it is in step again."""
 
 
-class Selection(NamedTuple):
-    """Which objects of a kind, and how much of each the API server sends."""
-
-    namespace: str
-    labels: str
-    fields: str
-    metadata_only: bool
-
-
 class Cache:
     """Lists a kind, then follows its changes, for as long as `run` runs.
 
@@ -49,23 +40,15 @@ class Cache:
     is written back without it keeps its owners.
 
     A cache of large objects keeps of each what `keep` leaves; subscribers see a new object once
-    as it came. With `metadata_only` the API server sends no more than the metadata.
+    as it came.
     """
 
     def __init__(
-        self,
-        hub: Hub,
-        kind: Kind,
-        *,
-        namespace: str = "",
-        labels: str = "",
-        fields: str = "",
-        metadata_only: bool = False,
-        keep: Keep = whole,
+        self, hub: Hub, kind: Kind, *, keep: Keep = whole, **selection: Unpack[Selection]
     ) -> None:
         self._hub = hub
         self._kind = kind
-        self._selection = Selection(namespace, labels, fields, metadata_only)
+        self._selection = selection
         self._keep = keep
         self._page_size = hub.limits.page_size if keep is whole else hub.limits.large_page_size
         self._store = Store(keep)
@@ -74,7 +57,6 @@ class Cache:
         self._failures = 0
         self._complaint = ""
         self._trouble: Trouble = self.log
-        self._keep = keep
         self._pulse = Pulse()
 
     async def run(self) -> None:
@@ -130,7 +112,7 @@ class Cache:
     async def _mirror(self) -> None:
         """List, then stream after stream, until a list is due again."""
         relisting, version = self._store.relisting(), ""
-        pages = self._hub.pages(self._kind, **self._selection._asdict(), page_size=self._page_size)
+        pages = self._hub.pages(self._kind, page_size=self._page_size, **self._selection)
         async for page in pages:
             version = page.resource_version
             for change in relisting.take(map(_lighter, page.items)):
@@ -145,7 +127,7 @@ class Cache:
     async def _follow(self) -> None:
         """One stream, until the server ends it."""
         stream = self._hub.watch(
-            self._kind, resource_version=self._store.version, **self._selection._asdict()
+            self._kind, resource_version=self._store.version, **self._selection
         )
         started = monotonic()
         async with aclosing(stream) as events:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from api.kinds import Kind
 from hub import errors, paths, watching
@@ -44,6 +44,19 @@ class Listing:
 
     items: list[Json]
     resource_version: str
+
+
+class Selection(TypedDict, total=False):
+    """Which objects of a kind, and how much of each; all of them, whole, where nothing is said."""
+
+    namespace: str
+    """Only of this namespace; the empty name stands for all of them."""
+    labels: str
+    """A label selector."""
+    fields: str
+    """A field selector."""
+    metadata_only: bool
+    """Have the API server send no more of each object than its metadata."""
 
 
 class Hub:
@@ -173,57 +186,34 @@ class Hub:
         except errors.NotFound:
             return None
 
-    async def list(
-        self,
-        kind: Kind,
-        *,
-        namespace: str = "",
-        labels: str = "",
-        fields: str = "",
-        metadata_only: bool = False,
-    ) -> Listing:
-        """All objects that match the selectors; of all namespaces when none is named.
-
-        With `metadata_only`, no more of each than its metadata.
-        """
-        selection = (namespace, labels, fields, metadata_only)
+    async def list(self, kind: Kind, **selection: Unpack[Selection]) -> Listing:
+        """All objects of a selection."""
         for _ in range(LIST_ATTEMPTS - 1):
             try:
-                return await self._list(kind, *selection)
+                return await self._list(kind, selection)
             except errors.Gone:
                 continue
-        return await self._list(kind, *selection)
+        return await self._list(kind, selection)
 
-    async def _list(
-        self, kind: Kind, namespace: str, labels: str, fields: str, metadata_only: bool
-    ) -> Listing:
+    async def _list(self, kind: Kind, selection: Selection) -> Listing:
         items: list[Json] = []
         version = ""
-        pages = self.pages(
-            kind, namespace=namespace, labels=labels, fields=fields, metadata_only=metadata_only
-        )
-        async for page in pages:
+        async for page in self.pages(kind, **selection):
             items += page.items
             version = page.resource_version
         return Listing(items, version)
 
     async def pages(
-        self,
-        kind: Kind,
-        *,
-        namespace: str = "",
-        labels: str = "",
-        fields: str = "",
-        metadata_only: bool = False,
-        page_size: int = 0,
+        self, kind: Kind, *, page_size: int = 0, **selection: Unpack[Selection]
     ) -> AsyncGenerator[Listing, None]:
         """The same page by page, for who keeps less of an object than comes.
 
         Without a `page_size`, it is that of the limits. Raises Gone when the pages expire while
         they are read.
         """
-        path = paths.collection(kind, namespace=namespace)
-        query = _selection(labels, fields) | {"limit": str(page_size or self.limits.page_size)}
+        path = paths.collection(kind, namespace=selection.get("namespace", ""))
+        query = _selectors(selection) | {"limit": str(page_size or self.limits.page_size)}
+        metadata_only = selection.get("metadata_only", False)
         accept = METADATA_LIST if metadata_only else WHOLE
         resource = paths.resource(kind)
         while True:
@@ -350,33 +340,25 @@ class Hub:
         path = paths.collection(kind, namespace=namespace)
         resource = paths.resource(kind)
         await self._send(
-            Request("deletecollection", resource, "DELETE", path, _selection(labels, ""))
+            Request("deletecollection", resource, "DELETE", path, _selectors({"labels": labels}))
         )
 
     async def watch(
-        self,
-        kind: Kind,
-        *,
-        resource_version: str,
-        namespace: str = "",
-        labels: str = "",
-        fields: str = "",
-        metadata_only: bool = False,
+        self, kind: Kind, *, resource_version: str, **selection: Unpack[Selection]
     ) -> AsyncGenerator[WatchEvent, None]:
         """Changes after a version, until the API server ends the stream (`limits.watch_duration`).
-
-        With `metadata_only`, no more of each object than its metadata.
 
         Raises Gone when the version is too old, TimedOut after `limits.silence`. Close it
         (`contextlib.aclosing`) when leaving early, or its connection stays in use.
         """
-        query = _selection(labels, fields) | {
+        query = _selectors(selection) | {
             "watch": "true",
             "resourceVersion": resource_version,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(round(self.limits.watch_duration.total_seconds())),
         }
-        path = paths.collection(kind, namespace=namespace)
+        path = paths.collection(kind, namespace=selection.get("namespace", ""))
+        metadata_only = selection.get("metadata_only", False)
         accept = METADATA_ONLY if metadata_only else WHOLE
         resource = paths.resource(kind)
         request = Request("watch", resource, "GET", path, query, accept=accept, lane=Lane.WATCHES)
@@ -421,8 +403,11 @@ def _open() -> None:
     """Let every write pass: the fence of a client that needs no lead."""
 
 
-def _selection(labels: str, fields: str) -> dict[str, str]:
-    query: dict[str, Any] = {"labelSelector": labels, "fieldSelector": fields}
+def _selectors(selection: Selection) -> dict[str, str]:
+    query = {
+        "labelSelector": selection.get("labels", ""),
+        "fieldSelector": selection.get("fields", ""),
+    }
     return {name: value for name, value in query.items() if value}
 
 

@@ -70,7 +70,7 @@ class WorkQueue(Generic[K]):
 
     def add(self, key: K) -> None:
         """Have a key looked at soon, because it has changed."""
-        self._want(key)
+        self._wanted.setdefault(key, monotonic())
         if key in self._processing:
             self._changed_meanwhile.add(key)
         elif key in self._due:
@@ -78,9 +78,6 @@ class WorkQueue(Generic[K]):
             self._changed[key] = None
         elif key not in self._changed:
             self._enqueue(key, self._changed)
-
-    def _want(self, key: K) -> None:
-        self._wanted.setdefault(key, monotonic())
 
     def add_after(self, key: K, delay: timedelta) -> None:
         """Have a key looked at after a while; of several such wishes the earliest counts.
@@ -148,7 +145,8 @@ class WorkQueue(Generic[K]):
 
     def _is_due(self, key: K) -> None:
         del self._timers[key]
-        in_line = key in self._changed or key in self._due
-        self._want(key)
-        if not in_line and key not in self._processing:
+        if key in self._wanted:
+            return
+        self._wanted[key] = monotonic()
+        if key not in self._processing:
             self._enqueue(key, self._due)

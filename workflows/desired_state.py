@@ -11,10 +11,10 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import SetState, StateSet
-    from api.reasons import ConditionType, RunReason
     from api.runs import RunState
-    from planning import conditions, signatures
+    from planning import signatures
     from planning.runs import lifecycle, marks
+    from planning.runs.phases import Phase, phase
     from planning.runs.spec_news import Spec
     from planning.runs.steering import Steered
     from workflows import calls
@@ -128,9 +128,7 @@ class DesiredState:
     @property
     def _is_stopped(self) -> bool:
         """Whether the run came to a stop already, under an earlier workflow."""
-        found = self._rollout.ledger.status.conditions
-        progressing = conditions.find(found, ConditionType.PROGRESSING)
-        return progressing is not None and progressing.reason == RunReason.STOPPED
+        return phase(self._rollout.ledger.status) is Phase.STOPPED
 
     def _resume(self) -> None:
         rollout, now = self._rollout, workflow.now()

@@ -40,13 +40,13 @@ def choose(*, preferred: int | None = None, taken: frozenset[int] = frozenset())
     if preferred is not None and preferred not in taken and is_free(preferred):
         return preferred
     for port in random.sample(_CANDIDATES, _ATTEMPTS):
-        if port not in taken and is_free(port) and _is_kept(port):
+        if port not in taken and is_free(port) and _keep(port):
             return port
     raise OSError(f"no free port found on {LOOPBACK} in {_ATTEMPTS} attempts")
 
 
-def _is_kept(port: int) -> bool:
-    """Keep a port for this process, unless another one of this user has chosen it just now."""
+def _keep(port: int) -> bool:
+    """Keep a port for this process; says whether no other one of this user has it just now."""
     folder = Path(tempfile.gettempdir(), f"fleetgate-ports-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     kept = folder / str(port)

@@ -17,7 +17,7 @@ from hub import Hub
 from tests.bench.fleets import BenchFleet
 from tests.bench.scenarios import connected
 from tests.bench.watching import all_are
-from tests.bench.world import World, world
+from tests.bench.world import world
 from tests.support.conditions import says
 
 DELAY: Final = 1.0
@@ -45,20 +45,19 @@ async def measure(clusters: int, times: int) -> None:
         await rollouts.seconds()
         whole = statistics.median([await rollouts.seconds() for _ in range(times)])
         print(f"{clusters} clusters, undisturbed: {whole:.2f} s, load {os.getloadavg()[0]:.1f}")  # noqa: T201
-        ways = {
-            "started again at once": made.restart_engine,
-            "with another one that stands by": made.kill_engine,
+        ways: dict[str, tuple[Interrupt | None, Interrupt]] = {
+            "started again at once": (None, made.restart_engine),
+            "with another one that stands by": (made.stand_by, made.kill_engine),
         }
-        for way, interrupt in ways.items():
-            lost = [await _lost(made, rollouts, whole, interrupt) for _ in range(times)]
+        for way, (prepare, interrupt) in ways.items():
+            lost = []
+            for _ in range(times):
+                if prepare:
+                    await prepare()
+                took = await rollouts.seconds(interrupt=interrupt, after=0.45 * whole)
+                lost.append(took - whole)
             each = " ".join(f"{one:.2f}" for one in lost)
             print(f"killed, {way}: {statistics.median(lost):.2f} s lost   ({each})", flush=True)  # noqa: T201
-
-
-async def _lost(made: World, rollouts: "Rollouts", whole: float, interrupt: Interrupt) -> float:
-    if interrupt == made.kill_engine:
-        await made.stand_by()
-    return await rollouts.seconds(interrupt=interrupt, after=0.45 * whole) - whole
 
 
 class Rollouts:
