@@ -1,9 +1,11 @@
 """A member of a fleet as its agent meets it: real API servers, and the hub's side by hand."""
 
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 from agent import Agent, AgentSettings
 from api import names
@@ -38,6 +40,16 @@ class Member:
     name: str
     hub: Hub
     cluster: Hub
+
+    @classmethod
+    @asynccontextmanager
+    async def registered(cls, name: str, *, hub: Hub, kubeconfig: Path) -> AsyncIterator[Self]:
+        """A member whose API server is the test's own, on the hub for as long as the context."""
+        async with await Hub.connect(kubeconfig, manager="test") as cluster:
+            member = cls(name=name, hub=hub, cluster=cluster)
+            await member.register(heartbeat_seconds=1)
+            yield member
+            await member.unregister()
 
     @property
     def namespace(self) -> str:

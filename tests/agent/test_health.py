@@ -50,11 +50,8 @@ async def api_server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
 
 @pytest.fixture
 async def own(hub: Hub, api_server: PrivateApiServer, unique: str) -> AsyncIterator[Member]:
-    async with await Hub.connect(api_server.kubeconfig, manager="test") as cluster:
-        member = Member(name=unique, hub=hub, cluster=cluster)
-        await member.register(heartbeat_seconds=1)
+    async with Member.registered(unique, hub=hub, kubeconfig=api_server.kubeconfig) as member:
         yield member
-        await member.unregister()
 
 
 @pytest.fixture

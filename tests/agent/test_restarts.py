@@ -32,11 +32,10 @@ FIRST_WRITES = 7
 @pytest.fixture
 async def own(hub: Hub, private_api_server: PrivateApiServer, unique: str) -> AsyncIterator[Member]:
     """A member whose API server is the test's own: no controllers, no definitions."""
-    async with await Hub.connect(private_api_server.kubeconfig, manager="test") as cluster:
-        member = Member(name=unique, hub=hub, cluster=cluster)
-        await member.register(heartbeat_seconds=1)
+    async with Member.registered(
+        unique, hub=hub, kubeconfig=private_api_server.kubeconfig
+    ) as member:
         yield member
-        await member.unregister()
 
 
 async def test_an_agent_installs_what_it_needs_on_a_fresh_member(own: Member) -> None:

@@ -208,6 +208,14 @@ def _answered(room: Hub) -> int:
     return sum(sum(each.counts) for each in room.answers.durations.values())
 
 
+async def store_first_change(world: World) -> None:
+    """Place something and change it: from then on, the interval counts."""
+    await world.place()
+    await world.snapshot(0)
+    await world.content("value2")
+    await world.snapshot(1)
+
+
 async def _given_up(world: World, member: str) -> bool:
     return bool((await world.binding(member))["spec"]["state"] == "Unscheduled")
 
@@ -219,10 +227,7 @@ async def test_changes_within_the_interval_are_stored_together_at_the_latest_aft
     world, settings = World(away, SCOPES[scope], unique), replace(SETTINGS, snapshot_interval=HOUR)
     await world.prepare()
     async with at_work(kubeconfig, settings):
-        await world.place()
-        await world.snapshot(0)
-        await world.content("value2")
-        await world.snapshot(1)
+        await store_first_change(world)
         for number in (3, 4):
             await world.content(f"value{number}")
             # Enough for each change to be stored by itself, were it not for the interval.
@@ -245,10 +250,7 @@ async def test_what_is_changed_in_a_placement_does_not_wait_for_the_interval(
     world = World(away, SCOPES[ScopeName.CLUSTER], unique)
     await world.prepare()
     async with at_work(kubeconfig, replace(SETTINGS, snapshot_interval=HOUR)):
-        await world.place()
-        await world.snapshot(0)
-        await world.content("value2")
-        await world.snapshot(1)
+        await store_first_change(world)
         await world.content("value3")
 
         await world.change(revisionHistoryLimit=9)
