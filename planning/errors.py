@@ -18,6 +18,7 @@ _ABORT: Final = "cannot continue the updateRun"
 _VALIDATION: Final = _ABORT + ": failed to validate the updateRun"
 USER_ERROR: Final = "failed to process the request due to a client error"
 UNEXPECTED: Final = "unexpected behavior which cannot be handled by the controller"
+_JOINED: Final = 10
 
 
 class RunError(Exception):
@@ -68,10 +69,13 @@ def abort_stage(text: str) -> StageAborted:
 def joined(errors: Sequence[BaseException]) -> BaseException:
     """Make one error of several that came in one round: `[e1, e2]`, alike ones once.
 
-    One that is not about the run is a bug and goes before all others.
+    Beyond ten, the rest is counted: nobody reads the same about each of 1,000 clusters. An error
+    that is not about the run is a bug and goes before all others.
     """
     for error in errors:
         if not isinstance(error, RunError):
             return error
     texts = list(dict.fromkeys(str(error) for error in errors))
+    if len(texts) > _JOINED:
+        texts[_JOINED:] = [f"and {len(texts) - _JOINED:,} more"]
     return errors[0] if len(texts) == 1 else RunAborted(f"[{', '.join(texts)}]")

@@ -1,5 +1,6 @@
 """The page of the worker's settings, from their model."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def pages() -> Pages:
         (
             literal(f"FLEETGATE_{name.upper()}"),
             literal(f"--{name.replace('_', '-')}"),
-            _default(info.get_default(call_default_factory=True)),
+            written(info.get_default(call_default_factory=True)),
             texts[name],
         )
         for name, info in Settings.model_fields.items()
@@ -49,7 +50,8 @@ def pages() -> Pages:
     return {"settings.md": text}
 
 
-def _default(value: object) -> str:
+def written(value: object) -> str:
+    """Write a default as one types it; nothing for what is not set."""
     match value:
         case None | "" | {}:
             return ""
@@ -58,7 +60,8 @@ def _default(value: object) -> str:
         case frozenset():
             return literal(",".join(str(role) for role in Role if role in value))
         case timedelta():
-            return literal(durations.format_duration(value).removesuffix("0s"))
+            # Go writes `5m0s`, people `5m`.
+            return literal(re.sub(r"(?<=[hm])0[ms]", "", durations.format_duration(value)))
         case bool():
             return literal(str(value).lower())
         case str() | int() | Path():

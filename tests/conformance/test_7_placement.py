@@ -11,8 +11,6 @@ from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
 from tests.support.hand_placement import LATEST, PICK_ALL, POLICY_INDEX
 
-pytestmark = pytest.mark.both_scopes
-
 PICK_2: Json = {"placementType": "PickN", "numberOfClusters": 2}
 
 

@@ -15,8 +15,6 @@ from tests.conformance.world import World
 from tests.support.conditions import condition_of
 from tests.support.hand_placement import LATEST, PARENT, RESOURCE_INDEX
 
-pytestmark = pytest.mark.both_scopes
-
 
 async def refused(world: World, error: str, *, index: str | None) -> Json:
     await world.strategy(stage())

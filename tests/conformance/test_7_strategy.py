@@ -16,8 +16,6 @@ from tests.conformance.texts import E_USER, E_VALID, unplaced
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
 
-pytestmark = pytest.mark.both_scopes
-
 
 async def planned(world: World, *stages: Json) -> Json:
     """The run of a strategy with these stages, initialized."""

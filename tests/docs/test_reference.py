@@ -10,8 +10,9 @@ import pytest
 from api.base import KubernetesObject
 from api.crds import MODELS, definition
 from api.markers import Schema
-from docs.generator import all_pages, write
+from docs.generator import all_pages, settings, write
 from docs.generator.markdown import literal, plain
+from planning import durations
 from planning.explaining import reasons
 from planning.explaining.entries import Entry
 from starter.cli import fleetgate
@@ -92,6 +93,11 @@ def test_every_setting_is_described_with_a_flag_that_there_is() -> None:
         flag = f"--{name.replace('_', '-')}"
         assert f"| `FLEETGATE_{name.upper()}` | `{flag}` |" in PAGES["settings.md"]
         assert flag in flags
+
+
+@pytest.mark.parametrize("typed", ["10s", "1m", "5m", "1m30s", "1h", "2h10m", "1h5s"])
+def test_a_default_is_written_as_one_types_it(typed: str) -> None:
+    assert settings.written(durations.parse(typed)) == literal(typed)
 
 
 @pytest.mark.parametrize("entry", reasons.ALL, ids=lambda entry: f"{entry.kind} {entry.reason}")

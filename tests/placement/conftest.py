@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from api.kinds import SCOPES, ScopeName
+from api.kinds import Scope
 from hub import Hub
 from placement.room import Placement
 from placement.settings import PlacementSettings
@@ -39,13 +39,11 @@ async def room(hub: Hub) -> AsyncIterator[Placement]:
         yield placement
 
 
-@pytest.fixture(params=list(ScopeName))
-async def world(
-    request: pytest.FixtureRequest, hub: Hub, room: Placement, unique: str
-) -> AsyncIterator[World]:
-    """A fleet and a placement's surroundings, for each of the two scopes."""
+@pytest.fixture
+async def world(hub: Hub, room: Placement, scope: Scope, unique: str) -> AsyncIterator[World]:
+    """A fleet and a placement's surroundings."""
     del room
-    surroundings = World(hub, SCOPES[request.param], unique)
+    surroundings = World(hub, scope, unique)
     await surroundings.prepare()
     yield surroundings
     await surroundings.clear()

@@ -16,6 +16,8 @@ from tests.support.eventually import eventually
 Json = dict[str, Any]
 GROUP = "placement.kubernetes-fleet.io"
 
+pytestmark = pytest.mark.both_scopes
+
 
 class Boxes:
     """Envelopes of a test, and the Works that come of them."""

@@ -13,6 +13,8 @@ from tests.support.eventually import eventually
 
 Json = dict[str, Any]
 
+pytestmark = pytest.mark.both_scopes
+
 
 @pytest.fixture
 async def overrides(world: World) -> AsyncIterator[Overrides]:

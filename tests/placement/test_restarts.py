@@ -15,12 +15,13 @@ import pytest
 
 from api import names
 from api.kinds import (
+    CLUSTER_SCOPE,
     CONFIG_MAP,
     MEMBER_CLUSTER,
     NAMESPACE,
     NAMESPACED_SCOPE,
-    SCOPES,
     Kind,
+    Scope,
     ScopeName,
 )
 from hub import Hub, Json
@@ -67,11 +68,10 @@ async def away(kubeconfig: Path) -> AsyncIterator[Hub]:
         yield hub
 
 
-@pytest.mark.parametrize("scope", list(ScopeName))
 async def test_a_placement_that_was_away_catches_up(
-    kubeconfig: Path, away: Hub, unique: str, scope: ScopeName
+    kubeconfig: Path, away: Hub, unique: str, scope: Scope
 ) -> None:
-    world = World(away, SCOPES[scope], unique)
+    world = World(away, scope, unique)
     await world.prepare()
     async with at_work(kubeconfig):
         stays, leaves = await world.join("stays"), await world.join("leaves")
@@ -97,7 +97,7 @@ async def test_a_placement_that_was_away_catches_up(
 async def test_nothing_is_written_when_nothing_has_changed(
     kubeconfig: Path, away: Hub, unique: str
 ) -> None:
-    world = World(away, SCOPES[ScopeName.CLUSTER], unique)
+    world = World(away, CLUSTER_SCOPE, unique)
     await world.prepare()
     async with at_work(kubeconfig) as room:
         member = await world.join("a")
@@ -118,7 +118,7 @@ async def test_nothing_is_written_when_nothing_has_changed(
 async def test_what_leaves_by_itself_is_waited_for_but_not_for_ever(
     kubeconfig: Path, away: Hub, unique: str
 ) -> None:
-    world = World(away, SCOPES[ScopeName.CLUSTER], unique)
+    world = World(away, CLUSTER_SCOPE, unique)
     await world.prepare()
     async with at_work(kubeconfig):
         silent, other = await world.known("silent"), await world.known("other")
@@ -137,11 +137,10 @@ async def test_what_leaves_by_itself_is_waited_for_but_not_for_ever(
         await _end(world)
 
 
-@pytest.mark.parametrize("scope", list(ScopeName))
 async def test_a_quick_member_costs_one_status_write(
-    kubeconfig: Path, away: Hub, unique: str, scope: ScopeName
+    kubeconfig: Path, away: Hub, unique: str, scope: Scope
 ) -> None:
-    world = World(away, SCOPES[scope], unique)
+    world = World(away, scope, unique)
     await world.prepare()
     patient = replace(SETTINGS, report_grace=timedelta(minutes=1))
     async with at_work(kubeconfig, patient) as room:
@@ -220,18 +219,17 @@ async def _given_up(world: World, member: str) -> bool:
     return bool((await world.binding(member))["spec"]["state"] == "Unscheduled")
 
 
-@pytest.mark.parametrize("scope", list(ScopeName))
 async def test_changes_within_the_interval_are_stored_together_at_the_latest_after_a_restart(
-    kubeconfig: Path, away: Hub, unique: str, scope: ScopeName
+    kubeconfig: Path, away: Hub, unique: str, scope: Scope
 ) -> None:
-    world, settings = World(away, SCOPES[scope], unique), replace(SETTINGS, snapshot_interval=HOUR)
+    world, settings = World(away, scope, unique), replace(SETTINGS, snapshot_interval=HOUR)
     await world.prepare()
     async with at_work(kubeconfig, settings):
         await store_first_change(world)
         for number in (3, 4):
             await world.content(f"value{number}")
             # Enough for each change to be stored by itself, were it not for the interval.
-            other = World(away, SCOPES[scope], unique)
+            other = World(away, scope, unique)
             other.name = f"{world.name}-{number}"
             await other.place()
             await other.snapshot(0)
@@ -247,7 +245,7 @@ async def test_changes_within_the_interval_are_stored_together_at_the_latest_aft
 async def test_what_is_changed_in_a_placement_does_not_wait_for_the_interval(
     kubeconfig: Path, away: Hub, unique: str
 ) -> None:
-    world = World(away, SCOPES[ScopeName.CLUSTER], unique)
+    world = World(away, CLUSTER_SCOPE, unique)
     await world.prepare()
     async with at_work(kubeconfig, replace(SETTINGS, snapshot_interval=HOUR)):
         await store_first_change(world)
@@ -266,7 +264,7 @@ async def test_what_is_changed_in_a_placement_does_not_wait_for_the_interval(
 async def test_the_last_change_is_stored_when_the_interval_ends(
     kubeconfig: Path, away: Hub, unique: str
 ) -> None:
-    world = World(away, SCOPES[ScopeName.CLUSTER], unique)
+    world = World(away, CLUSTER_SCOPE, unique)
     await world.prepare()
     async with at_work(kubeconfig, replace(SETTINGS, snapshot_interval=timedelta(seconds=2))):
         await world.place()
@@ -297,7 +295,7 @@ def value_of(snapshot: Json) -> str:
 async def test_a_hub_that_runs_workloads_keeps_its_claims(
     kubeconfig: Path, away: Hub, unique: str, rules: SelectionRules, wanted: list[str]
 ) -> None:
-    world = World(away, SCOPES[ScopeName.CLUSTER], unique)
+    world = World(away, CLUSTER_SCOPE, unique)
     await world.prepare()
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     metadata = {"name": "data", "namespace": unique}
@@ -313,7 +311,7 @@ async def test_a_hub_that_runs_workloads_keeps_its_claims(
 async def test_a_namespace_that_the_operator_skips_is_not_placed(
     kubeconfig: Path, away: Hub, unique: str
 ) -> None:
-    world = World(away, SCOPES[ScopeName.CLUSTER], unique)
+    world = World(away, CLUSTER_SCOPE, unique)
     await world.prepare()
     rules = SelectionRules(skipped_namespaces=frozenset({unique}))
     async with at_work(kubeconfig, replace(SETTINGS, rules=rules)):

@@ -14,6 +14,8 @@ from tests.support.eventually import eventually
 Json = dict[str, Any]
 PREFIX = "The resource selectors are invalid: failed to process the request due to a client error: "
 
+pytestmark = pytest.mark.both_scopes
+
 
 class Widgets:
     """Objects of a kind that is not there at first."""

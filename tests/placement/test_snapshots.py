@@ -5,7 +5,7 @@ import contextlib
 from typing import Any
 
 from api import names
-from api.kinds import CONFIG_MAP, SCOPES, ScopeName
+from api.kinds import CLUSTER_SCOPE, CONFIG_MAP
 from hub import Hub
 from placement.room import Placement
 from placement.settings import PlacementSettings
@@ -115,7 +115,7 @@ async def test_snapshots_on_change_can_be_turned_off(servers: Any, unique: str) 
         room = Placement(hub, settings=PlacementSettings(snapshot_on_change=False))
         running = asyncio.create_task(room.run())
         await room.ready()
-        world = World(hub, SCOPES[ScopeName.CLUSTER], unique)
+        world = World(hub, CLUSTER_SCOPE, unique)
         await world.prepare()
         await world.place()
         await world.told("Scheduled", status="True")

@@ -36,9 +36,9 @@ STRATEGY = {
 }
 
 
-cluster_scoped = pytest.mark.parametrize("world", [ScopeName.CLUSTER], indirect=True)
+cluster_scoped = pytest.mark.parametrize("scope", [ScopeName.CLUSTER], indirect=True)
 """Mark of a test that makes sense for a ClusterResourcePlacement only."""
-namespaced = pytest.mark.parametrize("world", [ScopeName.NAMESPACED], indirect=True)
+namespaced = pytest.mark.parametrize("scope", [ScopeName.NAMESPACED], indirect=True)
 """Mark of a test that makes sense for a ResourcePlacement only."""
 
 

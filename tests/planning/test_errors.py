@@ -67,3 +67,10 @@ def test_several_errors_of_one_round_are_listed_alike_ones_once(
 def test_a_bug_goes_before_all_errors_of_the_run() -> None:
     bug = ZeroDivisionError()
     assert errors.joined([errors.abort("a"), bug]) is bug
+
+
+def test_of_many_errors_that_come_together_ten_are_named() -> None:
+    many = [errors.abort(f"cluster-{number}") for number in range(1_500)]
+    text = str(errors.joined(many))
+    assert text.startswith("[cannot continue the updateRun: cluster-0, cannot continue")
+    assert text.endswith("the updateRun: cluster-9, and 1,490 more]")

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pytest
 
-from api.kinds import SCOPES, Kind, ScopeName
+from api.kinds import SCOPES, Kind, Scope, ScopeName
 from bridge import BridgeSettings
 from deploy.local import policies
 from hub import Forbidden, Hub, Json, Unavailable
@@ -132,10 +132,10 @@ async def person(admin: Hub, own_kubeconfig: Path, tmp_path: Path) -> AsyncItera
         yield make
 
 
-@pytest.fixture(params=list(ScopeName))
-async def gate(request: pytest.FixtureRequest, admin: Hub, unique: str) -> AsyncIterator[Gate]:
-    """A run that waits at a gate, for each of the two scopes."""
-    found = Gate(admin, SCOPES[request.param], unique)
+@pytest.fixture
+async def gate(admin: Hub, scope: Scope, unique: str) -> AsyncIterator[Gate]:
+    """A run that waits at a gate."""
+    found = Gate(admin, scope, unique)
     await found.prepare()
     yield found
     await found.clear()
@@ -198,13 +198,11 @@ async def _at_work(
         await asyncio.gather(placing, return_exceptions=True)
 
 
-@pytest.fixture(params=list(ScopeName))
-async def world(
-    request: pytest.FixtureRequest, admin: Hub, processes: None, unique: str
-) -> AsyncIterator[World]:
-    """A placement's surroundings on that hub, for each of the two scopes."""
+@pytest.fixture
+async def world(admin: Hub, processes: None, scope: Scope, unique: str) -> AsyncIterator[World]:
+    """A placement's surroundings on that hub."""
     del processes
-    surroundings = World(admin, SCOPES[request.param], unique)
+    surroundings = World(admin, scope, unique)
     await surroundings.prepare()
     yield surroundings
     await surroundings.clear()

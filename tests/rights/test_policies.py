@@ -19,6 +19,8 @@ from tests.support.servers import PrivateApiServer
 
 RUN = {"spec": {"state": "Run"}}
 
+pytestmark = pytest.mark.both_scopes
+
 
 @pytest.mark.parametrize("how", WAYS)
 async def test_an_approval_names_who_gave_it(gate: Gate, person: Person, how: str) -> None:

@@ -72,6 +72,7 @@ async def says(world: World, run: str, kind: str) -> Json:
     return await eventually(look)
 
 
+@pytest.mark.both_scopes
 async def test_a_whole_life_needs_no_more_than_the_shipped_rights(world: World) -> None:
     stays, leaves = await world.join("a"), await world.join("b")
     if not world.home:

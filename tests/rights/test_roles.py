@@ -14,6 +14,8 @@ from tests.rights.people import bind, kubeconfig_of
 
 Attempt = Callable[[Hub, Gate], Awaitable[Any]]
 
+pytestmark = pytest.mark.both_scopes
+
 
 def named(gate: Gate, ending: str = "") -> Json:
     return {"metadata": {"name": f"{gate.unique}{ending}"} | gate.place}

@@ -22,6 +22,8 @@ from workflows.plugin import connect
 
 Types = Callable[..., Coroutine[Any, Any, Typed]]
 
+pytestmark = pytest.mark.both_scopes
+
 
 def named(world: World, user: str) -> str:
     return f"{user}-{world.unique}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.kinds import SCOPES, Scope
+from api.kinds import Scope
 from deploy.local import ports
 from hub import Hub
 from tests.support.eventually import eventually
@@ -56,11 +56,8 @@ async def says(log: Path, message: str, *, run: str | None = None) -> list[dict[
     )
 
 
-@pytest.fixture(params=sorted(SCOPES))
-async def placement(
-    request: pytest.FixtureRequest, kubeconfig: Path, unique: str
-) -> AsyncIterator[HandPlacement]:
-    scope: Scope = SCOPES[request.param]
+@pytest.fixture
+async def placement(kubeconfig: Path, scope: Scope, unique: str) -> AsyncIterator[HandPlacement]:
     async with await Hub.connect(kubeconfig) as client:
         yield HandPlacement(client, scope, unique, namespace=unique if scope.run.namespaced else "")
 
