@@ -156,11 +156,13 @@ async def supervised(
                 at_work.remove(keeper)
                 keeper.result()
         return task.result()
-    finally:
-        # Cancelled, or a keeper failed: do not leave the work running.
+    except (Exception, asyncio.CancelledError):
+        # Cancelled, or a keeper failed: do not leave the work running. Not in `finally`, because
+        # a workflow that is dropped from memory must not wait for anything.
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+        raise
 
 
 def give_up(task: asyncio.Task[Any]) -> None:

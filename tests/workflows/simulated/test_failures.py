@@ -1,5 +1,7 @@
 """Runs that cannot begin, and runs that end because of a cluster."""
 
+import asyncio
+
 import pytest
 
 from planning.identity import RunRef
@@ -11,6 +13,7 @@ from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.sdk_instance import TaskFailedError
 from tests.workflows.simulated.simulated_hub import binding
 from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
+from workflows import calls
 
 INVALID = "cannot continue the updateRun: failed to validate the updateRun: "
 USER = "failed to process the request due to a client error: "
@@ -180,3 +183,16 @@ def test_a_keeper_that_fails_is_seen(begin: Begin, monkeypatch: pytest.MonkeyPat
     run.report("a")
     with pytest.raises(TaskFailedError, match="a defect of a keeper"):
         run.temporal.to_end()
+
+
+async def test_a_workflow_that_is_dropped_from_memory_waits_for_nothing() -> None:
+    over = asyncio.Event()
+
+    async def waits() -> None:
+        await over.wait()
+
+    whole = calls.supervised(waits(), [asyncio.create_task(waits())])
+    whole.send(None)
+    # As the garbage collector does with a workflow whose worker is gone.
+    whole.close()
+    over.set()
