@@ -30,6 +30,8 @@ STICKY: Final = timedelta(seconds=3)
 """How long a run's next step waits for a worker that was killed before another one takes it."""
 GRACE: Final = timedelta(seconds=5)
 """How long activities under way may take to end on SIGTERM; they are repeated otherwise."""
+ENDED_WITHIN: Final = GRACE + timedelta(seconds=5)
+"""How long the SDK's worker may take to end."""
 _BEHAVIOR: Final = {
     Upgrade.ANY_TIME: VersioningBehavior.AUTO_UPGRADE,
     Upgrade.BETWEEN_STAGES: VersioningBehavior.PINNED,
@@ -82,8 +84,48 @@ async def engine(
         interceptors=[LogFields()],
         deployment_config=versioning(settings),
     )
-    async with worker:
+    async with polling(worker):
         yield worker
+
+
+@asynccontextmanager
+async def polling(worker: Worker, *, within: timedelta = ENDED_WITHIN) -> AsyncIterator[None]:
+    """Run a worker while the context is open, and end it within a time whatever happens.
+
+    Left to itself, the SDK's worker may never end: it waits for activities that its core has lost
+    track of (temporalio/sdk-python#1837), and for a poll while Temporal is unreachable
+    (temporalio/sdk-rust#1297). If the worker fails, the body is cancelled and its error raised.
+    """
+    body = asyncio.current_task()
+    assert body is not None, "an async context manager is entered by a task"
+    running = asyncio.create_task(worker.run())
+    leaving = False
+
+    def stop_body(_: asyncio.Task[None]) -> None:
+        if not leaving:
+            body.cancel()
+
+    running.add_done_callback(stop_body)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if running.done() and not running.cancelled() and (failed := running.exception()):
+            body.uncancel()
+            raise failed from None
+        raise
+    finally:
+        leaving = True
+        shutdown = asyncio.create_task(worker.shutdown())
+        if not await _ends(running, within):
+            logger.warning("Temporal's worker does not end, giving up on it")
+            running.cancel()
+            await _ends(running, within)
+        shutdown.cancel()
+
+
+async def _ends(task: asyncio.Task[None], within: timedelta) -> bool:
+    ended, _ = await asyncio.wait([task], timeout=within.total_seconds())  # noqa: TID251 - no workflow
+    return bool(ended)
 
 
 def versioning(settings: Settings) -> WorkerDeploymentConfig | None:

@@ -18,6 +18,7 @@ from hub import Hub
 from tests.bridge.support import BridgeProcess
 from tests.support.hand_placement import HandPlacement
 from tests.support.servers import Servers
+from wiring.temporal import polling
 from workflows.plugin import connect
 
 
@@ -56,7 +57,7 @@ async def task_queue(hub: Hub, temporal: Client) -> AsyncIterator[str]:
         activities=all_activities(hub, temporal),
         max_concurrent_activities=200,
     )
-    async with worker:
+    async with polling(worker):
         yield name
 
 

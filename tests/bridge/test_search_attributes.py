@@ -14,6 +14,7 @@ from tests.bridge.support import BridgeProcess
 from tests.support.hand_placement import HandPlacement
 from tests.support.temporal import bare_namespace
 from tests.workflows.runs import reaches, started, workflow_id
+from wiring.temporal import polling
 from workflows import search_attributes
 
 
@@ -26,7 +27,7 @@ async def bare(temporal_address: str, unique: str) -> Client:
 async def engine(hub: Hub, bare: Client) -> AsyncIterator[None]:
     """Worker and bridge in that namespace."""
     bridge = BridgeProcess(hub, bare, task_queue="fleetgate")
-    async with Worker(bare, task_queue="fleetgate", activities=all_activities(hub, bare)):
+    async with polling(Worker(bare, task_queue="fleetgate", activities=all_activities(hub, bare))):
         await bridge.start()
         yield
         await bridge.stop()

@@ -20,6 +20,7 @@ from tests.robustness.rollouts import Rollout, Rollouts
 from tests.support.fault_proxy import FaultProxy
 from tests.support.servers import PrivateApiServer, Servers
 from tests.support.temporal_server import TemporalServer
+from wiring.temporal import polling
 from workflows.plugin import connect
 
 LIMITS = Limits(reconnect_most=timedelta(seconds=1))
@@ -73,7 +74,7 @@ async def running_engine(
     async with await Hub.connect(kubeconfig, limits=LIMITS) as hub:
         worker = Worker(temporal, task_queue=queue, activities=all_activities(hub, temporal))
         bridge = Bridge(hub, temporal, settings=BridgeSettings(task_queue=queue))
-        async with worker:
+        async with polling(worker):
             bridging = asyncio.create_task(bridge.run())
             try:
                 await bridge.ready()

@@ -13,6 +13,7 @@ from temporalio.worker import Worker
 from activities.registry import all_activities
 from bridge import Bridge, BridgeSettings
 from hub import Hub
+from wiring.temporal import polling
 from workflows.plugin import connect
 
 Stop = Future[None]
@@ -36,7 +37,7 @@ async def running_engine(
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
     )
     bridge = Bridge(bridge_hub or hub, temporal, settings=settings)
-    async with worker:
+    async with polling(worker):
         bridging = asyncio.create_task(bridge.run())
         await bridge.ready()
         yield

@@ -27,6 +27,7 @@ from tests.support.servers import PrivateApiServer, Servers
 from tests.support.temporal_server import TemporalServer
 from tests.workflows.record import impatient
 from tests.workflows.runs import reaches, started, workflow_id
+from wiring.temporal import polling
 from workflows.messages import ApprovalLost
 from workflows.plugin import connect
 from workflows.update_run import LEAST_EVENTS
@@ -120,7 +121,9 @@ async def _roll_out(hub: Hub, client: Client, unique: str) -> int:
         unique, [{"name": name, "labelSelector": selector} for name, selector in stages.items()]
     )
     bridge = Bridge(hub, client, settings=BridgeSettings())
-    async with Worker(client, task_queue="fleetgate", activities=all_activities(hub, client)):
+    async with polling(
+        Worker(client, task_queue="fleetgate", activities=all_activities(hub, client))
+    ):
         bridging = asyncio.create_task(bridge.run())
         created = await placement.create_run(unique, unique, index="0")
         for cluster in stages:
