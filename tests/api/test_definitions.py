@@ -115,8 +115,8 @@ def test_files_that_drifted_are_named(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "stranger.yaml").write_text("")
     assert main(["--check", str(tmp_path)]) == 1
     complaints = capsys.readouterr().err
-    assert f"{drifted} is not what the models say" in complaints
-    assert f"{lost} is not what the models say" in complaints
+    assert f"{drifted} is missing or out of date" in complaints
+    assert f"{lost} is missing or out of date" in complaints
     assert f"{tmp_path / 'stranger.yaml'} has no model: delete it" in complaints
 
 
