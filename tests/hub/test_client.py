@@ -104,7 +104,7 @@ async def test_a_json_patch_changes_what_passes_its_test(hub: Hub, unique: str) 
     await hub.patch(CONFIG_MAP, unique, [expected, paint], namespace=HERE)
     assert await data(hub, unique) == {"color": "blue"}
 
-    with pytest.raises(Conflict, match=f"'{unique}' is not as the patch expects"):
+    with pytest.raises(Conflict, match=f"'{unique}' does not match what the patch expects"):
         await hub.patch(CONFIG_MAP, unique, [expected, paint], namespace=HERE)
 
 

@@ -40,15 +40,15 @@ async def test_one_that_holds_all_it_needs_is_used() -> None:
 async def test_one_that_runs_programs_or_reads_files_is_refused(
     section: str, field: str, value: object
 ) -> None:
-    with pytest.raises(BadConfiguration, match=f"the kubeconfig's {field} .* of this machine"):
+    with pytest.raises(BadConfiguration, match=f"the kubeconfig's {field} .* on this machine"):
         await Hub.connect_as_told(with_field(section, field, value))
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "empty or no kubeconfig"),
-        ("- 1", "empty or no kubeconfig"),
+        ("", "empty or not a kubeconfig"),
+        ("- 1", "empty or not a kubeconfig"),
         ("{", "not YAML"),
         ("users: [1]", "cannot be used"),
         ("users: {}", "cannot be used"),

@@ -75,8 +75,8 @@ async def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        ("", "is empty or no kubeconfig"),
-        ("just words", "is empty or no kubeconfig"),
+        ("", "is empty or not a kubeconfig"),
+        ("just words", "is empty or not a kubeconfig"),
         ("a: [", "is not YAML"),
         (named("x") | {"clusters": []}, "cannot be used"),
         (named("x") | {"contexts": None}, "has no context 'x' (it has: none)"),
@@ -148,4 +148,4 @@ async def test_a_plugin_without_credentials_is_named(tmp_path: Path) -> None:
 
     message = await refusal(written(tmp_path, named("x", exec=plugin)))
 
-    assert "credential plugin 'false' gave no credentials" in message
+    assert "credential plugin 'false' returned no credentials" in message

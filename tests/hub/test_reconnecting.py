@@ -51,7 +51,7 @@ async def test_a_silent_server_is_noticed(
             try:
                 with pytest.raises(TimedOut, match="did not answer in time"):
                     await hub.get(CONFIG_MAP, "a", namespace=unique)
-                await eventually(lambda: "out of step" in caplog.text)
+                await eventually(lambda: "out of sync" in caplog.text)
             finally:
                 private_api_server.resume()
             await patient.create(CONFIG_MAP, config_map("b", unique))
