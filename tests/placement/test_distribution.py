@@ -293,8 +293,8 @@ async def test_of_two_placements_whose_works_are_called_the_same_one_is_told(
         binding = await second.bound(member, "WorkSynchronized", status="False")
 
         assert condition_of(binding, "WorkSynchronized")["message"].endswith(
-            f"is of ResourcePlacement {unique}/{first.name}, whose Works have the same names: give "
-            "one of the two placements another name"
+            f"belongs to ResourcePlacement {unique}/{first.name}, whose Works have the same names: "
+            "give one of the two placements another name"
         )
         found = await eventually(lambda: first.work(member))
         assert found["metadata"]["generation"] == own["metadata"]["generation"]

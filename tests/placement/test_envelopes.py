@@ -234,7 +234,7 @@ async def test_a_cluster_scoped_envelope_is_placed_by_name(world: World, boxes: 
     assert "kubernetes-fleet.io/envelope-namespace" not in labels
 
 
-async def test_a_rollout_that_what_is_no_object_holds_up_is_told(
+async def test_an_event_reports_a_rollout_on_hold_because_of_content_that_is_not_an_object(
     world: World, boxes: Boxes
 ) -> None:
     await boxes.put(one={"data": {"password": "s3cret"}})
@@ -248,7 +248,7 @@ async def test_a_rollout_that_what_is_no_object_holds_up_is_told(
 
     (event, *_) = await eventually(told)
     assert event["message"].startswith(
-        "nothing is rolled out until this is corrected: unexpected behavior which cannot be"
+        "the rollout is on hold until this is fixed: unexpected behavior which cannot be"
         f" handled by the controller: ResourceEnvelope `{world.unique}/box` holds what is no"
         " object: data.one."
     )

@@ -191,11 +191,11 @@ async def test_a_deleted_override_takes_its_snapshots_with_it(override: Override
     assert await override.snapshots() == []
 
 
-async def test_an_invalid_override_is_not_followed(override: Override) -> None:
+async def test_an_invalid_override_is_ignored(override: Override) -> None:
     await override.write(add("/kind", "Secret"))
     assert await override.warned() == (
-        "not followed: spec.policy.overrideRules[0].jsonPatchOverrides[0] (add /kind): "
-        "cannot override typeMeta fields. Correct it, until then it changes nothing"
+        "ignored: spec.policy.overrideRules[0].jsonPatchOverrides[0] (add /kind): "
+        "cannot override typeMeta fields. Fix it; until then it changes nothing"
     )
     assert await override.snapshots() == []
 
@@ -203,7 +203,7 @@ async def test_an_invalid_override_is_not_followed(override: Override) -> None:
     await override.settled("true")
 
 
-async def test_the_last_valid_version_stays_in_force(override: Override) -> None:
+async def test_the_last_valid_snapshot_stays_in_force(override: Override) -> None:
     await override.write(label("1"))
     await override.settled("true")
 

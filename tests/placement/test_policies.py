@@ -112,10 +112,10 @@ async def test_a_policy_that_may_not_be_followed_places_nothing_until_it_is_corr
     )
 
     assert await warned(world) == (
-        "not followed: spec.policy.affinity.clusterAffinity."
+        "ignored: spec.policy.affinity.clusterAffinity."
         "preferredDuringSchedulingIgnoredDuringExecution:"
         " PreferredDuringSchedulingIgnoredDuringExecution will be ignored"
-        " for placement policy type PickAll. Correct it, until then nothing is placed"
+        " for placement policy type PickAll. Fix it; until then nothing is placed"
     )
     await world.told("Scheduled", status="Unknown", reason="SchedulePending")
     assert (await world.policies(), await world.bindings()) == ([], [])
@@ -130,7 +130,7 @@ async def test_a_policy_that_may_not_be_followed_places_nothing_until_it_is_corr
     await world.told("Scheduled", status="True")
 
 
-async def test_while_a_policy_may_not_be_followed_the_last_one_is(world: World) -> None:
+async def test_while_a_policy_is_invalid_the_last_valid_one_stays_in_force(world: World) -> None:
     tainted = await world.join("a")
     await taint(world, tainted, "gpu")
     tolerations = [{"key": "gpu", "operator": "Exists"}]
@@ -140,9 +140,9 @@ async def test_while_a_policy_may_not_be_followed_the_last_one_is(world: World) 
     await world.change(policy={"tolerations": None})
 
     assert await warned(world) == (
-        "not followed: spec.policy.tolerations: tolerations have been updated/deleted,"
+        "ignored: spec.policy.tolerations: tolerations have been updated/deleted,"
         " only additions to tolerations are allowed."
-        f" Correct it, until then {world.name}-0 stays in force"
+        f" Fix it; until then {world.name}-0 stays in force"
     )
     await world.told("Scheduled", status="Unknown", reason="SchedulePending")
     also_tainted = await world.join("b")
