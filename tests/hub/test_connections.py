@@ -59,7 +59,7 @@ def test_the_limit_of_open_files_is_raised_to_the_maximum() -> None:
 async def test_a_program_that_ends_in_the_middle_of_a_watch_leaves_no_socket_open(
     hub_kubeconfig: Path, milliseconds: int
 ) -> None:
-    """End before the watch starts, while it opens or while it waits; pytest fails on open sockets."""
+    """End before the watch starts, while it opens or while it waits; an open socket is an error."""
     patience = timedelta(milliseconds=milliseconds)
     for _ in range(5):
         await asyncio.to_thread(asyncio.run, _leave_a_watch(hub_kubeconfig, after=patience))

@@ -64,7 +64,7 @@ async def test_a_failing_user_leaves_the_cache_in_sync_for_others(
     await eventually(lambda: len(caches) == 0)
 
 
-@pytest.mark.alone("looks at all tasks of the event loop")
+@pytest.mark.alone("checks all tasks of the event loop")
 async def test_closing_ends_all_caches(quick_hub: Hub, unique: str) -> None:
     caches = SharedCaches(quick_hub)
     async with caches.use(CONFIG_MAP, namespace=unique):
