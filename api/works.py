@@ -70,7 +70,7 @@ class DiffDetails(ApiModel):
     observation_time: Time
     """When the difference was last seen."""
     observed_in_member_cluster_generation: Int64 | None = None
-    """Generation of the object on the member; absent if it is not there."""
+    """Generation of the object on the member; absent if the object does not exist."""
     first_diffed_observed_time: Time
     """When the difference was first seen."""
     observed_diffs: list[PatchDetail] = Field(default_factory=list)

@@ -37,7 +37,7 @@ def load(text: str) -> Access:
     for field, problem in _problems(document):
         raise BadConfiguration(
             f"the kubeconfig's {field} {problem}: put the token or the certificates directly "
-            "into it (token,  certificate-authority-data, client-certificate-data, client-key-data)"
+            "into it (token, certificate-authority-data, client-certificate-data, client-key-data)"
         )
     try:
         context = _named(document, "contexts", document["current-context"])

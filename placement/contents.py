@@ -60,7 +60,7 @@ class Contents:
         self._since: dict[Key, int] = {}
         """The version of the hub that watches must have reached for a placement's next selection,
         so that it sees what a person did before changing the placement. Without a version, the
-        selection reads from the hub.  (An aggregated API server counts its own versions: a
+        selection reads from the hub. (An aggregated API server counts its own versions: a
         selection may be too early for its kinds, and the watch then triggers another one.)"""
         self.controller = Controller(
             f"content of {stores.scope.placement.kind}", self._reconcile, workers=2

@@ -38,5 +38,5 @@ async def test_requests_impersonate_the_user_in_the_kubeconfig(
 
 
 async def test_groups_without_a_user_are_refused(hub_kubeconfig: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadConfiguration, match="but no as"):
+    with pytest.raises(BadConfiguration, match="but not as"):
         await Hub.connect(acting(hub_kubeconfig, tmp_path, **{"as-groups": ["sre"]}))
