@@ -11,5 +11,5 @@ def delay(failures: int, *, first: timedelta, most: timedelta) -> timedelta:
 
 
 def jittered(pause: timedelta) -> timedelta:
-    """Return a random part, at least half, of a pause, so that clients do not retry at once."""
+    """Return a random part, at least half, of a pause, so that clients do not retry together."""
     return pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards no secret

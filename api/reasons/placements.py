@@ -73,7 +73,7 @@ def invalid_selectors(error: str) -> str:
 
 
 def no_version_yet(run: Kind) -> str:
-    """Return the message of RolloutStarted Unknown while no run of this kind updated a cluster."""
+    """Return the message of RolloutStarted Unknown while no run has updated any cluster."""
     return (
         "Rollout is controlled by an external controller and no resource snapshot name is"
         f" observed across clusters. To determine rollout status, check the {run.kind} resources"
