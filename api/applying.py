@@ -1,4 +1,4 @@
-"""How the objects of a placement are applied to a member.
+"""Options for applying a placement's objects to a member and reporting their status back.
 
 contract: placement 2.3
 """
@@ -11,7 +11,7 @@ from api.markers import CelRule, Defaulted, Required
 
 
 class ApplyType(StrEnum):
-    """How an object is written."""
+    """How objects are applied."""
 
     CLIENT_SIDE_APPLY = "ClientSideApply"
     SERVER_SIDE_APPLY = "ServerSideApply"
@@ -19,21 +19,21 @@ class ApplyType(StrEnum):
 
 
 class ComparisonOption(StrEnum):
-    """Which fields count as drift or difference."""
+    """Which fields are compared to find drift and differences."""
 
     PARTIAL = "PartialComparison"
     FULL = "FullComparison"
 
 
 class WhenToApply(StrEnum):
-    """Whether drift on the member stops applying."""
+    """Whether drift on the member blocks applying."""
 
     ALWAYS = "Always"
     IF_NOT_DRIFTED = "IfNotDrifted"
 
 
 class WhenToTakeOver(StrEnum):
-    """Whether objects that exist on the member already are taken over."""
+    """Whether objects that already exist on the member are taken over."""
 
     ALWAYS = "Always"
     IF_NO_DIFF = "IfNoDiff"
@@ -44,28 +44,28 @@ class ServerSideApplyConfig(FrozenModel):
     """Options for server-side apply."""
 
     force: bool = False
-    """Take fields over from other managers instead of failing with a conflict."""
+    """Take over fields from other managers instead of failing with a conflict."""
 
 
 class ApplyStrategy(FrozenModel):
-    """How objects are applied to the member; unset fields have KubeFleet's defaults."""
+    """How objects are applied to the member; unset fields take KubeFleet's defaults."""
 
     comparison_option: Annotated[ComparisonOption, Defaulted()] = ComparisonOption.PARTIAL
     """Compare only the fields that the hub manages, or the whole object."""
     when_to_apply: Annotated[WhenToApply, Defaulted()] = WhenToApply.ALWAYS
-    """Apply always, or only while the object has not drifted on the member."""
+    """Always apply, or apply only while the object has not drifted on the member."""
     type: Annotated[ApplyType, Defaulted()] = ApplyType.CLIENT_SIDE_APPLY
-    """Apply on the client side or the server side, or only report differences."""
+    """Apply client-side or server-side, or only report differences."""
     allow_co_ownership: bool = False
-    """Share objects with owners that are not part of the fleet."""
+    """Allow objects to have other owners outside the fleet."""
     server_side_apply_config: ServerSideApplyConfig | None = None
     """Options for type ServerSideApply."""
     when_to_take_over: Annotated[WhenToTakeOver, Defaulted()] = WhenToTakeOver.ALWAYS
-    """Take over an object that is on the member already: always, if it is equal, or never."""
+    """Take over objects that already exist on the member: always, only if equal, or never."""
 
 
 class ReportBackType(StrEnum):
-    """Whether a member's status of an object comes back to the hub."""
+    """Whether an object's status on the member is reported back to the hub."""
 
     DISABLED = "Disabled"
     MIRROR = "Mirror"
@@ -88,6 +88,6 @@ class ReportBackStrategy(FrozenModel):
     """Whether and where the status of placed objects is reported back to the hub."""
 
     type: Annotated[ReportBackType, Defaulted(), Required()] = ReportBackType.DISABLED
-    """Mirror the status, or do not."""
+    """Mirror reports the status back; Disabled does not."""
     destination: ReportBackDestination | None = None
-    """Write it to the original object on the hub, or to the Work."""
+    """Write the status to the original object on the hub, or to the Work."""

@@ -1,4 +1,4 @@
-"""Approval requests: the objects by which people let a run through a gate.
+"""Approval requests: the objects in which people approve the gates of a run.
 
 contract: update-runs 1 and 4
 """
@@ -13,16 +13,16 @@ from api.markers import AGE, Column, Resource, condition_column, immutable
 
 
 class ApprovalRequestSpec(FrozenModel):
-    """Which gate the approval opens."""
+    """The gate to approve."""
 
     parent_stage_rollout: str
-    """Name of the run that waits."""
+    """Name of the run that waits for the approval."""
     target_stage: str
-    """Name of the stage that it waits before or after."""
+    """Name of the stage before or after which the run waits."""
 
 
 class ApprovalRequestStatus(ApiModel):
-    """Whether the gate was opened."""
+    """Whether the gate has been approved."""
 
     conditions: Conditions = Field(default_factory=list)
     """Approved, set by a person; ApprovalAccepted, set by fleetgate."""
@@ -32,23 +32,23 @@ COLUMNS = (
     Column("Update-Run", ".spec.parentStageRollout"),
     Column("Stage", ".spec.targetStage"),
     condition_column("Approved", "Approved"),
-    # KubeFleet has dropped this one, its users' documents still show it (decision 4).
+    # KubeFleet has dropped this column; its users' documents still show it (decision 4).
     condition_column("ApprovalAccepted", "ApprovalAccepted"),
     AGE,
 )
 
 
 class BaseApprovalRequest(KubernetesObject):
-    """What the approval requests of both scopes have in common."""
+    """Base of the approval requests of both scopes."""
 
     spec: Annotated[ApprovalRequestSpec, immutable("The spec field is immutable")]
-    """Which gate the approval opens."""
+    """The gate to approve."""
     status: ApprovalRequestStatus = Field(default_factory=ApprovalRequestStatus)
     """Approve by setting the condition Approved to True for the current generation."""
 
 
 class ClusterApprovalRequest(BaseApprovalRequest):
-    """Asks people to let a ClusterStagedUpdateRun through a gate."""
+    """A request to approve one gate of a ClusterStagedUpdateRun."""
 
     resource: ClassVar[Resource] = Resource(
         CLUSTER_APPROVAL_REQUEST, short_names=("careq",), columns=COLUMNS
@@ -59,7 +59,7 @@ class ClusterApprovalRequest(BaseApprovalRequest):
 
 
 class ApprovalRequest(BaseApprovalRequest):
-    """Asks people to let a StagedUpdateRun of the same namespace through a gate."""
+    """A request to approve one gate of a StagedUpdateRun in the same namespace."""
 
     resource: ClassVar[Resource] = Resource(
         APPROVAL_REQUEST, short_names=("areq",), columns=COLUMNS

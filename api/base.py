@@ -1,4 +1,4 @@
-"""What all objects share: how they travel, their metadata, their conditions."""
+"""Base models of all objects: serialization, metadata and conditions."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -36,7 +36,7 @@ def _to_utc_seconds(moment: datetime) -> datetime:
 
 
 def format_time(moment: datetime) -> str:
-    """Write a moment as Kubernetes does: RFC 3339, UTC, whole seconds."""
+    """Format a time as Kubernetes does: RFC 3339, UTC, whole seconds."""
     return _to_utc_seconds(moment).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -46,11 +46,11 @@ Time = Annotated[
     PlainSerializer(format_time, return_type=str, when_used="json"),
     value_format("date-time"),
 ]
-"""A moment in UTC. Objects know whole seconds only, so fractions are dropped on the way in."""
+"""A time in UTC. Kubernetes stores whole seconds, so fractions are dropped on input."""
 Int32 = Annotated[int, value_format("int32")]
 Int64 = Annotated[int, value_format("int64")]
 Manifest = Annotated[dict[str, Any], EmbeddedResource()]
-"""Any Kubernetes object as it is on the wire."""
+"""Any Kubernetes object in wire form."""
 
 EnumT = TypeVar("EnumT", bound=StrEnum)
 Open = Annotated[EnumT | str, Field(union_mode="left_to_right")]
@@ -58,11 +58,11 @@ Open = Annotated[EnumT | str, Field(union_mode="left_to_right")]
 
 
 class ApiModel(BaseModel):
-    """Any part of an object.
+    """Base of all models: an object, or a part of one.
 
-    On the wire names are camelCase, in Python snake_case. Fields that the model does not
-    know are kept and written back. A field that nobody set is left out while it still has
-    its default and that default says nothing (None, false, 0, empty).
+    Names are camelCase on the wire and snake_case in Python. Unknown fields are kept and
+    written back. A field that was never set is omitted while it has its default, if that
+    default is empty (None, false, 0, an empty text, list or map) or a model.
     """
 
     model_config = ConfigDict(
@@ -74,11 +74,11 @@ class ApiModel(BaseModel):
     )
 
     _silent: ClassVar[tuple[tuple[str, str, Any], ...]] = ()
-    """Fields that are left out while unset: name, name on the wire, default."""
+    """Fields that are omitted while unset: name, name on the wire, default."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: object) -> None:
-        """Find the fields that may be left out."""
+        """Collect the fields that may be omitted."""
         super().__pydantic_init_subclass__(**kwargs)
         cls._silent = tuple(_silent_fields(cls.model_fields))
 
@@ -92,11 +92,11 @@ class ApiModel(BaseModel):
 
     @classmethod
     def from_wire(cls, body: Mapping[str, Any]) -> Self:
-        """Read what the API server sent; raises pydantic's ValidationError."""
+        """Parse an object from the API server. Raises pydantic's ValidationError."""
         return cls.model_validate(body)
 
     def to_wire(self) -> dict[str, Any]:
-        """Write what the API server reads. Lists that were set stay, even when empty."""
+        """Return the object in wire form. Lists that were set are kept, even when empty."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
@@ -110,13 +110,13 @@ def _silent_fields(fields: Mapping[str, FieldInfo]) -> Iterator[tuple[str, str, 
 
 
 class FrozenModel(ApiModel):
-    """A part that is replaced as a whole, never changed in memory."""
+    """Base of models that are replaced as a whole, never changed in memory."""
 
     model_config = ConfigDict(frozen=True)
 
 
 class OwnerReference(ApiModel):
-    """Points at the object whose deletion deletes this one."""
+    """A reference to an owner, whose deletion deletes this object."""
 
     api_version: str
     kind: str
@@ -127,7 +127,7 @@ class OwnerReference(ApiModel):
 
 
 class ObjectMeta(ApiModel):
-    """What the API server keeps about every object."""
+    """Metadata that every object has."""
 
     name: str = ""
     namespace: str = ""
@@ -135,7 +135,7 @@ class ObjectMeta(ApiModel):
     uid: str = ""
     resource_version: str = ""
     generation: int = 0
-    """Moves with every change of the spec."""
+    """Incremented by the API server on every change of the spec."""
     creation_timestamp: Time | None = None
     deletion_timestamp: Time | None = None
     labels: dict[str, str] = Field(default_factory=dict)
@@ -145,10 +145,10 @@ class ObjectMeta(ApiModel):
 
 
 class KubernetesObject(ApiModel):
-    """An object of its own, with a name."""
+    """Base of the kinds: objects with a name of their own."""
 
     resource: ClassVar[Resource]
-    """How the API server serves the kind; set by the concrete kinds."""
+    """How the API server serves the kind; set by each concrete kind."""
 
     api_version: str
     kind: str
@@ -173,30 +173,30 @@ class Condition(ApiModel):
     """One aspect of an object's state."""
 
     type: Annotated[str, pattern(_QUALIFIED_NAME), max_length(316)]
-    """Which aspect."""
+    """Type of the condition: the aspect that it describes."""
     status: ConditionStatus
     """Whether the condition holds: True, False or Unknown."""
     observed_generation: Annotated[Int64, minimum(0)] = 0
     """The metadata.generation that the condition was set for."""
     last_transition_time: Time
-    """When status last changed."""
+    """When the status last changed."""
     reason: Annotated[
         str,
         pattern(r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"),
         min_length(1),
         max_length(1024),
     ]
-    """Why, as one word for programs."""
+    """Reason for the status, as one word for programs."""
     message: Annotated[str, max_length(32768)]
-    """Why, as a sentence for people."""
+    """Explanation of the status, as a sentence for people."""
 
 
 Conditions = Annotated[list[Condition], MapList("type")]
-"""Conditions that several writers may own, each its types."""
+"""Conditions by type, so that each of several writers can own some of the types."""
 
 
 class NamespacedName(ApiModel):
-    """Points at an object in a namespace."""
+    """A reference to an object in a namespace."""
 
     name: str
     """Name of the object."""

@@ -1,4 +1,4 @@
-"""Bindings: one placement on one cluster, and which version of it belongs there.
+"""Bindings: one placement on one member cluster, and the snapshot that belongs there.
 
 contract: placement 1 and 6
 """
@@ -17,7 +17,7 @@ from api.policies import ClusterDecision
 
 
 class BindingState(StrEnum):
-    """Where a binding is in its life."""
+    """Lifecycle state of a binding."""
 
     SCHEDULED = "Scheduled"
     BOUND = "Bound"
@@ -25,7 +25,7 @@ class BindingState(StrEnum):
 
 
 class BindingSpec(ApiModel):
-    """Which version of a placement belongs on which cluster."""
+    """The snapshot of a placement that belongs on a member cluster."""
 
     state: Open[BindingState]
     """Scheduled: picked, nothing placed yet; Bound: placed; Unscheduled: no longer picked."""
@@ -46,7 +46,7 @@ class BindingSpec(ApiModel):
 
 
 class BindingStatus(ApiModel):
-    """How far the version is on the cluster."""
+    """Progress of the snapshot on the cluster."""
 
     failed_placements: FailedPlacements = Field(default_factory=list)
     """Objects that could not be applied or are not available."""
@@ -67,16 +67,16 @@ COLUMNS = (
 
 
 class Binding(KubernetesObject):
-    """What the bindings of both scopes have in common."""
+    """Base of the bindings of both scopes."""
 
     spec: BindingSpec
-    """Which version belongs on the cluster."""
+    """The snapshot that belongs on the cluster."""
     status: BindingStatus = Field(default_factory=BindingStatus)
-    """How far it is."""
+    """Progress of the snapshot on the cluster."""
 
 
 class ClusterResourceBinding(Binding):
-    """A ClusterResourcePlacement on one cluster."""
+    """The binding of a ClusterResourcePlacement to one member cluster."""
 
     resource: ClassVar[Resource] = Resource(
         CLUSTER_RESOURCE_BINDING, short_names=("crb",), columns=COLUMNS
@@ -87,7 +87,7 @@ class ClusterResourceBinding(Binding):
 
 
 class ResourceBinding(Binding):
-    """A ResourcePlacement on one cluster."""
+    """The binding of a ResourcePlacement to one member cluster."""
 
     resource: ClassVar[Resource] = Resource(
         RESOURCE_BINDING, short_names=("rb",), columns=COLUMNS, other_versions=()

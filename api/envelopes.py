@@ -1,4 +1,4 @@
-"""Envelopes: objects that are placed on clusters but must not take effect on the hub.
+"""Envelopes: wrappers of objects that are placed on members but must not take effect on the hub.
 
 contract: placement 1 and 10
 """
@@ -10,18 +10,18 @@ from api.kinds import CLUSTER_RESOURCE_ENVELOPE, RESOURCE_ENVELOPE
 from api.markers import Resource, Unchecked, max_properties, min_properties
 
 EnvelopedObject = Annotated[dict[str, Any], Unchecked()]
-"""Any object as it is on the wire; the hub does not look into it."""
+"""Any object in wire form; the hub does not validate its fields."""
 
 
 class Envelope(KubernetesObject):
-    """What the envelopes of both scopes have in common."""
+    """Base of the envelopes of both scopes."""
 
     data: Annotated[dict[str, EnvelopedObject], min_properties(1), max_properties(50)]
     """The objects, each under a name of the user's choice."""
 
 
 class ClusterResourceEnvelope(Envelope):
-    """Holds cluster-scoped objects for the clusters of a placement."""
+    """An envelope of cluster-scoped objects that take effect only on member clusters."""
 
     resource: ClassVar[Resource] = Resource(
         CLUSTER_RESOURCE_ENVELOPE, has_status=False, other_versions=()
@@ -32,7 +32,7 @@ class ClusterResourceEnvelope(Envelope):
 
 
 class ResourceEnvelope(Envelope):
-    """Holds objects of its namespace for the clusters of a placement."""
+    """An envelope of objects of its namespace that take effect only on member clusters."""
 
     resource: ClassVar[Resource] = Resource(RESOURCE_ENVELOPE, has_status=False, other_versions=())
 

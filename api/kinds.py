@@ -104,7 +104,7 @@ CUSTOM_RESOURCE_DEFINITION: Final = Kind(
 
 
 class ScopeName(StrEnum):
-    """Which of the two twins an object belongs to; the short name of its run kind."""
+    """Name of a scope: the short name of its run kind."""
 
     CLUSTER = "csur"
     NAMESPACED = "sur"
@@ -112,7 +112,7 @@ class ScopeName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The kinds that belong together: a run touches only kinds of its own scope."""
+    """The kinds of one scope: a run reads and writes only kinds of its own scope."""
 
     name: ScopeName
     run: Kind

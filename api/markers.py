@@ -1,8 +1,8 @@
-"""What the API server checks or fills in, written next to the field it is about.
+"""Markers of what the API server validates or defaults, next to the field they apply to.
 
-These markers are metadata of `typing.Annotated`. The models ignore them: whoever reads an
-object from the API server may rely on the server's checks. Only the generator of the CRD
-files (`api.crds`) turns them into schema.
+The markers are metadata of `typing.Annotated`. The models ignore them, because the API server
+has already validated every object that it returns. Only the generator of the CRD files
+(`api.crds`) turns them into schema.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ Schema = dict[str, Any]
 
 @runtime_checkable
 class Marker(Protocol):
-    """Adds its constraint to the schema of the field it stands at."""
+    """A constraint on the schema of the annotated field."""
 
     def mark(self, schema: Schema) -> None:
         """Change `schema` in place."""
@@ -24,7 +24,7 @@ class Marker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CelRule:
-    """A rule in the Common Expression Language and what a user reads when it is broken."""
+    """A rule in the Common Expression Language, and the message for objects that break it."""
 
     rule: str
     message: str
@@ -49,7 +49,7 @@ class CelRules:
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """Any one keyword of the schema with its value."""
+    """One keyword of the schema and its value."""
 
     name: str
     value: Any
@@ -60,86 +60,86 @@ class Keyword:
 
 
 def immutable(message: str) -> CelRule:
-    """The value may not change once it is there."""
+    """Forbid changing the value once it is set."""
     return CelRule("self == oldSelf", message)
 
 
 def pattern(regex: str) -> Keyword:
-    """Strings must match (RE2, not anchored by itself)."""
+    """Require strings to match `regex` (RE2, not anchored)."""
     return Keyword("pattern", regex)
 
 
 def min_length(length: int) -> Keyword:
-    """Strings have at least this many characters."""
+    """Require strings of at least this many characters."""
     return Keyword("minLength", length)
 
 
 def max_length(length: int) -> Keyword:
-    """Strings have at most this many characters."""
+    """Require strings of at most this many characters."""
     return Keyword("maxLength", length)
 
 
 def minimum(value: int) -> Keyword:
-    """Numbers are at least this."""
+    """Require numbers of at least this value."""
     return Keyword("minimum", value)
 
 
 def maximum(value: int) -> Keyword:
-    """Numbers are at most this."""
+    """Require numbers of at most this value."""
     return Keyword("maximum", value)
 
 
 def min_items(count: int) -> Keyword:
-    """Lists have at least this many items."""
+    """Require lists of at least this many items."""
     return Keyword("minItems", count)
 
 
 def max_items(count: int) -> Keyword:
-    """Lists have at most this many items."""
+    """Require lists of at most this many items."""
     return Keyword("maxItems", count)
 
 
 def min_properties(count: int) -> Keyword:
-    """Maps have at least this many entries."""
+    """Require maps of at least this many entries."""
     return Keyword("minProperties", count)
 
 
 def max_properties(count: int) -> Keyword:
-    """Maps have at most this many entries."""
+    """Require maps of at most this many entries."""
     return Keyword("maxProperties", count)
 
 
 def value_format(name: str) -> Keyword:
-    """A named format: int32, int64, date-time, byte."""
+    """Set a named format: int32, int64, date-time or byte."""
     return Keyword("format", name)
 
 
 class Defaulted:
-    """The API server fills in the model's default when the field is absent."""
+    """Marker of a field that the API server sets to the model's default when it is absent."""
 
 
 class Required:
-    """The API server wants the field although the model has a default for it."""
+    """Marker of a field that the API server requires although the model has a default for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class MapList:
-    """Two writers may each own their items of the list: server-side apply merges by `key`."""
+    """A list that server-side apply merges by `key`, so that several writers can own items."""
 
     key: str
 
     def mark(self, schema: Schema) -> None:
-        """Set list type and map key."""
+        """Set the list type and the map key."""
         schema["x-kubernetes-list-type"] = "map"
         schema["x-kubernetes-list-map-keys"] = [self.key]
 
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """Server-side apply replaces the list or the object as a whole."""
+    """A list or an object that server-side apply replaces as a whole."""
 
     def mark(self, schema: Schema) -> None:
-        """Set the list or the map type."""
+        """Set the list type or the map type."""
         of = "list" if schema["type"] == "array" else "map"
         schema[f"x-kubernetes-{of}-type"] = "atomic"
 
@@ -149,7 +149,7 @@ class EmbeddedResource:
     """Any Kubernetes object, kept whole."""
 
     def mark(self, schema: Schema) -> None:
-        """Keep all fields; apiVersion, kind and metadata are checked."""
+        """Keep all fields; the API server validates apiVersion, kind and metadata."""
         schema.clear()
         schema["type"] = "object"
         schema["x-kubernetes-embedded-resource"] = True
@@ -158,7 +158,7 @@ class EmbeddedResource:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """Whatever it holds is kept; of an object only that it is one is checked."""
+    """A value whose content is kept unvalidated, except that an object must be an object."""
 
     def mark(self, schema: Schema) -> None:
         """Keep all fields."""
@@ -168,7 +168,7 @@ class Unchecked:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of `kubectl get`; with priority 1 only of `kubectl get -o wide`."""
+    """A column of `kubectl get`; with priority 1, only of `kubectl get -o wide`."""
 
     name: str
     json_path: str
@@ -180,7 +180,7 @@ AGE = Column("Age", ".metadata.creationTimestamp", type="date")
 
 
 def condition_column(name: str, condition: str, *, wide: bool = False) -> Column:
-    """Show the status of one condition."""
+    """Return a column that shows the status of one condition."""
     path = f'.status.conditions[?(@.type=="{condition}")].status'
     return Column(name, path, priority=int(wide))
 
@@ -197,8 +197,8 @@ class Resource:
     categories: tuple[str, ...] = ("fleet", "fleet-placement")
     columns: tuple[Column, ...] = ()
     other_versions: tuple[str, ...] = ("v1",)
-    """Served with the same schema besides the storage version (decision 16)."""
+    """Versions served besides the storage version, with the same schema (decision 16)."""
     has_status: bool = True
-    """Whether status is a subresource of its own."""
+    """Whether status is a subresource."""
     rules: tuple[CelRule, ...] = field(default=())
     """Rules over the whole object."""

@@ -1,4 +1,4 @@
-"""Member clusters: who is in the fleet, and how they are.
+"""Member clusters: the clusters of the fleet, and their health.
 
 contract: placement 1 and 11
 """
@@ -27,7 +27,7 @@ from api.scheduling import TaintEffect
 
 
 class Subject(FrozenModel):
-    """Who a member is to the hub's access control."""
+    """A subject of the hub's access control (RBAC)."""
 
     kind: str
     """User, Group or ServiceAccount."""
@@ -40,14 +40,14 @@ class Subject(FrozenModel):
 
 
 class Taint(FrozenModel):
-    """Keeps placements off a member unless they tolerate it."""
+    """A taint that keeps placements off a member unless they tolerate it."""
 
     key: str
     """Key of the taint."""
     value: str = ""
     """Value of the taint."""
     effect: TaintEffect
-    """What the taint does; only NoSchedule."""
+    """Effect of the taint; always NoSchedule."""
 
 
 class DeleteValidationMode(StrEnum):
@@ -61,27 +61,27 @@ class DeleteOptions(FrozenModel):
     """How a member leaves the fleet."""
 
     validation_mode: Annotated[DeleteValidationMode, Defaulted()] = DeleteValidationMode.STRICT
-    """Strict refuses to leave while something is still placed on the member."""
+    """Strict keeps a member from leaving while something is still placed on it."""
 
 
 class MemberClusterSpec(ApiModel):
     """How a member takes part in the fleet."""
 
     identity: Annotated[Subject, Atomic()]
-    """Who the member's agent is to the hub."""
+    """Identity of the member's agent on the hub."""
     heartbeat_period_seconds: Annotated[Int32, minimum(1), maximum(600), Defaulted()] = 60
-    """How often the agent says that it is alive."""
+    """Seconds between heartbeats of the agent."""
     taints: Annotated[list[Taint], max_items(100)] = Field(default_factory=list)
-    """Keep placements off that do not tolerate them."""
+    """Taints that keep placements off the member unless they tolerate them."""
     delete_options: DeleteOptions | None = None
-    """How the member leaves."""
+    """How the member leaves the fleet."""
 
 
 class PropertyValue(ApiModel):
     """A property of a member."""
 
     value: str
-    """What was observed."""
+    """The observed value."""
     observation_time: Time
     """When it was observed."""
 
@@ -100,37 +100,37 @@ Quantities = dict[
 
 
 class ResourceUsage(ApiModel):
-    """What a member has and what is left."""
+    """Resources of a member: total and still available."""
 
     capacity: Quantities = Field(default_factory=dict)
-    """All there is."""
+    """Total resources."""
     allocatable: Quantities = Field(default_factory=dict)
-    """What workloads may use."""
+    """Resources that workloads can use."""
     available: Quantities = Field(default_factory=dict)
-    """What is left."""
+    """Resources that are still free."""
     observation_time: Time | None = None
     """When it was observed."""
 
 
 class AgentType(StrEnum):
-    """Which of a member's agents."""
+    """Type of a member's agent."""
 
     MEMBER_AGENT = "MemberAgent"
 
 
 class AgentStatus(ApiModel):
-    """How one agent of a member is."""
+    """Status of one agent of a member."""
 
     type: Open[AgentType]
-    """Which agent."""
+    """Type of the agent."""
     conditions: Conditions = Field(default_factory=list)
     """Joined and Healthy."""
     last_received_heartbeat: Time | None = None
-    """When the agent last said that it is alive."""
+    """When the agent last sent a heartbeat."""
 
 
 class MemberClusterStatus(ApiModel):
-    """How a member is."""
+    """Observed state of a member."""
 
     conditions: Conditions = Field(default_factory=list)
     """ReadyToJoin, Joined and Healthy."""
@@ -139,9 +139,9 @@ class MemberClusterStatus(ApiModel):
     properties: dict[str, PropertyValue] = Field(default_factory=dict)
     """Properties that placements may select and sort by."""
     resource_usage: ResourceUsage = Field(default_factory=ResourceUsage)
-    """What the member has and what is left."""
+    """Resources of the member: total and still available."""
     agent_status: list[AgentStatus] = Field(default_factory=list)
-    """How the member's agents are."""
+    """Status of the member's agents."""
 
 
 class MemberCluster(KubernetesObject):
@@ -173,4 +173,4 @@ class MemberCluster(KubernetesObject):
     spec: MemberClusterSpec
     """How the member takes part in the fleet."""
     status: MemberClusterStatus = Field(default_factory=MemberClusterStatus)
-    """How the member is."""
+    """Observed state of the member."""

@@ -44,22 +44,22 @@ SPEC_HASH: Final = PREFIX + "spec-hash"
 LAST_APPLIED: Final = PREFIX + "last-applied-configuration"
 
 MEMBER_KUBECONFIG: Final = "fleetgate.dev/member"
-"""Label of a Secret on the hub that holds a member's kubeconfig: the member's name. It is
-fleetgate's own, for KubeFleet's agents always run next to their members."""
+"""Label of a Secret on the hub that holds a member's kubeconfig; its value is the member's name.
+KubeFleet has no such label: its agents always run in their member clusters."""
 
 GRANTED: Final = "fleetgate.dev/granted"
-"""Annotation of a member's namespace: fingerprint of what its agent was granted."""
+"""Annotation of a member's namespace: fingerprint of the rights granted to its agent."""
 
 RUN_UID: Final = "fleetgate.dev/run-uid"
-"""Annotation of an approval request: the run that it was made for, and no other one of its name."""
+"""Annotation of an approval request: UID of the run that it was created for; names are reused."""
 
 CREATED_BY: Final = "fleetgate.dev/created-by"
-"""Annotation of a run: the user who made it, as the API server's policies write it down."""
+"""Annotation of a run: the user who created it, as recorded by the admission policies."""
 STATE_BY: Final = "fleetgate.dev/state-by"
-"""Annotation of a run: who set spec.state last."""
+"""Annotation of a run: the user who last set spec.state."""
 STATE_COMMENT: Final = "fleetgate.dev/state-comment"
 STATE_GENERATION: Final = "fleetgate.dev/state-generation"
-"""Annotation of a run: the generation that `STATE_BY` and `STATE_COMMENT` are about."""
+"""Annotation of a run: the generation that `STATE_BY` and `STATE_COMMENT` apply to."""
 
 # Finalizers.
 RUN_FINALIZER: Final = PREFIX + "stagedupdaterun-finalizer"
@@ -70,15 +70,15 @@ BINDING_WORK_FINALIZER: Final = PREFIX + "work-cleanup"
 WORK_FINALIZER: Final = PREFIX + "work-cleanup"
 OVERRIDE_FINALIZER: Final = PREFIX + "override-cleanup"
 PLACEMENT_STATUS_FINALIZER: Final = PREFIX + "cluster-resource-placement-status-cleanup"
-"""On copies of a placement's status that earlier builds made; KubeFleet's have none."""
+"""On copies of a placement's status from earlier builds; KubeFleet's copies have none."""
 MEMBER_FINALIZER: Final = PREFIX + "membercluster-finalizer"
 
 DELETION_STAGE: Final = PREFIX + "deleteStage"
-"""Name of the stage, after all others, that removes clusters no longer picked."""
+"""Name of the last stage, which removes clusters that are no longer picked."""
 
 MEMBER_NAMESPACE_PREFIX: Final = "fleet-member-"
 
 
 def member_namespace(cluster: str) -> str:
-    """Namespace on the hub that holds the Works of one member."""
+    """Return the namespace on the hub that holds the Works of one member."""
     return MEMBER_NAMESPACE_PREFIX + cluster

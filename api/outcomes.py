@@ -1,4 +1,4 @@
-"""What became of single objects on a member: failed, drifted, different from the hub.
+"""Outcomes of single objects on a member: failed, drifted, or different from the hub.
 
 contract: placement 6 and 7
 """
@@ -21,7 +21,7 @@ class EnvelopeType(StrEnum):
 
 
 class EnvelopeIdentifier(ApiModel):
-    """Points at the envelope that an object came in."""
+    """A reference to the envelope that an object came in."""
 
     name: str
     """Name of the envelope."""
@@ -32,7 +32,7 @@ class EnvelopeIdentifier(ApiModel):
 
 
 class ResourceIdentifier(ApiModel):
-    """Points at a selected object."""
+    """A reference to a selected object."""
 
     group: str = ""
     """API group; empty for the core group."""
@@ -52,18 +52,18 @@ class PatchDetail(ApiModel):
     """One difference between the hub and the member."""
 
     path: str
-    """Where, as a JSON pointer."""
+    """Path of the field, as a JSON pointer."""
     value_in_member: str = ""
-    """The value on the member; empty if there is none."""
+    """Value on the member; empty if absent."""
     value_in_hub: str = ""
-    """The value on the hub; empty if there is none."""
+    """Value on the hub; empty if absent."""
 
 
 class FailedResourcePlacement(ResourceIdentifier):
     """An object that could not be applied, or is not available."""
 
     condition: Condition
-    """What is wrong."""
+    """Condition that says what is wrong."""
 
 
 class DriftedResourcePlacement(ResourceIdentifier):
@@ -76,7 +76,7 @@ class DriftedResourcePlacement(ResourceIdentifier):
     first_drifted_observed_time: Time
     """When the drift was first seen."""
     observed_drifts: list[PatchDetail] = Field(default_factory=list)
-    """What drifted."""
+    """Fields that drifted."""
 
 
 class DiffedResourcePlacement(ResourceIdentifier):
@@ -85,11 +85,11 @@ class DiffedResourcePlacement(ResourceIdentifier):
     observation_time: Time
     """When the difference was last seen."""
     target_cluster_observed_generation: Int64 | None = None
-    """Generation of the object on the member; absent if it is not there."""
+    """Generation of the object on the member; absent if the object does not exist."""
     first_diffed_observed_time: Time
     """When the difference was first seen."""
     observed_diffs: list[PatchDetail] = Field(default_factory=list)
-    """What differs."""
+    """Fields that differ."""
 
 
 # At most 100 of each are listed: an object has to fit into etcd.

@@ -1,4 +1,4 @@
-"""Overrides: how placed objects differ from cluster to cluster, and their snapshots.
+"""Overrides: changes of placed objects per cluster, and snapshots of overrides.
 
 contract: placement 1 and 9
 """
@@ -29,14 +29,14 @@ from api.scheduling import ClusterSelector
 
 
 class PlacementScope(StrEnum):
-    """Which kind of placement is named."""
+    """Scope of the referenced placement."""
 
     CLUSTER = "Cluster"
     NAMESPACED = "Namespaced"
 
 
 class PlacementRef(FrozenModel):
-    """Names the one placement that an override is for."""
+    """A reference to the one placement that an override applies to."""
 
     name: str
     """Name of the placement."""
@@ -45,7 +45,7 @@ class PlacementRef(FrozenModel):
 
 
 class PatchOperation(StrEnum):
-    """What is done at a path of an object."""
+    """Operation of a JSON patch."""
 
     ADD = "add"
     REMOVE = "remove"
@@ -56,11 +56,11 @@ class JsonPatchOverride(FrozenModel):
     """One operation of a JSON patch (RFC 6902)."""
 
     op: PatchOperation
-    """What is done."""
+    """The operation: add, remove or replace."""
     path: str
-    """Where, as a JSON pointer such as /metadata/labels/tier."""
+    """Path of the field, as a JSON pointer such as /metadata/labels/tier."""
     value: Annotated[Any, Unchecked()] = None
-    """What is put there; none to remove."""
+    """The new value; absent for remove."""
 
 
 class OverrideType(StrEnum):
@@ -71,27 +71,27 @@ class OverrideType(StrEnum):
 
 
 class OverrideRule(FrozenModel):
-    """What happens to the selected objects on some clusters."""
+    """A change of the selected objects on some clusters."""
 
     cluster_selector: ClusterSelector | None = None
-    """On which clusters: with no terms on all; without a selector on none."""
+    """Clusters that the rule applies to: all if it has no terms, none if it is absent."""
     override_type: Annotated[OverrideType, Defaulted()] = OverrideType.JSON_PATCH
-    """Change the objects, or leave them out."""
+    """JSONPatch changes the objects; Delete leaves them out."""
     json_patch_overrides: Annotated[list[JsonPatchOverride], min_items(1), max_items(20)] = Field(
         default_factory=list
     )
-    """Changes, applied in order; none when the objects are left out."""
+    """Operations of the JSON patch, applied in order; none for type Delete."""
 
 
 class OverridePolicy(FrozenModel):
-    """What happens to the selected objects."""
+    """How the selected objects are changed."""
 
     override_rules: Annotated[list[OverrideRule], min_items(1), max_items(20)]
-    """Rules; every one that matches a cluster is applied, in order."""
+    """Rules; all that match a cluster are applied, in order."""
 
 
 class NamedResourceSelector(FrozenModel):
-    """Selects one object of the override's own namespace."""
+    """Selector of one object in the override's own namespace."""
 
     group: str
     """API group; empty for the core group."""
@@ -104,23 +104,23 @@ class NamedResourceSelector(FrozenModel):
 
 
 class OverrideSpec(FrozenModel):
-    """What the overrides of both kinds have in common."""
+    """Base of the overrides of both kinds."""
 
     placement: PlacementRef | None = None
-    """Only for this placement; without it for every one that places the selected objects."""
+    """The only placement that the override applies to; if absent, it applies to all."""
     policy: OverridePolicy
-    """What happens to the selected objects."""
+    """How the selected objects are changed."""
 
 
 class ClusterResourceOverrideSpec(OverrideSpec):
-    """How cluster-scoped objects, and all in a namespace, differ from cluster to cluster."""
+    """Changes, per cluster, of cluster-scoped objects and everything in a namespace."""
 
     cluster_resource_selectors: Annotated[list[ResourceSelector], min_items(1), max_items(20)]
     """The objects, by name; a Namespace stands for itself and everything in it."""
 
 
 class ResourceOverrideSpec(OverrideSpec):
-    """How objects of a namespace differ from cluster to cluster."""
+    """Changes, per cluster, of objects of a namespace."""
 
     resource_selectors: Annotated[list[NamedResourceSelector], min_items(1), max_items(20)]
     """The objects, by name."""
@@ -138,7 +138,7 @@ _ONLY_CLUSTER_PLACEMENTS = CelRule(
 
 
 class ClusterResourceOverride(KubernetesObject):
-    """Changes cluster-scoped objects, and all in a namespace, on the way to some clusters."""
+    """An override that changes cluster-scoped objects, or a whole namespace, on some clusters."""
 
     resource: ClassVar[Resource] = Resource(
         CLUSTER_RESOURCE_OVERRIDE, has_status=False, rules=(_ONLY_CLUSTER_PLACEMENTS,)
@@ -147,18 +147,18 @@ class ClusterResourceOverride(KubernetesObject):
     api_version: str = CLUSTER_RESOURCE_OVERRIDE.api_version
     kind: str = CLUSTER_RESOURCE_OVERRIDE.kind
     spec: Annotated[ClusterResourceOverrideSpec, _PLACEMENT_STAYS]
-    """Which objects, and what happens to them."""
+    """The objects, and how they are changed."""
 
 
 class ResourceOverride(KubernetesObject):
-    """Changes objects of its namespace on the way to some clusters."""
+    """An override that changes objects of its namespace on some clusters."""
 
     resource: ClassVar[Resource] = Resource(RESOURCE_OVERRIDE, has_status=False)
 
     api_version: str = RESOURCE_OVERRIDE.api_version
     kind: str = RESOURCE_OVERRIDE.kind
     spec: Annotated[ResourceOverrideSpec, _PLACEMENT_STAYS]
-    """Which objects, and what happens to them."""
+    """The objects, and how they are changed."""
 
 
 OverrideHash = Annotated[str, value_format("byte")]
@@ -168,22 +168,22 @@ class ClusterResourceOverrideSnapshotSpec(FrozenModel):
     """The override at the time of the snapshot."""
 
     override_spec: Annotated[ClusterResourceOverrideSpec, _PLACEMENT_STAYS]
-    """The override's spec, copied."""
+    """Copy of the override's spec."""
     override_hash: OverrideHash
-    """Hash of the spec, in base 64."""
+    """Hash of the spec, base64-encoded."""
 
 
 class ResourceOverrideSnapshotSpec(FrozenModel):
     """The override at the time of the snapshot."""
 
     override_spec: Annotated[ResourceOverrideSpec, _PLACEMENT_STAYS]
-    """The override's spec, copied."""
+    """Copy of the override's spec."""
     override_hash: OverrideHash
-    """Hash of the spec, in base 64."""
+    """Hash of the spec, base64-encoded."""
 
 
 class ClusterResourceOverrideSnapshot(KubernetesObject):
-    """A ClusterResourceOverride at one time."""
+    """A snapshot of a ClusterResourceOverride."""
 
     resource: ClassVar[Resource] = Resource(CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, has_status=False)
 
@@ -194,7 +194,7 @@ class ClusterResourceOverrideSnapshot(KubernetesObject):
 
 
 class ResourceOverrideSnapshot(KubernetesObject):
-    """A ResourceOverride at one time."""
+    """A snapshot of a ResourceOverride."""
 
     resource: ClassVar[Resource] = Resource(RESOURCE_OVERRIDE_SNAPSHOT, has_status=False)
 

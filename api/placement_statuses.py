@@ -1,4 +1,4 @@
-"""Copies of a placement's status, for people who may read in one namespace only.
+"""Copies of a placement's status, for people who can read only one namespace.
 
 contract: placement 1 and 7.7
 """
@@ -12,7 +12,7 @@ from api.placements import PlacementStatus
 
 
 class ClusterResourcePlacementStatus(KubernetesObject):
-    """The status of a ClusterResourcePlacement, in the namespace that it places."""
+    """A copy of a ClusterResourcePlacement's status, in the namespace that it places."""
 
     resource: ClassVar[Resource] = Resource(
         CLUSTER_RESOURCE_PLACEMENT_STATUS,
@@ -28,6 +28,6 @@ class ClusterResourcePlacementStatus(KubernetesObject):
     api_version: str = CLUSTER_RESOURCE_PLACEMENT_STATUS.api_version
     kind: str = CLUSTER_RESOURCE_PLACEMENT_STATUS.kind
     source_status: PlacementStatus
-    """The status of the placement of the same name."""
+    """Status of the placement with the same name."""
     last_updated_time: Time
-    """When it was copied."""
+    """When the status was copied."""

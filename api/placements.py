@@ -1,4 +1,4 @@
-"""Placements: what is placed on which clusters.
+"""Placements: which objects are placed on which clusters.
 
 contract: placement 1, 2 and 7
 """
@@ -61,7 +61,7 @@ __all__ = [
 
 
 class SelectionScope(StrEnum):
-    """What a selected Namespace brings along."""
+    """What is selected together with a Namespace."""
 
     NAMESPACE_ONLY = "NamespaceOnly"
     NAMESPACE_WITH_RESOURCES = "NamespaceWithResources"
@@ -69,7 +69,7 @@ class SelectionScope(StrEnum):
 
 
 class ResourceSelector(FrozenModel):
-    """Selects objects of one kind, by name, by label, or all."""
+    """Selector of objects of one kind: by name, by label, or all of them."""
 
     group: str
     """API group; empty for the core group."""
@@ -78,13 +78,13 @@ class ResourceSelector(FrozenModel):
     kind: str
     """Kind of the objects."""
     name: str = ""
-    """Select the object of this name."""
+    """Select the object with this name."""
     label_selector: Annotated[LabelSelector, Atomic()] | None = None
     """Select objects with these labels."""
     selection_scope: Annotated[SelectionScope, Defaulted()] = (
         SelectionScope.NAMESPACE_WITH_RESOURCES
     )
-    """For a Namespace: take it alone, with all in it, or with what other selectors name."""
+    """For a Namespace: select it alone, with all in it, or with what other selectors pick."""
 
 
 class StatusReportingScope(StrEnum):
@@ -153,7 +153,7 @@ _REPORTING_RULES = (
 
 
 class PlacementSpec(FrozenModel):
-    """What is placed, on which clusters, and who rolls it out."""
+    """What to place, on which clusters, and how to roll it out."""
 
     resource_selectors: Annotated[
         list[ResourceSelector],
@@ -165,13 +165,13 @@ class PlacementSpec(FrozenModel):
             "name and labelSelector are mutually exclusive in a resource selector",
         ),
     ]
-    """What is placed: everything that at least one selector matches."""
+    """Objects to place: everything that at least one selector matches."""
     policy: Annotated[PlacementPolicy, CelRules(_POLICY_RULES)] | None = None
-    """Which clusters; without it all."""
+    """Which clusters to place on; all if absent."""
     strategy: RolloutStrategy = Field(default_factory=RolloutStrategy)
-    """Who moves the placement from one version to the next, and how objects are applied."""
+    """How changes of the content are rolled out, and how objects are applied."""
     revision_history_limit: Annotated[Int32, minimum(1), maximum(1000), Defaulted()] = 10
-    """How many snapshots are kept for going back."""
+    """Number of snapshots to keep for rolling back."""
     status_reporting_scope: Annotated[StatusReportingScope, Defaulted()] = (
         StatusReportingScope.CLUSTER_SCOPE_ONLY
     )
@@ -179,7 +179,7 @@ class PlacementSpec(FrozenModel):
 
 
 class ClusterPlacementStatus(ApiModel):
-    """How far a placement is on one cluster."""
+    """Progress of a placement on one cluster."""
 
     cluster_name: str = ""
     """Name of the member cluster; empty for a cluster that could not be found."""
@@ -194,22 +194,22 @@ class ClusterPlacementStatus(ApiModel):
     diffed_placements: DiffedPlacements = Field(default_factory=list)
     """Objects that differ between the hub and the member."""
     conditions: list[Condition] = Field(default_factory=list)
-    """Scheduled, then what the binding says."""
+    """Scheduled, followed by the conditions of the binding."""
     observed_resource_index: str = ""
     """Index of the resource snapshot that belongs on the cluster; empty if none."""
 
 
 class PlacementStatus(ApiModel):
-    """How far a placement is."""
+    """Progress of a placement."""
 
     selected_resources: list[ResourceIdentifier] = Field(default_factory=list)
-    """The objects of the observed version."""
+    """Objects in the observed resource snapshot."""
     observed_resource_index: str = ""
     """Index of the resource snapshot on all clusters; empty while they differ."""
     placement_statuses: list[ClusterPlacementStatus] = Field(default_factory=list)
-    """One entry a cluster."""
+    """One entry per cluster."""
     conditions: Conditions = Field(default_factory=list)
-    """Scheduled, RolloutStarted and so on, over all clusters."""
+    """Scheduled, RolloutStarted and so on, aggregated over all clusters."""
 
 
 def _columns(kind: str) -> tuple[Column, ...]:
@@ -231,16 +231,16 @@ def _columns(kind: str) -> tuple[Column, ...]:
 
 
 class Placement(KubernetesObject):
-    """What the placements of both scopes have in common."""
+    """Base of the placements of both scopes."""
 
     spec: Annotated[PlacementSpec, CelRules(_SELECTION_RULES), _POLICY_STAYS]
-    """What is placed, on which clusters, and who rolls it out."""
+    """What to place, on which clusters, and how to roll it out."""
     status: PlacementStatus = Field(default_factory=PlacementStatus)
-    """How far it is."""
+    """Progress of the placement."""
 
 
 class ClusterResourcePlacement(Placement):
-    """Places cluster-scoped objects, and namespaces with what is in them, on clusters."""
+    """A placement of cluster-scoped objects, and of namespaces with their content, on clusters."""
 
     resource: ClassVar[Resource] = Resource(
         CLUSTER_RESOURCE_PLACEMENT,
@@ -253,11 +253,11 @@ class ClusterResourcePlacement(Placement):
     spec: Annotated[
         PlacementSpec, CelRules(_SELECTION_RULES), _POLICY_STAYS, CelRules(_REPORTING_RULES)
     ]
-    """What is placed, on which clusters, and who rolls it out."""
+    """What to place, on which clusters, and how to roll it out."""
 
 
 class ResourcePlacement(Placement):
-    """Places objects of its own namespace on clusters."""
+    """A placement of objects of its own namespace on clusters."""
 
     resource: ClassVar[Resource] = Resource(
         RESOURCE_PLACEMENT, short_names=("rp",), columns=_columns(RESOURCE_PLACEMENT.kind)

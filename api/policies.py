@@ -1,4 +1,4 @@
-"""Scheduling policy snapshots: a placement's policy at one time, and the clusters it picked.
+"""Scheduling policy snapshots: a placement's policy at one point in time, and its decisions.
 
 contract: placement 1 and 4
 """
@@ -17,9 +17,9 @@ class ClusterScore(ApiModel):
     """How well a cluster fits the policy."""
 
     affinity_score: Int32 = 0
-    """By the preferred affinity terms."""
+    """Score from the preferred affinity terms."""
     priority_score: Int32 = 0
-    """By the topology spread constraints."""
+    """Score from the topology spread constraints."""
 
 
 class ClusterDecision(ApiModel):
@@ -28,20 +28,20 @@ class ClusterDecision(ApiModel):
     cluster_name: str
     """Name of the member cluster."""
     selected: bool
-    """Whether it is picked."""
+    """Whether the cluster is picked."""
     cluster_score: ClusterScore | None = None
-    """How well it fits; only for PickAll and PickN."""
+    """How well the cluster fits; only for PickAll and PickN."""
     reason: str
-    """Why, as a sentence for people."""
+    """Reason for the decision, as a sentence for people."""
 
 
 class SchedulingPolicySnapshotSpec(ApiModel):
     """The policy at the time of the snapshot."""
 
     policy: PlacementPolicy | None = None
-    """The placement's policy; without it all clusters are picked."""
+    """The placement's policy; if absent, all clusters are picked."""
     policy_hash: Annotated[str, value_format("byte")]
-    """Hash of the policy without numberOfClusters, in base 64."""
+    """Hash of the policy without numberOfClusters, base64-encoded."""
 
 
 class SchedulingPolicySnapshotStatus(ApiModel):
@@ -50,18 +50,18 @@ class SchedulingPolicySnapshotStatus(ApiModel):
     observed_crp_generation: Annotated[Int64, Required()] = Field(
         default=0, alias="observedCRPGeneration"
     )
-    """Generation of the placement that the decision is made for."""
+    """Generation of the placement that the decision was made for."""
     conditions: Conditions = Field(default_factory=list)
-    """Scheduled."""
+    """The condition Scheduled."""
     target_clusters: Annotated[list[ClusterDecision], max_items(1000)] = Field(default_factory=list)
-    """Decisions: all picked clusters, and some of the others."""
+    """Decisions on all picked clusters, and on some of the others."""
 
 
 COLUMNS = (Column("Gen", ".metadata.generation"), AGE)
 
 
 class PolicySnapshot(KubernetesObject):
-    """What the policy snapshots of both scopes have in common."""
+    """Base of the policy snapshots of both scopes."""
 
     spec: SchedulingPolicySnapshotSpec
     """The policy at the time of the snapshot."""
@@ -70,7 +70,7 @@ class PolicySnapshot(KubernetesObject):
 
 
 class ClusterSchedulingPolicySnapshot(PolicySnapshot):
-    """The policy of a ClusterResourcePlacement at one time, and the clusters it picked."""
+    """A snapshot of a ClusterResourcePlacement's policy, and the clusters that it picked."""
 
     resource: ClassVar[Resource] = Resource(
         CLUSTER_SCHEDULING_POLICY_SNAPSHOT, short_names=("csps",), columns=COLUMNS
@@ -81,7 +81,7 @@ class ClusterSchedulingPolicySnapshot(PolicySnapshot):
 
 
 class SchedulingPolicySnapshot(PolicySnapshot):
-    """The policy of a ResourcePlacement at one time, and the clusters it picked."""
+    """A snapshot of a ResourcePlacement's policy, and the clusters that it picked."""
 
     resource: ClassVar[Resource] = Resource(
         SCHEDULING_POLICY_SNAPSHOT, short_names=("sps",), columns=COLUMNS, other_versions=()

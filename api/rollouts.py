@@ -1,4 +1,4 @@
-"""Rollout strategies: who moves a placement from one version to the next, and how.
+"""Rollout strategies: how a placement moves from one snapshot to the next.
 
 contract: placement 2.3
 """
@@ -12,14 +12,14 @@ from api.markers import CelRule, Defaulted, minimum, pattern
 
 
 class RolloutStrategyType(StrEnum):
-    """Who moves a placement from one version to the next."""
+    """Whether a placement rolls out by itself or through staged update runs."""
 
     ROLLING_UPDATE = "RollingUpdate"
     EXTERNAL = "External"
 
 
 class DeletePropagationPolicy(StrEnum):
-    """What becomes of placed objects when the placement is deleted."""
+    """What happens to placed objects when the placement is deleted."""
 
     ABANDON = "Abandon"
     DELETE = "Delete"
@@ -29,14 +29,14 @@ _SHARE = pattern("^((100|[0-9]{1,2})%|[0-9]+)$")
 
 
 class RollingUpdateConfig(FrozenModel):
-    """How fast a placement without runs moves from one version to the next."""
+    """Pace of a rolling update, from one snapshot to the next without runs."""
 
     max_unavailable: Annotated[int | str, _SHARE, Defaulted()] = "25%"
     """How many clusters may be unavailable: a number, or a percentage."""
     max_surge: Annotated[int | str, _SHARE, Defaulted()] = "25%"
-    """How many clusters more than wanted may be in use: a number, or a percentage."""
+    """How many clusters beyond the desired number may be used: a number, or a percentage."""
     unavailable_period_seconds: Annotated[int, minimum(0), Defaulted()] = 60
-    """How long an object whose availability cannot be told counts as unavailable."""
+    """Seconds during which an object without trackable availability counts as unavailable."""
 
 
 class DeleteStrategy(FrozenModel):
@@ -49,7 +49,7 @@ class DeleteStrategy(FrozenModel):
 
 
 class RolloutStrategy(FrozenModel):
-    """Who moves the placement from one version to the next, and how objects are applied."""
+    """How changes of the content are rolled out, and how objects are applied."""
 
     type: Annotated[
         RolloutStrategyType,
@@ -61,10 +61,10 @@ class RolloutStrategy(FrozenModel):
     ] = RolloutStrategyType.ROLLING_UPDATE
     """External leaves the rollout to staged update runs."""
     rolling_update: RollingUpdateConfig | None = None
-    """How fast; only for type RollingUpdate."""
+    """Pace of the rolling update; only for type RollingUpdate."""
     apply_strategy: ApplyStrategy | None = None
     """How objects are applied to the members."""
     delete_strategy: DeleteStrategy | None = None
     """What happens when the placement is deleted."""
     report_back_strategy: Annotated[ReportBackStrategy, MIRROR_NEEDS_DESTINATION] | None = None
-    """Whether the members' status of objects is reported back to the hub."""
+    """Whether the status of objects on the members is reported back to the hub."""

@@ -1,4 +1,4 @@
-"""Staged update runs: one rollout of one version of a placement, stage by stage.
+"""Staged update runs: rollouts of one snapshot of a placement, stage by stage.
 
 contract: update-runs 1, 2 and 14
 """
@@ -27,7 +27,7 @@ from api.strategies import StageTaskType, StrategySpec
 
 
 class RunState(StrEnum):
-    """What a person wants the run to do."""
+    """Desired state of a run."""
 
     INITIALIZE = "Initialize"
     RUN = "Run"
@@ -35,21 +35,21 @@ class RunState(StrEnum):
 
 
 class UpdateRunSpec(ApiModel):
-    """Which placement is rolled out, in which version, how, and whether it may go on."""
+    """What to roll out, how, and the desired state of the run."""
 
     placement_name: Annotated[str, max_length(255), immutable("placementName is immutable")]
-    """Name of the placement; for a StagedUpdateRun in the same namespace."""
+    """Name of the placement; for a StagedUpdateRun, one in the same namespace."""
     resource_snapshot_index: Annotated[str, immutable("resourceSnapshotIndex is immutable")] = ""
-    """Index of the resource snapshot to roll out; without it the hub's content as it is now."""
+    """Index of the resource snapshot to roll out; if empty, the hub's current content."""
     staged_rollout_strategy_name: Annotated[
         str, immutable("stagedRolloutStrategyName is immutable")
     ]
     """Name of the strategy; its stages are copied when the run is initialized."""
     state: Annotated[RunState, Defaulted()] = RunState.INITIALIZE
-    """Initialize only plans, Run starts or goes on, Stop lets clusters in flight finish."""
+    """Initialize only plans, Run starts or resumes, Stop lets clusters in progress finish."""
 
 
-# A field that is absent has no old value, so its own rule cannot see it come or go.
+# An absent field has no old value, so its own rule cannot see that it is added or removed.
 _INDEX_NEITHER_COMES_NOR_GOES = CelRule(
     "has(self.resourceSnapshotIndex) == has(oldSelf.resourceSnapshotIndex)"
     " || (has(self.resourceSnapshotIndex) ? self : oldSelf).resourceSnapshotIndex == ''",
@@ -65,7 +65,7 @@ def _forbid(old: RunState, new: RunState) -> CelRule:
 
 
 class ClusterStatus(ApiModel):
-    """Where the run is with one cluster."""
+    """Progress of the run on one cluster."""
 
     cluster_name: str
     """Name of the member cluster."""
@@ -78,7 +78,7 @@ class ClusterStatus(ApiModel):
 
 
 class StageTaskStatus(ApiModel):
-    """Where the run is with one gate."""
+    """Progress of the run at one gate."""
 
     type: StageTaskType
     """What the gate waits for."""
@@ -89,12 +89,12 @@ class StageTaskStatus(ApiModel):
 
 
 class StageStatus(ApiModel):
-    """Where the run is with one stage."""
+    """Progress of the run in one stage."""
 
     stage_name: str
     """Name of the stage."""
     clusters: list[ClusterStatus]
-    """Clusters of the stage, in the order of their update."""
+    """Clusters of the stage, in the order in which they are updated."""
     after_stage_task_status: Annotated[list[StageTaskStatus], max_items(2)] = Field(
         default_factory=list
     )
@@ -106,28 +106,28 @@ class StageStatus(ApiModel):
     start_time: Time | None = None
     """When the first cluster of the stage was started."""
     end_time: Time | None = None
-    """When the stage was done or failed."""
+    """When the stage completed or failed."""
     conditions: Conditions = Field(default_factory=list)
     """Progressing and Succeeded."""
 
 
 class UpdateRunStatus(ApiModel):
-    """The plan made at initialization, and how far it is."""
+    """The plan made at initialization, and its progress."""
 
     policy_snapshot_index_used: str = ""
-    """Index of the scheduling policy snapshot that the plan is made from."""
+    """Index of the scheduling policy snapshot that the plan was made from."""
     policy_observed_cluster_count: int = Field(default=0, exclude_if=operator.not_)
-    """How many clusters the placement had picked."""
+    """Number of clusters that the placement had picked."""
     resource_snapshot_index_used: str = ""
     """Index of the resource snapshot that is rolled out."""
     applied_strategy: ApplyStrategy | None = None
-    """The placement's apply strategy, copied."""
+    """Copy of the placement's apply strategy."""
     staged_update_strategy_snapshot: StrategySpec | None = None
-    """The strategy's stages, copied; later changes of the strategy have no effect."""
+    """Copy of the strategy's stages; later changes to the strategy have no effect."""
     stages_status: list[StageStatus] = Field(default_factory=list)
-    """One entry a stage, in order."""
+    """One entry per stage, in order."""
     deletion_stage_status: StageStatus | None = None
-    """The stage after all others, which removes clusters that are no longer picked."""
+    """The last stage, which removes clusters that are no longer picked."""
     conditions: Conditions = Field(default_factory=list)
     """Initialized, Progressing and Succeeded."""
 
@@ -146,7 +146,7 @@ SHORT_NAME = CelRule("size(self.metadata.name) < 64", "metadata.name max length 
 
 
 class UpdateRun(KubernetesObject):
-    """What the runs of both scopes have in common."""
+    """Base of the runs of both scopes."""
 
     spec: Annotated[
         UpdateRunSpec,
@@ -157,11 +157,11 @@ class UpdateRun(KubernetesObject):
     ]
     """What to roll out and how."""
     status: UpdateRunStatus = Field(default_factory=UpdateRunStatus)
-    """The plan and how far it is; written by fleetgate only."""
+    """The plan and its progress; written only by fleetgate."""
 
 
 class ClusterStagedUpdateRun(UpdateRun):
-    """Rolls out one version of a ClusterResourcePlacement, stage by stage."""
+    """A rollout of one snapshot of a ClusterResourcePlacement, stage by stage."""
 
     resource: ClassVar[Resource] = Resource(
         CLUSTER_STAGED_UPDATE_RUN, short_names=("csur",), columns=COLUMNS, rules=(SHORT_NAME,)
@@ -172,7 +172,7 @@ class ClusterStagedUpdateRun(UpdateRun):
 
 
 class StagedUpdateRun(UpdateRun):
-    """Rolls out one version of a ResourcePlacement of the same namespace, stage by stage."""
+    """A rollout of one snapshot of a ResourcePlacement in the same namespace, stage by stage."""
 
     resource: ClassVar[Resource] = Resource(
         STAGED_UPDATE_RUN, short_names=("sur",), columns=COLUMNS, rules=(SHORT_NAME,)

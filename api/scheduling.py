@@ -22,7 +22,7 @@ class PlacementType(StrEnum):
 
 
 class PropertyOperator(StrEnum):
-    """How an observed property relates to a wanted value."""
+    """How an observed property compares with the given value."""
 
     GREATER_THAN = "Gt"
     GREATER_THAN_OR_EQUAL = "Ge"
@@ -38,13 +38,13 @@ class PropertySelectorRequirement(FrozenModel):
     name: str
     """Name of the property."""
     operator: Open[PropertyOperator]
-    """How the observed value relates to the wanted one: Gt, Ge, Eq, Ne, Lt or Le."""
+    """How the observed value compares with the given one: Gt, Ge, Eq, Ne, Lt or Le."""
     values: Annotated[list[str], max_items(1)]
-    """The wanted value, a Kubernetes quantity."""
+    """The given value, a Kubernetes quantity."""
 
 
 class PropertySelector(FrozenModel):
-    """Selects clusters by their properties; all requirements must hold."""
+    """Selector of clusters by their properties; all requirements must hold."""
 
     match_expressions: list[PropertySelectorRequirement]
     """Requirements on properties."""
@@ -58,54 +58,54 @@ class PropertySortOrder(StrEnum):
 
 
 class PropertySorter(FrozenModel):
-    """Prefers clusters by the value of a property."""
+    """A preference for clusters by the value of a property."""
 
     name: str
     """Name of the property."""
     sort_order: PropertySortOrder
-    """Descending prefers high values, Ascending low ones."""
+    """Descending prefers high values, Ascending prefers low ones."""
 
 
 class ClusterSelectorTerm(FrozenModel):
-    """Describes clusters; all parts must match."""
+    """Criteria for clusters; all of them must match."""
 
     label_selector: Annotated[LabelSelector, Atomic()] | None = None
-    """By their labels."""
+    """Match clusters by their labels."""
     property_selector: PropertySelector | None = None
-    """By their properties; only in required terms."""
+    """Match clusters by their properties; only in required terms."""
     property_sorter: PropertySorter | None = None
     """Scale the weight by a property; only in preferred terms."""
 
 
 class ClusterSelector(FrozenModel):
-    """Selects clusters that match at least one term."""
+    """Selector of clusters that match at least one term."""
 
     cluster_selector_terms: Annotated[list[ClusterSelectorTerm], max_items(10)]
-    """Terms, of which one must match."""
+    """Terms, at least one of which must match."""
 
 
 class PreferredClusterSelector(FrozenModel):
-    """Adds to the score of clusters that match."""
+    """A preference that adds to the score of clusters that match."""
 
     weight: Annotated[Int32, minimum(-100), maximum(100)]
-    """What a match adds, from -100 to 100."""
+    """Weight that a match adds to the score, from -100 to 100."""
     preference: ClusterSelectorTerm
     """Which clusters match."""
 
 
 class ClusterAffinity(FrozenModel):
-    """Which clusters may and which should be picked."""
+    """Which clusters may be picked, and which are preferred."""
 
     required_during_scheduling_ignored_during_execution: ClusterSelector | None = None
-    """Only these clusters may be picked."""
+    """Only clusters that match may be picked."""
     preferred_during_scheduling_ignored_during_execution: list[PreferredClusterSelector] = Field(
         default_factory=list
     )
-    """PickN picks these clusters first."""
+    """PickN prefers clusters that match."""
 
 
 class Affinity(FrozenModel):
-    """Rules on which clusters may and should be picked."""
+    """Rules for which clusters may be picked, and which are preferred."""
 
     cluster_affinity: ClusterAffinity | None = None
     """Rules on the clusters' labels and properties."""
@@ -119,16 +119,16 @@ class UnsatisfiableConstraintAction(StrEnum):
 
 
 class TopologySpreadConstraint(FrozenModel):
-    """Spreads the picked clusters over the values of a label."""
+    """A rule that spreads the picked clusters over the values of a label."""
 
     max_skew: Annotated[Int32, minimum(1), Defaulted()] = 1
     """How much the number of clusters may differ between two values."""
     topology_key: str
-    """Label key whose values are spread over."""
+    """Key of the label over whose values clusters are spread."""
     when_unsatisfiable: Annotated[UnsatisfiableConstraintAction, Defaulted()] = (
         UnsatisfiableConstraintAction.DO_NOT_SCHEDULE
     )
-    """Leave out a cluster that breaks the constraint, or only prefer others."""
+    """Whether clusters that break the constraint are excluded, or only ranked lower."""
 
 
 class TaintEffect(StrEnum):
@@ -138,23 +138,23 @@ class TaintEffect(StrEnum):
 
 
 class TolerationOperator(StrEnum):
-    """How a toleration's value relates to a taint's."""
+    """How a toleration's value compares with a taint's."""
 
     EQUAL = "Equal"
     EXISTS = "Exists"
 
 
 class Toleration(FrozenModel):
-    """Lets a placement pick clusters with a taint."""
+    """Permission to pick clusters with a matching taint."""
 
     key: str = ""
-    """Taint key; empty, with operator Exists, for all."""
+    """Taint key; empty, with operator Exists, matches all keys."""
     operator: Annotated[TolerationOperator, Defaulted()] = TolerationOperator.EQUAL
-    """Whether the value must be equal too."""
+    """Equal requires the value to match too; Exists does not."""
     value: str = ""
     """Taint value; empty with operator Exists."""
     effect: TaintEffect | None = None
-    """Taint effect; without it any."""
+    """Taint effect; if absent, any effect matches."""
 
 
 class PlacementPolicy(FrozenModel):
@@ -167,7 +167,7 @@ class PlacementPolicy(FrozenModel):
     number_of_clusters: Annotated[Int32, minimum(0)] | None = None
     """How many clusters; only for PickN, where it is required."""
     affinity: Affinity | None = None
-    """Which clusters may and should be picked; not for PickFixed."""
+    """Which clusters may be picked, and which are preferred; not for PickFixed."""
     topology_spread_constraints: list[TopologySpreadConstraint] = Field(default_factory=list)
     """How to spread the clusters; only for PickN."""
     tolerations: Annotated[
@@ -182,4 +182,4 @@ class PlacementPolicy(FrozenModel):
             "operator must be Exists when key is empty",
         ),
     ] = Field(default_factory=list)
-    """Taints that the placement puts up with; not for PickFixed."""
+    """Taints that the placement tolerates; not for PickFixed."""

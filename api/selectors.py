@@ -1,4 +1,4 @@
-"""Label selectors, as Kubernetes has them."""
+"""Label selectors, as in Kubernetes."""
 
 from typing import Annotated
 
@@ -12,18 +12,18 @@ class LabelSelectorRequirement(FrozenModel):
     """One requirement on the value of a label."""
 
     key: str
-    """Label key that the requirement is about."""
+    """Label key that the requirement applies to."""
     operator: str
-    """How the label's value relates to values: In, NotIn, Exists or DoesNotExist."""
+    """How the label is compared with the values: In, NotIn, Exists or DoesNotExist."""
     values: Annotated[list[str], Atomic()] = Field(default_factory=list)
-    """What the value is compared with; empty for Exists and DoesNotExist."""
+    """Values to compare with; empty for Exists and DoesNotExist."""
 
 
 class LabelSelector(FrozenModel):
-    """Selects objects by their labels; all parts must match, an empty selector matches all."""
+    """Selector of objects by label; all parts must match; an empty selector matches all."""
 
     match_labels: dict[str, str] = Field(default_factory=dict)
-    """Labels that must be there with these values."""
+    """Labels that objects must have, with these values."""
     match_expressions: Annotated[list[LabelSelectorRequirement], Atomic()] = Field(
         default_factory=list
     )

@@ -1,4 +1,4 @@
-"""Resource snapshots: the content of a placement at one time.
+"""Resource snapshots: the content of a placement at one point in time.
 
 contract: placement 1 and 5
 """
@@ -16,7 +16,7 @@ class ResourceSnapshotSpec(ApiModel):
     """The content of the snapshot."""
 
     selected_resources: list[Manifest]
-    """The selected objects, cleaned of what belongs to the hub alone."""
+    """The selected objects, without the fields that are specific to the hub."""
 
 
 class ResourceSnapshotStatus(ApiModel):
@@ -30,7 +30,7 @@ COLUMNS = (Column("Gen", ".metadata.generation"), AGE)
 
 
 class BaseResourceSnapshot(KubernetesObject):
-    """What the resource snapshots of both scopes have in common."""
+    """Base of the resource snapshots of both scopes."""
 
     spec: ResourceSnapshotSpec
     """The content of the snapshot."""
@@ -39,7 +39,7 @@ class BaseResourceSnapshot(KubernetesObject):
 
 
 class ClusterResourceSnapshot(BaseResourceSnapshot):
-    """The content of a ClusterResourcePlacement at one time, or a part of it."""
+    """A snapshot of the content of a ClusterResourcePlacement, or a part of one."""
 
     resource: ClassVar[Resource] = Resource(
         CLUSTER_RESOURCE_SNAPSHOT, short_names=("crs",), columns=COLUMNS
@@ -50,7 +50,7 @@ class ClusterResourceSnapshot(BaseResourceSnapshot):
 
 
 class ResourceSnapshot(BaseResourceSnapshot):
-    """The content of a ResourcePlacement at one time, or a part of it."""
+    """A snapshot of the content of a ResourcePlacement, or a part of one."""
 
     resource: ClassVar[Resource] = Resource(
         RESOURCE_SNAPSHOT, short_names=("rs",), columns=COLUMNS, other_versions=()

@@ -1,4 +1,4 @@
-"""Strategies: the stages of a rollout, who is in them, and the gates between them.
+"""Strategies: the stages of a rollout, the clusters in them, and the gates between them.
 
 contract: update-runs 1 and 3
 """
@@ -25,16 +25,16 @@ class StageTask(FrozenModel):
     """One gate before or after a stage."""
 
     type: StageTaskType
-    """Wait for some time, or for a person's approval."""
+    """Wait for a fixed time, or for a person's approval."""
     wait_time: Annotated[str, pattern(r"^(?:(?:0|[1-9][0-9]*)(\.[0-9]+)?(?:s|m|h))+$")] | None = (
         None
     )
-    """How long a TimedWait takes, such as 30s, 1h30m; not allowed for an Approval."""
+    """How long a TimedWait takes, such as 30s or 1h30m; not allowed for an Approval."""
 
 
 NO_WAIT_FOR_APPROVAL = CelRule(
     "!self.exists(task, task.type == 'Approval' && has(task.waitTime))",
-    # Says After for the tasks before a stage too, as KubeFleet does.
+    # Says After for tasks before a stage too, as KubeFleet does.
     "AfterStageTaskType is Approval, waitTime is not allowed",
 )
 WAIT_FOR_TIMED_WAIT = CelRule(
@@ -58,9 +58,9 @@ class Stage(FrozenModel):
     name: Annotated[str, max_length(63), pattern("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
     """Name of the stage, unique in the strategy: lower case letters, digits and hyphens."""
     label_selector: Annotated[LabelSelector, Atomic()] | None = None
-    """Which of the placement's clusters belong to the stage: without it none, {} means all."""
+    """Which of the placement's clusters belong to the stage: none if absent, all if {}."""
     sorting_label_key: str | None = None
-    """Update clusters in the order of this label's integer value; without it by name."""
+    """Label whose integer value orders the updates of clusters; if absent, names do."""
     max_concurrency: Annotated[
         int | str,
         pattern("^(100|[1-9][0-9]?)%$"),
@@ -74,7 +74,7 @@ class Stage(FrozenModel):
     after_stage_tasks: Annotated[
         list[StageTask], max_items(2), NO_WAIT_FOR_APPROVAL, WAIT_FOR_TIMED_WAIT
     ] = Field(default_factory=list)
-    """Gates that open, side by side, once all clusters of the stage are updated."""
+    """Gates to pass, in parallel, after all clusters of the stage are updated."""
     before_stage_tasks: Annotated[
         list[StageTask], max_items(1), NO_WAIT_FOR_APPROVAL, NO_TIMED_WAIT
     ] = Field(default_factory=list)
@@ -85,18 +85,18 @@ class StrategySpec(FrozenModel):
     """The stages of a rollout."""
 
     stages: Annotated[list[Stage], max_items(31), UNIQUE_STAGE_NAMES]
-    """The stages, one after the other."""
+    """The stages, in order."""
 
 
 class UpdateStrategy(KubernetesObject):
-    """What the strategies of both scopes have in common."""
+    """Base of the strategies of both scopes."""
 
     spec: StrategySpec
     """The stages of the rollout."""
 
 
 class ClusterStagedUpdateStrategy(UpdateStrategy):
-    """Stages of a rollout, for runs that update a ClusterResourcePlacement."""
+    """The stages in which runs update a ClusterResourcePlacement."""
 
     resource: ClassVar[Resource] = Resource(CLUSTER_STAGED_UPDATE_STRATEGY, short_names=("csus",))
 
@@ -105,7 +105,7 @@ class ClusterStagedUpdateStrategy(UpdateStrategy):
 
 
 class StagedUpdateStrategy(UpdateStrategy):
-    """Stages of a rollout, for runs that update a ResourcePlacement of the same namespace."""
+    """The stages in which runs update a ResourcePlacement in the same namespace."""
 
     resource: ClassVar[Resource] = Resource(
         STAGED_UPDATE_STRATEGY, short_names=("sus",), has_status=False

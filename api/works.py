@@ -1,4 +1,4 @@
-"""Works: the objects that one member is to have, and what became of them.
+"""Works: objects to apply on one member, and their outcome.
 
 contract: placement 1 and 8
 """
@@ -15,25 +15,25 @@ from api.outcomes import PatchDetail
 
 
 class Workload(ApiModel):
-    """Objects for a member."""
+    """Objects to apply on a member."""
 
     manifests: list[Manifest] = Field(default_factory=list)
-    """The objects as they are to be on the member."""
+    """The objects as they should be on the member."""
 
 
 class WorkSpec(ApiModel):
-    """What a member is to have, and how it is applied."""
+    """The objects to apply on a member, and how to apply them."""
 
     workload: Workload = Field(default_factory=Workload)
-    """The objects."""
+    """The objects to apply."""
     apply_strategy: ApplyStrategy | None = None
-    """How they are applied."""
+    """How the objects are applied."""
     report_back_strategy: ReportBackStrategy | None = None
     """Whether their status is reported back to the hub."""
 
 
 class WorkResourceIdentifier(ApiModel):
-    """Points at an object of a Work."""
+    """A reference to an object of a Work."""
 
     ordinal: int
     """Position of the object in the Work."""
@@ -44,7 +44,7 @@ class WorkResourceIdentifier(ApiModel):
     kind: str = ""
     """Kind of the object."""
     resource: str = ""
-    """Plural of the kind."""
+    """Plural name of the kind."""
     namespace: str = ""
     """Namespace of the object; empty for a cluster-scoped one."""
     name: str = ""
@@ -57,11 +57,11 @@ class DriftDetails(ApiModel):
     observation_time: Time
     """When the drift was last seen."""
     observed_in_member_cluster_generation: Int64
-    """Generation of the object on the member; 0 for kinds without."""
+    """Generation of the object on the member; 0 for kinds without generations."""
     first_drifted_observed_time: Time
     """When the drift was first seen."""
     observed_drifts: list[PatchDetail] = Field(default_factory=list)
-    """What drifted."""
+    """Fields that drifted."""
 
 
 class DiffDetails(ApiModel):
@@ -70,11 +70,11 @@ class DiffDetails(ApiModel):
     observation_time: Time
     """When the difference was last seen."""
     observed_in_member_cluster_generation: Int64 | None = None
-    """Generation of the object on the member; absent if it is not there."""
+    """Generation of the object on the member; absent if the object does not exist."""
     first_diffed_observed_time: Time
     """When the difference was first seen."""
     observed_diffs: list[PatchDetail] = Field(default_factory=list)
-    """What differs."""
+    """Fields that differ."""
 
 
 class BackReportedStatus(ApiModel):
@@ -83,14 +83,14 @@ class BackReportedStatus(ApiModel):
     observed_status: Manifest | None = None
     """The object's apiVersion, kind and status."""
     observation_time: Time
-    """When it was read."""
+    """When the status was read."""
 
 
 class ManifestCondition(ApiModel):
-    """What became of one object."""
+    """Outcome of one object."""
 
     identifier: WorkResourceIdentifier
-    """Which object."""
+    """The object that the conditions apply to."""
     conditions: list[Condition]
     """Applied and Available, or DiffReported."""
     drift_details: DriftDetails | None = None
@@ -102,29 +102,29 @@ class ManifestCondition(ApiModel):
 
 
 class WorkStatus(ApiModel):
-    """What became of the objects."""
+    """Outcome of the objects on the member."""
 
     conditions: Annotated[list[Condition], Required()] = Field(default_factory=list)
-    """Applied and Available, or DiffReported; over all objects."""
+    """Applied and Available, or DiffReported; aggregated over all objects."""
     manifest_conditions: list[ManifestCondition] = Field(default_factory=list)
-    """One entry an object."""
+    """One entry per object."""
 
 
 class Work(KubernetesObject):
-    """Objects that the member of this namespace is to have."""
+    """Objects to apply on the member that the namespace belongs to."""
 
     resource: ClassVar[Resource] = Resource(WORK)
 
     api_version: str = WORK.api_version
     kind: str = WORK.kind
     spec: WorkSpec = Field(default_factory=WorkSpec)
-    """What the member is to have."""
+    """The objects to apply, and how to apply them."""
     status: WorkStatus = Field(default_factory=WorkStatus)
-    """What became of it."""
+    """Outcome of the objects on the member."""
 
 
 class AppliedWorkSpec(ApiModel):
-    """Which Work the object stands for."""
+    """The Work that the object represents."""
 
     work_name: str
     """Name of the Work."""
@@ -133,27 +133,27 @@ class AppliedWorkSpec(ApiModel):
 
 
 class AppliedResource(WorkResourceIdentifier):
-    """Points at an object that was applied."""
+    """A reference to an object that was applied."""
 
     uid: str = ""
     """The object's uid on the member."""
 
 
 class AppliedWorkStatus(ApiModel):
-    """What was applied."""
+    """The objects that were applied."""
 
     applied_resources: list[AppliedResource] = Field(default_factory=list)
     """The objects that were applied."""
 
 
 class AppliedWork(KubernetesObject):
-    """Stands for a Work on the member, and owns the objects that were applied."""
+    """A representation of a Work on the member, which owns the objects that were applied."""
 
     resource: ClassVar[Resource] = Resource(APPLIED_WORK)
 
     api_version: str = APPLIED_WORK.api_version
     kind: str = APPLIED_WORK.kind
     spec: AppliedWorkSpec
-    """Which Work the object stands for."""
+    """The Work that the object represents."""
     status: AppliedWorkStatus = Field(default_factory=AppliedWorkStatus)
-    """What was applied."""
+    """The objects that were applied."""

@@ -1,8 +1,8 @@
-"""The one way to talk to a Kubernetes API server.
+"""All access to Kubernetes API servers.
 
-Client, watch cache, work queue, controller, leader election, errors. Objects travel as plain
-dicts, the wire's JSON; other rooms parse what they need with the models of `api`. May import
-`api` only, and does not know what a rollout is.
+Client, watch cache, work queue, controller, leader election, errors. Objects are plain
+dicts in wire form; other packages parse what they need with the models of `api`. May import only
+`api`, and knows nothing of rollouts.
 """
 
 from hub.cache import Cache

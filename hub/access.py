@@ -1,4 +1,4 @@
-"""What a client has to know to reach an API server, wherever it was found."""
+"""Everything that a client needs to connect to an API server, whatever its source."""
 
 import hashlib
 import ssl
@@ -13,22 +13,22 @@ from hub.errors import BadConfiguration
 from hub.impersonation import Headers
 
 Pem = Path | bytes
-"""A certificate or a key: a file, or what would be in it."""
+"""A certificate or a key: a file, or the content of one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that something is about to be read from, as it was then."""
+    """A file that is about to be read, and its state at that time."""
 
     path: Path
     state: tuple[int, int, int] | None
-    """When it was written, which file it is, how long it is; None where there is none."""
+    """Modification time, inode and size; None if the file does not exist."""
 
     @classmethod
     def of(cls, path: Path) -> "Source":
-        """Look at a file; before it is read, so that a change in between is seen later."""
+        """Record the state of a file; do so before reading it, so that no change goes unnoticed."""
         try:
-            # Follows links, as a mounted Secret is changed by changing where a link leads.
+            # Follows links: a mounted Secret is updated by changing the target of a link.
             found = path.stat()
         except OSError:
             return cls(path, None)
@@ -37,31 +37,31 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where an API server is, how to trust it, and who we are there."""
+    """Where an API server is, how to trust it, and which credentials to use."""
 
     host: str
-    """Scheme, host and port, perhaps a path; no slash at the end."""
+    """Scheme, host and port, optionally a path; without a trailing slash."""
     tls: ssl.SSLContext | None = None
-    """None for a server that is reached without TLS."""
+    """None for a server without TLS."""
     server_name: str | None = None
-    """Name that the server's certificate is for, where that is not the host's."""
+    """Name in the server's certificate, if it differs from the host."""
     proxy: str | None = None
     """Address of the HTTP proxy that the kubeconfig names."""
     authorization: Authorization = nobody
-    """What to send as Authorization, asked before each request."""
+    """Returns the Authorization header; called before each request."""
     impersonation: Headers = ()
-    """Headers that make the requests those of somebody else."""
+    """Headers that impersonate another user."""
     fingerprint: str = ""
-    """Of what TLS was made of: another one needs new connections."""
+    """Fingerprint of the TLS settings: if it changes, new connections are needed."""
     sources: tuple[Source, ...] = ()
-    """Files that all of this was read from; when one changes, it is read again."""
+    """Files that this was read from; when one changes, all of it is read again."""
     again: "Callable[[], Awaitable[Access]] | None" = None
-    """Reads the same files again, for the same context. None for what no file can change. Raises
+    """Reads the same files again, for the same context; None if no file was read. Raises
     BadConfiguration."""
 
 
 def fingerprint(*pems: Pem | None, verify: bool) -> str:
-    """Return what tells certificates and a key from others. Raises OSError."""
+    """Return a text that identifies certificates and a key by their content. Raises OSError."""
     read = (each.read_bytes() if isinstance(each, Path) else each or b"" for each in pems)
     return " ".join([*(hashlib.sha256(each).hexdigest() for each in read), str(verify)])
 
@@ -74,9 +74,9 @@ def tls(
     key: Pem | None = None,
     verify: bool = True,
 ) -> ssl.SSLContext | None:
-    """Make what TLS needs for a host; without an authority, those of this machine are trusted.
+    """Return the TLS context for a host; without an authority, trust those of this machine.
 
-    Raises BadConfiguration when the certificates cannot be used.
+    None for a host without TLS. Raises BadConfiguration if the certificates cannot be used.
     """
     if not host.startswith("https"):
         return None
@@ -98,14 +98,14 @@ def tls(
 
 def _trusting(authority: Pem | None) -> ssl.SSLContext:
     if isinstance(authority, bytes):
-        # Only comments between the certificates can be anything else.
+        # Only comments between the certificates can hold other characters.
         return ssl.create_default_context(cadata=authority.decode("ascii", "ignore"))
     return ssl.create_default_context(cafile=authority)
 
 
 @contextmanager
 def _file(pem: Pem | None) -> Iterator[Path | None]:
-    """Put a certificate or key into a file: Python does not read them from memory."""
+    """Write a certificate or key to a file, because Python cannot load them from memory."""
     if not isinstance(pem, bytes):
         yield pem
         return

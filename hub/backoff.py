@@ -1,15 +1,15 @@
-"""How long to wait before the next try."""
+"""Delays between retries."""
 
 import random
 from datetime import timedelta
 
 
 def delay(failures: int, *, first: timedelta, most: timedelta) -> timedelta:
-    """Pause after a number of failures in a row (1 or more): doubles each time, up to `most`."""
-    # 2**30 of even a microsecond is beyond any sensible limit, and a float still holds it.
+    """Return the pause after `failures` failures in a row (1 or more), doubling up to `most`."""
+    # 2**30 times even a microsecond is beyond any sensible limit, and still fits into a float.
     return min(first * (1 << min(failures - 1, 30)), most)
 
 
 def jittered(pause: timedelta) -> timedelta:
-    """Between half of a pause and all of it, so that many clients do not come back as one."""
+    """Return a random part, at least half, of a pause, so that clients do not retry together."""
     return pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards no secret

@@ -1,4 +1,4 @@
-"""A mirror of one kind's objects that keeps itself in step with the API server."""
+"""A mirror of one kind's objects that keeps itself in sync with the API server."""
 
 import asyncio
 import logging
@@ -20,27 +20,27 @@ from hub.watching import WatchEvent
 logger = logging.getLogger(__name__)
 
 SHORTEST_STREAM = timedelta(seconds=1)
-"""A watch that is over sooner than this is a server or a proxy on its way down: pause first,
-or the cache would spin."""
+"""A watch that ends sooner than this means that a server or proxy is shutting down: pause first,
+or the cache would reconnect in a tight loop."""
 
 Subscriber = Callable[[Change], None]
 Trouble = Callable[[HubError | None], None]
-"""Told why a cache is out of step; None when it is in step again."""
+"""Called with the reason why a cache is out of sync; with None when it is in sync again."""
 
 
 class Cache:
     """Lists a kind, then follows its changes, for as long as `run` runs.
 
-    Three loops inside each other: one stream of changes (`_follow`), list then stream after
-    stream (`_mirror`), and that without end (`run`). Any number of lost or doubled events leads
-    to the same objects, because the next list is compared with what is there.
+    Three nested loops: one stream of changes (`_follow`), a list and then stream after stream
+    (`_mirror`), and that without end (`run`). Lost or repeated events do no lasting harm, because
+    the next list is compared with the objects in the cache.
 
-    The objects handed out are the cache's own: read them, copy before changing. They come
-    without `metadata.managedFields`, which is often the larger half of an object; an object that
-    is written back without it keeps its owners.
+    The objects returned are the cache's own: read them, and copy them before changing them. They
+    have no `metadata.managedFields`, which is often the larger half of an object; an object that
+    is written back without it keeps its field owners.
 
-    A cache of large objects keeps of each what `keep` leaves; subscribers see a new object once
-    as it came.
+    A cache of large objects keeps only the part of each that `keep` returns; subscribers see each
+    new object once in full.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Cache:
         self._pulse = Pulse()
 
     async def run(self) -> None:
-        """Mirror until cancelled, whatever happens to the API server in between."""
+        """Mirror until cancelled, whatever happens to the API server."""
         watches, plural = self._hub.watches, self._kind.plural
         with watches.followed(plural) as self._pulse:
             while True:
@@ -69,7 +69,7 @@ class Cache:
                 await asyncio.sleep(self._pause())
 
     async def _mirrored(self) -> bool:
-        """Mirror until a list is due again, or something goes wrong; says whether nothing did."""
+        """Mirror until the next list is due; return False if something went wrong before that."""
         try:
             await self._mirror()
         except Gone:
@@ -83,7 +83,7 @@ class Cache:
         return False
 
     def _complain(self, error: HubError) -> None:
-        """Warn, but not of the same thing with each try."""
+        """Report a problem, but only once while it stays the same."""
         if str(error) != self._complaint:
             self._trouble(error)
         self._complaint = str(error)
@@ -96,11 +96,11 @@ class Cache:
         self._ready.set()
 
     def log(self, trouble: HubError | None) -> None:
-        """Log why it is out of step: what is done with trouble unless `on_trouble` says else."""
+        """Log why the cache is out of sync; the default unless `on_trouble` is used."""
         if trouble:
-            logger.warning("%s: out of step with the API server: %s", self._kind, trouble)
+            logger.warning("%s: out of sync with the API server: %s", self._kind, trouble)
         else:
-            logger.info("%s: in step with the API server again", self._kind)
+            logger.info("%s: in sync with the API server again", self._kind)
 
     def _pause(self) -> float:
         limits = self._hub.limits
@@ -110,7 +110,7 @@ class Cache:
         return backoff.jittered(pause).total_seconds()
 
     async def _mirror(self) -> None:
-        """List, then stream after stream, until a list is due again."""
+        """List, then follow stream after stream, until the next list is due."""
         relisting, version = self._store.relisting(), ""
         pages = self._hub.pages(self._kind, page_size=self._page_size, **self._selection)
         async for page in pages:
@@ -125,7 +125,7 @@ class Cache:
             await self._follow()
 
     async def _follow(self) -> None:
-        """One stream, until the server ends it."""
+        """Follow one stream until the server ends it."""
         stream = self._hub.watch(
             self._kind, resource_version=self._store.version, **self._selection
         )
@@ -148,35 +148,35 @@ class Cache:
 
     @property
     def version(self) -> int:
-        """The resource version up to which it has come; -1 before the first list is in."""
+        """The resource version that the cache has reached; -1 before the first list is complete."""
         return int(self._store.version) if self._ready.is_set() else -1
 
     @property
     def trouble(self) -> str:
-        """Why it is out of step with the API server now; empty when it is in step."""
-        return self._complaint or ("" if self._ready.is_set() else "nothing is listed yet")
+        """Why the cache is out of sync with the API server; empty when it is in sync."""
+        return self._complaint or ("" if self._ready.is_set() else "the first list is incomplete")
 
     async def ready(self) -> None:
-        """Wait until the first list is in."""
+        """Wait until the first list is complete."""
         await self._ready.wait()
 
     def get(self, name: str, namespace: str = "") -> Json | None:
-        """One object, as of the last event."""
+        """Return one object as of the last event, or None if it does not exist."""
         return self._store.objects.get((namespace, name))
 
     def items(self) -> list[Json]:
-        """All objects, sorted by namespace and name."""
+        """Return all objects, sorted by namespace and name."""
         return [self._store.objects[key] for key in self.keys()]
 
     def keys(self) -> list[Key]:
-        """Keys of all objects, sorted."""
+        """Return the keys of all objects, sorted."""
         return sorted(self._store.objects)
 
     def subscribe(self, callback: Subscriber) -> Callable[[], None]:
-        """Call back on each change, at once for what is there; returns how to stop it.
+        """Call `callback` on each change, and now for each object; return how to unsubscribe.
 
-        The callback runs between two events: it should only note what to do. What it raises is
-        logged and does not stop the cache.
+        The callback runs between two events, so it should only note what to do. Its exceptions are
+        logged and do not stop the cache.
         """
         self._subscribers.append(callback)
         for key in self.keys():
@@ -189,11 +189,11 @@ class Cache:
         return unsubscribe
 
     def kept(self, body: Json) -> Json:
-        """What the cache would keep of an object, such as the answer to a write."""
+        """Return what the cache would keep of an object, such as the answer to a write."""
         return self._keep(_lighter(body))
 
     def on_trouble(self, trouble: Trouble) -> None:
-        """Tell of being out of step there, and no more in the log."""
+        """Report being out of sync to `trouble` instead of the log."""
         self._trouble = trouble
 
     def _publish(self, change: Change) -> None:

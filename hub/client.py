@@ -29,42 +29,42 @@ MERGE_PATCH = "application/merge-patch+json"
 WHOLE = "application/json"
 METADATA_ONLY = f"{WHOLE};as=PartialObjectMetadata;v=v1;g=meta.k8s.io,{WHOLE}"
 METADATA_LIST = f"{WHOLE};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,{WHOLE}"
-"""What to accept when the rest of large objects is of no use. Who does not know it sends all."""
+"""To accept when only metadata is needed; a server that does not support it sends everything."""
 
 Fence = Callable[[], None]
-"""Raises Fenced when nothing may be written any more."""
+"""Raises Fenced when writes are no longer allowed."""
 
 LIST_ATTEMPTS = 3
-"""A list whose pages expired while it was read starts again this often."""
+"""How often a list is tried if its pages expire while it is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All objects of a list, and the version from which a watch goes on."""
+    """All objects of a list, and the version from which a watch continues."""
 
     items: list[Json]
     resource_version: str
 
 
 class Selection(TypedDict, total=False):
-    """Which objects of a kind, and how much of each; all of them, whole, where nothing is said."""
+    """Which objects of a kind, and how much of each; by default all of them, in full."""
 
     namespace: str
-    """Only of this namespace; the empty name stands for all of them."""
+    """Only objects of this namespace; empty for all namespaces."""
     labels: str
     """A label selector."""
     fields: str
     """A field selector."""
     metadata_only: bool
-    """Have the API server send no more of each object than its metadata."""
+    """Have the API server send only the metadata of each object."""
 
 
 class Hub:
     """Talks to one API server.
 
-    Every method raises what `hub.errors` draws. Nothing is retried in here: whether a request
-    that failed can be sent again is for the caller to know. (One exception, below HTTP: a read
-    that finds its kept-alive connection closed goes out once more on a new one.)
+    Every method raises the errors of `hub.errors`. Nothing is retried here: only the caller knows
+    whether a failed request may be sent again. (One exception, below HTTP: a read that finds its
+    kept-alive connection closed is sent once more on a new one.)
     """
 
     def __init__(self, transport: "Transport", *, manager: str, limits: Limits) -> None:
@@ -72,12 +72,12 @@ class Hub:
         self._manager = manager
         self._discovery = Discovery(transport, max_age=limits.discovery_age)
         self.fence: Fence = _open
-        """Asked before each write."""
+        """Called before each write."""
         self.lane = Lane.WORK
-        """Whose connections its requests take."""
+        """The lane whose connections its requests use."""
         self.limits = limits
         self.watches = Watches()
-        """The caches that are kept in step through this client."""
+        """The watches that run through this client."""
 
     @classmethod
     async def connect(
@@ -88,9 +88,9 @@ class Hub:
         manager: str = "fleetgate",
         limits: Limits | None = None,
     ) -> Self:
-        """Read the kubeconfig and make a client; the first request opens a connection.
+        """Read the kubeconfig and return a client; the first request opens a connection.
 
-        `manager` owns the fields that this client writes. Without a path: KUBECONFIG, then the
+        `manager` owns the fields that this client writes. Without a path, use KUBECONFIG, then the
         pod's service account, then `~/.kube/config`. Raises BadConfiguration.
         """
         from hub import kubeconfig as kubeconfigs  # here, as in `_connected`
@@ -102,9 +102,9 @@ class Hub:
     async def connect_as_told(
         cls, kubeconfig: str, *, manager: str = "fleetgate", limits: Limits | None = None
     ) -> Self:
-        """Make a client from the text of a kubeconfig that somebody handed over.
+        """Return a client for the text of a kubeconfig from someone else, such as a Secret.
 
-        It must hold all that it needs; see `hub.handed_kubeconfig`. Raises BadConfiguration.
+        The kubeconfig must be self-contained; see `hub.handed_kubeconfig`. Raises BadConfiguration.
         """
         from hub import handed_kubeconfig  # here, as in `_connected`
 
@@ -113,8 +113,8 @@ class Hub:
 
     @classmethod
     def _connected(cls, access: "Access", *, manager: str, limits: Limits | None) -> Self:
-        # Here, because HTTP is slow to import, and a command that is typed wrongly, or asked for
-        # its help, imports the hub as well.
+        # Imported here because HTTP is slow to import, and even a mistyped command or one that
+        # only shows its help imports the hub.
         from hub.transport import Transport
 
         limits = limits or Limits()
@@ -122,25 +122,25 @@ class Hub:
         return cls(transport, manager=manager, limits=limits)
 
     def fenced(self, fence: Fence) -> Self:
-        """Make a client over the same connections that asks before each write whether it may.
+        """Return a client over the same connections that calls `fence` before each write.
 
-        It counts its requests and watches together with this one; close only one of them.
+        Requests and watches of both clients are counted together; close only one of them.
         """
         other = copy(self)
         other.fence = fence
         return other
 
     def on(self, lane: Lane) -> Self:
-        """Make a client of the same API server whose requests wait only for those of their lane.
+        """Return a client of the same API server whose requests use the connections of a lane.
 
-        Watches always have a lane of their own. Close only one of the two clients.
+        Watches always use their own lane. Close only one of the two clients.
         """
         other = copy(self)
         other.lane = lane
         return other
 
     async def close(self) -> None:
-        """Close all connections; watches under way end."""
+        """Close all connections; running watches end."""
         await self._transport.close()
 
     async def __aenter__(self) -> Self:
@@ -166,7 +166,7 @@ class Hub:
 
     @property
     def answers(self) -> Answers:
-        """How long requests took until they were answered."""
+        """Response times of requests."""
         return self._transport.answers
 
     async def _send(self, request: Request) -> Json:
@@ -175,19 +175,19 @@ class Hub:
         return await self._transport.send(replace(request, lane=self.lane))
 
     async def get(self, kind: Kind, name: str, *, namespace: str = "") -> Json:
-        """One object. Raises NotFound."""
+        """Return one object. Raises NotFound."""
         path = paths.item(kind, name, namespace=namespace)
         return await self._send(Request("get", paths.resource(kind), "GET", path))
 
     async def find(self, kind: Kind, name: str, *, namespace: str = "") -> Json | None:
-        """One object, or None when there is none."""
+        """Return one object, or None if it does not exist."""
         try:
             return await self.get(kind, name, namespace=namespace)
         except errors.NotFound:
             return None
 
     async def list(self, kind: Kind, **selection: Unpack[Selection]) -> Listing:
-        """All objects of a selection."""
+        """Return all objects of a selection."""
         for _ in range(LIST_ATTEMPTS - 1):
             try:
                 return await self._list(kind, selection)
@@ -206,10 +206,10 @@ class Hub:
     async def pages(
         self, kind: Kind, *, page_size: int = 0, **selection: Unpack[Selection]
     ) -> AsyncGenerator[Listing, None]:
-        """The same page by page, for who keeps less of an object than comes.
+        """Yield a list page by page, for callers that keep only a part of each object.
 
-        Without a `page_size`, it is that of the limits. Raises Gone when the pages expire while
-        they are read.
+        `page_size` defaults to that of the limits. Raises Gone if the pages expire while they are
+        read.
         """
         path = paths.collection(kind, namespace=selection.get("namespace", ""))
         query = _selectors(selection) | {"limit": str(page_size or self.limits.page_size)}
@@ -249,7 +249,7 @@ class Hub:
     async def replace(
         self, kind: Kind, body: Json, *, subresource: str = "", dry_run: bool = False
     ) -> Json:
-        """Put an object in the place of the version that it names. Raises Conflict, NotFound."""
+        """Replace the version of an object that `body` names. Raises Conflict, NotFound."""
         namespace, name = key_of(body)
         path = paths.item(kind, name, namespace=namespace, subresource=subresource)
         query = self._writing(dry_run=dry_run)
@@ -267,9 +267,9 @@ class Hub:
         force: bool = True,
         dry_run: bool = False,
     ) -> Json:
-        """Server-side apply: own exactly the fields in `body`, creating the object if need be.
+        """Apply server-side: own exactly the fields in `body`, and create the object if needed.
 
-        Without `force`, raises Conflict when another manager owns one of the fields.
+        Without `force`, raises Conflict if another manager owns one of the fields.
         """
         namespace, name = key_of(body)
         path = paths.item(kind, name, namespace=namespace, subresource=subresource)
@@ -293,8 +293,8 @@ class Hub:
     ) -> Json:
         """Change an object: a list is a JSON patch, a dict a merge patch.
 
-        With `metadata_only`, returns no more of it than its metadata. Raises Conflict when a JSON
-        patch does not fit the object, as when its `test` fails.
+        With `metadata_only`, return only the object's metadata. Raises Conflict if a JSON patch
+        does not match the object, for example because its `test` fails.
         """
         path = paths.item(kind, name, namespace=namespace, subresource=subresource)
         query = self._writing(manager, dry_run=dry_run)
@@ -306,9 +306,9 @@ class Hub:
             return await self._send(request)
         except errors.Invalid as error:
             if isinstance(patch, list) and not error.details.kind and not error.details.causes:
-                # The API server keeps to itself which operation failed.
+                # The API server does not say which operation failed.
                 raise errors.Conflict(
-                    f"{kind} {name!r} is not as the patch expects it", code=error.code
+                    f"{kind} {name!r} does not match what the patch expects", code=error.code
                 ) from error
             raise
 
@@ -321,9 +321,9 @@ class Hub:
         uid: str = "",
         propagation: str = "",
     ) -> None:
-        """Delete one object; with `uid`, only that one of the name (else Conflict).
+        """Delete one object; with `uid`, raise Conflict if another one has the name.
 
-        `propagation` is Foreground, Background or Orphan; the kind's default when empty.
+        `propagation` is Foreground, Background or Orphan; empty for the kind's default.
         """
         body: Json = {"apiVersion": "v1", "kind": "DeleteOptions"}
         if uid:
@@ -334,9 +334,9 @@ class Hub:
         await self._send(Request("delete", paths.resource(kind), "DELETE", path, body=body))
 
     async def delete_all(self, kind: Kind, *, namespace: str = "", labels: str) -> None:
-        """Delete all objects with these labels, in one namespace or of a cluster-scoped kind."""
+        """Delete all objects with these labels in one namespace, or of a cluster-scoped kind."""
         if kind.namespaced and not namespace:
-            raise ValueError(f"to delete every {kind} with labels {labels!r} needs a namespace")
+            raise ValueError(f"deleting every {kind} with labels {labels!r} needs a namespace")
         path = paths.collection(kind, namespace=namespace)
         resource = paths.resource(kind)
         await self._send(
@@ -346,10 +346,10 @@ class Hub:
     async def watch(
         self, kind: Kind, *, resource_version: str, **selection: Unpack[Selection]
     ) -> AsyncGenerator[WatchEvent, None]:
-        """Changes after a version, until the API server ends the stream (`limits.watch_duration`).
+        """Yield changes after a version until the API server ends it (`limits.watch_duration`).
 
-        Raises Gone when the version is too old, TimedOut after `limits.silence`. Close it
-        (`contextlib.aclosing`) when leaving early, or its connection stays in use.
+        Raises Gone if the version is too old, and TimedOut after `limits.silence`. When leaving
+        early, close it (`contextlib.aclosing`), or its connection stays in use.
         """
         query = _selectors(selection) | {
             "watch": "true",
@@ -370,25 +370,25 @@ class Hub:
                 yield event
 
     async def kinds(self) -> Kinds:
-        """Every kind that can be listed, each in the version that the server prefers."""
+        """Return every kind that can be listed, each in the server's preferred version."""
         return await self._discovery.kinds()
 
     async def kind_for(self, api_version: str, kind: str) -> Kind | None:
-        """The kind of this name and version, or None when the server does not serve it."""
+        """Return the kind of this name and version, or None if the server does not serve it."""
         return await self._discovery.kind_for(api_version, kind)
 
     def known_kind(self, api_version: str, kind: str) -> Kind | None:
-        """The kind as of the last look at what the server serves; None if it was not served."""
+        """Return the kind as of the last discovery, or None if it was not served."""
         return self._discovery.known_kind(api_version, kind)
 
     async def version(self) -> str:
-        """The API server's version, such as `v1.34.4`."""
+        """Return the API server's version, such as `v1.34.4`."""
         answer = await self._send(Request("get", "version", "GET", "/version"))
         version: str = answer["gitVersion"]
         return version
 
     async def clock(self) -> datetime:
-        """What time it is by the API server's own clock: whole seconds, cut off."""
+        """Return the time by the API server's own clock, truncated to whole seconds."""
         return await self._transport.date(Request("get", "version", "GET", "/version"))
 
     def _writing(self, manager: str | None = None, *, dry_run: bool) -> dict[str, str]:
@@ -400,7 +400,7 @@ _READS = frozenset({"get", "list", "watch"})
 
 
 def _open() -> None:
-    """Let every write pass: the fence of a client that needs no lead."""
+    """Allow every write: the fence of a client that takes part in no election."""
 
 
 def _selectors(selection: Selection) -> dict[str, str]:
@@ -417,5 +417,5 @@ def _typed(kind: Kind, body: Json) -> Json:
 
 
 def _only_metadata(kind: Kind, body: Json) -> Json:
-    # It says of itself that it is a PartialObjectMetadata; an aggregated server may send all.
+    # The server calls it PartialObjectMetadata; an aggregated server may send the whole object.
     return _typed(kind, {"metadata": body["metadata"]})

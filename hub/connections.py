@@ -7,23 +7,23 @@ from typing import Any, Final
 import aiohttp
 
 CLOSING_TAKES: Final = 2.0
-"""Seconds after which a connection that has not said so counts as closed."""
+"""Seconds after which a connection that has not confirmed its end counts as closed."""
 
 
 class Connections(aiohttp.TCPConnector):
-    """Keeps connections alive; drops at once those whose answer was not read to its end.
+    """Keeps connections alive, and drops those at once whose answer was not read to the end.
 
-    Ending TLS politely takes a round trip that nobody waits for: a program that leaves a watch
-    and ends before its event loop has seen the server's goodbye would leave the socket open.
+    An orderly TLS shutdown takes a round trip, for which nothing waits: a program that leaves a
+    watch and exits before the server has confirmed would leave the socket open.
     """
 
     def __init__(self, *, limit: int) -> None:
-        """`limit` is how many there are at most; 0 is without one."""
+        """`limit` is the maximum number of connections; 0 for no limit."""
         super().__init__(limit=limit)
         self._making: set[asyncio.Task[Any]] = set()
 
     async def _create_connection(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ANN401, ASYNC109
-        """Make one to its end: cancelled half way, it would be ended politely as well."""
+        """Finish connecting even if cancelled, because giving up midway is a TLS shutdown, too."""
         making = asyncio.create_task(super()._create_connection(req, traces, timeout))
         self._making.add(making)
         making.add_done_callback(self._making.discard)
@@ -42,8 +42,8 @@ class Connections(aiohttp.TCPConnector):
     async def close(self, *, abort_ssl: bool = True) -> None:
         """Close all connections.
 
-        One that broke while it was being made never says that it is closed, and a program that is
-        to end must not wait for it.
+        A connection that failed while it was being made never reports that it is closed, and a
+        program that wants to exit must not wait for it.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSING_TAKES):
@@ -52,6 +52,6 @@ class Connections(aiohttp.TCPConnector):
 
 
 def _drop(made: asyncio.Task[Any]) -> None:
-    """Close a connection that nobody waits for any more."""
+    """Close a connection that is no longer needed."""
     if not made.cancelled() and made.exception() is None:
         made.result().abort()

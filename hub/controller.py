@@ -1,4 +1,4 @@
-"""Workers that bring one key after the other to where it should be."""
+"""Workers that reconcile the keys of a queue."""
 
 import asyncio
 import logging
@@ -13,14 +13,14 @@ from hub.queue import WorkQueue
 logger = logging.getLogger(__name__)
 
 Reconcile = Callable[[Key], Awaitable[timedelta | None]]
-"""Looks at one object and does what is missing; returns when to look again, if ever."""
+"""Reconciles one object; returns when to reconcile it again, or None."""
 
 
 class Controller:
     """Takes keys from its queue and reconciles them, several at once, each key by one worker.
 
-    What passes by itself (no connection, a conflict, too many requests) is retried without
-    noise; any other exception is logged with its stack and retried as well.
+    Temporary errors (no connection, a conflict, too many requests) are retried quietly; any other
+    exception is logged with its stack trace and retried as well.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Controller:
         *,
         around: Callable[[Key], AbstractContextManager[None]] | None = None,
     ) -> None:
-        """`around` is entered for each look at a key, as to name it in the log or to time it."""
+        """`around` wraps each reconciliation of a key, for example to name it in the log."""
         self.name = name
         self.queue: WorkQueue[Key] = WorkQueue()
         self._around = around
@@ -39,7 +39,7 @@ class Controller:
         self._workers = workers
 
     async def run(self) -> None:
-        """Work until cancelled; what is under way is cancelled too."""
+        """Run until cancelled; reconciliations in progress are cancelled too."""
         try:
             await asyncio.gather(*(self._work() for _ in range(self._workers)))
         finally:
@@ -63,7 +63,7 @@ class Controller:
             self._retry_quietly(key, error)
         except Exception:
             pause = self.queue.retry(key)
-            logger.exception("%s failed on %s, again in %s", self.name, "/".join(key), pause)
+            logger.exception("%s failed on %s, retrying in %s", self.name, "/".join(key), pause)
         else:
             self.queue.forget(key)
             if again is not None:
@@ -73,4 +73,4 @@ class Controller:
         self, key: Key, error: Exception, *, at_least: timedelta = timedelta(0)
     ) -> None:
         pause = self.queue.retry(key, at_least=at_least)
-        logger.debug("%s on %s, again in %s: %s", self.name, "/".join(key), pause, error)
+        logger.debug("%s failed on %s, retrying in %s: %s", self.name, "/".join(key), pause, error)

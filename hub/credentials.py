@@ -1,4 +1,4 @@
-"""What is sent as Authorization. Programs that give out tokens are asked again in time."""
+"""The Authorization header of requests, with tokens that are renewed in time."""
 
 import asyncio
 import logging
@@ -9,19 +9,19 @@ from time import monotonic
 logger = logging.getLogger(__name__)
 
 RENEW_AFTER = timedelta(minutes=1)
-"""How long a token is used without looking for a newer one; what client-go does as well."""
+"""How long a token is used before asking for a newer one; the same as in client-go."""
 
 Authorization = Callable[[], Awaitable[str]]
-"""Returns what to send as Authorization; empty for nothing."""
+"""Returns the Authorization header; empty to send none."""
 
 
 async def nobody() -> str:
-    """Send nothing: a client certificate says who we are, or nothing does."""
+    """Return no header: a client certificate authenticates the requests, or nothing does."""
     return ""
 
 
 def fixed(value: str) -> Authorization:
-    """Send the same with every request."""
+    """Return an authorization that sends the same value with every request."""
 
     async def always() -> str:
         return value
@@ -30,9 +30,10 @@ def fixed(value: str) -> Authorization:
 
 
 class Renewal:
-    """Gives each request a token that is not older than `RENEW_AFTER`.
+    """Provides each request with a token that is not older than `RENEW_AFTER`.
 
-    When a new one cannot be had, the old one stays in use: the API server judges it.
+    If the token cannot be renewed, the old one stays in use: the API server decides whether it is
+    still valid.
     """
 
     def __init__(self, first: str, source: Callable[[], Awaitable[str]]) -> None:
@@ -42,12 +43,12 @@ class Renewal:
         self._renewing = asyncio.Lock()
 
     async def __call__(self) -> str:
-        """Return the token, renewed when it is time; many requests at once do it once."""
+        """Return the token, renewed if it is due; concurrent requests renew it only once."""
         async with self._renewing:
             if monotonic() - self._renewed_at >= RENEW_AFTER.total_seconds():
                 self._renewed_at = monotonic()
                 try:
                     self._current = await self._source()
                 except (OSError, ValueError) as error:
-                    logger.warning("the token could not be renewed, the old one stays: %s", error)
+                    logger.warning("could not renew the token, still using the old one: %s", error)
             return self._current

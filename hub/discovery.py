@@ -1,4 +1,4 @@
-"""What an API server serves: its kinds, by aggregated discovery (Kubernetes 1.27 or newer)."""
+"""The kinds that an API server serves, by aggregated discovery (Kubernetes 1.27 or newer)."""
 
 import asyncio
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ Kinds = list[Kind]
 
 
 class Discovery:
-    """Knows the served kinds; asks again when they are old or one is unknown."""
+    """The served kinds, refreshed when they are old or a kind is unknown."""
 
     def __init__(self, transport: "Transport", *, max_age: timedelta) -> None:
         self._transport = transport
@@ -34,23 +34,23 @@ class Discovery:
         self._served: dict[tuple[str, str], Kind] = {}
 
     async def kinds(self) -> Kinds:
-        """Every kind that can be listed, in the version that the server prefers."""
+        """Return every kind that can be listed, in the server's preferred version."""
         await self._refresh(older_than=monotonic() - self._max_age)
         return list(self._preferred)
 
     async def kind_for(self, api_version: str, kind: str) -> Kind | None:
-        """A kind in any version that is served."""
+        """Return a kind in any served version, or None if it is not served."""
         if (api_version, kind) not in self._served:
             await self._refresh(older_than=monotonic())
         return self.known_kind(api_version, kind)
 
     def known_kind(self, api_version: str, kind: str) -> Kind | None:
-        """A kind as of the last look, without another one."""
+        """Return a kind as of the last discovery, without refreshing it."""
         return self._served.get((api_version, kind))
 
     async def _refresh(self, *, older_than: float) -> None:
         async with self._refreshing:
-            # Others may have refreshed while this one waited for the lock.
+            # Another task may have refreshed while this one waited for the lock.
             if self._refreshed_at >= older_than:
                 return
             asked_at = monotonic()
@@ -67,7 +67,7 @@ class Discovery:
 
 
 def _kinds(group: Json) -> Iterator[Kind]:
-    """Listable kinds of a group, versions in the server's order of preference."""
+    """Yield the listable kinds of a group, versions in the server's order of preference."""
     for version in group.get("versions", []):
         for resource in version.get("resources", []):
             if "list" in resource["verbs"]:

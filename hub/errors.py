@@ -1,20 +1,20 @@
-"""What can go wrong with an API server, by who can do something about it.
+"""Errors of API servers, grouped by who can fix them.
 
-    HubError                   anything that is not below
-    ├── BadConfiguration       kubeconfig or credentials: the operator mends it
-    ├── Unavailable            no connection, 5xx: passes, try again
-    │   ├── TimedOut           no answer in time; the request may have been done
+    HubError                   any other error
+    ├── BadConfiguration       kubeconfig or credentials: the operator has to fix it
+    ├── Unavailable            no connection, 5xx: temporary, try again
+    │   ├── TimedOut           no answer in time; the request may have been carried out
     │   └── Fenced             not sent: another process may have taken over
     ├── TooManyRequests        429: try again after `retry_after`
-    ├── Conflict               409: the object is not as the request assumed: read, decide again
-    ├── AlreadyExists          409: the name is taken
+    ├── Conflict               409: the object is not what the request assumed: read it again
+    ├── AlreadyExists          409: an object of this name exists
     ├── NotFound               404: no such object, or no such kind
     ├── Gone                   410: the version asked for is too old: list again
-    ├── Invalid                400, 422: the object is wrong; `details.causes` names the fields
+    ├── Invalid                400, 422: the object is invalid; `details.causes` names the fields
     ├── Unauthorized           401: the credentials are not accepted
-    └── Forbidden              403: the credentials are not enough
+    └── Forbidden              403: the credentials do not allow it
 
-The text of an error is bounded and never holds what was sent.
+The text of an error has a maximum length and never contains what was sent.
 """
 
 # ruff: noqa: N818 - the names are the words of the Kubernetes API, without "Error"
@@ -27,12 +27,12 @@ from typing import Final, Self
 from hub.objects import Json
 
 MAX_TEXT = 600
-"""Characters of an error's text: some lines of a terminal; an answer may be megabytes."""
+"""Maximum characters of an error's text: a few lines of a terminal; an answer may be megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One reason for a refusal, mostly one for each wrong field."""
+    """One reason for a refusal, usually one per invalid field."""
 
     field: str
     reason: str
@@ -41,7 +41,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What the API server says about a refusal besides its text."""
+    """Details that the API server gives about a refusal, besides its text."""
 
     kind: str = ""
     name: str = ""
@@ -49,7 +49,7 @@ class Details:
 
     @classmethod
     def parse(cls, details: Json | None) -> Self:
-        """Read the `details` of a Status."""
+        """Parse the `details` of a Status."""
         details = details or {}
         causes = [
             Cause(
@@ -63,11 +63,11 @@ class Details:
 
     @property
     def fields(self) -> str:
-        """Names of the fields that are to blame, for a text."""
+        """Names of the invalid fields, as a list for a message."""
         return ", ".join(cause.field for cause in self.causes if cause.field)
 
     def without_texts(self) -> Self:
-        """Leave out the words of the causes."""
+        """Return a copy without the messages of the causes."""
         return replace(self, causes=tuple(replace(cause, message="") for cause in self.causes))
 
 
@@ -81,38 +81,38 @@ class HubError(Exception):
         self.code = code
         """HTTP status; 0 when there was no answer."""
         self.reason = reason
-        """The API server's word for it, such as `AlreadyExists`; may be empty."""
+        """The API server's reason, such as `AlreadyExists`; may be empty."""
         self.details = details or Details()
 
 
 class BadConfiguration(HubError):
-    """The way to the API server is not usable: kubeconfig, certificates, plugin."""
+    """The API server cannot be reached with this kubeconfig, certificate or plugin."""
 
 
 class Unavailable(HubError):
-    """The API server cannot be reached or cannot serve now; passes."""
+    """The API server cannot be reached, or cannot serve requests now; temporary."""
 
 
 class TimedOut(Unavailable):
-    """No answer in time. Whether the request was carried out is not known."""
+    """No answer in time. The request may or may not have been carried out."""
 
 
 class Fenced(Unavailable):
-    """Not sent, because this process may no longer write: whoever leads now does it."""
+    """Not sent, because this process may no longer write: another one may be the leader."""
 
 
 class TooManyRequests(HubError):
-    """The API server sheds load."""
+    """The API server asks for fewer requests."""
 
     retry_after = timedelta(seconds=1)
-    """How long the API server wants to be left alone."""
+    """How long the API server asks clients to wait."""
 
 
 class Conflict(HubError):
-    """The object is not as the request assumed.
+    """The object is not what the request assumed.
 
-    A stale resource version, a field owned by another manager, another UID, or a `test` of a
-    JSON patch that failed.
+    Causes: a stale resource version, a field owned by another manager, another UID, or a failed
+    `test` of a JSON patch.
     """
 
 
@@ -121,11 +121,11 @@ class AlreadyExists(HubError):
 
 
 class NotFound(HubError):
-    """No such object, or the API server does not serve the kind."""
+    """The object does not exist, or the API server does not serve the kind."""
 
 
 class Gone(HubError):
-    """The resource version or page asked for is no longer kept."""
+    """The requested resource version or page is no longer available."""
 
 
 class Invalid(HubError):
@@ -137,7 +137,7 @@ class Unauthorized(HubError):
 
 
 class Forbidden(HubError):
-    """The credentials do not allow it, or admission refuses it."""
+    """The credentials do not allow the request, or admission rejects it."""
 
 
 _BY_CODE: dict[int, type[HubError]] = {
@@ -154,19 +154,19 @@ _BY_CODE: dict[int, type[HubError]] = {
 
 
 PASSING: Final = (Unavailable, TooManyRequests, Conflict)
-"""What is over soon, and is mended by trying again."""
+"""Temporary errors, which are worth a retry."""
 
 
 def bounded(text: str, limit: int = MAX_TEXT) -> str:
-    """Cut a text that is too long, and show that it was cut."""
+    """Truncate a text that is too long, marking the cut with an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def from_status(status: Json, *, code: int, instead: str = "") -> HubError:
-    """Turn the API server's Status object into the error of its meaning.
+    """Return the error for the API server's Status object.
 
-    Its words may quote what was refused; with `instead`, the error says this, the reason and
-    the names of the fields.
+    Its message may quote the rejected values; with `instead`, the error consists of that text, the
+    reason and the names of the fields.
     """
     reason = status.get("reason") or ""
     message = status.get("message") or reason or f"HTTP status {code}"
@@ -186,7 +186,7 @@ def _meaning(code: int, reason: str, message: str) -> type[HubError]:
     if reason == "AlreadyExists":
         return AlreadyExists
     if "typed patch object" in message:
-        # An apply with a field of the wrong type comes as a 500, but no retry will mend it.
+        # An apply with a field of the wrong type is answered with 500, but a retry cannot fix it.
         return Invalid
     if code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return Unavailable

@@ -1,4 +1,4 @@
-"""Writing Kubernetes events: worth a try, but nothing waits for one."""
+"""Kubernetes events, written on a best-effort basis."""
 
 import logging
 
@@ -11,9 +11,9 @@ logger = logging.getLogger(__name__)
 
 
 async def record(hub: Hub, event: Json) -> None:
-    """Write an event of the core group unless it is there.
+    """Create an event of the core group unless it exists.
 
-    Raises Unavailable or TooManyRequests; logs other refusals, which no repetition would mend.
+    Raises Unavailable or TooManyRequests; logs other errors, which a retry would not fix.
     """
     about = event["involvedObject"]
     try:
@@ -29,7 +29,7 @@ async def record(hub: Hub, event: Json) -> None:
 
 
 async def _as_kubectl_has_it(hub: Hub, about: Json) -> str:
-    """The version that the server prefers: `kubectl events --for` asks for no other."""
+    """Return the server's preferred version, the only one that `kubectl events --for` asks for."""
     given: str = about["apiVersion"]
     group = given.rpartition("/")[0]
     for served in await hub.kinds():

@@ -1,4 +1,4 @@
-"""From what goes wrong below Kubernetes (HTTP, TLS, sockets) to the tree in `hub.errors`."""
+"""Translation of errors below Kubernetes (HTTP, TLS, sockets) to those of `hub.errors`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from hub.objects import Json
 
 @contextmanager
 def translated(*, asked: str, url: str) -> Iterator[None]:
-    """Raise the errors of the HTTP library as those of the hub."""
+    """Raise errors of the HTTP library as errors of the hub."""
     try:
         yield
     except aiohttp.ConnectionTimeoutError as error:
@@ -28,31 +28,31 @@ def translated(*, asked: str, url: str) -> Iterator[None]:
         reason = error.os_error.strerror or error.os_error
         raise errors.Unavailable(f"no API server answers at {url} ({reason})") from error
     except (aiohttp.ClientError, OSError) as error:
-        raise errors.Unavailable(f"{url} broke off the connection ({asked}): {error}") from error
+        raise errors.Unavailable(f"the connection to {url} was lost ({asked}): {error}") from error
 
 
 def parse(body: bytes, *, asked: str, url: str) -> Json:
-    """Read an answer. Raises Unavailable when it is none of an API server."""
+    """Parse an answer. Raises Unavailable if it is not from an API server."""
     try:
         answer = objects.decode(body)
     except ValueError as error:
-        raise errors.Unavailable(f"{url} did not answer in JSON ({asked})") from error
+        raise errors.Unavailable(f"{url} did not answer with JSON ({asked})") from error
     if not isinstance(answer, dict):
-        raise errors.Unavailable(f"{url} did not answer with an object ({asked})")
+        raise errors.Unavailable(f"{url} did not answer with a JSON object ({asked})")
     return answer
 
 
 async def read(
     response: aiohttp.ClientResponse, *, asked: str, instead: str = ""
 ) -> errors.HubError:
-    """Error that a refusal stands for; `instead` as in `errors.from_status`."""
+    """Return the error for a refusal; `instead` as in `errors.from_status`."""
     text = await response.text(errors="replace")
     try:
         status = objects.decode(text)
     except ValueError:
         status = None
     if not isinstance(status, dict):
-        # Some refusals, and those of proxies, are plain text.
+        # Some refusals, such as those of proxies, are plain text.
         status = {"message": f"{asked}: {text.strip() or response.reason}"}
     error = errors.from_status(status, code=response.status, instead=instead)
     if isinstance(error, errors.TooManyRequests):

@@ -1,7 +1,7 @@
 """Credentials that change on disk while the process runs.
 
-A certificate, a key, a token or a whole kubeconfig is replaced there long before the old one
-expires: cert-manager, the kubelet and people all do it that way, and nobody restarts what reads it.
+A certificate, a key, a token or a whole kubeconfig is replaced long before the old one expires.
+cert-manager, the kubelet and people all do so, without restarting the processes that read it.
 """
 
 import logging
@@ -15,15 +15,16 @@ from hub.errors import BadConfiguration
 logger = logging.getLogger(__name__)
 
 LOOK_AGAIN: Final = 1.0
-"""Seconds between two looks at the files: a look costs a few microseconds for each of them."""
+"""Seconds between two checks of the files; a check takes a few microseconds per file."""
 TRY_AGAIN: Final = 10.0
-"""Seconds until files are read again that could not be used: others, named by them, may be late."""
+"""Seconds until unusable files are read again: files that they name may be replaced a bit later."""
 
 
 class Following:
-    """The way to an API server, read again whenever one of its files has changed.
+    """The access to an API server, read again whenever one of its files has changed.
 
-    What cannot be used is said in the log once, and the old one stays: the API server judges it.
+    Unusable credentials are logged once, and the old ones stay in use: the API server decides
+    whether they are still valid.
     """
 
     def __init__(self, access: Access) -> None:
@@ -33,9 +34,9 @@ class Following:
         self._complaint = ""
 
     async def current(self) -> Access:
-        """Return what to connect with now."""
+        """Return the current access."""
         if monotonic() >= self._look_again_at:
-            # Set first: others that ask while it is being read again go on with the old one.
+            # Set first: callers that ask while the files are being read use the old access.
             self._look_again_at = monotonic() + LOOK_AGAIN
             await self._follow()
         return self._access
@@ -51,14 +52,14 @@ class Following:
             self._complain(f"cannot be used ({error}), so the old ones stay in use")
             return
         if fresh.host != host:
-            # Everything that is known is about the old one.
+            # Everything that this process knows comes from the old server.
             self._complain(f"are for {fresh.host} now: restart to connect there")
             return
         self._take(fresh)
 
     def _complain(self, complaint: str) -> None:
         if complaint != self._complaint:
-            logger.warning("the changed credentials for %s %s", self._access.host, complaint)
+            logger.warning("the new credentials for %s %s", self._access.host, complaint)
         self._complaint = complaint
         self._look_again_at = monotonic() + TRY_AGAIN
 
@@ -67,7 +68,7 @@ class Following:
         self._complaint = ""
         self._seen = fresh.sources
         if fresh.fingerprint == before.fingerprint:
-            # Only a token is new: connections stay.
+            # Only the token is new, so connections can stay open.
             fresh = replace(fresh, tls=before.tls)
         self._access = fresh
-        logger.info("the changed credentials for %s are in use", fresh.host)
+        logger.info("now using the new credentials for %s", fresh.host)

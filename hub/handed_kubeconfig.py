@@ -1,7 +1,7 @@
-"""A kubeconfig that somebody else handed over, such as one in a Secret.
+"""A kubeconfig from someone else, such as one in a Secret.
 
-Its author is not the operator of this process, so that it must hold all that it needs: one that
-names a program would have it run here, and one that names files would have them read here.
+Its author is not the operator of this process, so it must be self-contained: naming a program would
+run that program here, and naming files would read them here.
 """
 
 from collections.abc import Iterator
@@ -16,27 +16,27 @@ from hub.errors import BadConfiguration
 from hub.plain_user import Entry
 
 _LOCAL: Final = {
-    "exec": "runs a program of this machine",
-    "auth-provider": "runs a program of this machine",
-    "tokenFile": "names a file of this machine",
-    "certificate-authority": "names a file of this machine",
-    "client-certificate": "names a file of this machine",
-    "client-key": "names a file of this machine",
+    "exec": "runs a program on this machine",
+    "auth-provider": "runs a program on this machine",
+    "tokenFile": "names a file on this machine",
+    "certificate-authority": "names a file on this machine",
+    "client-certificate": "names a file on this machine",
+    "client-key": "names a file on this machine",
 }
-"""Fields of users and clusters that reach beyond the kubeconfig."""
+"""Fields of users and clusters that refer to something outside the kubeconfig."""
 
 
 def load(text: str) -> Access:
-    """Read the way to an API server from the text of a kubeconfig. Raises BadConfiguration."""
+    """Read the access to an API server from the text of a kubeconfig. Raises BadConfiguration."""
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise BadConfiguration("the kubeconfig is not YAML") from error
     if not isinstance(document, dict):
-        raise BadConfiguration("the kubeconfig is empty or no kubeconfig")
+        raise BadConfiguration("the kubeconfig is empty or not a kubeconfig")
     for field, problem in _problems(document):
         raise BadConfiguration(
-            f"the kubeconfig's {field} {problem}: put the token or the certificates themselves "
+            f"the kubeconfig's {field} {problem}: put the token or the certificates directly "
             "into it (token, certificate-authority-data, client-certificate-data, client-key-data)"
         )
     try:
@@ -51,7 +51,7 @@ def load(text: str) -> Access:
 
 
 def _named(document: dict[str, Any], section: str, name: str) -> dict[str, Any]:
-    """Content of the entry of that name. Raises LookupError."""
+    """Return the content of the entry with this name. Raises LookupError."""
     part = section.removesuffix("s")
     for entry in document[section]:
         if entry["name"] == name:

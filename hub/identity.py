@@ -1,4 +1,4 @@
-"""Who a process is among those that take turns, and whether another one is certainly gone."""
+"""Identities of the processes in an election, and whether another one has certainly ended."""
 
 import errno
 import hashlib
@@ -14,16 +14,16 @@ _SEPARATOR: Final = "_"
 
 
 def process_identity() -> str:
-    """Make a name for this process that no other has: `host_pid_place_random`."""
+    """Return a unique name for this process: `host_pid_place_random`."""
     parts = (socket.gethostname(), str(os.getpid()), _place(), secrets.token_hex(4))
     return _SEPARATOR.join(parts)
 
 
 def is_gone(identity: str) -> bool:
-    """Whether the process of this name has certainly ended.
+    """Return whether the process with this name has certainly ended.
 
-    That can be known only of processes that ran in the same place, where process ids mean the
-    same. Of any other name, and of those that nobody made here, it says no.
+    This can be known only for processes in the same place, where process ids mean the same. False
+    for all other names, including those that are not from `process_identity`.
     """
     parts = identity.rsplit(_SEPARATOR, 3)
     if len(parts) < 4:
@@ -35,10 +35,10 @@ def is_gone(identity: str) -> bool:
 
 
 def _place() -> str:
-    """Where process ids are counted: this boot of this machine, and the container if any."""
+    """Return where process ids are valid: this boot of this machine, and the container if any."""
     try:
         told = _BOOT.read_text() + str(_PROCESS_IDS.readlink())
-    except OSError:  # Not Linux, and so not in a container.
+    except OSError:  # Not Linux, so not in a container.
         import psutil  # here, as in `_is_zombie`
 
         told = f"{psutil.boot_time():.0f}"
@@ -46,7 +46,7 @@ def _place() -> str:
 
 
 def _runs(pid: int) -> bool:
-    # Not psutil.pid_exists: it does not see other users' processes where /proc hides them.
+    # Not psutil.pid_exists, which does not see other users' processes if /proc hides them.
     try:
         os.kill(pid, 0)
     except OSError as error:
@@ -55,8 +55,8 @@ def _runs(pid: int) -> bool:
 
 
 def _is_zombie(pid: int) -> bool:
-    """Whether a process has ended, and only its parent has not asked yet how."""
-    # Here, because every command imports the hub, and only those that take turns ask this.
+    """Return whether a process has ended, but its parent has not yet collected its exit status."""
+    # Imported here because every command imports the hub, but only elections need this.
     import psutil
 
     try:

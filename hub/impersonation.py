@@ -1,6 +1,6 @@
-"""Acting as somebody else, where a kubeconfig says so with `as`, `as-groups` and the like.
+"""Impersonation of the user that a kubeconfig names with `as`, `as-groups` and so on.
 
-kubectl does, so it has to be the same here: who types is judged, and written down, as that user.
+As in kubectl, access is checked, and actions are recorded, for the impersonated user.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,13 +13,15 @@ Headers = tuple[tuple[str, str], ...]
 
 
 def headers(user: Mapping[str, Any]) -> Headers:
-    """What to send with each request; a group each has a header of the same name.
+    """Return the headers for each request; the header name is repeated for each group.
 
-    Raises BadConfiguration when groups are named but no user.
+    Raises BadConfiguration if there are groups, a uid or extras but no user.
     """
     found = tuple(_headers(user))
     if found and not user.get("as"):
-        raise BadConfiguration("the kubeconfig's user has as-groups, as-uid or the like but no as")
+        raise BadConfiguration(
+            "the kubeconfig's user sets as-groups, as-uid or as-user-extra but not as"
+        )
     return found
 
 

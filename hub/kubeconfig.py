@@ -1,4 +1,4 @@
-"""Where the API server is and who we are there: a kubeconfig, or the pod we run in."""
+"""Access to the API server from a kubeconfig, or from the pod that this process runs in."""
 
 import os
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ HOME_KUBECONFIG = "~/.kube/config"
 
 
 class Files:
-    """The kubeconfig files of a path list, merged as kubectl does: the first entry counts."""
+    """The kubeconfig files of a path list, merged as in kubectl: the first entry of a name wins."""
 
     def __init__(self, paths: str) -> None:
         self.paths = paths
@@ -32,7 +32,7 @@ class Files:
             )
 
     def entries(self, section: str) -> dict[str, Entry]:
-        """Entries of `contexts`, `users` or `clusters` by name; of `users` the `user` part."""
+        """Return the content of the `contexts`, `users` or `clusters`, by name."""
         found: dict[str, Entry] = {}
         for document, folder in self._documents:
             for entry in document.get(section) or []:
@@ -41,7 +41,7 @@ class Files:
         return found
 
     def context(self, name: str | None) -> str:
-        """The context to use: the one asked for or the current one. It exists."""
+        """Return the context to use: `name`, or the current one. Raises BadConfiguration."""
         contexts = self.entries("contexts")
         have = f"it has: {', '.join(sorted(contexts)) or 'none'}"
         name = name or self._current_context()
@@ -55,29 +55,29 @@ class Files:
         return name
 
     def cluster(self, context: str) -> Entry:
-        """The cluster of a context. Raises BadConfiguration when there is none."""
+        """Return the cluster of a context. Raises BadConfiguration if it does not exist."""
         name = self.entries("contexts")[context].content.get("cluster", "")
         try:
             return self.entries("clusters")[name]
         except KeyError as error:
             raise BadConfiguration(
                 f"kubeconfig {self.paths} cannot be used: "
-                f"context {context!r} names cluster {name!r}, which is not there"
+                f"context {context!r} names cluster {name!r}, which does not exist"
             ) from error
 
     def user(self, context: str) -> Entry:
-        """The user of a context; empty when it names none."""
+        """Return the user of a context; empty if it names none or an unknown one."""
         name = self.entries("contexts")[context].content.get("user", "")
         return self.entries("users").get(name) or Entry({}, Path())
 
     def _current_context(self) -> str:
-        # The library takes the last one where kubectl takes the first; name it to the library.
+        # The library uses the last current-context, kubectl the first, so pass it explicitly.
         named = (document.get("current-context") for document, _ in self._documents)
         return next((str(name) for name in named if name), "")
 
 
 def contexts(path: Path | None, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """Names of the contexts of the files that `load` would read. Raises BadConfiguration."""
+    """Return the names of contexts in the files that `load` would read. Raises BadConfiguration."""
     paths = str(path) if path else environment.get("KUBECONFIG", "")
     return sorted(Files(paths or HOME_KUBECONFIG).entries("contexts"))
 
@@ -85,16 +85,16 @@ def contexts(path: Path | None, environment: Mapping[str, str] = os.environ) -> 
 async def load(
     path: Path | None, *, context: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Access:
-    """Read the way to an API server.
+    """Return the access to an API server from the first source that exists.
 
-    The first of: `path`; the environment's KUBECONFIG (several paths joined as for kubectl);
-    the service account when running in a pod; `~/.kube/config`. Raises BadConfiguration.
+    These are: `path`; the environment's KUBECONFIG (one or more paths, as for kubectl); the service
+    account when running in a pod; `~/.kube/config`. Raises BadConfiguration.
     """
     if pod.is_used(path, context, environment):
         return await _of_pod()
     paths = str(path) if path else environment.get("KUBECONFIG", "")
     files = Files(paths or HOME_KUBECONFIG)
-    # Settled once: whoever chooses another current context means what is typed from then on.
+    # Chosen once: a later switch of the current context applies to new processes only.
     return await _from_files(files, files.context(context))
 
 
@@ -146,5 +146,5 @@ def _read(file: Path) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise BadConfiguration(f"kubeconfig {file} is not YAML") from error
     if not isinstance(document, dict):
-        raise BadConfiguration(f"kubeconfig {file} is empty or no kubeconfig")
+        raise BadConfiguration(f"kubeconfig {file} is empty or not a kubeconfig")
     return document

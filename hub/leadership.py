@@ -1,7 +1,7 @@
-"""One of several processes leads: each takes part in the election for a Lease.
+"""Leader election: several processes compete for a Lease, and its holder leads.
 
-Whoever holds the Lease renews it. The others watch it, and take it as soon as it is given back,
-or when it has not moved for as long as it lasts. Who could not renew in time stops before that.
+The holder renews the Lease. The others watch it, and take it as soon as it is released, or when it
+has not changed for its duration. A holder that could not renew in time stops before that.
 """
 
 import asyncio
@@ -27,40 +27,40 @@ from hub.term import Term, now
 logger = logging.getLogger(__name__)
 
 Lead = Callable[[Term], Coroutine[Any, Any, None]]
-"""Does the work until cancelled; writes go through a hub that is fenced by `Term.check`."""
+"""Does the leader's work until cancelled; writes must go through a hub fenced by `Term.check`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How long a Lease lasts, and how often it is renewed."""
+    """How long a Lease is valid, and how often it is renewed."""
 
     lasting: timedelta = timedelta(seconds=10)
-    """Others may take the Lease when it has not moved for this long: about how long a process
-    that was killed is missed."""
+    """Other processes may take the Lease when it has not changed for this long; this is about how
+    long nothing leads after the leader is killed."""
     renew_every: timedelta = timedelta(seconds=2)
-    """A write each; several may fail before it matters."""
+    """Each renewal is one write; several may fail before the Lease is lost."""
     hold: timedelta = timedelta(seconds=7)
-    """Whoever leads stops this long after it began the last renewal that worked. The rest of
-    `lasting` is for requests that are under way, and for clocks that do not run equally fast."""
+    """The leader stops this long after the start of its last successful renewal. The rest of
+    `lasting` is a margin for requests in flight and for clocks that run at different speeds."""
     attempt: timedelta = timedelta(seconds=2)
-    """Until a renewal without an answer is tried again, over another connection."""
+    """Time limit of one renewal; it is then retried over another connection."""
     retry: timedelta = timedelta(milliseconds=500)
-    """Pause after a renewal that failed."""
+    """Pause after a failed renewal."""
     give_back: timedelta = timedelta(seconds=2)
-    """How long giving the Lease back may hold up the end of a process."""
+    """How long releasing the Lease may delay the end of a process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a process is in an election."""
+    """State of a process in an election."""
 
     leads: bool
     leader: str
-    """Identity of whoever leads; empty when nobody does."""
+    """Identity of the leader; empty if there is none."""
 
 
-class _Lost(Exception):  # noqa: N818 - a turn of events, not an error
-    """Somebody else holds the Lease, or nobody does."""
+class _Lost(Exception):  # noqa: N818 - an expected outcome, not an error
+    """This process no longer holds the Lease."""
 
 
 class Election:
@@ -76,17 +76,17 @@ class Election:
         pace: Pace | None = None,
         tell: Callable[[Standing], None] = lambda _: None,
     ) -> None:
-        """Prepare to take part.
+        """Prepare to take part in the election.
 
         Args:
             hub: where the Lease is.
-            name: of the Lease: what the election is about.
-            namespace: of the Lease.
-            identity: of this process; no two that run at the same time may share it.
-            pace: how long the Lease lasts and so on; the same for all who take part.
-            tell: called whenever this process begins or ceases to lead, or follows another one.
+            name: name of the Lease, and so of the election.
+            namespace: namespace of the Lease.
+            identity: identity of this process, unique among running processes.
+            pace: durations of the Lease; the same for all candidates.
+            tell: called when this process starts or stops leading, or the leader changes.
         """
-        # Whatever else this process asks of the hub, or waits for there.
+        # A lane of its own, so that other requests of this process cannot delay it.
         self._hub = hub = hub.on(Lane.LEASES)
         self._name, self._namespace, self._identity = name, namespace, identity
         self._pace = pace or Pace()
@@ -97,14 +97,14 @@ class Election:
         self._sight = Sight()
         self._moved = asyncio.Event()
         self._is_own = True
-        """Whether a Lease in this process's name is its own, or its predecessor's."""
+        """Whether no other process has held the Lease since this one last tried to take it."""
         self._held: Json = {}
-        """The Lease as this process wrote it last."""
+        """The Lease as last written by this process."""
 
     async def run(self, lead: Lead) -> None:
-        """Lead whenever it is this process's turn, until cancelled; gives the Lease back then.
+        """Lead whenever this process holds the Lease, until cancelled; then release the Lease.
 
-        What `lead` raises ends it, too. Raises Forbidden or NotFound when Leases cannot be used.
+        Exceptions of `lead` end it, too. Raises Forbidden or NotFound if Leases cannot be used.
         """
         await self._require_leases()
         unsubscribe = self._cache.subscribe(self._on_change)
@@ -121,14 +121,14 @@ class Election:
     # -- as a candidate --------------------------------------------------------------------
 
     async def _require_leases(self) -> None:
-        """Find out what no waiting would mend, and wait for the hub otherwise."""
+        """Check that Leases can be used; retry temporary errors, and raise the others."""
         failures = 0
         while True:
             try:
                 return await self._try_leases()
             except PASSING as error:
                 failures += 1
-                self._complain("cannot be looked at yet", error)
+                self._complain("cannot be read yet", error)
             limits = self._hub.limits
             pause = backoff.delay(
                 failures, first=limits.reconnect_first, most=limits.reconnect_most
@@ -143,16 +143,15 @@ class Election:
                 await self._hub.create(LEASE, self._blank(), namespace=where, dry_run=True)
         except Forbidden as error:
             raise Forbidden(
-                f"the hub does not let this process use lease {name!r} in namespace {where!r}, by "
-                "which it takes turns with others: grant it get, list, watch, create and update "
+                f"the hub does not let this process use lease {name!r} in namespace {where!r}, "
+                "which leader election needs: grant it get, list, watch, create and update "
                 "of leases there (deploy/rbac/hub-side.yaml), or name a namespace where it has "
                 f"these rights with FLEETGATE_LEASE_NAMESPACE ({error})"
             ) from error
         except NotFound as error:
             raise NotFound(
-                f"the hub has no namespace {where!r} for lease {name!r}, by which this process "
-                "takes turns with others: create it, or name another one with "
-                "FLEETGATE_LEASE_NAMESPACE"
+                f"the hub has no namespace {where!r} for lease {name!r}, which leader election "
+                "needs: create it, or name another one with FLEETGATE_LEASE_NAMESPACE"
             ) from error
 
     def _blank(self) -> Json:
@@ -168,7 +167,7 @@ class Election:
         return lease.holder(body) not in ("", self._identity)
 
     async def _turn(self) -> float:
-        """Wait until the Lease is this process's; returns until when, unless it is renewed."""
+        """Wait until this process holds the Lease; return until when, unless it is renewed."""
         while True:
             wait = self._wait()
             if wait <= 0:
@@ -181,17 +180,17 @@ class Election:
             await self._moves(within=wait)
 
     def _wait(self) -> float:
-        """Seconds until the Lease may be taken, if it does not move before."""
+        """Return the seconds until the Lease may be taken, if it does not change before that."""
         held = self._sight.lease
         who = lease.holder(held)
-        # Who deleted a Lease that this process held, or never saw, did not take it from others.
+        # A deleted Lease is free at once only if no other process may still think that it leads.
         is_ours = self._is_own and (held is None or who == self._identity)
         if is_ours or is_gone(who):
             return 0.0
         return self._sight.free_at - now()
 
     async def _moves(self, *, within: float) -> bool:
-        """Wait until the Lease moves; says whether it did so in time."""
+        """Wait until the Lease changes; return whether it did so in time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
                 await self._moved.wait()
@@ -200,7 +199,7 @@ class Election:
         return moved
 
     async def _take(self) -> float | None:
-        """Take the Lease if it still is as it was seen; returns until when it is held."""
+        """Take the Lease if it is unchanged; return until when it is held, or None."""
         self._moved.clear()
         body = lease.taken(
             self._sight.lease or self._blank(),
@@ -209,15 +208,15 @@ class Election:
             at=datetime.now(UTC),
         )
         begun = now()
-        # The write may work although its answer never arrives: then the Lease is in our name.
+        # The write may succeed although its answer is lost: then the Lease is in our name.
         self._is_own = True
         try:
             async with asyncio.timeout(self._pace.attempt.total_seconds()):
                 self._held = await self._write(body)
         except (Conflict, AlreadyExists):
-            return None  # Somebody was quicker, which the watch tells.
+            return None  # Another process was faster; the watch will show it.
         except (HubError, TimeoutError) as error:
-            self._complain("cannot be taken, trying again", error)
+            self._complain("could not be acquired, retrying", error)
             return None
         return begun + self._pace.hold.total_seconds()
 
@@ -230,7 +229,7 @@ class Election:
         leader = lease.holder(self._sight.lease)
         self._say(Standing(leads=False, leader=leader))
 
-    # -- as the one that leads -------------------------------------------------------------
+    # -- as the leader ---------------------------------------------------------------------
 
     async def _serve(self, lead: Lead, until: float) -> None:
         """Lead until cancelled, or until the Lease is lost."""
@@ -243,9 +242,9 @@ class Election:
         except asyncio.CancelledError:
             if not term.is_lost or _is_cancelled():
                 raise
-            logger.warning("lease %s is lost: what it is for has stopped here", self._name)
+            logger.warning("lost lease %s: its work has stopped in this process", self._name)
         finally:
-            # First of all nothing may be written, whatever of the work is still about to end.
+            # Fence first: nothing may be written any more, even if some work is still ending.
             term.end()
             await _ended(keeping)
             if not term.is_lost:
@@ -262,14 +261,14 @@ class Election:
             except _Lost:
                 term.lose()
             except (HubError, TimeoutError) as error:
-                self._complain("was not renewed, trying again", error)
+                self._complain("could not be renewed, retrying", error)
                 pause = self._pace.retry
             else:
                 self._complaint = ""
                 pause = self._pace.renew_every
 
     async def _until_renewal(self, pause: timedelta) -> None:
-        """Wait a while, or until the Lease does not look as if this process held it."""
+        """Wait for `pause`, or until the Lease no longer appears to be held by this process."""
         end = now() + pause.total_seconds()
         while await self._moves(within=max(end - now(), 0.0)):
             seen = self._sight.lease
@@ -285,7 +284,7 @@ class Election:
         term.extend(begun + self._pace.hold.total_seconds())
 
     async def _rewrite(self, change: Callable[[Json], Json]) -> None:
-        """Write the Lease anew, also when somebody has edited it meanwhile. Raises _Lost."""
+        """Rewrite the Lease, even if someone has edited it in the meantime. Raises _Lost."""
         try:
             self._held = await self._hub.replace(LEASE, change(self._held))
         except Conflict:
@@ -301,14 +300,14 @@ class Election:
             async with asyncio.timeout(self._pace.give_back.total_seconds()):
                 await self._rewrite(lambda held: lease.released(held, at=datetime.now(UTC)))
         except _Lost:
-            logger.info("lease %s was given to another process meanwhile", self._name)
+            logger.info("another process has already taken lease %s", self._name)
         except (HubError, TimeoutError) as error:
-            self._complain("could not be given back, so others wait until it runs out", error)
+            self._complain("could not be released, so other processes wait until it expires", error)
         else:
-            logger.info("lease %s is given back", self._name)
+            logger.info("released lease %s", self._name)
 
     def _complain(self, what: str, error: Exception) -> None:
-        """Warn, but not of the same thing with each try."""
+        """Log a problem, but only once while it stays the same."""
         complaint = f"{what}: {str(error) or 'no answer in time'}"
         if complaint != self._complaint:
             logger.warning("lease %s %s", self._name, complaint)
@@ -326,7 +325,7 @@ def _is_cancelled() -> bool:
 
 
 async def _ended(task: asyncio.Task[Any]) -> None:
-    """Cancel a task and wait for its end; what it raised before is raised here."""
+    """Cancel a task and wait for its end; re-raise an exception that it raised before."""
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task

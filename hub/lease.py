@@ -1,4 +1,4 @@
-"""What a Lease says, and how it is written. Pure: no I/O, and the clock is a parameter."""
+"""Reading and changing the content of a Lease. Pure: no I/O, and the clock is a parameter."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -8,32 +8,32 @@ from typing import Final
 from hub.objects import Json
 
 LONGEST: Final = 60
-"""Seconds. What a Lease says of itself is believed up to here: a slip of a hand must not keep
-everyone out for hours."""
+"""Maximum duration in seconds: a typo in a Lease must not lock everyone out for hours."""
 
 
 def holder(lease: Json | None) -> str:
-    """Who holds a Lease; empty when nobody does."""
+    """Return the holder of a Lease; empty if there is none."""
     held: str = _spec(lease).get("holderIdentity") or ""
     return held
 
 
 def is_released(lease: Json) -> bool:
-    """Whether its last holder has given it back.
+    """Return whether the last holder has released the Lease.
 
-    A Lease that was only emptied by hand still says how long it lasts: its holder may not know.
+    A Lease whose holder was only removed by hand still has a duration: its holder may not know
+    yet.
     """
     return not holder(lease) and not _spec(lease).get("leaseDurationSeconds")
 
 
 def is_same_term(one: Json, other: Json) -> bool:
-    """Whether two versions of a Lease are of one holder who has had it all the time."""
+    """Return whether the same process held the Lease in both versions, without interruption."""
     first, second = _spec(one), _spec(other)
     return all(first.get(each) == second.get(each) for each in ("holderIdentity", "acquireTime"))
 
 
 def taken(lease: Json, identity: str, *, lasting: timedelta, at: datetime) -> Json:
-    """Make it the Lease of a new holder."""
+    """Return the Lease as taken by a new holder."""
     transitions = _spec(lease).get("leaseTransitions")
     begun: Json = {"holderIdentity": identity, "acquireTime": _micro(at)}
     if transitions is None:
@@ -44,12 +44,12 @@ def taken(lease: Json, identity: str, *, lasting: timedelta, at: datetime) -> Js
 
 
 def renewed(lease: Json, *, lasting: timedelta, at: datetime) -> Json:
-    """Show that its holder is there."""
+    """Return the Lease as renewed by its holder."""
     return _changed(lease, _times(lasting, at))
 
 
 def released(lease: Json, *, at: datetime) -> Json:
-    """Give it back, for anyone to take at once."""
+    """Return the Lease as released, so that another process can take it at once."""
     return _changed(
         lease, {"holderIdentity": "", "leaseDurationSeconds": None, "renewTime": _micro(at)}
     )
@@ -68,16 +68,16 @@ def _spec(lease: Json | None) -> Json:
 
 
 def _micro(moment: datetime) -> str:
-    """Write a moment as Leases have it: with microseconds."""
+    """Format a time as in Leases: with microseconds."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 @dataclass(slots=True)
 class Sight:
-    """What a candidate has seen of a Lease, and since when it has not moved.
+    """A candidate's latest view of a Lease, and since when it has not changed.
 
-    Only the candidate's own clock counts, which must not jump; the times in a Lease are for
-    people. So no clocks need to agree.
+    Only the candidate's own monotonic clock is used; the times in a Lease are for people. So the
+    clocks of the processes need not agree.
     """
 
     lease: Json | None = None
@@ -85,16 +85,16 @@ class Sight:
     _lasting: float = field(default=0.0)
 
     def note(self, lease: Json | None, *, now: float, lasting: timedelta) -> None:
-        """The Lease has changed, or is gone; `lasting` counts when it does not say for how long."""
+        """Record that the Lease changed or was deleted; `lasting` is the default duration."""
         said = _spec(lease if lease is not None else self.lease).get("leaseDurationSeconds")
         self._lasting = min(said or lasting.total_seconds(), LONGEST)
         self.lease, self._since = lease, now
 
     @property
     def free_at(self) -> float:
-        """From when on the Lease may be taken although its holder has not given it back.
+        """Time from which the Lease may be taken, even if its holder has not released it.
 
-        One that was deleted is no exception: its holder may not know yet.
+        This also holds for a deleted Lease: its holder may not know yet.
         """
         if self.lease is not None and is_released(self.lease):
             return self._since

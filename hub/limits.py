@@ -1,4 +1,4 @@
-"""The limits under which a hub works: sizes and durations, each with its reason."""
+"""Limits of a hub client: sizes and durations, each with its reason."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -6,50 +6,49 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much and how long; the defaults suit one process against one API server."""
+    """Sizes and durations; the defaults suit one process that talks to one API server."""
 
     connections: int = 256
-    """Requests side by side at most, watches, Leases and heartbeats not counted: they have
-    connections of their own. An API server answers 200 to 400 at once before it queues them."""
+    """Maximum number of parallel requests, without watches, Leases and heartbeats, which have their
+    own connections. An API server handles 200 to 400 requests at once before it queues them."""
 
     heartbeats: int = 32
-    """Heartbeats side by side at most: a process may send those of a thousand members."""
+    """Maximum number of parallel heartbeats: a process may send those of a thousand members."""
 
     connect_timeout: timedelta = timedelta(seconds=10)
-    """Until a connection and its TLS handshake stand, waiting for a free one included."""
+    """Time limit for connecting, including the TLS handshake and waiting for a free connection."""
 
     request_timeout: timedelta = timedelta(seconds=30)
-    """For one request from start to the last byte of its answer. The API server itself gives
-    up on a request after 60 s; half of that tells a person sooner."""
+    """Time limit for one request, from its start to the last byte of the answer. The API server
+    itself gives up on a request after 60 s; half of that reports a problem sooner."""
 
     page_size: int = 500
-    """Objects in one page of a list; what kubectl asks for."""
+    """Objects in one page of a list; the same as in kubectl."""
 
     large_page_size: int = 50
-    """The same of objects of which little is kept: as they come, 500 Works of 21 KB take 60 MB,
-    and Python gives little of that back."""
+    """The same for large objects of which only a part is kept: 500 Works of 21 KB take 60 MB while
+    they are parsed, and Python returns little of that to the system."""
 
     watch_duration: timedelta = timedelta(seconds=35)
-    """After this the API server ends a watch by itself, having sent a bookmark before. Less than
-    `silence`, so that a healthy watch is never taken for a dead one."""
+    """How long a watch runs before the API server ends it, after sending a bookmark. Less than
+    `silence`, so that a healthy watch is never mistaken for a dead one."""
 
     silence: timedelta = timedelta(seconds=40)
-    """A watch that brings not a single byte for this long is dead (a lost route, a stopped
-    server): connect again."""
+    """A watch that receives no byte for this long is considered dead (a lost route, a stopped
+    server), and is reconnected."""
 
     reconnect_first: timedelta = timedelta(milliseconds=100)
-    """Pause after the first failure of a watch; it doubles with each further one."""
+    """Pause after the first failure of a watch; it doubles with each further failure."""
 
     reconnect_most: timedelta = timedelta(seconds=10)
-    """Longest pause between two tries to reconnect: about how long after an API server's
-    return everything is in step again."""
+    """Longest pause between two attempts to reconnect: about how long it takes after an API server
+    is back until everything is in sync again."""
 
     relist_after: timedelta = timedelta(minutes=10)
-    """A cache lists and compares at least this often, in case a watch lost an event silently."""
+    """How often a cache lists and compares all objects, in case a watch has lost an event."""
 
     linger: timedelta = timedelta(seconds=30)
-    """A shared cache outlives its last user by this, so that whoever comes next
-    finds it filled."""
+    """How long a shared cache outlives its last user, so that the next one finds it filled."""
 
     discovery_age: timedelta = timedelta(seconds=30)
-    """How long the list of served kinds is believed; a new CRD is seen after this at most."""
+    """How long the list of served kinds is cached: a new CRD is seen after this time at most."""

@@ -1,4 +1,4 @@
-"""What every Kubernetes object has, read from its wire form."""
+"""Access to what every Kubernetes object has in its wire form."""
 
 import json
 from typing import Any, overload
@@ -16,19 +16,19 @@ Key = tuple[str, str]
 
 
 def key_of(body: Json) -> Key:
-    """Namespace and name of an object."""
+    """Return the namespace and name of an object."""
     metadata = body["metadata"]
     return metadata.get("namespace", ""), metadata["name"]
 
 
 def version_of(body: Json) -> str:
-    """Resource version of an object, or of a list; empty when it has none."""
+    """Return the resource version of an object or a list; empty if it has none."""
     version: str = body.get("metadata", {}).get("resourceVersion", "")
     return version
 
 
 def uid_of(body: Json) -> str:
-    """UID of an object; empty when it was never stored."""
+    """Return the UID of an object; empty if it was never stored."""
     uid: str = body["metadata"].get("uid", "")
     return uid
 
@@ -42,17 +42,17 @@ def labels_of(body: Json | None) -> dict[str, str] | None: ...
 
 
 def labels_of(body: Json | None) -> dict[str, str] | None:
-    """An object's labels; None without the object."""
+    """Return the labels of an object; None if the object is None."""
     return None if body is None else body["metadata"].get("labels", {})
 
 
 def decode(text: bytes | str) -> Any:  # noqa: ANN401  (JSON)
-    """Read JSON; short texts that many objects have in common are in memory once.
+    """Parse JSON; short strings that many objects share are kept in memory only once.
 
     Raises ValueError.
     """
     try:
         return from_json(text)
     except ValueError:
-        # It reads no more than 200 levels, and a hub takes objects of any depth.
+        # pydantic's parser supports only 200 levels of nesting; objects on a hub may have more.
         return json.loads(text)

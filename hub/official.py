@@ -1,8 +1,8 @@
-"""Credentials that the official Kubernetes client gets for us.
+"""Credentials obtained through the official Kubernetes client.
 
-It runs the credential plugins and refreshes the tokens of the cloud providers that a kubeconfig
-names, and reads the service account of a pod. Loading it takes longer than most commands
-do (docs/decisions/0030), so that only what needs it imports this module.
+It runs credential plugins, refreshes the tokens of cloud providers that a kubeconfig names, and
+reads the service account of a pod. Loading it takes longer than most commands run
+(docs/decisions/0030), so import this module only where it is needed.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ from hub.impersonation import Headers
 
 
 def of_pod() -> Access:
-    """Return the way to the API server of the pod that this process runs in.
+    """Return the access to the API server of the pod that this process runs in.
 
     Raises BadConfiguration.
     """
@@ -35,7 +35,7 @@ def of_pod() -> Access:
         ) from error
 
     async def authorization() -> str:
-        # Reads the file again by itself, once a minute.
+        # The client rereads the file once a minute.
         return await configuration.get_api_key_with_prefix("BearerToken") or ""
 
     return replace(_access(configuration, authorization), sources=sources)
@@ -44,9 +44,9 @@ def of_pod() -> Access:
 async def with_plugin(
     files: str, context: str, *, plugin: str, impersonation: Headers = ()
 ) -> Access:
-    """Return the way to the API server of a context whose user a program vouches for.
+    """Return the access to the API server of a context whose credentials come from a program.
 
-    `plugin` is the command that the user's `exec` names; empty for an `auth-provider`. Raises
+    `plugin` is the command in the user's `exec`; empty for an `auth-provider`. Raises
     BadConfiguration.
     """
     configuration = Configuration()
@@ -61,9 +61,9 @@ async def with_plugin(
         raise BadConfiguration(f"kubeconfig {files} cannot be used: {error}") from error
     token = configuration.api_key.get("BearerToken", "")
     if plugin and not (token or configuration.cert_file):
-        # The library has logged the plugin's own words, and would go on without credentials.
+        # The library has logged the plugin's output, and would continue without credentials.
         raise BadConfiguration(
-            f"the kubeconfig's credential plugin {plugin!r} gave no credentials: "
+            f"the kubeconfig's credential plugin {plugin!r} returned no credentials: "
             "run it by hand to see why"
         )
     return _access(configuration, _authorization(loader, token), impersonation)

@@ -8,13 +8,13 @@ from api.kinds import NAMESPACE, Kind
 from hub.errors import Details, NotFound
 
 _POSSIBLE: Final = re.compile(r"(?!\.{1,2}$)[^/%\x00-\x20\x7f\ud800-\udfff]{1,253}")
-"""What the API server takes as a part of a path, at most. `..` would lead elsewhere."""
+"""What the API server may accept as a part of a path. `..` would lead to another path."""
 
 
 def collection(kind: Kind, *, namespace: str = "") -> str:
-    """Path of all objects of a kind, in one namespace or (when empty) everywhere.
+    """Return the path of all objects of a kind, in one namespace or (if empty) in all.
 
-    Raises NotFound when no namespace can have the name.
+    Raises NotFound if no namespace can have the name.
     """
     if kind.namespaced and namespace:
         return f"{kind.path}/namespaces/{_part(NAMESPACE, namespace)}/{kind.plural}"
@@ -22,9 +22,9 @@ def collection(kind: Kind, *, namespace: str = "") -> str:
 
 
 def item(kind: Kind, name: str, *, namespace: str = "", subresource: str = "") -> str:
-    """Path of one object. A namespace is ignored for a cluster-scoped kind.
+    """Return the path of one object. For a cluster-scoped kind, the namespace is ignored.
 
-    Raises NotFound when no object can have the name.
+    Raises NotFound if no object can have the name.
     """
     if kind.namespaced and not namespace:
         raise ValueError(f"{kind} {name!r} needs a namespace")
@@ -34,7 +34,7 @@ def item(kind: Kind, name: str, *, namespace: str = "", subresource: str = "") -
 
 def _part(kind: Kind, name: str) -> str:
     if not _POSSIBLE.fullmatch(name):
-        # As the API server says it of one that there is not.
+        # Like the API server's error for an object that does not exist.
         raise NotFound(
             f"{kind} {name!r} not found: no object can have this name",
             details=Details(kind=kind.plural, name=repr(name)),
@@ -43,5 +43,5 @@ def _part(kind: Kind, name: str) -> str:
 
 
 def resource(kind: Kind, subresource: str = "") -> str:
-    """What a request touches, as RBAC writes it: `deployments/status`."""
+    """Return the resource of a request as in RBAC, such as `deployments/status`."""
     return f"{kind.plural}/{subresource}" if subresource else kind.plural

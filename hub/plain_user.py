@@ -1,7 +1,7 @@
-"""A user of a kubeconfig that holds the credentials itself, or names the files that do.
+"""Users of a kubeconfig with credentials of their own, inline or in files.
 
-The official client would read these as well. It is not asked, because loading it takes longer
-than most commands do (docs/decisions/0030).
+The official client could read these too, but loading it takes longer than most commands run
+(docs/decisions/0030).
 """
 
 from base64 import b64decode, b64encode
@@ -14,20 +14,20 @@ from hub.credentials import Authorization, fixed, nobody
 from hub.impersonation import headers
 
 PROGRAMS = ("exec", "auth-provider")
-"""Fields of a user that name a program, or what a program has to refresh."""
+"""Fields of a user that name a program, or credentials that a program refreshes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A named cluster, user or context, and the folder that its relative paths start from."""
+    """A cluster, user or context, and the folder that its relative paths start from."""
 
     content: dict[str, Any]
     folder: Path
 
     def pem(self, field: str) -> Pem | None:
-        """Certificate or key of a field, whose data come before its file; None when empty.
+        """Return the certificate or key in a field, inline data before a file; None if empty.
 
-        Raises ValueError for data that are not in base64, FileNotFoundError.
+        Raises ValueError for data that is not base64, and FileNotFoundError.
         """
         if f"{field}-data" in self.content:
             return b64decode(self.content[f"{field}-data"] or "") or None
@@ -40,17 +40,17 @@ class Entry:
 
 
 def is_plain(user: Entry) -> bool:
-    """Whether the user can be read here."""
+    """Return whether the user's credentials can be read here, without running a program."""
     return not any(field in user.content for field in PROGRAMS)
 
 
 def access(cluster: Entry, user: Entry) -> Access:
-    """Return the way to a cluster as a user. Raises BadConfiguration, OSError, ValueError."""
+    """Return the access to a cluster as a user. Raises BadConfiguration, OSError, ValueError."""
     server = cluster.content.get("server")
     if not server:
         raise ValueError("the cluster has no server")
     host = server.rstrip("/")
-    # Over plain HTTP certificates are of no use, and their files need not be there.
+    # Plain HTTP uses no certificates, so their files need not exist.
     secure = host.startswith("https")
     authority = cluster.pem("certificate-authority") if secure else None
     certificate = user.pem("client-certificate") if secure else None
@@ -80,7 +80,7 @@ def _authorization(user: Entry) -> Authorization:
     if token := content.get("token"):
         return fixed(f"Bearer {token}")
     if file := _token_file(user):
-        # Without the line end that editors leave there.
+        # Editors add a newline at the end.
         return fixed(f"Bearer {file.read_text().strip()}")
     if "username" in content and "password" in content:
         pair = f"{content['username']}:{content['password']}"
@@ -89,7 +89,7 @@ def _authorization(user: Entry) -> Authorization:
 
 
 def _token_file(user: Entry) -> Path | None:
-    """File with the token, unless the token itself is there."""
+    """Return the file that holds the token, or None if the token is inline or absent."""
     if user.content.get("token") or not user.content.get("tokenFile"):
         return None
     return user.folder / str(user.content["tokenFile"])

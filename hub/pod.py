@@ -1,11 +1,11 @@
-"""The pod that this process runs in, if it does."""
+"""The pod that this process runs in, if any."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
-"""Comes with the token of a pod's service account."""
+"""Mounted together with the token of a pod's service account."""
 
 
 def own_namespace(
@@ -15,7 +15,7 @@ def own_namespace(
     environment: Mapping[str, str] = os.environ,
     file: Path = POD_NAMESPACE,
 ) -> str:
-    """Namespace of the pod that this process runs in; empty when `load` reads a kubeconfig."""
+    """Return the namespace of this process's pod; empty if `load` reads a kubeconfig."""
     if not is_used(path, context, environment):
         return ""
     try:
@@ -25,6 +25,6 @@ def own_namespace(
 
 
 def is_used(path: Path | None, context: str | None, environment: Mapping[str, str]) -> bool:
-    """Whether the pod's service account is the way to the hub: nothing else is named."""
+    """Return whether the pod's service account is used, because no kubeconfig is named."""
     paths = str(path) if path else environment.get("KUBECONFIG", "")
     return not paths and not context and "KUBERNETES_SERVICE_HOST" in environment

@@ -1,4 +1,4 @@
-"""The HTTP proxy that the environment names for an API server."""
+"""The HTTP proxy that the environment sets for an API server."""
 
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
@@ -7,9 +7,9 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def proxy_for(url: str) -> str | None:
-    """Proxy by HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+    """Return the proxy set by HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
 
-    None for this machine's own ports, which a proxy would not find; as Go clients do.
+    None for this machine's own ports, which a proxy could not reach; Go clients do the same.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""

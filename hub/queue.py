@@ -1,6 +1,6 @@
-"""A queue of keys to look at, with the guarantees of client-go's work queue, and two lines.
+"""A queue of keys to reconcile, with the guarantees of client-go's work queue, and two lines.
 
-What has changed goes before what is only due to be looked at again: hundreds of objects may be due
+Changed keys go before keys that are only due to be reconciled again: hundreds of objects may be due
 at the same time, and a person waits for the change.
 """
 
@@ -16,33 +16,33 @@ from hub import backoff
 K = TypeVar("K", bound=Hashable)
 
 RETRY_FIRST = timedelta(milliseconds=5)
-"""After the first failure of a key: most conflicts are over by then."""
+"""Pause after the first failure of a key; most conflicts are over by then."""
 RETRY_MOST = timedelta(seconds=30)
-"""A person who mended something does not wait longer than this for the next try."""
+"""Longest pause: after fixing a problem, a person waits at most this long for the next try."""
 
 
 IN_A_ROW: Final = 4
-"""So many changes go before one that is due: there may be changes without end."""
+"""Maximum number of changed keys before one that is due, as changes may never stop coming."""
 
 
 @dataclass(slots=True)
 class QueueStats:
-    """Counts since the start, for metrics."""
+    """Counters since the start, for metrics."""
 
     added: int = 0
-    """Keys put in line; additions that met their key already there do not count."""
+    """Keys put in line; adding a key that is already in line does not count."""
     taken: int = 0
     retried: int = 0
     waited: timedelta = timedelta(0)
-    """All the time that keys spent in line."""
+    """Total time that keys spent in line."""
     longest_wait: timedelta = timedelta(0)
 
 
 class WorkQueue(Generic[K]):
-    """Each key is in line at most once and with one worker at most.
+    """A queue in which each key is in line at most once, and processed by at most one worker.
 
-    A key added while a worker has it comes in line again when that worker is done, so that no
-    change goes unseen and no two workers hold the same key.
+    A key that is added while a worker processes it is put in line again when that worker is done,
+    so that no change is missed and no two workers process the same key.
     """
 
     def __init__(
@@ -50,26 +50,26 @@ class WorkQueue(Generic[K]):
     ) -> None:
         self._retry_first = retry_first
         self._retry_most = retry_most
-        # Dicts as ordered sets: a change that meets its key in the line of those due moves it.
+        # Dicts as ordered sets: a changed key that is already due moves to the line of changes.
         self._changed: dict[K, None] = {}
         self._due: dict[K, None] = {}
         self._in_line = asyncio.Semaphore(0)
         self._in_a_row = 0
         self._wanted: dict[K, float] = {}
-        """Since when each key is to be looked at that no worker has taken."""
+        """Since when each key waits that no worker has taken yet."""
         self._changed_meanwhile: set[K] = set()
-        """Keys of which that is because of a change, while a worker has them."""
+        """Keys that changed while a worker processes them."""
         self._processing: set[K] = set()
         self._timers: dict[K, asyncio.TimerHandle] = {}
         self._failures: dict[K, int] = {}
         self.stats = QueueStats()
 
     def __len__(self) -> int:
-        """Keys in line."""
+        """Return the number of keys in line."""
         return len(self._changed) + len(self._due)
 
     def add(self, key: K) -> None:
-        """Have a key looked at soon, because it has changed."""
+        """Queue a key because it has changed."""
         self._wanted.setdefault(key, monotonic())
         if key in self._processing:
             self._changed_meanwhile.add(key)
@@ -80,9 +80,9 @@ class WorkQueue(Generic[K]):
             self._enqueue(key, self._changed)
 
     def add_after(self, key: K, delay: timedelta) -> None:
-        """Have a key looked at after a while; of several such wishes the earliest counts.
+        """Queue a key after a delay; if it has several delays, the earliest wins.
 
-        When it is due, changes of others go first.
+        When it is due, changed keys go first.
         """
         loop = asyncio.get_running_loop()
         due = loop.time() + delay.total_seconds()
@@ -94,7 +94,7 @@ class WorkQueue(Generic[K]):
         self._timers[key] = loop.call_at(due, self._is_due, key)
 
     def retry(self, key: K, *, at_least: timedelta = timedelta(0)) -> timedelta:
-        """Have a key looked at again after a failure, later each time; returns after how long."""
+        """Queue a key again after a failure, with a growing delay; return the delay."""
         self._failures[key] = self._failures.get(key, 0) + 1
         self.stats.retried += 1
         pause = backoff.delay(self._failures[key], first=self._retry_first, most=self._retry_most)
@@ -102,7 +102,7 @@ class WorkQueue(Generic[K]):
         return max(pause, at_least)
 
     def forget(self, key: K) -> None:
-        """A key went well: its next failure is a first one again."""
+        """Reset the failures of a key after a success."""
         self._failures.pop(key, None)
 
     async def get(self) -> K:
@@ -117,7 +117,7 @@ class WorkQueue(Generic[K]):
         return key
 
     def done(self, key: K) -> None:
-        """A worker is done with a key; if it was added meanwhile, it comes in line now."""
+        """Mark a key as processed; if it was added in the meantime, put it in line now."""
         self._processing.discard(key)
         if key in self._wanted:
             changed = key in self._changed_meanwhile

@@ -1,4 +1,4 @@
-"""What is asked of an API server."""
+"""Requests to an API server."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,26 +7,26 @@ from typing import Any
 
 
 class Lane(StrEnum):
-    """Connections of one sort of request: each lane has its own, so that none starves another."""
+    """Types of requests: each lane has its own connections, so that none starves another."""
 
     WORK = "work"
     """Reads and writes: at most `Limits.connections`."""
     WATCHES = "watches"
-    """Each holds a connection for as long as it lives, however many there are."""
+    """Watches: each holds a connection for as long as it runs, without a limit."""
     LEASES = "leases"
-    """Requests by which a process says that it still leads: one at a time for each Lease."""
+    """Renewals of Leases: one request at a time for each Lease."""
     HEARTBEATS = "heartbeats"
-    """Requests by which an agent says that it is alive: at most `Limits.heartbeats`."""
+    """Heartbeats of agents: at most `Limits.heartbeats`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to ask of an API server."""
+    """One request to an API server."""
 
     verb: str
     """As in RBAC: get, list, watch, create, update, patch, delete, deletecollection; or apply."""
     resource: str
-    """Plural, with the subresource: `deployments/status`. With the verb, what is counted."""
+    """Plural with the subresource, such as `deployments/status`; counted together with the verb."""
     method: str
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Request:
     content_type: str = "application/json"
     accept: str = "application/json"
     lane: Lane = Lane.WORK
-    """Whose connections it takes."""
+    """The lane whose connections it uses."""
 
     def __str__(self) -> str:
         return f"{self.verb} {self.path}"

@@ -1,7 +1,7 @@
 """Caches that several tasks share while they need them.
 
-Watches follow the work: the first user of a selection starts its cache, and a while after the
-last one it ends. So memory and connections grow with what is being looked at, and no more.
+The first user of a selection starts its cache, which ends a while after its last user. So memory
+and connections grow only with the number of selections in use.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from hub.cache import Cache
 from hub.client import Hub, Selection
 
 _Use = tuple[Kind, frozenset[tuple[str, object]]]
-"""A kind and a selection of its objects, by which a cache is found."""
+"""Key of a cache: a kind and a selection of its objects."""
 
 
 @dataclass(slots=True)
@@ -28,9 +28,9 @@ class _Shared:
 
 
 class SharedCaches:
-    """Hands out one running cache for each selection of objects.
+    """One running cache per selection of objects.
 
-    `hub.limits.linger` after its last user left, a cache is stopped and forgotten.
+    A cache is stopped `hub.limits.linger` after its last user has left.
     """
 
     def __init__(self, hub: Hub) -> None:
@@ -39,14 +39,14 @@ class SharedCaches:
         self._stopping: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
-        """Caches that run."""
+        """Return the number of running caches."""
         return len(self._shared)
 
     @contextlib.asynccontextmanager
     async def use(self, kind: Kind, **selection: Unpack[Selection]) -> AsyncIterator[Cache]:
-        """A cache that has its first list, for the time of an `async with`.
+        """Yield a cache whose first list is complete, for use in an `async with`.
 
-        Waits as long as the API server does not answer or does not serve the kind.
+        Waits until the API server answers and serves the kind.
         """
         use = _use(kind, selection)
         shared = self._shared.get(use) or self._start(use, kind, selection)
@@ -58,7 +58,7 @@ class SharedCaches:
             self._release(use, shared)
 
     def running(self, kind: Kind, **selection: Unpack[Selection]) -> Cache | None:
-        """The cache of a selection if somebody uses it now; starts none."""
+        """Return the cache of a selection if it is in use, without starting one."""
         shared = self._shared.get(_use(kind, selection))
         return shared.cache if shared and shared.users else None
 
@@ -79,7 +79,7 @@ class SharedCaches:
         task = asyncio.create_task(
             cache.run(),
             name=f"cache of {kind.plural}",
-            # It serves others too, so what it logs is not about its first user's work.
+            # The cache serves other users too, so its logs must not carry its first user's context.
             context=Context(),
         )
         self._shared[use] = _Shared(cache, task)
@@ -96,11 +96,11 @@ class SharedCaches:
         if shared.ending:
             shared.ending.cancel()
         shared.task.cancel()
-        # Kept until it has ended, or the event loop might drop it half way.
+        # Keep a reference until it has ended, or the task may be garbage-collected midway.
         self._stopping.add(shared.task)
         shared.task.add_done_callback(self._stopping.discard)
 
 
 def _use(kind: Kind, selection: Selection) -> _Use:
-    # What is left empty is not said.
+    # An empty value is the same as none.
     return kind, frozenset((name, value) for name, value in selection.items() if value)

@@ -1,4 +1,4 @@
-"""The objects that a cache mirrors, and what each event changes. Pure: no I/O, no clock."""
+"""The objects of a cache, and the changes that events make. Pure: no I/O, no clock."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -7,27 +7,27 @@ from hub.objects import Json, Key, key_of, uid_of, version_of
 from hub.watching import WatchEvent
 
 Keep = Callable[[Json], Json]
-"""Returns what is kept of an object: its metadata at least, and what else is read later."""
+"""Returns the part of an object to keep: at least its metadata, and what else is read later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of one object: added (no `old`), modified, or deleted (no `new`)."""
+    """A change of one object: added (no `old`), modified, or deleted (no `new`)."""
 
     key: Key
     old: Json | None
-    """As it was kept."""
+    """The object as it was kept."""
     new: Json | None
-    """As it came: also what is not kept of it."""
+    """The object in full, including what is not kept of it."""
 
 
 def whole(body: Json) -> Json:
-    """Keep all of an object."""
+    """Return all of an object."""
     return body
 
 
 class Store:
-    """Objects by key, in step with the API server up to `version`; of each, what `keep` leaves."""
+    """Objects by key, in sync with the API server up to `version`; of each, what `keep` returns."""
 
     def __init__(self, keep: Keep = whole) -> None:
         self._keep = keep
@@ -35,20 +35,20 @@ class Store:
         self.version = ""
 
     def relisting(self) -> "Relisting":
-        """Begin to take over a whole list."""
+        """Start to replace all objects with those of a list."""
         return Relisting(self)
 
     def put(self, key: Key, body: Json) -> Change:
-        """Take over one object."""
+        """Store one object."""
         old = self.objects.get(key)
         self.objects[key] = self._keep(body)
         return Change(key, old, body)
 
     def apply(self, event: WatchEvent) -> Change | None:
-        """Take over one event; None when it tells nothing new.
+        """Store the object of one event; return None if nothing is new.
 
-        One kind's events come in the order of their versions, so whatever is not newer than the
-        store was seen before: a doubled event, or one from before the list.
+        Events of one kind come in the order of their versions, so an event that is not newer than
+        the store was seen before: it is repeated, or older than the list.
         """
         version = version_of(event.object)
         if not _newer(version, self.version):
@@ -64,14 +64,14 @@ class Store:
 
 
 class Relisting:
-    """A list that replaces what a store has, page by page: never is all of it there as it came."""
+    """Replaces the objects of a store page by page, so that the full list is never in memory."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._listed: set[Key] = set()
 
     def take(self, page: Iterable[Json]) -> list[Change]:
-        """Take over one page; returns what is different."""
+        """Store the objects of one page; return the changes."""
         changes = []
         for body in page:
             key = key_of(body)
@@ -81,7 +81,7 @@ class Relisting:
         return changes
 
     def end(self, version: str) -> list[Change]:
-        """Drop what was on no page; returns what that is. `version` is the list's."""
+        """Delete the objects that were on no page; return the changes. `version` is the list's."""
         gone = self._store.objects.keys() - self._listed
         self._store.version = version
         return [Change(key, self._store.objects.pop(key), None) for key in sorted(gone)]
@@ -92,8 +92,8 @@ def _same(old: Json | None, new: Json) -> bool:
 
 
 def _newer(version: str, than: str) -> bool:
-    # Versions are numbers wherever etcd is behind the API server. Where they are not, being
-    # different is all that can be said.
+    # Versions are numbers if the API server uses etcd. If they are not, they can only be
+    # compared for equality.
     if version.isdecimal() and than.isdecimal():
         return int(version) > int(than)
     return version != than

@@ -1,4 +1,4 @@
-"""The time during which a process may act as the one that leads."""
+"""The term of a leader: the time during which it may write."""
 
 import asyncio
 import time
@@ -9,46 +9,46 @@ from hub.errors import Fenced
 
 
 def now() -> float:
-    """Seconds by a clock that never jumps, and that goes on while the machine is suspended."""
+    """Return the seconds of a monotonic clock that keeps running while the machine is suspended."""
     if hasattr(time, "CLOCK_BOOTTIME"):
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     return time.monotonic()
 
 
 class Term:
-    """Ends by itself unless it is extended again and again.
+    """A term that ends by itself unless it keeps being extended.
 
-    Its end is noticed in two ways. A timer stops the work; and `check`, the fence, refuses each
-    write, also where the timer is late because the process or its machine stood still.
+    Its end takes effect in two ways: a timer stops the work, and `check`, the fence, refuses every
+    write, even if the timer is late because the process or its machine was suspended.
     """
 
     def __init__(self, *, until: float, stop: Callable[[], object]) -> None:
-        """`stop` is called once, when the term is over before whoever leads ended it."""
+        """`stop` is called once, if the term is over before the leader has ended it."""
         self._until = until
         self._stop = stop
         self._timer: asyncio.TimerHandle | None = None
         self._is_ended = False
         self.is_lost = False
-        """Whether the term ended against the will of whoever leads."""
+        """Whether the term was lost, not ended by the leader."""
         self._set_timer()
 
     @property
     def is_over(self) -> bool:
-        """Whether another process may lead by now."""
+        """Whether the term is over, so that another process may lead."""
         return now() >= self._until
 
     def check(self) -> None:
-        """Raise Fenced when the term is over."""
+        """Raise Fenced if the term is over."""
         if self.is_over:
-            raise Fenced("this process does not lead any more: nothing is written")
+            raise Fenced("this process is no longer the leader: nothing was written")
 
     def extend(self, until: float) -> None:
-        """Go on, unless it is over already: who was late has to begin anew."""
+        """Extend the term unless it is over: a late leader has to be elected again."""
         if not self.is_over:
             self._until = until
 
     def lose(self) -> None:
-        """End it now, because another process leads, or may do so soon; once is enough."""
+        """End the term now, because another process leads or soon may; can be called repeatedly."""
         if self._is_ended:
             return
         self.end()
@@ -56,7 +56,7 @@ class Term:
         self._stop()
 
     def end(self) -> None:
-        """End it now: from here on nothing is written."""
+        """End the term now; nothing is written from here on."""
         self._is_ended, self._until = True, -inf
         if self._timer is not None:
             self._timer.cancel()

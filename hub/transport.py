@@ -24,16 +24,16 @@ from hub.requests import Lane, Request
 from hub.vitals import Answers
 
 LONGEST_LINE: Final = 2 * 1024**2
-"""Bytes of one line of a watch: an object is one line, and a hub takes those of about 1.5 MB."""
+"""Maximum bytes of a line of a watch: an object is one line, and a hub stores about 1.5 MB."""
 
 
 class Transport:
-    """Sends requests over kept-alive connections, a pool for each lane. It never retries."""
+    """Sends requests over kept-alive connections, with a pool per lane. Never retries."""
 
     def __init__(self, access: Access, *, limits: Limits, user_agent: str) -> None:
         self._following = Following(access)
         self._proxy = proxy_for(access.host)
-        # 0 is without limit.
+        # 0 means no limit.
         most = {Lane.WORK: limits.connections, Lane.HEARTBEATS: limits.heartbeats}
         self._sessions = {lane: _session(most.get(lane, 0)) for lane in Lane}
         self._user_agent = user_agent
@@ -45,12 +45,12 @@ class Transport:
     async def close(self) -> None:
         """Close all connections."""
         async with AsyncExitStack() as stack:
-            # Where this is cancelled, the stack goes on with the others.
+            # If this is cancelled, the stack still closes the others.
             for session in self._sessions.values():
                 stack.push_async_callback(session.close)
 
     async def send(self, request: Request) -> Json:
-        """Answer of one request, parsed. Raises what `hub.errors` draws."""
+        """Send one request and return its parsed answer. Raises the errors of `hub.errors`."""
         try:
             async with self._exchange(request, self._limit()) as response:
                 return failures.parse(await response.read(), asked=str(request), url=self.url)
@@ -58,14 +58,14 @@ class Transport:
             vitals.go_on()
 
     async def date(self, request: Request) -> datetime:
-        """When the API server answered, by its own clock: whole seconds, cut off.
+        """Return when the API server answered, by its own clock, truncated to whole seconds.
 
-        Raises HubError when something on the way has removed what says so.
+        Raises HubError if the answer has no Date header, which a proxy may have removed.
         """
         async with self._exchange(request, self._limit()) as response:
             said = response.headers.get("Date")
             if said is None:
-                raise HubError(f"{self.url} does not say what time it is")
+                raise HubError(f"{self.url} answered without a Date header")
             return parsedate_to_datetime(said)
 
     def _limit(self) -> aiohttp.ClientTimeout:
@@ -75,7 +75,7 @@ class Transport:
         )
 
     async def lines(self, request: Request) -> AsyncGenerator[bytes, None]:
-        """Lines of an answer that has no end, until the server ends it."""
+        """Yield the lines of a streamed answer until the server ends it."""
         limit = aiohttp.ClientTimeout(
             total=None,
             connect=self._limits.connect_timeout.total_seconds(),
@@ -101,7 +101,7 @@ class Transport:
                     )
                 yield response
             finally:
-                # Gives the connection back, or drops it when the answer was not read to its end.
+                # Returns the connection to the pool, or drops it if the answer was not read fully.
                 response.release()
 
     async def _open(self, request: Request, limit: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
@@ -115,7 +115,7 @@ class Transport:
             headers=await self._headers(request, access),
             data=None if request.body is None else json.dumps(request.body),
             timeout=limit,
-            # A connection is used again only with the TLS that it was made with.
+            # A connection is reused only with the TLS context that it was made with.
             ssl=access.tls or True,
             proxy=access.proxy or self._proxy,
             server_hostname=access.server_name,
@@ -138,12 +138,12 @@ class Transport:
 def _session(limit: int) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=Connections(limit=limit),
-        # It would read ~/.netrc for each request, and fail when that has a default entry.
+        # Otherwise it reads ~/.netrc for each request, and fails if that has a default entry.
         trust_env=False,
         read_bufsize=LONGEST_LINE,
     )
 
 
 def _spoken_of(request: Request) -> str:
-    """Words to use for a request on secrets, whose refusal may quote the values refused."""
+    """Return the error text for requests on secrets, because a refusal may quote their values."""
     return str(request) if request.resource.partition("/")[0] == "secrets" else ""

@@ -1,6 +1,6 @@
-"""What a client sees of its API server: how quick it is, which watches live, which work hangs.
+"""Statistics of a client: response times, running watches, and work that hangs.
 
-Plain counts, for whoever shows them.
+Plain numbers, which other packages turn into metrics.
 """
 
 from bisect import bisect_left
@@ -14,32 +14,32 @@ from time import monotonic
 from typing import Final
 
 BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-"""Seconds; from a read of the server's memory to the time limit of a request."""
+"""Seconds; from a read served from the server's memory up to the time limit of a request."""
 UNANSWERED: Final = "none"
-"""Code of a request that got no answer."""
+"""Code of a request without an answer."""
 
 
 @dataclass(slots=True)
 class Durations:
-    """How long requests of one sort took."""
+    """Response times of one type of requests."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
-    """How many took no longer than each bound, and longer than the one before it."""
+    """Number of requests per bucket: up to each bound, and above the one before it."""
     seconds: float = 0.0
-    """All of them together."""
+    """Sum of all response times."""
 
 
 class Answers:
-    """Time from a request to the beginning of its answer, by verb and class of the code."""
+    """Times from a request to the start of its answer, by verb and class of the status code."""
 
     def __init__(self) -> None:
         self.durations: defaultdict[tuple[str, str], Durations] = defaultdict(Durations)
 
     @contextmanager
     def timed(self, verb: str) -> Iterator["Timing"]:
-        """Time one request; whoever sends it says how it was answered.
+        """Time one request; the caller sets its status on the `Timing`.
 
-        One that is cancelled does not count: it says nothing of the server.
+        A cancelled request does not count, because it says nothing about the server.
         """
         timing, started = Timing(), monotonic()
         try:
@@ -57,12 +57,12 @@ class Answers:
 
 @dataclass(slots=True)
 class Timing:
-    """One request that is under way."""
+    """One request in progress."""
 
     code: str = UNANSWERED
 
     def answered(self, status: int) -> None:
-        """Note the class of the answer's code, such as `2xx`."""
+        """Record the class of the status code, such as `2xx`."""
         self.code = f"{status // 100}xx"
 
 
@@ -73,34 +73,34 @@ class Pulse:
     heard_at: float = field(default_factory=monotonic)
 
     def beat(self) -> None:
-        """The API server has said something."""
+        """Record a sign of life."""
         self.heard_at = monotonic()
 
 
 class Watches:
-    """The caches that follow an API server, by the plural of their kind."""
+    """The watches on an API server, by the plural of their kind."""
 
     def __init__(self) -> None:
         self._pulses: dict[str, list[Pulse]] = {}
         self.restarts: Counter[str] = Counter()
-        """How often one had to be begun anew because it failed or fell behind."""
+        """Number of restarts because a watch failed or fell behind."""
 
     @contextmanager
     def followed(self, plural: str) -> Iterator[Pulse]:
-        """Count a watch for the time of a `with`."""
+        """Count a watch for the duration of a `with`."""
         pulse = Pulse()
-        # Shown from the start: a counter that begins with its first restart shows no increase.
+        # Exported from the start: a counter that first appears as 1 shows no increase.
         self.restarts[plural] += 0
         pulses = self._pulses.setdefault(plural, [])
         pulses.append(pulse)
         try:
             yield pulse
         finally:
-            # By identity: two that were heard of at the same moment are equal.
+            # By identity: two pulses with the same time are equal.
             pulses[:] = [each for each in pulses if each is not pulse]
 
     def silence(self) -> Mapping[str, float]:
-        """Seconds since the watch that was silent for longest was heard of, by kind."""
+        """Return the seconds of silence of the longest silent watch, by kind."""
         now = monotonic()
         return {
             plural: now - min(each.heard_at for each in pulses)
@@ -109,19 +109,19 @@ class Watches:
         }
 
     def running(self) -> Mapping[str, int]:
-        """How many there are, by kind."""
+        """Return the number of running watches, by kind."""
         return {plural: len(pulses) for plural, pulses in self._pulses.items()}
 
 
 _EFFORT: ContextVar[Pulse | None] = ContextVar("_EFFORT", default=None)
-"""The piece of work that a task is about; tasks that it starts are about the same one."""
+"""The piece of work that a task belongs to; tasks that it starts belong to the same one."""
 
 
 class Efforts:
-    """Pieces of work under way, each with when an API server last let it go on.
+    """Pieces of work in progress, each with the time when its last request ended.
 
-    A request ends in time, whether it is answered or not. So a piece of work in which none has
-    ended for long waits for something that will not happen.
+    Every request ends within a time limit, answered or not. So a piece of work without any for a
+    long time waits for something that will not happen.
     """
 
     def __init__(self) -> None:
@@ -129,7 +129,7 @@ class Efforts:
 
     @contextmanager
     def under_way(self, name: str) -> Iterator[None]:
-        """Count a piece of work for the time of a `with`."""
+        """Count a piece of work for the duration of a `with`."""
         effort = name, Pulse()
         self._under_way.append(effort)
         before = _EFFORT.set(effort[1])
@@ -137,16 +137,16 @@ class Efforts:
             yield
         finally:
             _EFFORT.reset(before)
-            # By identity: two that began at the same moment are equal.
+            # By identity: two that began at the same time are equal.
             self._under_way[:] = [each for each in self._under_way if each is not effort]
 
     def hung(self, after: timedelta) -> list[str]:
-        """Names of those in which nothing has happened for so long, sorted."""
+        """Return the sorted names of work in which nothing has happened for `after`."""
         latest = monotonic() - after.total_seconds()
         return sorted(name for name, pulse in self._under_way if pulse.heard_at <= latest)
 
 
 def go_on() -> None:
-    """Note that a request of the piece of work that this task is about has ended."""
+    """Record that a request of this task's piece of work has ended."""
     if (effort := _EFFORT.get()) is not None:
         effort.beat()

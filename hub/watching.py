@@ -11,18 +11,18 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """One change of one object; a bookmark's object has nothing but a version."""
+    """One change of one object; a bookmark's object has only a version."""
 
     type: EventType
     object: Json
 
 
 def decode(line: bytes) -> WatchEvent:
-    """Read one line of a watch. Raises Gone when the version is no longer kept."""
+    """Parse one line of a watch. Raises Gone if the version is no longer available."""
     try:
         event = objects.decode(line)
     except ValueError as error:
-        raise errors.Unavailable("the watch broke off in the middle of an event") from error
+        raise errors.Unavailable("the watch ended in the middle of an event") from error
     if event["type"] == "ERROR":
         status = event["object"]
         raise errors.from_status(status, code=status.get("code", 0))

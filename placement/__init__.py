@@ -1,8 +1,8 @@
 """Built-in placement on the hub.
 
-Selects, snapshots, schedules, binds, renders Works and reports the status of placements. Does
-not know Temporal, and nothing outside may depend on it being there: another system may do all
-this. Must not import `bridge`, `workflows`, `activities` or `agent`.
+Selects and snapshots content, schedules, binds, renders Works and reports the status of placements.
+Does not use Temporal. No other package may rely on it running: another system may do the same job.
+Must not import `bridge`, `workflows`, `activities` or `agent`.
 
-Import from its modules: `fleetgate plan` takes `placement.snapshots` and need not load the rest.
+Import from its modules: `fleetgate plan` needs `placement.snapshots` and should not load the rest.
 """

@@ -1,7 +1,7 @@
-"""Watches what placements select, or otherwise look at, with as few watches as possible.
+"""Watches on everything that placements select or read, as few as possible.
 
-One cache a kind and namespace in use, shared by all placements, and one for the whole hub where
-a kind is in use in many places. A cache that no placement needs any more is dropped.
+There is one cache per kind and namespace in use, shared by all placements, or one for the whole hub
+if a kind is used in many places. A cache that no placement needs any more is dropped.
 """
 
 import asyncio
@@ -14,11 +14,11 @@ from placement.selection import Read, Sight
 from planning.placements.resource_cleaning import clean
 
 WATCHES_PER_KIND = 4
-"""With more places than this to look for a kind, it is watched in the whole hub: a hub has some
+"""Maximum number of watches for a kind, above which it is watched in the whole hub: a hub has some
 thirty kinds, and every watch holds a connection."""
 
 WATCHES_AGAIN = 2
-"""A whole-hub watch is split again only when this few places are left. Otherwise some thirty
+"""A whole-hub watch is split again only if at most this many are needed. Otherwise some thirty
 watches would restart whenever a placement is created or deleted near the limit."""
 
 Subject = tuple[ScopeName, Key]
@@ -44,7 +44,7 @@ def _covered(read: Read, places: Collection[Read]) -> bool:
 
 
 def concerns(read: Read, key: Key) -> bool:
-    """Whether an object of the read's kind is among what was looked at."""
+    """Return whether a read covers the object of its kind with this key."""
     namespace, name = key
     return read.namespace in ("", namespace) and read.name in ("", name)
 
@@ -60,7 +60,7 @@ class _Running:
 
 
 class ContentWatches:
-    """Tells which placements' content may have changed."""
+    """Watches that report which placements' content may have changed."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class ContentWatches:
         *,
         alike: Callable[[Json, Json], bool] = _placed_alike,
     ) -> None:
-        """`alike` says of two versions of an object that a change between them is none."""
+        """`alike` returns whether a change between two versions of an object can be ignored."""
         self._hub = hub
         self._told = told
         self._alike = alike
@@ -79,27 +79,27 @@ class ContentWatches:
 
     @property
     def watches(self) -> Mapping[Read, object]:
-        """What is watched now."""
+        """The running watches."""
         return self._running
 
     def want(self, subject: Subject, sight: Sight) -> None:
-        """Watch, for a placement, what it has looked at, instead of what it did before.
+        """Watch what a placement has read, instead of what it read before.
 
-        It is told of what is not as it was seen.
+        The placement is notified of everything that differs from what it has seen.
         """
         self._wanted[subject] = sight
         self._adjust()
 
     def drop(self, subject: Subject) -> None:
-        """Watch nothing for a placement any more."""
+        """Stop watching for a placement."""
         if self._wanted.pop(subject, None) is not None:
             self._adjust()
 
     def objects(self, subject: Subject, read: Read, *, since: int = 0) -> list[Json] | None:
         """Return the watched objects of a read.
 
-        None if no watch covers the read, or if the watch is behind what the placement last saw,
-        or behind the version `since` of the hub.
+        None if no watch covers the read, or if the watch lags behind what the placement last saw or
+        behind version `since` of the hub.
         """
         sight = self._wanted.get(subject)
         seen = max(since, sight.newest.get(read.kind, 0) if sight else 0)
@@ -135,7 +135,7 @@ class ContentWatches:
     def _stop(self, read: Read) -> None:
         task = self._running.pop(read).task
         task.cancel()
-        # Kept until it has ended, or the event loop might drop it half way.
+        # Keep a reference until it has ended, or the task may be garbage-collected midway.
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
@@ -143,7 +143,7 @@ class ContentWatches:
         await asyncio.gather(cache.run(), self._find_missing(watched, cache))
 
     async def _find_missing(self, watched: Read, cache: Cache) -> None:
-        """Tell of what was seen and was gone before the watch began, which no event tells."""
+        """Notify of objects that were seen and deleted before the watch began, without an event."""
         await cache.ready()
         for subject, sight in tuple(self._wanted.items()):
             if any(

@@ -1,4 +1,4 @@
-"""Keeps each placement's content stored as it changes, and knows whether it can be selected.
+"""Stores each placement's content as it changes, and checks whether it can be selected.
 
 contract: placement 2.1 (errors), 5; decision 1
 """
@@ -25,18 +25,18 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the selectors of one generation of a placement can be followed."""
+    """Whether the selectors of one generation of a placement are valid."""
 
     uid: str
     generation: int
     error: str
-    """What the user has to change; empty if nothing."""
+    """What the user has to change; empty if the selectors are valid."""
     snapshot: str = ""
-    """Name of the snapshot that has the content, if it was stored."""
+    """Name of the snapshot that holds the content; empty if none was stored."""
 
 
 class Contents:
-    """Looks at what each placement of a scope selects, when that or the placement changed."""
+    """Selects the content of each placement of a scope when it or the placement changes."""
 
     def __init__(
         self,
@@ -56,12 +56,12 @@ class Contents:
         self._verdicts: dict[Key, Verdict] = {}
         self._storing: set[Key] = set()
         self._stored: dict[Key, float] = {}
-        """When a change of each placement's content was stored last, by the loop's time."""
+        """When changed content of each placement was last stored, in the loop's time."""
         self._since: dict[Key, int] = {}
-        """The version of the hub that a watch must have come to for a placement's next look: what
-        a person did before the placement asked for it has to be seen. Without one, the hub is
-        asked. (Kinds of an aggregated API server count apart: of those, a look may be too early,
-        and the watch brings another one.)"""
+        """The version of the hub that watches must have reached for a placement's next selection,
+        so that it sees what a person did before changing the placement. Without a version, the
+        selection reads from the hub. (An aggregated API server counts its own versions: a
+        selection may be too early for its kinds, and the watch then triggers another one.)"""
         self.controller = Controller(
             f"content of {stores.scope.placement.kind}", self._reconcile, workers=2
         )
@@ -69,18 +69,18 @@ class Contents:
         stores.snapshots.subscribe(self._on_snapshot)
 
     def verdict(self, placement: Json) -> Verdict | None:
-        """Whether the placement, as it is now, can be selected; None while nobody has looked."""
+        """Return the verdict on the current generation of a placement; None if not known yet."""
         metadata = placement["metadata"]
         found = self._verdicts.get((metadata.get("namespace", ""), metadata["name"]))
         current = (metadata["uid"], metadata["generation"])
         return found if found and (found.uid, found.generation) == current else None
 
     def look_soon(self, key: Key) -> None:
-        """Select again after a while; several wishes become one look."""
+        """Select again after the debounce time; several requests become one selection."""
         self.controller.queue.add_after(key, self._settings.content_debounce)
 
     def look_at_all(self) -> None:
-        """Select everything again, because the hub serves other kinds than before."""
+        """Select everything again, because the kinds that the hub serves have changed."""
         self._since.clear()
         for body in self._placements.items():
             self.look_soon((body["metadata"].get("namespace", ""), body["metadata"]["name"]))
@@ -92,7 +92,7 @@ class Contents:
             self.controller.queue.add(change.key)
 
     def _on_snapshot(self, change: Change) -> None:
-        """A run may have stored content that is old by now, or a person deleted some of it."""
+        """Select again if a run has stored outdated content, or a person has deleted a snapshot."""
         body = change.new or change.old
         key = placement_of(body) if body else None
         if key is None or body is None or key in self._storing or (change.old and change.new):
@@ -100,10 +100,10 @@ class Contents:
         verdict = self._verdicts.get(key)
         is_part_of_latest = verdict is not None and verdict.snapshot == _master_of(key, body)
         if verdict is not None and is_part_of_latest == (change.new is None):
-            if is_part_of_latest:  # To write it again is not to be put off.
+            if is_part_of_latest:  # Rewriting it must not be delayed.
                 self._stored.pop(key, None)
-            # The watches may lag behind what the author of the snapshot saw; who deletes one
-            # leaves no version.
+            # The watches may lag behind what the author of the snapshot saw; a deletion has no
+            # version.
             self._since.pop(key, None)
             if change.new:
                 self._since[key] = int(version_of(change.new))
@@ -130,10 +130,10 @@ class Contents:
         return None
 
     def _interval_left(self, key: Key, body: Json) -> timedelta | None:
-        """How long changes of content are still collected; None when they are to be stored.
+        """Return how long to keep collecting changes of content; None if they can be stored now.
 
-        What people change in the placement itself does not wait, nor does the next try after
-        selectors that could not be followed. After a restart nothing waits.
+        Changes of the placement itself do not wait, nor does the next try after invalid selectors.
+        After a restart nothing waits.
         """
         stored, verdict = self._stored.get(key), self.verdict(body)
         if stored is None or verdict is None or verdict.error:
@@ -158,7 +158,7 @@ class Contents:
             problem = ""
         finally:
             self._storing.discard(key)
-        # Unless something has come up meanwhile, only watched objects change from now on.
+        # From now on the watches are enough, unless a version was required in the meantime.
         self._since.setdefault(key, 0)
         return Verdict(uid, generation, problem, snapshot)
 
@@ -175,18 +175,19 @@ class Contents:
             sight=sight,
             watched=watched,
         )
-        # A placement's first content often is still being applied, so what follows goes at once.
+        # A placement's first content is often still being created, so the next change is stored at
+        # once.
         if taken.created and taken.index > 0:
             self._stored[key] = asyncio.get_running_loop().time()
         return taken.name
 
 
 def _is_external(body: Json) -> bool:
-    """Whether runs roll the placement out; then they may take snapshots as well."""
+    """Return whether runs roll out the placement; they may then take snapshots, too."""
     strategy = body["spec"].get("strategy", {})
     return bool(strategy.get("type") == RolloutStrategyType.EXTERNAL)
 
 
 def _master_of(placement: Key, snapshot: Json) -> str:
-    """Name of the snapshot that describes the version which an object is a part of."""
+    """Return the name of the master snapshot that an object belongs to."""
     return master_name(placement[1], index_of(snapshot))

@@ -1,4 +1,4 @@
-"""Brings each binding's content to its member's namespace as Works, and says what came of it.
+"""Writes each binding's content to its member's namespace as Works, and reports the outcome.
 
 contract: placement 6 (conditions), 8 (Works)
 """
@@ -45,11 +45,11 @@ from planning.placements.rendering import MissingSnapshotError, Source, WorkChan
 
 
 class TakenError(Exception):
-    """Another placement has a Work of the name; its user has to rename one of the two."""
+    """Another placement has a Work of the same name; a user has to rename one of the placements."""
 
 
 class Distributor:
-    """Keeps the Works of one scope's bindings as the bindings want them."""
+    """Keeps the Works of one scope's bindings up to date."""
 
     def __init__(
         self, hub: Hub, stores: Stores, own: ScopeStores, *, settings: PlacementSettings
@@ -62,9 +62,9 @@ class Distributor:
         self._withdrawal = Withdrawal(hub, stores, own.scope)
         self._overrides = BindingOverrides(stores)
         self._overridden_in_vain: set[Key] = set()
-        """Bindings whose overrides could not be applied; another snapshot may mend that."""
+        """Bindings whose overrides could not be applied; a new override snapshot may fix that."""
         self._begun: dict[Key, tuple[int, float]] = {}
-        """Since when content is on its way, by binding: its generation, and the loop's time."""
+        """When distribution began, by binding: its generation, and the loop's time."""
         self.controller = Controller(
             f"distribution of {own.scope.binding.kind}",
             self._reconcile,
@@ -84,7 +84,7 @@ class Distributor:
                 self.controller.queue.add(owner[1])
 
     def _on_snapshot(self, change: Change) -> None:
-        """A binding may be waiting for it."""
+        """Queue the bindings that may be waiting for a new snapshot."""
         if change.old is not None or change.new is None:
             return
         for body in self._own.bindings_of.of(placement_of(change.new)):
@@ -96,7 +96,7 @@ class Distributor:
             self.controller.queue.add(key)
 
     def _on_member(self, change: Change) -> None:
-        # An override may have wanted a label that was not there.
+        # An override may have failed because of a missing label.
         if labels_of(change.old) != labels_of(change.new):
             self._add_all_on(change.key[1])
 
@@ -125,7 +125,7 @@ class Distributor:
         return await self._keep(key, body)
 
     def _is_due(self, body: Json) -> bool:
-        """Whether the content may go out; a run says so before it changes it (design D15)."""
+        """Return whether content may be distributed: a run announces changes first (design D15)."""
         spec = body["spec"]
         if spec["state"] == BindingState.SCHEDULED or not spec["resourceSnapshotName"]:
             return False
@@ -146,7 +146,7 @@ class Distributor:
         return again
 
     async def _distribute(self, key: Key, body: Json, binding: Binding) -> Outcome | None:
-        """Write Works that are not as they should be; None when there is nothing to say yet."""
+        """Write Works that are out of date; return None if there is nothing to report yet."""
         works = self._stores.works_for(self._scope.name, body)
         if binding.spec.state == BindingState.UNSCHEDULED and not works:
             return self._given_up(binding)
@@ -160,17 +160,17 @@ class Distributor:
         except (MissingSnapshotError, EnvelopeError, TakenError) as error:
             return Outcome(sync_error=str(error))
         except PASSING:
-            raise  # Tried again without a word in the binding's status.
+            raise  # Retried without reporting it in the binding's status.
         except HubError as error:
             return Outcome(sync_error=str(error))
         works = self._stores.works_for(self._scope.name, body)
         by_name = {each["metadata"]["name"]: each for each in works}
         if any(name not in by_name or is_going(by_name[name]) for name in changes.names):
-            return None  # It is made anew when it is gone.
+            return None  # It is created again once it is gone.
         return Outcome(works=[WorkReport.read(by_name[name]) for name in changes.names])
 
     def _given_up(self, binding: Binding) -> Outcome | None:
-        """Nothing is brought anew to a cluster that is not picked any more."""
+        """Return the outcome of an unscheduled binding without Works, which gets no new ones."""
         namespace = names.member_namespace(binding.spec.target_cluster)
         if self._stores.member_namespaces.get(("", namespace)) is not None:
             return None
@@ -179,7 +179,7 @@ class Distributor:
     def _changes(self, key: Key, binding: Binding, works: Sequence[Json]) -> WorkChanges:
         owner = (key[0], binding.metadata.labels.get(names.PARENT_PLACEMENT, ""))
         placement = self._own.placements.get(owner) or {"spec": {}}
-        # Only this part is read: the status of a placement grows with the fleet.
+        # Parse only this part: the status of a placement grows with the fleet.
         strategy = RolloutStrategy.from_wire(placement["spec"].get("strategy", {}))
         report_back = strategy.report_back_strategy
         source = Source(name=owner[1], namespace=owner[0], report_back=report_back)
@@ -201,10 +201,7 @@ class Distributor:
         await all_of(delete_work(self._hub, (namespace, name)) for name in changes.deletions)
 
     def _check_owner(self, body: Json) -> None:
-        """Leave the Work of another placement alone whose Works happen to be called the same.
-
-        Raises TakenError.
-        """
+        """Raise TakenError if a Work of this name belongs to another placement."""
         found = self._stores.works.get(key_of(body))
         ours, theirs = parent_of(body), parent_of(found) if found else None
         if theirs is None or theirs == ours:
@@ -215,15 +212,15 @@ class Distributor:
         namespace, name = key_of(body)
         kind = self._stores.scopes[scope].scope.placement.kind
         raise TakenError(
-            f"Work {namespace}/{name} is of {kind} {'/'.join(filter(None, placement))}, "
-            "whose Works have the same names: give one of the two placements another name"
+            f"Work {namespace}/{name} belongs to {kind} {'/'.join(filter(None, placement))}, whose "
+            "Works have the same names: give one of the two placements another name"
         )
 
     async def _apply(self, body: Json) -> None:
         self._stores.works.wrote(await self._hub.apply(WORK, body, manager=MANAGER))
 
     async def _say(self, key: Key, binding: Binding, report: BindingReport) -> timedelta | None:
-        """Write the report if it is news; returns when it may be different without any event."""
+        """Write the report if it has changed; return when it may change without an event."""
         if not report.says(binding):
             grace = self._grace_left(key, binding, report)
             if grace:
@@ -233,7 +230,7 @@ class Distributor:
         return IN_PROGRESS_FOR if report.waiting else None
 
     def _grace_left(self, key: Key, binding: Binding, report: BindingReport) -> timedelta | None:
-        """How long to wait for the member, so that a quick one costs a single write."""
+        """Return how long to wait for the member, so that a fast one costs only one write."""
         if not report.pending or binding_conditions.is_reported(binding):
             return None
         now = asyncio.get_running_loop().time()
@@ -245,7 +242,7 @@ class Distributor:
         return left if left > timedelta(0) else None
 
     async def _write_status(self, binding: Binding, report: BindingReport) -> None:
-        """Apply the own conditions; RolloutStarted is a run's and stays as it is."""
+        """Apply this component's conditions; RolloutStarted belongs to runs and is left alone."""
         metadata = {"name": binding.metadata.name, "uid": binding.metadata.uid}
         if binding.metadata.namespace:
             metadata["namespace"] = binding.metadata.namespace

@@ -1,4 +1,4 @@
-"""The member clusters as scheduling sees them, and word of every change that may matter.
+"""The member clusters as scheduling sees them, with a notification of each relevant change.
 
 contract: placement 4 (eligibility), 11
 """
@@ -11,11 +11,11 @@ from placement.stores import Stores
 from planning.placements.eligibility import Candidate, candidate, patience_left
 
 Subscriber = Callable[[Candidate | None, Candidate | None], None]
-"""Told of a member before and after a change; None where it is not in the fleet."""
+"""Called with a member before and after a change; None if it is not in the fleet."""
 
 
 class Fleet:
-    """Follows the members, and time: a member that falls silent says nothing of it."""
+    """Follows the members, and the clock: a member that stops reporting causes no event."""
 
     def __init__(self, stores: Stores) -> None:
         self._members = stores.members
@@ -26,11 +26,11 @@ class Fleet:
         self._members.subscribe(self._on_member)
 
     def subscribe(self, callback: Subscriber) -> None:
-        """Call back on each change of what scheduling knows of a member."""
+        """Call `callback` on each change of a member that scheduling can see."""
         self._subscribers.append(callback)
 
     def members(self) -> list[Candidate]:
-        """All members, sorted by name."""
+        """Return all members, sorted by name."""
         return [self._known[key] for key in sorted(self._known)]
 
     def _on_member(self, change: Change) -> None:
@@ -42,7 +42,7 @@ class Fleet:
         return self._take_in(key, self._members.get(key))
 
     def _take_in(self, key: Key, body: Json | None) -> timedelta | None:
-        """Note what a member is like now; returns when its silence will make it another."""
+        """Update a member; return how long until its silence changes its eligibility."""
         now = datetime.now(UTC)
         member = None if body is None else self._parsed.of(body)
         old = self._known.pop(key, None)

@@ -1,6 +1,6 @@
-"""Grants each member's agent what it needs on the hub, to whom the MemberCluster names.
+"""Rights on the hub for each member's agent, granted to the identity in its MemberCluster.
 
-Granted anew when a member rejoins: its rights go with it.
+They are deleted when a member leaves, and granted again when it rejoins.
 
 contract: placement 11 (identity) and 12 (rejoining)
 """
@@ -18,15 +18,15 @@ logger = logging.getLogger(__name__)
 
 
 async def grant(hub: Hub, body: Json, *, namespace: Json) -> Json | None:
-    """Make the member's roles and bindings, unless its namespace says that they are there.
+    """Create the member's roles and role bindings, unless its namespace says that they exist.
 
     Args:
         hub: client of the hub.
         body: the MemberCluster.
-        namespace: the member's namespace; what was granted is noted on it.
+        namespace: the member's namespace; an annotation on it records what was granted.
 
     Returns:
-        The namespace as it is then; None when nothing was done.
+        The updated namespace; None if nothing was granted.
     """
     member = MemberCluster.from_wire(body)
     wanted = member_rights.rights(
@@ -41,8 +41,8 @@ async def grant(hub: Hub, body: Json, *, namespace: Json) -> Json | None:
         for each in wanted:
             await hub.apply(_kind(each), each)
     except Forbidden as error:
-        # The operator may prefer to grant them; without, the agent says itself what it lacks.
-        logger.warning("member %s gets no rights: %s", member.metadata.name, error)
+        # The operator may prefer to grant them; until then the agent reports what it lacks.
+        logger.warning("cannot grant rights to member %s: %s", member.metadata.name, error)
         return None
     patch = {"metadata": {"annotations": {names.GRANTED: noted}}}
     return await hub.patch(NAMESPACE, namespace["metadata"]["name"], patch)

@@ -1,4 +1,4 @@
-"""Gives each member cluster its namespace on the hub, and takes it away when it has left.
+"""Creates each member cluster's namespace on the hub, and deletes it when the member has left.
 
 contract: placement 11
 """
@@ -24,7 +24,7 @@ FINALIZERS = (names.MEMBER_FINALIZER,)
 
 
 class Members:
-    """Keeps the hub's side of each member cluster."""
+    """Manages the hub side of each member cluster."""
 
     def __init__(self, hub: Hub, stores: Stores, *, settings: PlacementSettings) -> None:
         self._hub = hub
@@ -35,7 +35,7 @@ class Members:
         stores.member_namespaces.subscribe(self._on_namespace)
 
     def _on_member(self, change: Change) -> None:
-        # While a member leaves its reports matter, before that its heartbeats do not.
+        # While a member leaves, its status matters; before that, its heartbeats do not.
         leaving = change.new is not None and is_going(change.new)
         if leaving or change.old is None or _asked(change.old) != _asked(change.new):
             self.controller.queue.add(change.key)
@@ -57,7 +57,7 @@ class Members:
         return None
 
     async def _mark(self, key: Key, body: Json) -> None:
-        """The finalizer, and the label by which overrides can pick one cluster."""
+        """Set the finalizer, and the label by which overrides can select a single cluster."""
         labels = {names.MEMBER_NAME: key[1]}
         finalizers = with_finalizers(body, FINALIZERS)["metadata"]
         present = body["metadata"]
@@ -70,20 +70,20 @@ class Members:
         self._stores.members.wrote(await self._hub.patch(MEMBER_CLUSTER, key[1], patch))
 
     async def _settle(self, namespace: str, cluster: str) -> None:
-        """Make the namespace; one that is still going away is made anew when it is gone."""
+        """Create the namespace; if it is still being deleted, create it again once it is gone."""
         if self._stores.member_namespaces.get(("", namespace)) is not None:
             return
         metadata = {"name": namespace, "labels": {names.MEMBER_NAME: cluster}}
         try:
             body = await self._hub.create(NAMESPACE, {"metadata": metadata})
         except AlreadyExists:
-            # Somebody else made it: the label is how it is watched from now on.
+            # It was created by someone else: add the label, by which it is watched.
             patch = {"metadata": {"labels": metadata["labels"]}}
             body = await self._hub.patch(NAMESPACE, namespace, patch)
         self._stores.member_namespaces.wrote(body)
 
     async def _welcome(self, key: Key) -> None:
-        """Until the agent speaks for the member, say what is missing."""
+        """Report what the member is waiting for, until its agent reports for it."""
         body = self._stores.members.get(key)
         if body is None:
             return
@@ -94,7 +94,7 @@ class Members:
         metadata = {
             "name": key[1],
             "uid": member.metadata.uid,
-            # What the agent has said meanwhile is not overwritten.
+            # Do not overwrite what the agent has reported in the meantime.
             "resourceVersion": member.metadata.resource_version,
         }
         status = {"conditions": [each.to_wire() for each in waiting]}
@@ -102,7 +102,7 @@ class Members:
         await self._hub.apply(MEMBER_CLUSTER, patch, subresource="status", manager=AGENT_MANAGER)
 
     async def _grant(self, body: Json) -> None:
-        """See that the agent may do its work, and nothing else."""
+        """Grant the agent the rights that it needs, and no others."""
         name = names.member_namespace(body["metadata"]["name"])
         namespace = self._stores.member_namespaces.get(("", name))
         if namespace is None or is_going(namespace):
@@ -112,7 +112,7 @@ class Members:
             self._stores.member_namespaces.wrote(granted)
 
     async def _let_go(self, key: Key, body: Json) -> timedelta | None:
-        """Take the namespace away, then let the member go; what it has on it stays there."""
+        """Delete the namespace, then release the member; objects on the member stay."""
         wait = self._patience_left(body)
         if wait > timedelta(0):
             return wait
@@ -128,16 +128,16 @@ class Members:
         return None
 
     def _patience_left(self, body: Json) -> timedelta:
-        """How long to wait for the agent's word that it touches nothing any more."""
+        """Return how long to wait until the agent reports that it has stopped."""
         member = MemberCluster.from_wire(body)
         now = datetime.now(UTC)
         since = member.metadata.deletion_timestamp
         if since is None or member_conditions.has_left(member) or disconnected(member, now=now):
-            return timedelta(0)  # An agent that is away does nothing either.
+            return timedelta(0)  # A disconnected agent does nothing either.
         return since + self._settings.leave_patience - now
 
     async def _release_works(self, namespace: str) -> None:
-        """The agent that would let them go has left."""
+        """Remove the Works' finalizers, because the agent that would do so has left."""
         works = await self._hub.list(WORK, namespace=namespace, metadata_only=True)
         await all_of(
             drop_finalizers(self._hub, WORK, each, (names.WORK_FINALIZER,)) for each in works.items

@@ -1,4 +1,4 @@
-"""Small writes to an object's metadata."""
+"""Reading and changing the metadata of objects."""
 
 from collections.abc import Collection
 from typing import Final
@@ -9,17 +9,17 @@ from api.kinds import Kind
 from hub import Hub, Json, NotFound, key_of
 
 BINDING_FINALIZERS: Final = (names.BINDING_SCHEDULER_FINALIZER, names.BINDING_WORK_FINALIZER)
-"""A binding has both from the start, where KubeFleet adds the second with the first rollout: that
-would be one more write for each cluster of it."""
+"""A binding has both from the start. KubeFleet adds the second with the first rollout, which would
+be one more write per cluster."""
 
 
 def is_going(body: Json) -> bool:
-    """Whether the object is being deleted."""
+    """Return whether the object is being deleted."""
     return "deletionTimestamp" in body["metadata"]
 
 
 def asked(body: Json | None) -> tuple[str, int, bool] | None:
-    """What an object asks for; its status and labels ask for nothing."""
+    """Return what identifies an object's desired state, regardless of its status and labels."""
     if body is None:
         return None
     metadata = body["metadata"]
@@ -27,7 +27,7 @@ def asked(body: Json | None) -> tuple[str, int, bool] | None:
 
 
 def owner_reference(kind: Kind, owner: Json) -> OwnerReference:
-    """A reference by which an object goes when its owner goes."""
+    """Return an owner reference, by which an object is deleted together with its owner."""
     return OwnerReference(
         api_version=kind.api_version,
         kind=kind.kind,
@@ -39,19 +39,19 @@ def owner_reference(kind: Kind, owner: Json) -> OwnerReference:
 
 
 def lacks(body: Json, finalizers: Collection[str]) -> bool:
-    """Whether the object is without one of the finalizers."""
+    """Return whether the object lacks at least one of the finalizers."""
     return not set(finalizers) <= set(body["metadata"].get("finalizers", []))
 
 
 def with_finalizers(body: Json, finalizers: Collection[str]) -> Json:
-    """Merge patch that adds finalizers to the version of the object that was read."""
+    """Return a merge patch that adds finalizers to the version of the object that was read."""
     present = body["metadata"].get("finalizers", [])
     missing = [each for each in finalizers if each not in present]
     return _finalizers(body, [*present, *missing])
 
 
 async def drop_finalizers(hub: Hub, kind: Kind, body: Json, finalizers: Collection[str]) -> None:
-    """Take finalizers away; an object that is gone already is fine. Raises Conflict."""
+    """Remove finalizers; do nothing if the object is already gone. Raises Conflict."""
     present = body["metadata"].get("finalizers", [])
     kept = [each for each in present if each not in finalizers]
     if kept == present:
@@ -64,6 +64,6 @@ async def drop_finalizers(hub: Hub, kind: Kind, body: Json, finalizers: Collecti
 
 
 def _finalizers(body: Json, finalizers: list[str]) -> Json:
-    # The version makes this a Conflict, not a loss, if somebody changed the list meanwhile.
+    # With the version, a change of the list in the meantime causes a Conflict and is not lost.
     version = body["metadata"]["resourceVersion"]
     return {"metadata": {"resourceVersion": version, "finalizers": finalizers}}

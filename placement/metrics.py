@@ -1,4 +1,4 @@
-"""The metric of placements, under the name by which KubeFleet's dashboards know it, and of members.
+"""Metrics of placements, under the name that KubeFleet's dashboards use, and of members.
 
 contract: placement 7.6
 """
@@ -22,7 +22,7 @@ LABELS: Final = ("namespace", "name", "generation", "conditionType", "status", "
 
 
 class PlacementMetrics:
-    """Says of each placement since when it is where it is."""
+    """The time of each placement's last status change."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._status = Gauge(
@@ -30,23 +30,23 @@ class PlacementMetrics:
         )
 
     def note(self, key: Key, placement: Placement, *, scope: Scope) -> None:
-        """Take over what a placement says of itself now."""
+        """Record the current status of a placement."""
         said = placement_metrics.labels(placement, scope=scope)
         self._status.labels(**_named(key), **said).set_to_current_time()
 
     def forget(self, key: Key) -> None:
-        """Show nothing more of a placement that is gone."""
+        """Remove the series of a deleted placement."""
         self._status.remove_by_labels(_named(key))
 
 
 class MemberSilence(Collector):
-    """Says how long each member has not been heard of; nothing of one that never was."""
+    """The time since each member's last heartbeat; none for a member without one."""
 
     def __init__(self, members: Callable[[], Iterable[MemberCluster]]) -> None:
         self._members = members
 
     def collect(self) -> Iterable[Metric]:
-        """One series for each member."""
+        """Yield one series per member."""
         family = GaugeMetricFamily(
             "fleetgate_member_silence_seconds",
             "Time since the last heartbeat of a member's agent",

@@ -1,4 +1,4 @@
-"""Shows on the hub's own objects the status that they have on the one member that has them.
+"""Copies the status of placed objects from their only member to the originals on the hub.
 
 contract: placement 2.3 (reportBackStrategy, destination OriginalResource)
 """
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 class Mirror:
-    """Keeps the status of one scope's originals as their placements ask for."""
+    """Keeps the status of one scope's original objects up to date."""
 
     def __init__(self, hub: Hub, stores: Stores, own: ScopeStores) -> None:
         self._hub = hub
@@ -48,7 +48,7 @@ class Mirror:
             return
         binding = self._own.bindings.get(owner[1])
         placement = placement_of(binding) if binding else None
-        # Only few placements want a mirror, and only their agents report what it shows.
+        # Only few placements mirror the status, and only for them do agents report it.
         if placement is not None and mirroring.reported(change.new):
             self.controller.queue.add(placement)
 
@@ -67,7 +67,7 @@ class Mirror:
                 await self._refuse(body, refusal)
 
     def _reported(self, placement: Key) -> list[Mirrored]:
-        """What is said of the placement's objects by the member that is to have them."""
+        """Return the status of the placement's objects as reported by their member."""
         bound = [
             each
             for each in self._own.bindings_of.of(placement)
@@ -82,17 +82,17 @@ class Mirror:
         return [each for each in reported if each.identity in placed]
 
     async def _show(self, mirrored: Mirrored) -> str:
-        """Have the original say the same; returns why it cannot, or nothing."""
+        """Copy the status to the original; return why that is impossible, or an empty text."""
         kind = await self._hub.kind_for(mirrored.api_version, mirrored.kind)
         if kind is None:
-            return ""  # Selected before its kind was removed; the next snapshot is without it.
+            return ""  # Selected before its kind was removed; it will not be in the next snapshot.
         try:
             original = await self._hub.get(kind, mirrored.name, namespace=mirrored.namespace)
             if original.get("status", {}) != mirrored.status:
                 body = original | {"status": mirrored.status}
                 await self._hub.replace(kind, body, subresource="status")
         except NotFound:
-            logger.debug("%s %s has no original, or no status, to show", kind, mirrored.name)
+            logger.debug("%s %s has no original or no status subresource", kind, mirrored.name)
         except PASSING:
             raise
         except HubError as error:
@@ -100,6 +100,6 @@ class Mirror:
         return ""
 
     async def _refuse(self, placement: Json, message: str) -> None:
-        """Say once why the status does not come back."""
+        """Report once, in an event, why the status is not mirrored."""
         kind = self._own.scope.placement
         await tell(self._hub, kind, placement, reason=NOT_MIRRORED, message=message, key=message)

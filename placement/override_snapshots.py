@@ -1,4 +1,4 @@
-"""Keeps versions of overrides, so that each rollout names the ones that it was planned with.
+"""Keeps snapshots of overrides, so that each rollout uses those that it was planned with.
 
 contract: placement 9 (validation, snapshots)
 """
@@ -33,10 +33,10 @@ logger = logging.getLogger(__name__)
 FINALIZERS = (names.OVERRIDE_FINALIZER,)
 
 INVALID = "InvalidOverride"
-"""Reason of the event that says what an override may not say."""
+"""Reason of the event that says what is wrong with an override."""
 
 SECOND_LOOK_AFTER = timedelta(seconds=1)
-"""When another process has just made the snapshot that was to be made here."""
+"""When to try again after another process has just created the same snapshot."""
 
 
 class OverrideSnapshots:
@@ -98,7 +98,7 @@ class OverrideSnapshots:
         if plan.create is not None:
             written = await self._hub.create(self._own.snapshots.kind, plan.create)
             self._own.snapshots.wrote(written)
-            logger.info("stored an override as %s", written["metadata"]["name"])
+            logger.info("stored an override as snapshot %s", written["metadata"]["name"])
         if plan.promote:
             await self._mark(namespace, plan.promote, latest=True)
         for name in plan.demote:
@@ -135,7 +135,7 @@ class OverrideSnapshots:
             return
 
     async def _refuse(self, key: Key, body: Json, problems: Collection[str]) -> None:
-        """Say what is wrong; the last version that could be followed stays in force."""
+        """Report in an event what is wrong; the last valid snapshot stays in force."""
         known = sorted(self._own.snapshots_of.of(key), key=snapshotting.index)
         name = known[-1]["metadata"]["name"] if known else ""
         until = f"until then {name} stays in force" if name else "until then it changes nothing"
@@ -144,7 +144,7 @@ class OverrideSnapshots:
             self._own.overrides.kind,
             body,
             reason=INVALID,
-            message=f"not followed: {'; '.join(problems)}. Correct it, {until}",
+            message=f"ignored: {'; '.join(problems)}. Fix it; {until}",
             key=f"{INVALID} {body['metadata']['generation']}",
         )
 

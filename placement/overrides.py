@@ -1,4 +1,4 @@
-"""Finds override snapshots: those that a binding names, and the latest that it should name.
+"""Lookup of override snapshots: those that a binding names, and the latest that apply.
 
 contract: placement 6 (missing override snapshots), 9
 """
@@ -17,7 +17,7 @@ from planning.overrides.targets import targets
 
 
 class BindingOverrides:
-    """The overrides of bindings, as the hub has them."""
+    """The override snapshots of bindings, read from the hub."""
 
     def __init__(self, stores: Stores) -> None:
         self._members = stores.members
@@ -25,7 +25,7 @@ class BindingOverrides:
         self._resource = stores.resource_overrides.snapshots
 
     def on_new(self, callback: Callable[[], None]) -> None:
-        """Call back whenever there is an override snapshot that was not there."""
+        """Call `callback` whenever an override snapshot is created."""
 
         def told(change: Change) -> None:
             if change.old is None:
@@ -35,9 +35,9 @@ class BindingOverrides:
         self._resource.subscribe(told)
 
     def apply(self, binding: Binding, resources: Sequence[Json]) -> list[Json]:
-        """The objects as the binding's cluster gets them.
+        """Return the objects as the binding's cluster gets them.
 
-        Raises OverrideError, also when an override snapshot is not there.
+        Raises OverrideError, also if an override snapshot is missing.
         """
         cluster = binding.spec.target_cluster
         labels = _labels(self._members, cluster)
@@ -65,7 +65,7 @@ class BindingOverrides:
 
 
 class LatestOverrides:
-    """The overrides that apply to a placement at present."""
+    """The overrides that currently apply to a placement."""
 
     def __init__(self, stores: Stores) -> None:
         self._members = stores.members
@@ -73,14 +73,14 @@ class LatestOverrides:
         self._resource = stores.resource_overrides.snapshots
 
     def on_change(self, callback: Callable[[], None]) -> None:
-        """Call back whenever they may be different."""
+        """Call `callback` whenever they may have changed."""
         self._cluster.subscribe(lambda _: callback())
         self._resource.subscribe(lambda _: callback())
 
     def on_clusters(
         self, clusters: Sequence[str], placement: Key, *, content: Callable[[], list[Json]]
     ) -> Mapping[str, ClusterOverrides]:
-        """What applies to the content on each of the clusters; those without are left out.
+        """Return the overrides of the content by cluster; clusters without any are left out.
 
         Raises UnreadableError.
         """
@@ -92,7 +92,7 @@ class LatestOverrides:
         return {each.cluster: each for each in found}
 
     def _latest(self, namespace: str) -> Overrides:
-        # A ResourcePlacement has objects of its own namespace only.
+        # A ResourcePlacement has only objects of its own namespace.
         resource = [
             each
             for each in _marked(self._resource)
@@ -108,7 +108,7 @@ class LatestOverrides:
 
 
 def _marked(store: Store) -> list[Json]:
-    """The latest snapshots of their overrides."""
+    """Return the snapshots that are the latest of their overrides."""
     mark = names.IS_LATEST_SNAPSHOT
     return [each for each in store.items() if (labels_of(each) or {}).get(mark) == "true"]
 

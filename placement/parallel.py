@@ -1,4 +1,4 @@
-"""Several writes side by side."""
+"""Parallel writes."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable
@@ -7,14 +7,14 @@ from typing import TypeVar
 T = TypeVar("T")
 
 WRITES_AT_ONCE = 32
-"""About as many as an API server answers without letting others wait."""
+"""About as many as an API server handles without delaying other clients."""
 
 
 async def all_of(writes: Iterable[Awaitable[T]]) -> list[T]:
-    """Await all, some at a time; then raise the first error, if there was one.
+    """Await all writes, a limited number at a time; then raise the first error, if any.
 
-    No write is cut off because another one failed. When this is cancelled, those that have not
-    begun never do.
+    No write is cancelled because another one failed. If this is cancelled, writes that have not
+    started never start.
     """
     writes = list(writes)
     slots = asyncio.Semaphore(WRITES_AT_ONCE)
@@ -28,7 +28,7 @@ async def all_of(writes: Iterable[Awaitable[T]]) -> list[T]:
     finally:
         for each in writes:
             if asyncio.iscoroutine(each):
-                each.close()  # Nothing to one that is over.
+                each.close()  # No effect on finished ones.
     for result in results:
         if isinstance(result, BaseException):
             raise result

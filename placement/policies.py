@@ -22,14 +22,14 @@ INVALID: Final = "InvalidPolicy"
 
 
 class Policies:
-    """Makes and marks policy snapshots."""
+    """Creates and marks policy snapshots."""
 
     def __init__(self, hub: Hub, stores: ScopeStores) -> None:
         self._hub = hub
         self._stores = stores
 
     async def in_force(self, key: Key, placement: Placement, body: Json) -> InForce | None:
-        """The policy to schedule by: the present one, or the last that may be followed."""
+        """Return the policy to schedule by: the current one, or the last valid one."""
         known = [PolicySnapshot.from_wire(each) for each in self._stores.policies_of.of(key)]
         latest = policy_snapshots.latest_of(known)
         last = policy_snapshots.in_force(latest) if latest else None
@@ -42,19 +42,19 @@ class Policies:
         return policy_snapshots.in_force(PolicySnapshot.from_wire(await self._carry_out(key, plan)))
 
     async def _refuse(self, body: Json, problems: list[str], last: InForce | None) -> None:
-        """Say what is wrong with a policy."""
+        """Report in an event what is wrong with a policy."""
         until = f"{last.snapshot.metadata.name} stays in force" if last else "nothing is placed"
         await tell(
             self._hub,
             self._stores.scope.placement,
             body,
             reason=INVALID,
-            message=f"not followed: {'; '.join(problems)}. Correct it, until then {until}",
+            message=f"ignored: {'; '.join(problems)}. Fix it; until then {until}",
             key=f"{INVALID} {body['metadata']['generation']}",
         )
 
     async def _carry_out(self, key: Key, plan: PolicyPlan) -> Json:
-        """Write what the plan says; returns the latest snapshot."""
+        """Carry out the plan; return the latest snapshot."""
         policies, namespace = self._stores.policies, key[0]
         for name in plan.demote:
             patch: Json = {"metadata": {"labels": {names.IS_LATEST_SNAPSHOT: "false"}}}

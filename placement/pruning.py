@@ -1,4 +1,4 @@
-"""Deletes versions of content and policy beyond a placement's limit, once nobody needs them.
+"""Deletes snapshots of content and policy beyond a placement's limit, once they are unused.
 
 contract: placement 4, 5 (revisionHistoryLimit); decision records 0011 and 0035
 """
@@ -20,10 +20,10 @@ from planning.placements.snapshotting import Revision, master_name
 
 
 class Pruner:
-    """Looks at a placement's snapshots when one was made, and when one lost its last user.
+    """Prunes a placement's snapshots when one is created, and when one may have lost its last user.
 
-    Bindings say so as they move on. Runs are not followed, as their status is large and changes
-    often; only those are that keep a snapshot beyond the limit from being deleted.
+    Bindings are followed for this. Runs are not, because their status is large and changes often,
+    except those that keep a snapshot beyond the limit from being deleted.
     """
 
     def __init__(self, hub: Hub, stores: ScopeStores, *, settings: PlacementSettings) -> None:
@@ -82,7 +82,7 @@ class Pruner:
         return None
 
     def _content_beyond(self, key: Key, limit: int) -> list[Revision]:
-        """Revisions that are too many and that, as far as is known, no binding names."""
+        """Return the revisions beyond the limit that, as far as is known, no binding names."""
         known = snapshotting.revisions(self._stores.snapshots_of.of(key))
         beyond = snapshotting.superfluous(known, keep=limit)
         if not beyond:
@@ -106,7 +106,7 @@ class Pruner:
 
 
 def _named(binding: Json | None) -> str:
-    """Name of the master snapshot that a binding has; empty without."""
+    """Return the name of a binding's master snapshot; empty if it has none."""
     return "" if binding is None else str(binding["spec"].get("resourceSnapshotName", ""))
 
 

@@ -1,4 +1,4 @@
-"""Takes away what a deleted placement has made.
+"""Removes what a deleted placement has created.
 
 contract: placement 7.6 (the last event), 7.8
 """
@@ -15,7 +15,7 @@ from planning.events import EventType
 
 
 class Removal:
-    """Takes away what a deleted placement has made (contract: placement 7.8)."""
+    """Removes what a deleted placement has created (contract: placement 7.8)."""
 
     def __init__(
         self, hub: Hub, stores: ScopeStores, key: Key, *, finalizers: Collection[str]
@@ -27,7 +27,7 @@ class Removal:
         self._labels = f"{names.PARENT_PLACEMENT}={self._name}"
 
     async def go_on(self, placement: Json) -> None:
-        """Do the next step; the bindings' going away brings the one after it."""
+        """Do the next step; the deletion of the last binding triggers the one after it."""
         bindings = await self._left_of(self._stores.bindings)
         if any(not is_going(each) for each in bindings):
             await self._delete_all(self._stores.bindings)
@@ -48,7 +48,7 @@ class Removal:
         )
 
     async def _left_of(self, store: Store) -> list[Json]:
-        # Asked afresh: a binding made a moment ago may not have been told of yet.
+        # List on the hub: the watch may not have shown a binding that was just created.
         listing = await self._hub.list(
             store.kind, namespace=self._namespace, labels=self._labels, metadata_only=True
         )

@@ -1,4 +1,4 @@
-"""Writes the status of placements, not more often than it is worth.
+"""Writes the status of placements, no more often than necessary.
 
 contract: placement 7
 """
@@ -28,7 +28,7 @@ from planning.placements.snapshotting import index_of, is_master, number_of
 
 
 class Reporter:
-    """Keeps the status of one scope's placements true."""
+    """Keeps the status of one scope's placements up to date."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Reporter:
             copies.on_change(self.look_soon)
 
     def look_soon(self, key: Key) -> None:
-        """Have the status written soon, together with what else changes until then."""
+        """Write the status soon, together with other changes until then."""
         delay = self._settings.status_delay(self._stores.bindings_of.size(key))
         self.controller.queue.add_after(key, delay)
 
@@ -78,7 +78,7 @@ class Reporter:
                 await self._copies.remove(key[1])
             return None
         verdict = self._verdict(body)
-        if verdict is None:  # It is told here as soon as it is known.
+        if verdict is None:  # This runs again as soon as the verdict is known.
             return None
         view = self._view(key, Placement.from_wire(body), verdict)
         status = placement_status.status(view)
@@ -116,7 +116,7 @@ class Reporter:
 
     async def _write(self, key: Key, status: PlacementStatus) -> None:
         namespace, name = key
-        # A merge patch keeps what it does not name.
+        # A merge patch keeps fields that it does not name.
         nothing: Json = dict.fromkeys(
             ("selectedResources", "observedResourceIndex", "placementStatuses")
         )
@@ -135,7 +135,7 @@ class Reporter:
 
 
 def _contents(snapshots: list[Json]) -> dict[str, list[Json]]:
-    """Selected objects by index, the oldest index first, each master's objects before others."""
+    """Return the selected objects by index, oldest first, those of the master snapshot first."""
     ordered = sorted(snapshots, key=lambda each: (number_of(each), not is_master(each)))
     contents: dict[str, list[Json]] = {}
     for each in ordered:

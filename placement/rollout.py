@@ -1,4 +1,4 @@
-"""Rolls out the placements that no run rolls out, as far as their strategy allows.
+"""Rolls out placements of type RollingUpdate, as far as their strategy allows.
 
 contract: placement 2.3 (RollingUpdate), 9 (overrides), 12
 """
@@ -28,11 +28,11 @@ from planning.placements.snapshotting import Revision
 logger = logging.getLogger(__name__)
 
 HELD_UP = "RolloutHeldUp"
-"""Reason of the event that says why a placement does not roll out."""
+"""Reason of the event that says why a rollout is on hold."""
 
 
 class Roller:
-    """Brings one scope's placements of type RollingUpdate to their latest version."""
+    """Rolls out the latest snapshot of one scope's placements of type RollingUpdate."""
 
     def __init__(
         self, hub: Hub, stores: Stores, own: ScopeStores, *, settings: PlacementSettings
@@ -66,7 +66,7 @@ class Roller:
         self._look_soon(placement_of(body) if body else None)
 
     def _on_override(self) -> None:
-        # Any may be about any placement, and there are few of both.
+        # Any override may apply to any placement, and there are few of both.
         for body in self._own.placements.items():
             self._look_soon(key_of(body))
 
@@ -95,14 +95,14 @@ class Roller:
         return steps.again
 
     async def _hold_up(self, key: Key, body: Json, error: UnreadableError) -> None:
-        """Roll nothing out as it is not meant, and say so; what mends it brings this back."""
+        """Report in an event why nothing is rolled out; a fix triggers another reconciliation."""
         kind = self._own.scope.placement
-        logger.warning("%s %s waits: %s", kind, key[1], error.told)
-        message = f"nothing is rolled out until this is corrected: {error.told}"
+        logger.warning("%s %s: rollout is on hold: %s", kind, key[1], error.told)
+        message = f"the rollout is on hold until this is fixed: {error.told}"
         await tell(self._hub, kind, body, reason=HELD_UP, message=message, key=error.told)
 
     def _latest(self, key: Key) -> Revision | None:
-        """The latest version, if all of it is there."""
+        """Return the latest revision if it is complete."""
         known = snapshotting.revisions(self._own.snapshots_of.of(key))
         latest = snapshotting.current(known)
         return latest if latest and len(latest.objects) == latest.size else None
@@ -162,7 +162,7 @@ class Roller:
 
 
 def strategy_of(placement: Json) -> RolloutStrategy | None:
-    """The strategy of a placement that is rolled out here; None where runs do it."""
+    """Return the strategy of a placement that is rolled out here; None if runs do it."""
     wire = placement["spec"].get("strategy", {})
     if wire.get("type") == RolloutStrategyType.EXTERNAL:
         return None

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class Placement:
-    """Everything that happens to placements on one hub."""
+    """The built-in placement of one hub: all stores, watches and controllers."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Placement:
         )
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Run until cancelled."""
         stores = [store.run() for store in self._stores.all()]
         try:
             await asyncio.gather(*stores, self._control())
@@ -76,14 +76,14 @@ class Placement:
                 await scope.pruner.close()
 
     async def ready(self) -> None:
-        """Wait until everything on the hub that matters has been seen once."""
+        """Wait until all stores have completed their first list."""
         await asyncio.gather(*(store.ready() for store in self._stores.all()))
 
     async def _control(self) -> None:
-        # Whoever decides before all is seen would take what it has not seen for missing.
+        # A decision before that would treat objects that are not listed yet as missing.
         await self.ready()
         self._has_seen_all = True
-        logger.info("the built-in placement has seen the hub")
+        logger.info("the built-in placement is in sync with the hub")
         controllers = [
             self._members.controller,
             self._fleet.controller,
@@ -103,12 +103,12 @@ class Placement:
             self._definitions.queue.add(change.key)
 
     async def _learn(self, key: Key) -> None:
-        """The hub serves a kind more or less than before: selectors may find other objects."""
+        """Select again, because the kinds that the hub serves have changed."""
         body = self._stores.definitions.get(key)
         if body is not None:
             spec = body["spec"]
             for version in spec["versions"]:
-                # Asking for a kind that is not known yet makes the hub's client look again.
+                # Asking for an unknown kind makes the hub's client refresh its discovery.
                 await self._hub.kind_for(
                     f"{spec['group']}/{version['name']}", spec["names"]["kind"]
                 )
@@ -117,7 +117,7 @@ class Placement:
 
 
 class _ScopeRoom:
-    """The controllers of one scope, and who tells whom."""
+    """The controllers of one scope, and how they notify each other."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class _ScopeRoom:
 
     @property
     def controllers(self) -> list[Controller]:
-        """All that has to run."""
+        """All controllers, which have to run."""
         parts = (
             self.contents,
             self._scheduler,
@@ -163,7 +163,7 @@ class _ScopeRoom:
 
 
 def _served(definition: Json | None) -> tuple[object, ...] | None:
-    """The versions of a kind that the hub serves; None before it does."""
+    """Return the versions of a kind, and whether each is served; None until it is established."""
     if definition is None:
         return None
     conditions = definition.get("status", {}).get("conditions") or []

@@ -1,4 +1,4 @@
-"""Follows each placement's policy: policy snapshots, decisions, bindings.
+"""Carries out each placement's policy: policy snapshots, decisions, bindings.
 
 contract: placement 4, 6 (bindings), 11 (leaving)
 """
@@ -30,7 +30,7 @@ FINALIZERS = (names.PLACEMENT_FINALIZER, names.SCHEDULER_FINALIZER)
 
 
 class Scheduler:
-    """Keeps the bindings of one scope's placements as their policies want them."""
+    """Keeps the bindings of one scope's placements in line with their policies."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Scheduler:
         self._wishes: dict[Key, PlacementPolicy | None] = {}
         """The policy that each placement is scheduled by."""
         self._fulfilled: set[Key] = set()
-        """Placements that had all clusters that they want when last looked at."""
+        """Placements that had as many clusters as they want at the last reconciliation."""
         self.controller = Controller(
             f"scheduling of {stores.scope.placement.kind}", self._reconcile, workers=2
         )
@@ -121,7 +121,7 @@ class Scheduler:
             placement=key[1],
             placement_uid=placement.metadata.uid,
         )
-        # Bindings first: a policy snapshot that is Scheduled says that they are there.
+        # Bindings first: Scheduled on the policy snapshot implies that they exist.
         await self._follow(key, changes)
         await self._say(key, asked, made)
         if made.fulfilled:
@@ -142,7 +142,7 @@ class Scheduler:
         if key[0]:
             metadata["namespace"] = key[0]
         bindings = self._stores.bindings
-        # The name is the same at each try: it exists if the watch has not told of it yet.
+        # The name is the same on each try: it may exist although the watch has not shown it yet.
         with contextlib.suppress(AlreadyExists):
             body = {"metadata": metadata, "spec": creation.spec}
             bindings.wrote(await self._hub.create(bindings.kind, body))
@@ -176,7 +176,7 @@ class Scheduler:
 
 
 def _asked(body: Json | None) -> tuple[object, ...] | None:
-    """What decides about an object here; what it reports in its status does not."""
+    """Return the parts of an object that matter to scheduling, which excludes its status."""
     if body is None:
         return None
     metadata = body["metadata"]
@@ -190,7 +190,7 @@ def _asked(body: Json | None) -> tuple[object, ...] | None:
 
 
 def _bound_to(body: Json | None) -> tuple[object, ...] | None:
-    """What scheduling wants to know of a binding; a run's writes are none of its business."""
+    """Return the parts of a binding that matter to scheduling, which excludes what runs write."""
     if body is None:
         return None
     spec, metadata = body["spec"], body["metadata"]

@@ -1,4 +1,4 @@
-"""Reads from the hub what a placement selects.
+"""Reads the objects that a placement selects from the hub.
 
 contract: placement 2.1, 3
 """
@@ -24,17 +24,17 @@ from planning.resource_order import identify
 __all__ = ["Read", "Selection", "SelectionError", "Sight", "Watched", "not_watched"]
 
 READS_AT_ONCE = 8
-"""Lists side by side: a namespace is some thirty of them, one for each kind."""
+"""Parallel lists: a namespace takes some thirty of them, one per kind."""
 
 NAMESPACES_APART = 3
-"""From this many namespaces on, a kind is listed once for the whole hub."""
+"""With more namespaces than this, a kind is listed once for the whole hub."""
 
 SERVICE = Kind("", "v1", "Service", "services", namespaced=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Something a selection has looked at: if it changes, the selection may change."""
+    """What a selection has read: if it changes, the selection may change."""
 
     kind: Kind
     namespace: str = ""
@@ -48,14 +48,14 @@ class Sight:
     """What a selection read from the hub, to tell later changes from known ones."""
 
     reads: set[Read] = field(default_factory=set)
-    """Where it has looked."""
+    """What was read."""
     versions: dict[tuple[Kind, Key], int] = field(default_factory=dict)
-    """Each object that was there, whether selected or not, and its resource version."""
+    """Resource version of each object found, whether selected or not."""
     newest: dict[Kind, int] = field(default_factory=dict)
-    """The latest of these versions, for each kind."""
+    """The newest of these versions, by kind."""
 
     def note(self, read: Read, found: Iterable[Json]) -> None:
-        """Add what was there."""
+        """Record a read and the objects that it found."""
         self.reads.add(read)
         for each in found:
             version = int(each["metadata"]["resourceVersion"])
@@ -71,15 +71,15 @@ class Sight:
 
 
 Watched = Callable[[Read], list[Json] | None]
-"""Returns the objects of a read from a watch; None if the hub has to be asked."""
+"""Returns the objects of a read from a watch; None to read them from the hub."""
 
 
 def not_watched(_: Read) -> None:
-    """Have the hub asked for everything."""
+    """Read everything from the hub."""
 
 
 class Selection:
-    """One look at everything that a placement's selectors match."""
+    """One read of everything that a placement's selectors match."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Selection:
         sight: Sight | None = None,
         watched: Watched = not_watched,
     ) -> None:
-        """`sight` is filled with what is looked at, also up to a SelectionError."""
+        """`sight` records what is read, also if it ends in a SelectionError."""
         metadata = placement.metadata
         self._hub = hub
         self._rules = rules
@@ -102,9 +102,9 @@ class Selection:
         self._sight = Sight() if sight is None else sight
 
     async def resources(self) -> list[Json]:
-        """The selected objects, cleaned and in order.
+        """Return the selected objects, cleaned and in order.
 
-        Raises SelectionError when the user has to change the selectors.
+        Raises SelectionError if the user has to change the selectors.
         """
         found = [each for term in self._terms for each in await self._term(term)]
         return arrange(found)
@@ -121,7 +121,7 @@ class Selection:
         return await self._placeable(await self._matching(kind, self._home_of(kind), term))
 
     def _home_of(self, kind: Kind) -> str:
-        """Namespace to look in, empty for a cluster-scoped kind."""
+        """Return the namespace to read; empty for a cluster-scoped kind. Raises SelectionError."""
         if self._namespace:
             if not kind.namespaced:
                 raise self._at.wrong_scope(kind)
@@ -132,7 +132,7 @@ class Selection:
         return confined if kind.namespaced else ""
 
     def _confined_to(self) -> str:
-        """The namespace whose objects further selectors pick, if there is one."""
+        """Return the namespace whose objects further selectors pick; empty if there is none."""
         by_selectors = SelectionScope.NAMESPACE_WITH_RESOURCE_SELECTORS
         homes = [
             each.name
@@ -155,7 +155,7 @@ class Selection:
         return [*found, *await self._content(names)]
 
     async def _content(self, namespaces: Sequence[str]) -> list[Json]:
-        """Everything placeable in these namespaces."""
+        """Return everything in these namespaces that can be placed."""
         kinds = [
             kind
             for kind in await self._hub.kinds()
@@ -199,7 +199,7 @@ class Selection:
             async with self._slots:
                 try:
                     found = (await self._hub.list(kind, namespace=namespace)).items
-                except NotFound:  # The kind is no longer served: its definition was just deleted.
+                except NotFound:  # The kind is no longer served: its CRD was just deleted.
                     return []
         self._sight.note(read, found)
         return found
@@ -211,7 +211,7 @@ class Selection:
         return [each for each in found if may_be_placed(each, services=services)]
 
     async def _services_beside(self, found: Sequence[Json]) -> set[tuple[str, str]]:
-        """Namespace and name of the Services next to selected Endpoints."""
+        """Return namespace and name of the Services next to selected Endpoints."""
         identities = [identify(each) for each in found]
         homes = sorted(
             {each.namespace for each in identities if (each.group, each.kind) == ENDPOINTS}

@@ -1,4 +1,4 @@
-"""How the built-in placement behaves, where there is a choice."""
+"""Settings of the built-in placement."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -7,63 +7,63 @@ from typing import Final
 from planning.placements.selecting import SelectionRules
 
 MANAGER: Final = "fleetgate-placement"
-"""Field manager of what is applied here, so that it is not mixed up with what runs apply."""
+"""Field manager of what is applied here, to keep it apart from what runs apply."""
 
 ROLLOUT_MANAGER: Final = "fleetgate-rollout"
-"""Field manager of RolloutStarted: each manager's conditions of a binding are a whole of their
-own, and the other ones are written at other times."""
+"""Field manager of RolloutStarted. An apply replaces all conditions of its manager, and the other
+conditions of a binding are written at other times."""
 
 AGENT_MANAGER: Final = "fleetgate-agent"
-"""Field manager of what is said of a member in its agent's stead. It is the agent's own: so all
-of it is the agent's, to change or to take back, as soon as there is one."""
+"""Field manager of what is reported on behalf of a member's agent. It is the agent's own manager,
+so that the agent can change or remove all of it as soon as it runs."""
 
 REFUSAL_RECHECK: Final = timedelta(seconds=30)
-"""When to try again what the API server refused: nothing tells when an operator has mended it."""
+"""When to retry what the API server refused: no event says when an operator has fixed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementSettings:
-    """All of it; the defaults suit one worker for a whole fleet."""
+    """Settings of the built-in placement; the defaults suit one worker for a whole fleet."""
 
     snapshot_on_change: bool = True
-    """Write a resource snapshot soon after selected content changed (decision 1). Off, only a
-    run without an index takes one, as KubeFleet has it."""
+    """Write a resource snapshot soon after selected content has changed (decision 1). If off, only
+    a run without an index takes one, as in KubeFleet."""
 
     rules: SelectionRules = field(default_factory=SelectionRules)
     """What may be placed from this hub."""
 
     snapshot_interval: timedelta = timedelta(seconds=5)
-    """From a snapshot of changed content to the next: what changes meanwhile is stored together
-    when it ends. The first snapshot of a placement and the first change after a while do not wait.
-    KubeFleet lets all wait, for 15 to 30 s."""
+    """Minimum time between two snapshots of changed content: changes in the meantime are stored
+    together at its end. The first snapshot of a placement and the first change after a pause do
+    not wait. In KubeFleet all of them wait for 15 to 30 s."""
 
     content_debounce: timedelta = timedelta(milliseconds=300)
-    """From a change of selected content to the look at it: `kubectl apply -f folder` changes
+    """Delay from a change of selected content to its selection: `kubectl apply -f folder` changes
     many objects in a row and should become one snapshot."""
 
     member_debounce: timedelta = timedelta(milliseconds=100)
-    """From a change of a member to the look at the placements that it may matter to: when many
-    members join or report at once, each placement is scheduled once."""
+    """Delay from a change of a member to scheduling: if many members join or report at once, each
+    placement is scheduled once."""
 
     report_grace: timedelta = timedelta(seconds=1)
-    """How long a member may take over new content before its binding says that it is busy. One
-    that is quicker costs a single write of the binding's status instead of two."""
+    """How long a member may take for new content before its binding reports it as in progress. A
+    faster member costs one write of the binding's status instead of two."""
 
     status_debounce: timedelta = timedelta(milliseconds=250)
-    """From a change to the placement's status: all bindings that change meanwhile go into one
-    write."""
+    """Delay from a change to the placement's status: all bindings that change in the meantime are
+    part of one write."""
 
     status_debounce_per_cluster: timedelta = timedelta(milliseconds=2)
-    """Added for each cluster, because a placement's status is as large as its fleet: 1,000
+    """Added to the delay per cluster, because a placement's status grows with its fleet: 1,000
     clusters are more than a megabyte."""
 
     workers: int = 16
-    """Bindings looked at side by side. Each waits for one or two writes at a time; more only
-    queue up in the API server."""
+    """Bindings that are reconciled in parallel. Each waits for one or two writes at a time; more
+    would only queue up in the API server."""
 
     leave_patience: timedelta = timedelta(minutes=15)
-    """How long a member that is leaving is waited for before it is let go without its word."""
+    """How long to wait for the agent of a leaving member before removing the member without it."""
 
     def status_delay(self, clusters: int) -> timedelta:
-        """From a change to the next look at a placement with so many clusters."""
+        """Return the delay from a change to the status of a placement with this many clusters."""
         return self.status_debounce + clusters * self.status_debounce_per_cluster

@@ -24,8 +24,8 @@ from planning.placements.snapshotting import Revision
 logger = logging.getLogger(__name__)
 
 ATTEMPTS = 5
-"""Two writers at once (a run and a change of content) meet at the new index; the one that comes
-second looks again and finds the content stored."""
+"""Two concurrent writers (a run and a change of content) collide at the new index; the second one
+retries and finds the content stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +36,16 @@ class SnapshotTaken:
     name: str
     """Name of the master snapshot."""
     created: bool
-    """Whether it was new; otherwise the latest had the same content."""
+    """Whether it is new; otherwise the latest snapshot had the same content."""
 
 
 async def take_snapshot(
     hub: Hub, *, scope: Scope, namespace: str, placement: str, rules: SelectionRules
 ) -> SnapshotTaken:
-    """Select what the placement selects now, and store it unless the latest snapshot has it.
+    """Store the placement's current content, unless the latest snapshot already holds it.
 
-    Raises SelectionError when the user has to change the placement's selectors; its text begins
-    as the contract has it (update-runs 7.7). Raises NotFound without the placement.
+    Raises SelectionError if the user has to change the placement's selectors, with a text that
+    starts as in the contract (update-runs 7.7), and NotFound if the placement does not exist.
     """
     body = await hub.get(scope.placement, placement, namespace=namespace)
     return await store_selection(hub, scope=scope, placement=body, rules=rules, sight=Sight())
@@ -54,7 +54,7 @@ async def take_snapshot(
 async def would_take(
     hub: Hub, *, scope: Scope, namespace: str, placement: str, rules: SelectionRules
 ) -> tuple[SnapshotTaken, list[Json]]:
-    """What `take_snapshot` would store now, and where, without writing anything.
+    """Return where and what `take_snapshot` would store now, without writing anything.
 
     Raises as `take_snapshot` does.
     """
@@ -72,9 +72,10 @@ async def store_selection(
     sight: Sight,
     watched: Watched = not_watched,
 ) -> SnapshotTaken:
-    """Like `take_snapshot`, of a placement as it was read; `sight` is filled by the look.
+    """Do the same as `take_snapshot`, for a placement that has already been read.
 
-    Also where SelectionError is raised. What is `watched` is not asked for again.
+    `sight` records what is read, also if SelectionError is raised. Objects that `watched` returns
+    are not read from the hub.
     """
     parsed = Placement.from_wire(placement)
     selection = Selection(hub, parsed, rules=rules, sight=sight, watched=watched)
@@ -82,7 +83,7 @@ async def store_selection(
         try:
             return await _store_once(selection, hub, scope, placement)
         except (AlreadyExists, Conflict):
-            logger.debug("another snapshot was written meanwhile, selecting again")
+            logger.debug("another snapshot was written in the meantime, selecting again")
     return await _store_once(selection, hub, scope, placement)
 
 
@@ -94,7 +95,7 @@ async def _store_once(
 
 
 class _Writer:
-    """Stores one content of one placement."""
+    """Stores the selected content of one placement."""
 
     def __init__(self, hub: Hub, resources: list[Json], *, scope: Scope, placement: Json) -> None:
         self._hub = hub
@@ -113,7 +114,7 @@ class _Writer:
         return self._taken(snapshotting.next_index(known), created=True)
 
     def _stored(self, known: list[Revision]) -> Revision | None:
-        """The latest version, if it has the content."""
+        """Return the latest revision if it has the same content."""
         latest = snapshotting.current(known)
         same = latest is not None and latest.hash == hashing.resources_hash(self._resources)
         return latest if same else None
@@ -128,7 +129,7 @@ class _Writer:
         index = snapshotting.next_index(known)
         for body in self._bodies(index):
             await self._hub.create(self._kind, body)
-        logger.info("stored the content as %s", snapshotting.master_name(self._name, index))
+        logger.info("stored content as snapshot %s", snapshotting.master_name(self._name, index))
         return self._taken(index, created=True)
 
     async def _snapshots(self) -> list[Json]:
@@ -151,7 +152,7 @@ class _Writer:
         )
 
     async def _complete(self, revision: Revision) -> None:
-        """Finish what a writer that died half way has left out."""
+        """Create the objects that an interrupted writer has not created."""
         if len(revision.objects) < revision.size:
             for body in self._bodies(revision.index):
                 if body["metadata"]["name"] not in revision.objects:
@@ -160,7 +161,7 @@ class _Writer:
             await self._mark(revision, latest=True)
 
     async def _demote(self, known: list[Revision]) -> None:
-        """At most one snapshot is the latest: take the mark away before the new one has it."""
+        """Remove the latest mark before the new snapshot gets it: at most one may have it."""
         for revision in known:
             if revision.latest:
                 with contextlib.suppress(NotFound):
@@ -173,7 +174,7 @@ class _Writer:
         await self._hub.patch(self._kind, name, patch, namespace=self._namespace)
 
     async def _prune(self, known: list[Revision]) -> None:
-        """Make room for one more; what is needed stays (decision record 0011)."""
+        """Make room for one more revision; those in use stay (decision record 0011)."""
         superfluous = snapshotting.superfluous(known, keep=self._limit - 1)
         if superfluous:
             key = (self._namespace, self._name)
@@ -184,7 +185,7 @@ class _Writer:
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """Who may need snapshots of a placement, as the API server has them now."""
+    """Possible users of a placement's snapshots, as read from the API server."""
 
     bindings: list[Json]
     runs: list[Json]
@@ -192,7 +193,7 @@ class Users:
 
     @classmethod
     async def ask(cls, hub: Hub, scope: Scope, placement: Key) -> "Users":
-        """List them afresh: who is not in a cache yet may need a snapshot as well."""
+        """List them on the hub: a user that is not in a cache yet may need a snapshot, too."""
         namespace, name = placement
         labels = f"{names.PARENT_PLACEMENT}={name}"
         bindings, runs = await asyncio.gather(
@@ -203,14 +204,14 @@ class Users:
         return cls(bindings.items, own, placement)
 
     def needed(self) -> frozenset[str]:
-        """Names of snapshots of content and policy that have to stay (decision record 0011)."""
+        """Return the names of content and policy snapshots in use (decision record 0011)."""
         bound = usage.resource_snapshots(self.bindings, (), placement=self.placement[1])
         return bound.union(*map(needs_of, self.runs))
 
 
 def needs_of(run: Json) -> frozenset[str]:
-    """Names of the snapshots of content and policy that a run needs; none once it is over."""
-    # Its stages are by far the largest part of a run, and of no interest here.
+    """Return the names of content and policy snapshots that a run needs; none once it is over."""
+    # The stages are by far the largest part of a run, and not needed here.
     status = {
         name: value for name, value in run.get("status", {}).items() if name != "stagesStatus"
     }

@@ -1,4 +1,4 @@
-"""Copies a placement's status to where people with rights in one namespace can read it.
+"""Copies a placement's status into its namespace, for people with access to only that one.
 
 contract: placement 7.7
 """
@@ -40,7 +40,7 @@ class StatusCopies:
         copies.subscribe(self._on_copy)
 
     def on_change(self, callback: Callable[[Key], None]) -> None:
-        """Call back with a placement's key when somebody may have changed its copy."""
+        """Call `callback` with a placement's key when its copy may have been changed."""
         self._copies.subscribe(lambda change: callback(("", change.key[1])))
 
     def _on_copy(self, change: Change) -> None:
@@ -48,13 +48,13 @@ class StatusCopies:
             self.controller.queue.add(change.key)
 
     async def _release(self, key: Key) -> None:
-        """Take off what an earlier build has put on a copy, or nobody could delete it."""
+        """Remove the finalizer that an earlier build has set, which would block deletion."""
         body = self._copies.get(key)
         if body is not None and _is_held(body):
             await drop_finalizers(self._hub, CLUSTER_RESOURCE_PLACEMENT_STATUS, body, FINALIZERS)
 
     async def keep(self, body: Json, placement: Placement, status: PlacementStatus) -> str:
-        """Have the copy say the same as the status; returns why it cannot, or nothing."""
+        """Update the copy; return why that is impossible, or an empty text."""
         namespace = status_copies.namespace_of(placement)
         await self.remove(placement.metadata.name, but=namespace)
         if not namespace:
@@ -77,7 +77,7 @@ class StatusCopies:
         kind = CLUSTER_RESOURCE_PLACEMENT_STATUS
         if present is None:
             return await self._hub.create(kind, copy)
-        # As a whole: what somebody else has written into it does not belong there.
+        # Replace it as a whole, which undoes any changes by others.
         typed = {"apiVersion": kind.api_version, "kind": kind.kind}
         metadata = present["metadata"] | copy["metadata"]
         return await self._hub.replace(kind, copy | typed | {"metadata": metadata})

@@ -1,7 +1,7 @@
-"""What is on the hub, as of the last event, or of one's own last write where that is newer.
+"""The objects on the hub, as of the last event or, if newer, this process's last write.
 
-Every controller reads from here. A write's answer is noted, so that a controller that runs
-again before its watch has caught up does not do the same thing twice.
+Every controller reads from here. The answers to writes are recorded, so that a controller that runs
+again before its watch has caught up does not repeat a write.
 """
 
 import asyncio
@@ -32,19 +32,19 @@ from planning.placements.binding_steps import kept
 Model = TypeVar("Model")
 
 OVERLAY_SECONDS = 10.0
-"""How long a written object is believed to exist while no watch has told of it. Watches lag by
-milliseconds; an object deleted at once would otherwise stay for ever."""
+"""How long a written object is assumed to exist before a watch shows it. Watches lag by
+milliseconds; without a limit, an object that is deleted at once would stay in the store."""
 
 
 class Store:
-    """One kind's objects, the own writes included; of each, what `keep` leaves."""
+    """One kind's objects, including this process's writes; of each, what `keep` returns."""
 
     def __init__(self, hub: Hub, kind: Kind, *, labels: str = "", keep: Keep = whole) -> None:
         self.kind = kind
         self._cache = Cache(hub, kind, labels=labels, keep=keep)
         self._written: dict[Key, tuple[Json, float]] = {}
         self._groups: list[Group] = []
-        # Before all others: whoever is told that an object is gone must not find it here.
+        # Before all others: subscribers that learn of a deletion must not find the object here.
         self._cache.subscribe(self._forget_written)
 
     async def run(self) -> None:
@@ -52,11 +52,11 @@ class Store:
         await self._cache.run()
 
     async def ready(self) -> None:
-        """Wait until the first list is in."""
+        """Wait until the first list is complete."""
         await self._cache.ready()
 
     def get(self, key: Key) -> Json | None:
-        """One object; read it, do not change it."""
+        """Return one object, which must not be changed, or None if it does not exist."""
         namespace, name = key
         cached = self._cache.get(name, namespace)
         written = self._written.get(key)
@@ -72,35 +72,35 @@ class Store:
         return body
 
     def items(self) -> Iterator[Json]:
-        """All objects, sorted by namespace and name."""
+        """Yield all objects, sorted by namespace and name."""
         for key in sorted({*self._cache.keys(), *self._written}):
             body = self.get(key)
             if body is not None:
                 yield body
 
     def wrote(self, body: Json) -> None:
-        """Note the API server's answer to an own write."""
+        """Record the API server's answer to a write of this process."""
         key = key_of(body)
         until = asyncio.get_running_loop().time() + OVERLAY_SECONDS
         told = self._cache.get(key[1], key[0])
-        # The watch may be quicker than the answer.
+        # The watch may be faster than the answer.
         if told is None or _version(told) < _version(body):
             self._written[key] = (self._cache.kept(body), until)
         for group in self._groups:
             group.note(body)
 
     def _forget_written(self, change: Change) -> None:
-        """Forget a write that the watch has told of, or what it was about has gone since."""
+        """Drop a recorded write once the watch has shown it, or a later change or deletion."""
         written, told = self._written.get(change.key), change.new or change.old
         if written and told and _version(told) >= _version(written[0]):
             del self._written[change.key]
 
     def subscribe(self, callback: Callable[[Change], None]) -> None:
-        """Call back on each change that a watch tells of, at once for what is there."""
+        """Call `callback` on each change from the watch, and now for each object."""
         self._cache.subscribe(callback)
 
     def group(self, by: Callable[[Json], Hashable | None]) -> "Group":
-        """Keep the objects findable by something other than their key."""
+        """Return an index of the objects by something other than their key."""
         group = Group(self, by)
         self._groups.append(group)
         self._cache.subscribe(group.follow)
@@ -108,7 +108,7 @@ class Store:
 
 
 class Group:
-    """Objects of a store by something that they have in common."""
+    """An index of a store's objects by something that they have in common."""
 
     def __init__(self, store: Store, by: Callable[[Json], Hashable | None]) -> None:
         self._store = store
@@ -116,22 +116,22 @@ class Group:
         self._keys: dict[Hashable, set[Key]] = {}
 
     def of(self, common: Hashable) -> list[Json]:
-        """Objects that have it in common, sorted by namespace and name."""
+        """Return the objects that have `common` in common, sorted by namespace and name."""
         found = (self._store.get(key) for key in sorted(self._keys.get(common, ())))
         return [body for body in found if body is not None and self._by(body) == common]
 
     def size(self, common: Hashable) -> int:
-        """How many there are, about."""
+        """Return the approximate number of objects that have `common` in common."""
         return len(self._keys.get(common, ()))
 
     def note(self, body: Json) -> None:
-        """Take in an object."""
+        """Add an object."""
         common = self._by(body)
         if common is not None:
             self._keys.setdefault(common, set()).add(key_of(body))
 
     def follow(self, change: Change) -> None:
-        """Take in a change."""
+        """Update the index after a change."""
         if change.old is not None:
             self._forget(self._by(change.old), change.key)
         if change.new is not None:
@@ -146,7 +146,7 @@ class Group:
 
 
 class Parsed(Generic[Model]):
-    """Models of a store's objects, made once of each version: most are read far more often."""
+    """Models of a store's objects, parsed once per version, because most are read more often."""
 
     def __init__(self, store: Store, parse: Callable[[Json], Model]) -> None:
         self._parse = parse
@@ -154,7 +154,7 @@ class Parsed(Generic[Model]):
         store.subscribe(self._forget_deleted)
 
     def of(self, body: Json) -> Model:
-        """The model of an object as the store has it; read it, do not change it."""
+        """Return the model of an object of the store, which must not be changed."""
         key = key_of(body)
         known = self._known.get(key)
         if known is None or known[0] is not body:
@@ -182,11 +182,11 @@ class ScopeStores:
         self.parsed_bindings = Parsed(self.bindings, Binding.from_wire)
 
     def parsed_bindings_of(self, placement: Key) -> list[Binding]:
-        """The bindings of a placement, sorted by name."""
+        """Return the bindings of a placement, sorted by name."""
         return [self.parsed_bindings.of(each) for each in self.bindings_of.of(placement)]
 
     def all(self) -> tuple[Store, ...]:
-        """Every store."""
+        """Return all stores."""
         return self.placements, self.policies, self.snapshots, self.bindings
 
 
@@ -199,12 +199,12 @@ class OverrideStores:
         self.snapshots_of = self.snapshots.group(override_of)
 
     def all(self) -> tuple[Store, ...]:
-        """Every store."""
+        """Return all stores."""
         return self.overrides, self.snapshots
 
 
 class Stores:
-    """Everything that the placement room looks at."""
+    """Everything that the built-in placement reads."""
 
     def __init__(self, hub: Hub) -> None:
         self.scopes = {name: ScopeStores(hub, scope) for name, scope in SCOPES.items()}
@@ -219,24 +219,24 @@ class Stores:
         self.resource_overrides = OverrideStores(hub, RESOURCE_OVERRIDE, RESOURCE_OVERRIDE_SNAPSHOT)
         self.status_copies = Store(hub, CLUSTER_RESOURCE_PLACEMENT_STATUS)
         self.works_of = self.works.group(binding_of)
-        """By the binding that their labels name; `works_for` has those that are its own."""
+        """Works by the binding in their labels; `works_for` returns those that belong to it."""
 
     def works_for(self, scope: ScopeName, binding: Json) -> list[Json]:
-        """The Works of a binding, by name: those in the namespace of its own member.
+        """Return the Works of a binding, sorted by name: only those in its own member's namespace.
 
-        Agents can write Works of their members. What one of them puts on a label says nothing
-        about another member.
+        Agents can write the Works of their members, so labels of a Work are not trusted to name a
+        binding of another member.
         """
         home = names.member_namespace(binding["spec"]["targetCluster"])
         found = self.works_of.of((scope, key_of(binding)))
         return [each for each in found if each["metadata"]["namespace"] == home]
 
     def all_members(self) -> Iterator[MemberCluster]:
-        """The members, sorted by name."""
+        """Return the members, sorted by name."""
         return map(self.parsed_members.of, self.members.items())
 
     def all(self) -> list[Store]:
-        """Every store."""
+        """Return all stores."""
         own = [self.works, self.members, self.member_namespaces, self.definitions]
         own += [self.status_copies]
         own += [*self.cluster_overrides.all(), *self.resource_overrides.all()]
@@ -244,21 +244,21 @@ class Stores:
 
 
 def placement_of(body: Json) -> Key | None:
-    """Key of the placement that an object belongs to, by its label."""
+    """Return the key of the placement that an object belongs to, by its label, or None."""
     metadata = body["metadata"]
     name = metadata.get("labels", {}).get(names.PARENT_PLACEMENT)
     return (metadata.get("namespace", ""), name) if name else None
 
 
 def override_of(snapshot: Json) -> Key | None:
-    """Key of the override that a snapshot is of, by its label."""
+    """Return the key of the override that a snapshot belongs to, by its label, or None."""
     metadata = snapshot["metadata"]
     name = metadata.get("labels", {}).get(names.PARENT_RESOURCE_OVERRIDE)
     return (metadata.get("namespace", ""), name) if name else None
 
 
 def binding_of(work: Json) -> tuple[ScopeName, Key] | None:
-    """Scope and key of the binding that a Work belongs to, by its labels."""
+    """Return the scope and key of the binding that a Work belongs to, by its labels, or None."""
     labels = work["metadata"].get("labels", {})
     name = labels.get(names.PARENT_BINDING)
     if not name:
@@ -268,7 +268,7 @@ def binding_of(work: Json) -> tuple[ScopeName, Key] | None:
 
 
 def parent_of(work: Json) -> tuple[ScopeName, Key] | None:
-    """Scope and key of the placement that a Work belongs to, by its labels."""
+    """Return the scope and key of the placement that a Work belongs to, by its labels, or None."""
     labels = work["metadata"].get("labels", {})
     name = labels.get(names.PARENT_PLACEMENT)
     if not name:

@@ -1,4 +1,4 @@
-"""Telling people of an object, in an event, what became of it.
+"""Kubernetes events on placements and overrides.
 
 contract: placement 7.6, decision 12
 """
@@ -21,9 +21,9 @@ async def tell(
     key: str,
     level: EventType = EventType.WARNING,
 ) -> None:
-    """Say something of an object, once for each `key`.
+    """Write an event on an object, once per `key`.
 
-    Raises Unavailable or TooManyRequests; whatever else refuses the event is only logged.
+    Raises Unavailable or TooManyRequests; other errors are only logged.
     """
     event = Event(type=level, reason=reason, message=message, at=datetime.now(UTC))
     about = Subject(kind, *key_of(body), body["metadata"]["uid"])

@@ -1,4 +1,4 @@
-"""Takes a deleted binding's Works away, and with them what they put on the member.
+"""Deletes a deleted binding's Works, and thereby what they have placed on the member.
 
 contract: placement 7.8, 8 (a deleted Work)
 """
@@ -14,14 +14,14 @@ from placement.stores import Stores, binding_of
 
 
 async def delete_work(hub: Hub, key: Key) -> None:
-    """Delete a Work, unless it is gone already; its member's agent lets it go."""
+    """Delete a Work unless it is already gone; the member's agent removes its finalizer."""
     namespace, name = key
     with contextlib.suppress(NotFound):
         await hub.delete(WORK, name, namespace=namespace)
 
 
 class Withdrawal:
-    """Ends bindings of one scope."""
+    """Withdraws the content of one scope's deleted bindings."""
 
     def __init__(self, hub: Hub, stores: Stores, scope: Scope) -> None:
         self._hub = hub
@@ -29,7 +29,7 @@ class Withdrawal:
         self._scope = scope
 
     async def go_on(self, key: Key, binding: Json | None) -> None:
-        """Delete a binding's Works, and let it go once the member has let them go.
+        """Delete a binding's Works; once they are gone, remove the binding's finalizers.
 
         Without a binding: delete the Works that it left behind.
         """
@@ -41,7 +41,7 @@ class Withdrawal:
             await drop_finalizers(self._hub, self._scope.binding, binding, BINDING_FINALIZERS)
 
     async def _is_gone(self, key: Key) -> bool:
-        """Whether there are Works without their binding, sure not to be of one just made."""
+        """Return whether Works are left behind, and the hub confirms that their binding is gone."""
         if not self._left_behind(key):
             return False
         return await self._hub.find(self._scope.binding, key[1], namespace=key[0]) is None
@@ -52,7 +52,7 @@ class Withdrawal:
         works = self._stores.works_for(self._scope.name, binding)
         if works:
             return works
-        # Asked afresh: a Work made a moment ago may not have been told of yet.
+        # List on the hub: the watch may not have shown a Work that was just created.
         listing = await self._hub.list(
             WORK,
             namespace=names.member_namespace(binding["spec"]["targetCluster"]),

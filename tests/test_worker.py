@@ -216,7 +216,9 @@ async def test_a_busy_address_is_refused_before_anything_begins() -> None:
 
 Start = Callable[..., subprocess.Popen[str]]
 
-UNANSWERED = "lease {} could not be given back, so others wait until it runs out: no answer in time"
+UNANSWERED = (
+    "lease {} could not be released, so other processes wait until it expires: no answer in time"
+)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """The generator of the CRD files in `deploy/crds/`.
 
-`python -m api.crds deploy/crds` writes one file a kind. Reads the models and the markers at
-their fields. At run time only an agent needs it, which installs what it lacks on its member.
+`python -m api.crds deploy/crds` writes one file per kind. Reads the models and the markers of
+their fields. At run time only agents use it, to install missing CRDs on their members.
 """
 
 from api.crds.definitions import MODELS, definition, file_name, render

@@ -1,4 +1,4 @@
-"""Writes the definition of each kind to a folder: `python -m api.crds deploy/crds`."""
+"""Write the CRD of each kind to a folder: `python -m api.crds deploy/crds`."""
 
 import argparse
 import sys
@@ -9,10 +9,10 @@ from api.crds import MODELS, file_name, render
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the files, or with `--check` only compare them: 1 when one is not as it should be."""
+    """Write the files, or with `--check` only compare them; return 1 when one is out of date."""
     parser = argparse.ArgumentParser(prog="python -m api.crds", description=__doc__)
-    parser.add_argument("folder", type=Path, help="where the files are, such as deploy/crds")
-    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    parser.add_argument("folder", type=Path, help="folder of the CRD files, such as deploy/crds")
+    parser.add_argument("--check", action="store_true", help="compare the files, and write nothing")
     chosen = parser.parse_args(arguments)
     texts = {file_name(model): render(model) for model in MODELS}
     return check(chosen.folder, texts) if chosen.check else write(chosen.folder, texts)
@@ -27,14 +27,14 @@ def write(folder: Path, texts: dict[str, str]) -> int:
 
 
 def check(folder: Path, texts: dict[str, str]) -> int:
-    """Say which files are missing, differ, or have no model."""
+    """Report files that are missing, out of date, or without a model."""
     found = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.yaml")}
     wrong = [name for name in sorted(found | texts) if found.get(name) != texts.get(name)]
     for name in wrong:
-        what = "has no model: delete it" if name not in texts else "is not what the models say"
+        what = "has no model: delete it" if name not in texts else "is missing or out of date"
         sys.stderr.write(f"{folder / name} {what}\n")
     if wrong:
-        sys.stderr.write(f"to write the files anew: python -m api.crds {folder}\n")
+        sys.stderr.write(f"to regenerate the files: python -m api.crds {folder}\n")
     return 1 if wrong else 0
 
 

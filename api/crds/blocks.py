@@ -1,7 +1,7 @@
 """Writes plain data as YAML in block style, as people write it.
 
-Covers what definitions consist of: non-empty mappings and lists, strings, numbers and
-booleans. `api` depends on nothing but pydantic, hence no YAML library.
+Covers what CRDs consist of: non-empty mappings and lists, strings, numbers and booleans.
+`api` depends on nothing but pydantic, so it cannot use a YAML library.
 """
 
 import json
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _WIDTH = 100
-# What YAML reads as a string without quotes, whatever the version.
+# What every version of YAML reads as a string without quotes.
 _PLAIN = re.compile(r"\.?[A-Za-z/]([A-Za-z0-9/._ ,;()<>=+-]*[A-Za-z0-9/.,;)])?")
 _NOT_STRINGS = frozenset(
     {"true", "false", "yes", "no", "on", "off", "null", "y", "n", ".inf", ".nan"}
@@ -19,7 +19,7 @@ _NOT_STRINGS = frozenset(
 
 
 def to_yaml(data: dict[str, Any]) -> str:
-    """Write a mapping; keys keep their order."""
+    """Format a mapping as YAML; keys keep their order."""
     return "".join(f"{line}\n" for line in _mapping(data, indent=""))
 
 

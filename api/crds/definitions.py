@@ -1,4 +1,4 @@
-"""From a model to the CustomResourceDefinition that serves it.
+"""CustomResourceDefinitions, built from the models.
 
 contract: update-runs 1, placement 1, decision 16
 """
@@ -54,7 +54,7 @@ MODELS: Final[tuple[type[KubernetesObject], ...]] = (
     AppliedWork,
     MemberCluster,
 )
-"""The kinds that have a definition."""
+"""The kinds that have a CRD."""
 
 HEADER: Final = (
     "# Generated from the models in api/ by `python -m api.crds deploy/crds`. Do not edit.\n"
@@ -62,7 +62,7 @@ HEADER: Final = (
 
 
 def definition(model: type[KubernetesObject]) -> dict[str, Any]:
-    """Describe the kind of `model` to the API server."""
+    """Return the CRD of the kind of `model`."""
     resource = model.resource
     kind = resource.kind
     schema = object_schema(model)
@@ -122,11 +122,11 @@ def _column(column: Column) -> dict[str, Any]:
 
 
 def file_name(model: type[KubernetesObject]) -> str:
-    """Name of the file that the definition of `model` belongs in."""
+    """Return the name of the file that the CRD of `model` belongs in."""
     kind = model.resource.kind
     return f"{kind.group}_{kind.plural}.yaml"
 
 
 def render(model: type[KubernetesObject]) -> str:
-    """Write the definition of `model` as text."""
+    """Return the CRD of `model` as YAML text."""
     return HEADER + to_yaml(definition(model))

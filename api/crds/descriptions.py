@@ -1,7 +1,7 @@
-"""What `kubectl explain` shows: the docstrings of classes and of their fields.
+"""Descriptions for `kubectl explain`: the docstrings of classes and of their fields.
 
-They are read from the source, because Python forgets docstrings of fields, and only when
-definitions are generated, so that importing the models stays cheap.
+They are read from the source, because Python does not keep docstrings of fields, and only when
+CRDs are generated, so that importing the models stays cheap.
 """
 
 import ast
@@ -13,12 +13,12 @@ from pydantic import BaseModel
 
 
 def describe_class(model: type[BaseModel]) -> str:
-    """Join the docstring of a class to one line."""
+    """Return the docstring of a class in one line."""
     return " ".join((inspect.getdoc(model) or "").split())
 
 
 def describe_fields(model: type[BaseModel]) -> dict[str, str]:
-    """Map each documented field, inherited ones too, to its docstring in one line."""
+    """Map each documented field, including inherited ones, to its docstring in one line."""
     texts: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if issubclass(base, BaseModel) and base is not BaseModel:
@@ -26,7 +26,7 @@ def describe_fields(model: type[BaseModel]) -> dict[str, str]:
     return texts
 
 
-@cache  # finding the source of a class takes long, and most classes are in many kinds
+@cache  # finding the source of a class is slow, and most classes are part of many kinds
 def _own_texts(model: type[BaseModel]) -> dict[str, str]:
     tree = ast.parse(inspect.getsource(model)).body[0]
     assert isinstance(tree, ast.ClassDef)

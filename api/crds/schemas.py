@@ -1,4 +1,4 @@
-"""From a model to a structural OpenAPI v3 schema."""
+"""Structural OpenAPI v3 schemas, built from the models."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -25,12 +25,12 @@ _SCALARS: Final[dict[object, Schema]] = {
 
 
 def object_schema(model: type[KubernetesObject]) -> Schema:
-    """Describe a kind: its own fields, and those that every object has."""
+    """Return the schema of a kind: its own fields, and those that every object has."""
     schema = _model_schema(model)
     properties = schema["properties"]
     for name, text in _ROOT_TEXTS.items():
         properties[name] = {"type": "string", "description": text}
-    # The API server knows metadata better than any schema.
+    # The API server validates metadata itself.
     properties["metadata"] = {"type": "object"}
     for rule in model.resource.rules:
         rule.mark(schema)
@@ -66,7 +66,7 @@ def _field_schema(info: FieldInfo) -> Schema:
     schema = _marked(_type_schema(info.annotation), info.metadata)
     if _has(info, Defaulted):
         schema["default"] = str(info.default) if isinstance(info.default, str) else info.default
-    schema.pop("description", None)  # the field's own says more than the type's
+    schema.pop("description", None)  # the field's own description replaces the type's
     return schema
 
 
@@ -110,5 +110,5 @@ def _union_schema(members: list[object]) -> Schema:
             "anyOf": [{"type": "integer"}, {"type": "string"}],
             "x-kubernetes-int-or-string": True,
         }
-    # An open enumeration: the API server takes any string.
+    # An open enumeration: the API server accepts any string.
     return {"type": "string"}

@@ -1,7 +1,7 @@
-"""Condition types, reasons and messages, exactly as KubeFleet words them.
+"""Condition types, reasons and messages, word for word as in KubeFleet.
 
-A reason is one word for programs; a message is a sentence for people. Messages with
-something filled in are functions.
+A reason is one word for programs; a message is a sentence for people. Messages with parameters
+are functions.
 
 contract: update-runs 5, placement 4, 6, 7, 8 and 11
 """

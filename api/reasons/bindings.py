@@ -1,4 +1,4 @@
-"""What bindings say of themselves.
+"""Reasons and messages of bindings.
 
 contract: placement 6, update-runs 5
 """
@@ -28,10 +28,10 @@ class BindingReason(StrEnum):
 
 
 class BindingMessage(StrEnum):
-    """Messages of a binding's conditions that have nothing filled in."""
+    """Messages of a binding's conditions without parameters."""
 
     ROLLOUT_STARTED = "Detected the new changes on the resources and started the rollout process"
-    """As a placement says it that rolls out by itself."""
+    """For placements of type RollingUpdate; a run adds its index and name to it."""
     BLOCKED = "The resources cannot be updated to the latest because of the rollout strategy"
     NO_OVERRIDE = "No override rules are configured for the selected resources"
     OVERRIDDEN = "Successfully applied the override rules on the resources"
@@ -46,50 +46,50 @@ class BindingMessage(StrEnum):
 
 
 def rollout_started(*, index: str, run: str) -> str:
-    """RolloutStarted, as a run sets it; `index` is the one used (decision 9)."""
+    """Return the message of RolloutStarted set by a run; `index` is the one used (decision 9)."""
     return f"{BindingMessage.ROLLOUT_STARTED}, resourceSnapshotIndex: {index}, updateRun: {run}"
 
 
 def override_failed(error: str) -> str:
-    """Overridden False."""
+    """Return the message of Overridden False."""
     return f"Failed to apply the override rules on the resources: {error}"
 
 
 def sync_failed(error: str) -> str:
-    """WorkSynchronized False."""
+    """Return the message of WorkSynchronized False."""
     return f"Failed to synchronize the work to the latest: {error}"
 
 
 def work_still_applying(work: str) -> str:
-    """Applied False, because the member has not reported yet."""
+    """Return the message of Applied False when the member has not reported yet."""
     return f"Work object {work} has not yet completed the apply op"
 
 
 def work_not_applied(work: str) -> str:
-    """Applied False, because the member reported a failure."""
+    """Return the message of Applied False when the member has reported a failure."""
     return f"Work object {work} has failed to apply"
 
 
 def work_not_checked(work: str) -> str:
-    """Available False, because the member has not reported yet."""
+    """Return the message of Available False when the member has not reported yet."""
     return f"Work object {work} has not yet completed availability check"
 
 
 def work_not_available(work: str) -> str:
-    """Available False, because the member says so."""
+    """Return the message of Available False when the member has reported it."""
     return f"Work object {work} is not yet available"
 
 
 def work_not_trackable(work: str) -> str:
-    """Available True, as far as can be told."""
+    """Return the message of Available True when availability cannot be tracked."""
     return f"The availability of work object {work} is not trackable"
 
 
 def work_still_diffing(work: str) -> str:
-    """DiffReported False, because the member has not reported yet."""
+    """Return the message of DiffReported False when the member has not reported yet."""
     return f"Work object {work} has not yet completed diff reporting"
 
 
 def work_not_diffed(work: str) -> str:
-    """DiffReported False, because the member reported a failure."""
+    """Return the message of DiffReported False when the member has reported a failure."""
     return f"Work object {work} has failed to report diff"

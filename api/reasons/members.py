@@ -1,4 +1,4 @@
-"""What member clusters say of themselves.
+"""Reasons and messages of member clusters.
 
 contract: placement 11
 """
@@ -42,7 +42,7 @@ class MemberMessage(StrEnum):
 
 
 def agents_missing(cluster: str, *, expected: int, got: int) -> str:
-    """Joined Unknown, because not all agents have reported."""
+    """Return the message of Joined Unknown when not all agents have reported."""
     return (
         f"Member cluster {cluster} has not reported all the expected agents,"
         f" expected {expected}, got {got}"
@@ -50,5 +50,5 @@ def agents_missing(cluster: str, *, expected: int, got: int) -> str:
 
 
 def collection_failed(error: str) -> str:
-    """The properties are those of before, because the cluster did not give new ones."""
+    """Return the message for keeping the last known properties when collecting new ones fails."""
     return f"Failed to collect the cluster properties: {error}"

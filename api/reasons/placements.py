@@ -1,4 +1,4 @@
-"""What placements say of themselves, cluster by cluster and over all clusters.
+"""Reasons and messages of placements, for each cluster and over all clusters.
 
 contract: placement 7
 """
@@ -14,12 +14,12 @@ from api.reasons.types import ConditionType
 
 
 def placement_condition(placement: Kind, condition: ConditionType) -> str:
-    """Type of a condition over all clusters: the kind's name stands in front."""
+    """Return the type of a condition over all clusters, which is prefixed with the kind's name."""
     return f"{placement.kind}{condition}"
 
 
 class PlacementReason(StrEnum):
-    """Reasons of a placement's conditions, over all clusters and of one."""
+    """Reasons of a placement's conditions, over all clusters and for each cluster."""
 
     INVALID_SELECTORS = "InvalidResourceSelectors"
     SCHEDULE_PENDING = "SchedulePending"
@@ -52,7 +52,7 @@ class PlacementReason(StrEnum):
 
 
 class PlacementMessage(StrEnum):
-    """Messages of a placement's conditions that have nothing filled in."""
+    """Messages of a placement's conditions without parameters."""
 
     SCHEDULE_PENDING = "Scheduling has not completed"
     VERSIONS_DIFFER = (
@@ -64,16 +64,16 @@ class PlacementMessage(StrEnum):
         "NamespaceAccessible ClusterResourcePlacement doesn't specify a resource selector which"
         " selects a namespace"
     )
-    """Why a status cannot be copied: a label may select any number of namespaces."""
+    """For a namespace selected by label, which may be any number: the status cannot be copied."""
 
 
 def invalid_selectors(error: str) -> str:
-    """Scheduled False, because a selector is wrong."""
+    """Return the message of Scheduled False when a selector is invalid."""
     return f"The resource selectors are invalid: {error}"
 
 
 def no_version_yet(run: Kind) -> str:
-    """RolloutStarted Unknown, because no run has updated any cluster; `run` is the run's kind."""
+    """Return the message of RolloutStarted Unknown while no run has updated any cluster."""
     return (
         "Rollout is controlled by an external controller and no resource snapshot name is"
         f" observed across clusters. To determine rollout status, check the {run.kind} resources"
@@ -82,7 +82,7 @@ def no_version_yet(run: Kind) -> str:
 
 
 def start_unknown(cluster: str) -> str:
-    """RolloutStarted Unknown, because it is so for a cluster."""
+    """Return the message of RolloutStarted Unknown when it is Unknown for a cluster."""
     return (
         "Rollout is controlled by an external controller and cluster"
         f" {cluster} is in RolloutStarted Unknown state"
@@ -90,26 +90,26 @@ def start_unknown(cluster: str) -> str:
 
 
 def status_synced(namespace: str) -> str:
-    """StatusSynced True."""
+    """Return the message of StatusSynced True."""
     return (
         f"Successfully created or updated ClusterResourcePlacementStatus in namespace '{namespace}'"
     )
 
 
 def status_not_synced(error: str) -> str:
-    """StatusSynced False, because the copy could not be written."""
+    """Return the message of StatusSynced False when the copy could not be written."""
     return f"Failed to create or update ClusterResourcePlacementStatus: {error}"
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A reason and its message; `{count}` in it stands for a number of clusters."""
+    """A reason and its message, in which `{count}` stands for the number of clusters."""
 
     reason: PlacementReason
     message: str
 
     def count(self, clusters: int) -> str:
-        """Write the message for so many clusters."""
+        """Return the message for this number of clusters."""
         return self.message.format(count=clusters)
 
 
@@ -133,7 +133,7 @@ PENDING: Final[Mapping[ConditionType, Wording]] = MappingProxyType(
         ),
         ConditionType.AVAILABLE: Wording(
             PlacementReason.AVAILABLE_UNKNOWN,
-            # KubeFleet's message ends with a blank.
+            # KubeFleet's message ends with a space.
             "The availability of the selected resources is unknown yet ",
         ),
         ConditionType.DIFF_REPORTED: Wording(
@@ -142,12 +142,12 @@ PENDING: Final[Mapping[ConditionType, Wording]] = MappingProxyType(
         ),
     }
 )
-"""One cluster, while its binding says nothing yet (contract: placement 7.2)."""
+"""For one cluster whose binding has no such condition yet (contract: placement 7.2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """What a placement says over all clusters, by the status that counts."""
+    """Wordings of one condition over all clusters, by its status."""
 
     unknown: Wording
     failed: Wording
@@ -251,7 +251,7 @@ AGGREGATES: Final[Mapping[ConditionType, Aggregate]] = MappingProxyType(
         ),
     }
 )
-"""All clusters (contract: placement 7.4). Overridden True without overrides is NO_OVERRIDE."""
+"""For all clusters (contract: placement 7.4). Overridden True without overrides is NO_OVERRIDE."""
 
 
 EVENTS: Final[Mapping[ConditionType, tuple[str, str]]] = MappingProxyType(
@@ -282,7 +282,7 @@ EVENTS: Final[Mapping[ConditionType, tuple[str, str]]] = MappingProxyType(
         ),
     }
 )
-"""Reason and message of the event when the condition becomes True (contract: placement 7.6)."""
+"""Reason and message of the event when a condition becomes True (contract: placement 7.6)."""
 
 COMPLETED: Final = (
     "PlacementRolloutCompleted",
@@ -294,4 +294,4 @@ CLEANED_UP: Final = (
     "PlacementCleanupFinalizerRemoved",
     "Deleted the snapshots and removed the placement cleanup finalizer",
 )
-"""Reason and message of the event when a deleted placement goes."""
+"""Reason and message of the event when the finalizer of a deleted placement is removed."""

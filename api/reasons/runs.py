@@ -1,4 +1,4 @@
-"""What runs, their stages, clusters and gates, and approval requests say of themselves.
+"""Reasons and messages of runs, of their stages, clusters and gates, and of approval requests.
 
 contract: update-runs 5
 """
@@ -23,7 +23,7 @@ class RunReason(StrEnum):
 
 
 class RunMessage(StrEnum):
-    """Messages of a run's conditions; a failure has its own text."""
+    """Messages of a run's conditions; the message of a failure is its error."""
 
     INITIALIZED = "The UpdateRun initialized successfully"
     PROGRESSING = "The update run is making progress"
@@ -38,27 +38,27 @@ class RunMessage(StrEnum):
 
 
 def waiting_before(stage: str) -> str:
-    """Progressing of a run at a gate before a stage."""
+    """Return the message of Progressing while a run waits at a gate before a stage."""
     return f"The updateRun is waiting for before-stage tasks in stage {stage} to complete"
 
 
 def waiting_after(stage: str) -> str:
-    """Progressing of a run at a gate after a stage."""
+    """Return the message of Progressing while a run waits at a gate after a stage."""
     return f"The updateRun is waiting for after-stage tasks in stage {stage} to complete"
 
 
 STUCK_CLUSTERS_NAMED: Final = 3
-"""How many stuck clusters are named; of further ones only dots are shown."""
+"""How many stuck clusters a message names; an ellipsis stands for the others."""
 
 
 def clusters_named(clusters: Sequence[str]) -> str:
-    """Clusters as a run's message names them: the first few."""
+    """List clusters as a run's message names them: the first few."""
     more = "..." if len(clusters) > STUCK_CLUSTERS_NAMED else ""
     return ", ".join(clusters[:STUCK_CLUSTERS_NAMED]) + more
 
 
 def stuck(clusters: Sequence[str], *, stage: str) -> str:
-    """Progressing of a run whose clusters, in the order of the stage, take too long."""
+    """Return the message of Progressing while clusters, in stage order, are stuck."""
     return (
         f"The updateRun is stuck waiting for {clusters_named(clusters)} cluster(s) in stage "
         f"{stage} to finish updating, please check placement status for potential errors"
@@ -78,7 +78,7 @@ class StageReason(StrEnum):
 
 
 class StageMessage(StrEnum):
-    """Messages of a stage's conditions; a failure has its own text."""
+    """Messages of a stage's conditions; the message of a failure is its error."""
 
     STARTED = "Clusters in the stage started updating"
     WAITING_BEFORE = "Not all before-stage tasks are completed, waiting for approval"
@@ -108,7 +108,7 @@ class ClusterReason(StrEnum):
 
 
 class ClusterMessage(StrEnum):
-    """Messages of a cluster's conditions in a run; a failure has its own text."""
+    """Messages of a cluster's conditions in a run; the message of a failure is its error."""
 
     STARTED = "Cluster update started"
     SUCCEEDED = "Cluster update completed successfully"
@@ -135,9 +135,9 @@ class ApprovalReason(StrEnum):
 
     ACCEPTED = "ApprovalRequestApprovalAccepted"
     CLUSTER_APPROVED = "ClusterApprovalRequestApproved"
-    """What the command line writes for a ClusterApprovalRequest."""
+    """Written by the command line to approve a ClusterApprovalRequest."""
     NAMESPACED_APPROVED = "ApprovalRequestApproved"
-    """What the command line writes for an ApprovalRequest."""
+    """Written by the command line to approve an ApprovalRequest."""
 
 
 class ApprovalMessage(StrEnum):

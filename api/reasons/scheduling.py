@@ -1,4 +1,4 @@
-"""What policy snapshots and their decisions say.
+"""Reasons and messages of policy snapshots and their decisions.
 
 contract: placement 4
 """
@@ -14,14 +14,14 @@ class SchedulingReason(StrEnum):
 
 
 def found_all(count: int) -> str:
-    """As many clusters were found as the policy wants."""
+    """Return the message when as many clusters were found as the policy asks for."""
     return (
         f"found all cluster needed as specified by the scheduling policy, found {count} cluster(s)"
     )
 
 
 def found_some(count: int) -> str:
-    """Fewer clusters were found than the policy wants."""
+    """Return the message when fewer clusters were found than the policy asks for."""
     return (
         "could not find all clusters needed as specified by the scheduling policy,"
         f" found {count} cluster(s) instead"
@@ -29,7 +29,7 @@ def found_some(count: int) -> str:
 
 
 def picked(cluster: str, *, affinity_score: int, spread_score: int) -> str:
-    """Why a policy of type PickAll or PickN picked a cluster."""
+    """Return why a policy of type PickAll or PickN picked a cluster."""
     return (
         f'Successfully scheduled resources for placement in "{cluster}" (affinity score:'
         f" {affinity_score}, topology spread score: {spread_score}): picked by scheduling policy"
@@ -37,7 +37,7 @@ def picked(cluster: str, *, affinity_score: int, spread_score: int) -> str:
 
 
 def picked_by_name(cluster: str) -> str:
-    """Why a policy of type PickFixed picked a cluster."""
+    """Return why a policy of type PickFixed picked a cluster."""
     return (
         f'Successfully scheduled resources for placement in "{cluster}":'
         " picked by scheduling policy"
@@ -45,17 +45,17 @@ def picked_by_name(cluster: str) -> str:
 
 
 def not_found(cluster: str) -> str:
-    """A policy of type PickFixed names a cluster that is not in the fleet."""
+    """Return the reason when a policy of type PickFixed names a cluster outside the fleet."""
     return f'Specified cluster "{cluster}" is not found'
 
 
 def not_eligible(cluster: str, *, why: str) -> str:
-    """A policy of type PickFixed names a cluster that nothing can be placed on now."""
+    """Return the reason when a policy of type PickFixed names a cluster that is not eligible."""
     return f'Cluster "{cluster}" is not eligible for resource placement yet: {why}'
 
 
 def score_too_low(cluster: str, *, affinity_score: int, spread_score: int) -> str:
-    """A policy of type PickN preferred other clusters."""
+    """Return the reason when a policy of type PickN preferred other clusters."""
     return (
         f'Cluster "{cluster}" does not score high enough (affinity score: {affinity_score},'
         f" topology spread score: {spread_score})"
@@ -63,12 +63,12 @@ def score_too_low(cluster: str, *, affinity_score: int, spread_score: int) -> st
 
 
 def unschedulable(why: str) -> str:
-    """A policy may not pick the cluster."""
+    """Return the reason when a policy may not pick a cluster."""
     return f"ClusterUnschedulable, {why}"
 
 
 class Unsuitable(StrEnum):
-    """Why a policy may not pick a cluster; two more causes have names in them."""
+    """Why a policy may not pick a cluster; two more causes have parameters."""
 
     UNATTRACTED = "cluster does not match with any of the required cluster affinity terms"
     NAMESPACES_UNKNOWN = "cluster has no namespace information available"
@@ -76,19 +76,19 @@ class Unsuitable(StrEnum):
 
 
 def untolerated(*, key: str, value: str, effect: str) -> str:
-    """The cluster has a taint that the policy does not put up with."""
+    """Return the cause for a taint that the policy does not tolerate."""
     return f"taint &{{Key:{key} Value:{value} Effect:{effect}}} cannot be tolerated"
 
 
 def unbalanced(topology_key: str, *, max_skew: int) -> str:
-    """With the cluster the picked ones would be spread too unevenly."""
+    """Return the cause when the cluster would break a topology spread constraint."""
     return (
         f'violated doNotSchedule topology spread constraint "{topology_key}" (max skew {max_skew})'
     )
 
 
 class Ineligible(StrEnum):
-    """Why nothing can be placed on a cluster now; two more causes have numbers in them."""
+    """Why nothing can be placed on a cluster now; two more causes have parameters."""
 
     LEFT = "cluster has left the fleet"
     NEVER_ONLINE = "cluster is not connected to the fleet: member agent not online yet"
@@ -99,7 +99,7 @@ class Ineligible(StrEnum):
 
 
 def heartbeat_missing(minutes: float) -> str:
-    """The member's agent has been silent for so long."""
+    """Return the cause when the member's last heartbeat was this long ago."""
     return (
         "cluster is not connected to the fleet: no recent heartbeat signals"
         f" (last received {minutes:.2f} minutes ago)"
@@ -107,7 +107,7 @@ def heartbeat_missing(minutes: float) -> str:
 
 
 def unhealthy(minutes: float) -> str:
-    """The member has been unhealthy for so long."""
+    """Return the cause when the member has been unhealthy for this long."""
     return (
         "cluster is not connected to the fleet: unhealthy for a prolonged period of time"
         f" (last transitioned {minutes:.2f} minutes ago)"

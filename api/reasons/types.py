@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class ConditionType(StrEnum):
-    """Aspects of objects that conditions are about."""
+    """Types of conditions: the aspects of objects that they describe."""
 
     # Run, stage and cluster of a run.
     INITIALIZED = "Initialized"
@@ -21,24 +21,24 @@ class ConditionType(StrEnum):
     APPROVED = "Approved"
     APPROVAL_ACCEPTED = "ApprovalAccepted"
 
-    # Policy snapshot, binding, cluster of a placement; with the kind's name in front also
+    # Policy snapshot, binding, cluster of a placement; prefixed with the kind's name, also
     # placement (see placement_condition).
     SCHEDULED = "Scheduled"
     ROLLOUT_STARTED = "RolloutStarted"
     OVERRIDDEN = "Overridden"
     WORK_SYNCHRONIZED = "WorkSynchronized"
-    # These three also Work and each of its manifests.
+    # These three: also Work and each of its manifests.
     APPLIED = "Applied"
     AVAILABLE = "Available"
     DIFF_REPORTED = "DiffReported"
 
-    # ClusterResourcePlacement, with its name in front.
+    # ClusterResourcePlacement, prefixed with the kind's name.
     STATUS_SYNCED = "StatusSynced"
 
     # Work.
     STATUS_TRIMMED = "StatusTrimmed"
 
-    # Member cluster; the first two also of each of its agents.
+    # Member cluster; the first two: also each of its agents.
     JOINED = "Joined"
     HEALTHY = "Healthy"
     READY_TO_JOIN = "ReadyToJoin"

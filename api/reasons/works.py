@@ -1,4 +1,4 @@
-"""What Works say of themselves and of each of their manifests.
+"""Reasons and messages of Works and of each of their manifests.
 
 contract: placement 8
 """
@@ -20,7 +20,7 @@ class WorkReason(StrEnum):
 
 
 class WorkMessage(StrEnum):
-    """Messages of a Work's conditions that have nothing filled in."""
+    """Messages of a Work's conditions without parameters."""
 
     APPLIED = "All the specified manifests have been applied"
     AVAILABLE = "All of the applied manifests are available"
@@ -29,24 +29,24 @@ class WorkMessage(StrEnum):
 
 
 def some_not_applied(*, done: int, total: int) -> str:
-    """Applied False of a Work."""
+    """Return the message of a Work's Applied False."""
     return f"Failed to apply all manifests ({done} of {total} manifests are applied)"
 
 
 def some_not_available(*, done: int, total: int) -> str:
-    """Available False of a Work."""
+    """Return the message of a Work's Available False."""
     return f"Some manifests are not available ({done} of {total} manifests are available)"
 
 
 def some_not_diffed(*, done: int, total: int) -> str:
-    """DiffReported False of a Work."""
+    """Return the message of a Work's DiffReported False."""
     return (
         f"Failed to report diff on all manifests ({done} of {total} manifests have reported diff)"
     )
 
 
 def status_trimmed(*, surplus: int, limit: int) -> str:
-    """StatusTrimmed True of a Work."""
+    """Return the message of a Work's StatusTrimmed True."""
     return (
         "The status data in the Work object has been trimmed due to size constraints"
         f" ({surplus} bytes over limit {limit})"
@@ -79,7 +79,7 @@ class ManifestReason(StrEnum):
 
 
 class ManifestMessage(StrEnum):
-    """Messages of a manifest's conditions that have nothing filled in."""
+    """Messages of a manifest's conditions without parameters."""
 
     APPLIED = "Manifest has been applied successfully"
     AVAILABLE = "Manifest is available"
@@ -131,22 +131,22 @@ class ApplyError(StrEnum):
 
 
 def manifest_apply_failed(error: str) -> str:
-    """Applied False of a manifest."""
+    """Return the message of a manifest's Applied False."""
     return f"Failed to apply the manifest (error: {error})"
 
 
 def manifest_availability_failed(error: str) -> str:
-    """Available False of a manifest, because its availability could not be found out."""
+    """Return the message of a manifest's Available False when its availability check failed."""
     return f"Failed to track the availability of the applied manifest (error = {error})"
 
 
 def manifest_diff_blocked(reason: str, error: str) -> str:
-    """DiffReported False of a manifest that never came to be compared."""
+    """Return the message of a manifest's DiffReported False when it could not be compared."""
     return f"An error blocks the diff reporting process ({reason}, error: {error})"
 
 
 def manifest_diff_failed(error: str) -> str:
-    """DiffReported False of a manifest."""
+    """Return the message of a manifest's DiffReported False."""
     return (
         "Failed to report the diff between the hub cluster and the member cluster"
         f" (error = {error})"

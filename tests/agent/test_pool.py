@@ -95,7 +95,7 @@ async def test_a_bad_secret_harms_nobody_else_and_may_be_mended(
             f"member {nonsense.name} has no agent: Secret {nonsense.name} cannot be used"
             in caplog.text
         )
-        assert "exec runs a program of this machine" in caplog.text
+        assert "exec runs a program on this machine" in caplog.text
         await hand_over(hub, secrets, plugin, kubeconfig)
         await serves(plugin, plugin.name)
 

@@ -1,8 +1,8 @@
-"""What a newer definition of a kind breaks for those who use the older one.
+"""Comparison of CRDs: what a newer one breaks for users of the older one.
 
-An object that was valid has to stay valid, and whoever reads a field or a column has to find it.
-So a definition may only grow: new kinds, versions, optional fields, values and columns; fewer and
-wider limits.
+A valid object has to stay valid, and clients must still find every field and column that they read.
+So a CRD may only grow: new kinds, versions, optional fields, values and columns; fewer and wider
+limits.
 """
 
 from collections.abc import Iterator
@@ -24,11 +24,11 @@ _FIXED = (
     "x-kubernetes-preserve-unknown-fields",
     "x-kubernetes-embedded-resource",
 )
-"""What is as it was, or means another thing."""
+"""Keywords that must not change, because the meaning of the field would change."""
 
 
 def breaks(old: Json, new: Json) -> list[str]:
-    """What `new` breaks of `old`, both the `spec` of a definition; one sentence each."""
+    """Return what `new` breaks compared with `old`, both the `spec` of a CRD; one sentence each."""
     return [*_names(old, new), *_versions(old, new)]
 
 

@@ -1,4 +1,4 @@
-"""Fixtures of the tests that try the definitions on a real API server."""
+"""Fixtures of the tests that try the CRDs on a real API server."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A schema as a flat table, one line a field, as the contract's table of fields has it."""
+"""A schema as a flat table, one line per field, as in the contract's table of fields."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ _KEPT = (
 
 
 def flatten(schema: dict[str, Any], path: str = "") -> dict[str, dict[str, Any]]:
-    """Map the path of each field (`.a.b`, `[]` for items, `{}` for values) to what it says."""
+    """Map the path of each field (`.a.b`, `[]` for items, `{}` for values) to its schema."""
     table = {path or ".": _line(schema)}
     for name, field in schema.get("properties", {}).items():
         table |= flatten(field, f"{path}.{name}")

@@ -1,4 +1,4 @@
-"""Small objects that the API server accepts, to be bent by the tests."""
+"""Small objects that the API server accepts, which tests modify."""
 
 from collections.abc import Awaitable
 from typing import Any
@@ -13,7 +13,7 @@ NAMESPACE = "default"
 
 
 def place(kind: Kind) -> str:
-    """The namespace of the samples of a kind; none for a cluster-scoped kind."""
+    """Return the namespace of the samples of a kind; empty for a cluster-scoped kind."""
     return NAMESPACE if kind.namespaced else ""
 
 
@@ -44,7 +44,7 @@ def namespace_selector(**changed: Any) -> dict[str, Any]:
 
 
 async def refusal(call: Awaitable[object]) -> str:
-    """What the API server answers to a request that it must not accept."""
+    """Return the API server's answer to a request that it must reject."""
     with pytest.raises(Invalid) as refused:
         await call
     return str(refused.value)
@@ -67,5 +67,5 @@ async def report(hub: Hub, kind: Kind, name: str, status: dict[str, Any]) -> dic
 async def dry_create(
     hub: Hub, kind: Kind, spec: dict[str, Any], *, name: str = "x"
 ) -> dict[str, Any]:
-    """Let the API server check and complete an object without storing it."""
+    """Let the API server validate and default an object without storing it."""
     return await hub.create(kind, sample(kind, name, spec), dry_run=True)

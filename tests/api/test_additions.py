@@ -1,4 +1,4 @@
-"""Definitions only grow: who upgrades finds every object, field and column again."""
+"""CRDs only grow: after an upgrade every object, field and column still exists."""
 
 import copy
 import re
@@ -17,25 +17,25 @@ RUNS = "clusterstagedupdateruns.placement.kubernetes-fleet.io"
 
 
 @pytest.mark.parametrize("release", releases.names())
-def test_definitions_only_grew_since(release: str) -> None:
+def test_crds_have_only_grown_since(release: str) -> None:
     told = []
     for name, before in releases.load(release).items():
         found = breaks(before, NOW[name]) if name in NOW else ["the kind is gone"]
         told += [f"{name}: {each}" for each in found]
     assert told == [], (
-        f"objects and clients of release {release} would break; keep what was there, make what is "
-        "new optional, or serve a new version of the API beside the old one"
+        f"objects and clients of release {release} would break: keep existing fields, make new "
+        "ones optional, or serve a new API version next to the old one"
     )
 
 
-def test_every_release_in_the_changelog_is_compared_with() -> None:
+def test_every_release_in_the_changelog_is_compared() -> None:
     released = re.findall(r"^## \[(\d\S*)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     missing = set(released) - set(releases.names())
-    assert missing == set(), "when it is released: python -m tests.api.releases"
+    assert missing == set(), "record each release: python -m tests.api.releases"
     assert releases.names()
 
 
-def test_what_is_recorded_is_what_is_compared(
+def test_recorded_crds_are_the_ones_that_are_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(releases, "FOLDER", tmp_path)
@@ -50,7 +50,7 @@ def schema(spec: Json) -> Json:
 
 
 def field(spec: Json, path: str) -> Json:
-    """The schema of a field such as `.spec.state`, of the version that is stored."""
+    """Return the schema of a field such as `.spec.state` in the storage version."""
     found = schema(spec)
     for name in path.split(".")[1:]:
         found = found["properties"][name.removesuffix("[]")]
@@ -163,7 +163,7 @@ BREAKING: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("what", BREAKING)
-def test_what_breaks_clients_is_told(what: str) -> None:
+def test_changes_that_break_clients_are_reported(what: str) -> None:
     change, told = BREAKING[what]
     changed = copy.deepcopy(NOW[RUNS])
     change(changed)
@@ -192,7 +192,7 @@ HARMLESS: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("what", HARMLESS)
-def test_what_only_adds_is_not(what: str) -> None:
+def test_pure_additions_are_not_reported(what: str) -> None:
     changed = copy.deepcopy(NOW[RUNS])
     HARMLESS[what](changed)
     assert changed != NOW[RUNS]

@@ -1,4 +1,4 @@
-"""The writer of the definitions' text: whatever it writes, a YAML reader reads back."""
+"""The YAML writer of the CRDs: a YAML reader reads back what it writes."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from api.crds.blocks import to_yaml
 
 TRICKY = ["true", "No", "null", "~", "1", "1.5", ".inf", "a: b", "a #b", "- a", " a", "a ", "", "é"]
-# Beyond these JSON and YAML escape differently; descriptions and patterns stay within.
+# Other characters are escaped differently in JSON and YAML; the CRDs do not use them.
 characters = st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"])
 sentences = st.lists(st.text("ab,.#:-", min_size=1, max_size=9), max_size=40).map(" ".join)
 texts = st.sampled_from(TRICKY) | st.text(characters, max_size=40) | sentences
@@ -23,10 +23,10 @@ values = st.recursive(
 
 
 @given(data=st.dictionaries(keys, values, min_size=1, max_size=3))
-def test_what_is_written_reads_back(data: dict[str, Any]) -> None:
+def test_written_yaml_reads_back(data: dict[str, Any]) -> None:
     assert yaml.safe_load(to_yaml(data)) == data
 
 
-def test_it_looks_as_people_write_it() -> None:
+def test_yaml_looks_handwritten() -> None:
     data = {"spec": {"names": ["a", "b"], "scope": "Cluster", "served": True}}
     assert to_yaml(data) == "spec:\n  names:\n  - a\n  - b\n  scope: Cluster\n  served: true\n"

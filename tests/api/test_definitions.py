@@ -1,4 +1,4 @@
-"""The definitions say what the contract's table of fields says, but for the decisions."""
+"""The CRDs match the contract's table of fields, except for the decisions."""
 
 import json
 from pathlib import Path
@@ -31,13 +31,13 @@ DECISION_2 = {
 }
 """Stage names are DNS labels, and unique."""
 DECISION_18 = "resourceSnapshotIndex is immutable"
-"""Said of the whole spec too: an index can be neither added nor taken away."""
+"""Also a rule on the whole spec: an index can be neither added nor removed."""
 DECISION_4 = {
     "name": "ApprovalAccepted",
     "jsonPath": '.status.conditions[?(@.type=="ApprovalAccepted")].status',
     "type": "string",
 }
-"""Approval requests show whether the approval was accepted, after whether it was given."""
+"""Approval requests show in an extra column whether the approval was accepted."""
 DECISION_16 = {"v1alpha1"}
 """Not served."""
 
@@ -48,12 +48,12 @@ def contract_of(model: type[KubernetesObject]) -> dict[str, Any]:
     return CONTRACT[model.resource.kind.kind]
 
 
-def test_every_kind_of_the_contract_has_a_definition() -> None:
+def test_every_kind_of_the_contract_has_a_crd() -> None:
     assert {model.resource.kind.kind for model in MODELS} == set(CONTRACT)
 
 
 @of_each_kind
-def test_fields_are_as_in_the_contract(model: type[KubernetesObject]) -> None:
+def test_fields_match_the_contract(model: type[KubernetesObject]) -> None:
     wanted = dict(contract_of(model)["fields"])
     wanted |= {path: line for path, line in DECISION_2.items() if path in wanted}
     if "UpdateRun" in model.__name__:
@@ -65,7 +65,7 @@ def test_fields_are_as_in_the_contract(model: type[KubernetesObject]) -> None:
 
 
 @of_each_kind
-def test_names_and_versions_are_as_in_the_contract(model: type[KubernetesObject]) -> None:
+def test_names_and_versions_match_the_contract(model: type[KubernetesObject]) -> None:
     wanted = contract_of(model)
     spec = definition(model)["spec"]
     assert spec["group"] == wanted["group"]
@@ -79,7 +79,7 @@ def test_names_and_versions_are_as_in_the_contract(model: type[KubernetesObject]
 
 
 @of_each_kind
-def test_columns_and_subresources_are_as_in_the_contract(model: type[KubernetesObject]) -> None:
+def test_columns_and_subresources_match_the_contract(model: type[KubernetesObject]) -> None:
     columns = list(contract_of(model)["columns"])
     if "ApprovalRequest" in model.__name__:
         columns.insert(3, DECISION_4)
@@ -102,11 +102,11 @@ def test_every_field_is_described(model: type[KubernetesObject]) -> None:
     assert undescribed(version["schema"]["openAPIV3Schema"], "") == []
 
 
-def test_the_files_are_what_the_models_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_crd_files_match_the_models(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--check", str(ROOT / "deploy" / "crds")]) == 0, capsys.readouterr().err
 
 
-def test_files_that_drifted_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_outdated_crd_files_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == 0
     assert main(["--check", str(tmp_path)]) == 0
     drifted, lost = (tmp_path / file_name(model) for model in MODELS[:2])
@@ -115,11 +115,11 @@ def test_files_that_drifted_are_named(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "stranger.yaml").write_text("")
     assert main(["--check", str(tmp_path)]) == 1
     complaints = capsys.readouterr().err
-    assert f"{drifted} is not what the models say" in complaints
-    assert f"{lost} is not what the models say" in complaints
+    assert f"{drifted} is missing or out of date" in complaints
+    assert f"{lost} is missing or out of date" in complaints
     assert f"{tmp_path / 'stranger.yaml'} has no model: delete it" in complaints
 
 
 @of_each_kind
-def test_the_text_reads_back_as_the_definition(model: type[KubernetesObject]) -> None:
+def test_the_rendered_crd_reads_back(model: type[KubernetesObject]) -> None:
     assert yaml.safe_load(render(model)) == definition(model)

@@ -17,7 +17,7 @@ OF_THE_SIMULATED_MEMBER = {"ManifestApplied", "NotYetAvailable", "NotAllManifest
 
 
 def conditions(value: object) -> list[dict[str, Any]]:
-    """Every condition in recorded objects."""
+    """Return every condition in recorded objects."""
     if isinstance(value, list):
         return [each for item in value for each in conditions(item)]
     if not isinstance(value, dict):
@@ -27,7 +27,7 @@ def conditions(value: object) -> list[dict[str, Any]]:
 
 
 def words(suffix: str) -> set[str]:
-    """All members of the enumerations whose names end so."""
+    """Return all values of the enumerations whose names end with `suffix`."""
     return {
         str(member)
         for name in reasons.__all__
@@ -74,7 +74,7 @@ def test_at_most_three_stuck_clusters_are_named(clusters: list[str], named: str)
 
 
 @pytest.mark.parametrize("scope", [CLUSTER_SCOPE, NAMESPACED_SCOPE], ids=lambda each: each.name)
-def test_a_placements_conditions_carry_its_kind(scope: Any) -> None:
+def test_conditions_of_a_placement_start_with_its_kind(scope: Any) -> None:
     name = reasons.placement_condition(scope.placement, ConditionType.ROLLOUT_STARTED)
     assert name == f"{scope.placement.kind}RolloutStarted"
     assert f"check the {scope.run.kind} resources" in reasons.no_version_yet(scope.run)
@@ -88,7 +88,7 @@ def test_counts_are_filled_in() -> None:
     )
 
 
-def test_reasons_are_words_that_the_schema_accepts() -> None:
+def test_reasons_are_accepted_by_the_schema() -> None:
     shape = re.compile(r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$")
     assert all(shape.match(word) for word in words("Reason"))
 

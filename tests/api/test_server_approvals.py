@@ -14,7 +14,7 @@ SPEC = {"parentStageRollout": "run", "targetStage": "canary"}
 
 
 @pytest.mark.parametrize("field", SPEC)
-async def test_which_gate_it_opens_cannot_be_changed(
+async def test_the_gate_of_an_approval_request_cannot_be_changed(
     hub: Hub, scope: Scope, make: Make, unique: str, field: str
 ) -> None:
     await make(scope.approval, sample(scope.approval, unique, SPEC))

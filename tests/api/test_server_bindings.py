@@ -27,7 +27,7 @@ CONFIG_MAP = {
 
 
 @pytest.mark.parametrize("field", BINDING)
-async def test_a_binding_must_be_whole(hub: Hub, scope: Scope, field: str) -> None:
+async def test_a_binding_must_be_complete(hub: Hub, scope: Scope, field: str) -> None:
     spec = {name: value for name, value in BINDING.items() if name != field}
     text = await refusal(dry_create(hub, scope.binding, spec))
     assert f"spec.{field}: Required value" in text
@@ -37,7 +37,7 @@ async def test_a_binding_without_an_apply_strategy_gets_none(hub: Hub, scope: Sc
     assert (await dry_create(hub, scope.binding, BINDING))["spec"] == BINDING
 
 
-async def test_writing_a_bindings_status_leaves_its_generation(
+async def test_writing_a_bindings_status_keeps_its_generation(
     hub: Hub, scope: Scope, make: Make, unique: str
 ) -> None:
     await make(scope.binding, sample(scope.binding, unique, BINDING))
@@ -73,9 +73,7 @@ async def test_a_resource_snapshot_keeps_objects_whole(hub: Hub, scope: Scope) -
 
 
 @pytest.mark.parametrize("field", ["apiVersion", "kind"])
-async def test_what_is_not_an_object_does_not_get_into_a_snapshot(
-    hub: Hub, scope: Scope, field: str
-) -> None:
+async def test_a_snapshot_holds_only_objects(hub: Hub, scope: Scope, field: str) -> None:
     flawed = {name: value for name, value in CONFIG_MAP.items() if name != field}
     text = await refusal(dry_create(hub, scope.resource_snapshot, {"selectedResources": [flawed]}))
     assert f"spec.selectedResources[0].{field}: Required value" in text
@@ -92,7 +90,7 @@ async def test_a_policy_hash_is_base64(hub: Hub, scope: Scope) -> None:
     assert "policyHash" in text
 
 
-async def test_a_policy_snapshots_status_says_for_which_generation(
+async def test_a_policy_snapshots_status_requires_the_generation(
     hub: Hub, scope: Scope, make: Make, unique: str
 ) -> None:
     kind = scope.policy_snapshot

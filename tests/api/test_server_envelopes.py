@@ -20,7 +20,7 @@ of_both_kinds = pytest.mark.parametrize(
 
 
 async def envelop(hub: Hub, kind: Kind, data: dict[str, Any] | None) -> Json:
-    """Let the API server check and complete an envelope without storing it."""
+    """Let the API server validate and default an envelope without storing it."""
     body = sample(kind, "x", {})
     del body["spec"]
     return await hub.create(kind, body | {"data": data}, dry_run=True)
@@ -32,7 +32,7 @@ async def test_an_envelope_keeps_objects_whole(hub: Hub, kind: Kind) -> None:
 
 
 @of_both_kinds
-async def test_an_envelope_does_not_look_into_its_objects(hub: Hub, kind: Kind) -> None:
+async def test_objects_in_an_envelope_are_not_validated(hub: Hub, kind: Kind) -> None:
     assert (await envelop(hub, kind, {"x": {}}))["data"] == {"x": {}}
 
 
@@ -47,10 +47,10 @@ async def test_an_envelope_does_not_look_into_its_objects(hub: Hub, kind: Kind) 
         ),
         ({"x": "text"}, "data.x in body must be of type object"),
     ],
-    ids=["nothing", "no objects", "too many objects", "no object"],
+    ids=["nothing", "no objects", "too many objects", "not an object"],
 )
 @of_both_kinds
-async def test_what_an_envelope_may_not_hold(
+async def test_invalid_envelopes_are_refused(
     hub: Hub, kind: Kind, data: dict[str, Any] | None, complaint: str
 ) -> None:
     assert complaint in await refusal(envelop(hub, kind, data))

@@ -24,7 +24,7 @@ async def test_a_work_keeps_its_manifests_whole(hub: Hub) -> None:
     assert (await dry_create(hub, WORK, spec))["spec"] == spec
 
 
-async def test_an_apply_strategy_is_completed(hub: Hub) -> None:
+async def test_an_apply_strategy_gets_its_defaults(hub: Hub) -> None:
     stored = await dry_create(hub, WORK, {"applyStrategy": {"type": "ReportDiff"}})
     assert stored["spec"]["applyStrategy"] == {
         "type": "ReportDiff",
@@ -51,7 +51,7 @@ async def test_an_applied_work_names_its_work(hub: Hub, field: str) -> None:
     assert f"spec.{field}: Required value" in await refusal(dry_create(hub, APPLIED_WORK, spec))
 
 
-async def test_a_member_sends_a_heartbeat_every_minute_unless_said_otherwise(hub: Hub) -> None:
+async def test_a_member_sends_a_heartbeat_every_minute_by_default(hub: Hub) -> None:
     spec = {"identity": IDENTITY, "deleteOptions": {}}
     stored = await dry_create(hub, MEMBER_CLUSTER, spec)
     assert stored["spec"] == {
@@ -72,9 +72,7 @@ FLAWED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("flaw", "text"), FLAWED)
-async def test_members_that_make_no_sense_are_refused(
-    hub: Hub, flaw: dict[str, Any], text: str
-) -> None:
+async def test_invalid_members_are_refused(hub: Hub, flaw: dict[str, Any], text: str) -> None:
     assert text in await refusal(dry_create(hub, MEMBER_CLUSTER, {"identity": IDENTITY} | flaw))
 
 

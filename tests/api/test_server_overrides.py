@@ -42,20 +42,20 @@ async def test_an_override_gets_its_defaults(hub: Hub, kind: Kind) -> None:
 
 
 @of_both_kinds
-async def test_an_override_may_be_for_every_placement(hub: Hub, kind: Kind) -> None:
+async def test_an_override_may_apply_to_every_placement(hub: Hub, kind: Kind) -> None:
     assert "placement" not in (await dry_create(hub, kind, override_spec(kind)))["spec"]
 
 
 @pytest.mark.parametrize("value", ["gold", 3, True, ["a"], {"a": {"b": "c"}}], ids=str)
 @of_both_kinds
-async def test_a_patch_may_put_any_value(hub: Hub, kind: Kind, value: object) -> None:
+async def test_a_patch_may_set_any_value(hub: Hub, kind: Kind, value: object) -> None:
     rule = RULE | {"jsonPatchOverrides": [PATCH | {"value": value}]}
     stored = await dry_create(hub, kind, override_spec(kind, rule))
     (patch,) = stored["spec"]["policy"]["overrideRules"][0]["jsonPatchOverrides"]
     assert patch["value"] == value
 
 
-async def test_only_a_namespaced_override_may_be_for_a_namespaced_placement(hub: Hub) -> None:
+async def test_only_a_namespaced_override_may_apply_to_a_namespaced_placement(hub: Hub) -> None:
     namespaced = {"placement": {"name": "p", "scope": "Namespaced"}}
     kind = kinds.CLUSTER_RESOURCE_OVERRIDE
     text = await refusal(dry_create(hub, kind, override_spec(kind, **namespaced)))
@@ -73,10 +73,10 @@ async def test_only_a_namespaced_override_may_be_for_a_namespaced_placement(hub:
         ({"name": "p"}, None),
         (None, {"name": "p"}),
     ],
-    ids=["renamed", "of another scope", "taken away", "added"],
+    ids=["renamed", "of another scope", "removed", "added"],
 )
 @of_both_kinds
-async def test_the_placement_of_an_override_stays(
+async def test_the_placement_of_an_override_is_immutable(
     hub: Hub,
     make: Make,
     unique: str,
@@ -142,7 +142,7 @@ async def test_the_rules_of_an_override_may_change(
     ],
 )
 @of_both_kinds
-async def test_what_an_override_may_not_say(
+async def test_invalid_overrides_are_refused(
     hub: Hub, kind: Kind, changed: dict[str, Any], complaint: str
 ) -> None:
     assert complaint in await refusal(dry_create(hub, kind, override_spec(kind, **changed)))
@@ -166,7 +166,7 @@ async def test_objects_of_a_namespace_are_selected_by_name(hub: Hub, missing: st
 
 
 @of_both_kinds
-async def test_a_snapshot_holds_the_override_as_it_was(hub: Hub, kind: Kind) -> None:
+async def test_a_snapshot_holds_a_copy_of_the_override(hub: Hub, kind: Kind) -> None:
     rule = RULE | {"overrideType": "JSONPatch"}
     spec = snapshot_spec(override_spec(kind, rule))
     stored = await dry_create(hub, SNAPSHOTS[kind], spec)
@@ -178,7 +178,7 @@ async def test_a_snapshot_holds_the_override_as_it_was(hub: Hub, kind: Kind) -> 
 
 @pytest.mark.parametrize("field", ["overrideSpec", "overrideHash"])
 @of_both_kinds
-async def test_a_snapshot_must_be_whole(hub: Hub, kind: Kind, field: str) -> None:
+async def test_a_snapshot_must_be_complete(hub: Hub, kind: Kind, field: str) -> None:
     spec = snapshot_spec(override_spec(kind))
     del spec[field]
     text = await refusal(dry_create(hub, SNAPSHOTS[kind], spec))
@@ -186,7 +186,7 @@ async def test_a_snapshot_must_be_whole(hub: Hub, kind: Kind, field: str) -> Non
 
 
 @of_both_kinds
-async def test_the_placement_of_a_snapshot_stays(
+async def test_the_placement_of_a_snapshot_is_immutable(
     hub: Hub, make: Make, unique: str, kind: Kind
 ) -> None:
     snapshot = SNAPSHOTS[kind]

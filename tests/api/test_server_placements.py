@@ -32,7 +32,7 @@ PICK_ALL = (
 PICK_N = "clusterNames cannot be set and numberOfClusters must be set when placementType is PickN"
 
 
-async def test_what_is_not_said_gets_its_default(hub: Hub, scope: Scope) -> None:
+async def test_a_placement_gets_its_defaults(hub: Hub, scope: Scope) -> None:
     spec = placement_spec(policy={}, strategy={"rollingUpdate": {}, "applyStrategy": {}})
     stored = await dry_create(hub, scope.placement, spec)
     assert stored["spec"] == {
@@ -97,7 +97,7 @@ SELECTORS: list[tuple[str, list[dict[str, Any]]]] = [
 
 
 @pytest.mark.parametrize(("text", "selectors"), SELECTORS)
-async def test_selectors_that_contradict_are_refused(
+async def test_contradictory_selectors_are_refused(
     hub: Hub, scope: Scope, text: str, selectors: list[dict[str, Any]]
 ) -> None:
     spec = placement_spec(resourceSelectors=selectors)
@@ -134,7 +134,7 @@ POLICIES: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("text", "policy"), POLICIES)
-async def test_policies_that_make_no_sense_are_refused(
+async def test_invalid_policies_are_refused(
     hub: Hub, scope: Scope, text: str, policy: dict[str, Any]
 ) -> None:
     assert text in await refusal(dry_create(hub, scope.placement, placement_spec(policy=policy)))
@@ -155,7 +155,7 @@ async def test_policies_that_make_no_sense_are_refused(
     ],
     ids=lambda policy: policy["placementType"],
 )
-async def test_each_type_of_policy_takes_its_own_fields(
+async def test_each_type_of_policy_accepts_its_own_fields(
     hub: Hub, scope: Scope, policy: dict[str, Any]
 ) -> None:
     await dry_create(hub, scope.placement, placement_spec(policy=policy))
@@ -243,7 +243,7 @@ async def test_the_reporting_scope_of_a_cluster_placement_cannot_be_changed(
     )
 
 
-async def test_the_reporting_scope_means_nothing_to_a_namespaced_placement(
+async def test_the_reporting_scope_has_no_effect_on_a_namespaced_placement(
     hub: Hub, make: Make, unique: str
 ) -> None:
     config_maps = {"group": "", "version": "v1", "kind": "ConfigMap"}

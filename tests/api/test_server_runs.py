@@ -45,7 +45,7 @@ async def test_other_states_are_refused(hub: Hub, scope: Scope, state: str) -> N
 
 @pytest.mark.parametrize("new", RunState)
 @pytest.mark.parametrize("old", RunState)
-async def test_the_state_moves_only_along_the_allowed_ways(
+async def test_only_allowed_state_transitions_are_accepted(
     hub: Hub, scope: Scope, make: Make, unique: str, old: RunState, new: RunState
 ) -> None:
     await make(scope.run, sample(scope.run, unique, run_spec(state=old)))
@@ -69,7 +69,7 @@ async def test_what_is_rolled_out_cannot_be_changed(
 
 
 @pytest.mark.parametrize(("old", "new"), [(None, "1"), ("1", None), ("", "1"), ("1", "")])
-async def test_an_index_can_be_neither_added_nor_taken_away(
+async def test_an_index_can_be_neither_added_nor_removed(
     hub: Hub, scope: Scope, make: Make, unique: str, old: str | None, new: str | None
 ) -> None:
     spec = run_spec() if old is None else run_spec(resourceSnapshotIndex=old)
@@ -80,7 +80,7 @@ async def test_an_index_can_be_neither_added_nor_taken_away(
 
 
 @pytest.mark.parametrize(("old", "new"), [(None, ""), ("", None)])
-async def test_an_empty_index_is_no_index(
+async def test_an_empty_index_counts_as_no_index(
     hub: Hub, scope: Scope, make: Make, unique: str, old: str | None, new: str | None
 ) -> None:
     spec = run_spec() if old is None else run_spec(resourceSnapshotIndex=old)
@@ -136,7 +136,7 @@ async def test_two_writers_each_own_their_conditions(
     ],
     ids=str,
 )
-async def test_a_condition_must_be_whole(
+async def test_a_condition_must_be_complete(
     hub: Hub, scope: Scope, make: Make, unique: str, flaw: dict[str, Any], text: str
 ) -> None:
     await make(scope.run, sample(scope.run, unique, run_spec()))

@@ -17,15 +17,15 @@ async def create(hub: Hub, scope: Scope, *stages: dict[str, Any]) -> list[dict[s
     return created
 
 
-async def test_one_cluster_at_a_time_unless_said_otherwise(hub: Hub, scope: Scope) -> None:
+async def test_one_cluster_at_a_time_is_the_default(hub: Hub, scope: Scope) -> None:
     assert await create(hub, scope, stage()) == [{"name": "canary", "maxConcurrency": 1}]
 
 
-async def test_no_stages_at_all_are_accepted(hub: Hub, scope: Scope) -> None:
+async def test_an_empty_list_of_stages_is_accepted(hub: Hub, scope: Scope) -> None:
     assert await create(hub, scope) == []
 
 
-async def test_stages_must_be_given(hub: Hub, scope: Scope) -> None:
+async def test_stages_are_required(hub: Hub, scope: Scope) -> None:
     text = await refusal(dry_create(hub, scope.strategy, {}))
     assert "spec.stages: Required value" in text
 
@@ -55,7 +55,7 @@ async def test_a_stage_name_has_at_most_63_characters(hub: Hub, scope: Scope) ->
     assert "Too long" in await refusal(create(hub, scope, stage(name="s" * 64)))
 
 
-async def test_two_stages_of_one_name_are_refused(hub: Hub, scope: Scope) -> None:
+async def test_two_stages_with_the_same_name_are_refused(hub: Hub, scope: Scope) -> None:
     stages = [stage(name=name) for name in ("dev", "prod", "dev")]
     text = await refusal(create(hub, scope, *stages))
     assert "stage names must be unique" in text
@@ -136,13 +136,13 @@ async def test_an_approval_may_come_before_a_stage(hub: Hub, scope: Scope) -> No
         ),
     ],
 )
-async def test_gates_that_make_no_sense_are_refused(
+async def test_invalid_gates_are_refused(
     hub: Hub, scope: Scope, tasks: dict[str, Any], text: str
 ) -> None:
     assert text in await refusal(create(hub, scope, stage(**tasks)))
 
 
-async def test_no_selector_and_an_empty_one_stay_apart(hub: Hub, scope: Scope) -> None:
+async def test_no_selector_and_an_empty_one_stay_different(hub: Hub, scope: Scope) -> None:
     without, empty = await create(
         hub, scope, stage(name="none", labelSelector=None), stage(name="all", labelSelector={})
     )

@@ -17,7 +17,7 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 
 async def table_of(hub: Hub, kind: Kind, name: str, *, wide: bool = False) -> dict[str, Any]:
-    """The one row of an object, by column; Age, which moves, left out."""
+    """Return the row of an object by column, without Age, which changes."""
     path = paths.item(kind, name, namespace=place(kind))
     table = await hub._transport.send(Request("get", kind.plural, "GET", path, accept=TABLE))
     columns = table["columnDefinitions"]
@@ -117,7 +117,7 @@ async def test_the_table_of_member_clusters(hub: Hub, make: Make, unique: str) -
     }
 
 
-async def test_an_object_written_in_one_version_is_read_in_the_other(
+async def test_an_object_written_in_one_version_is_readable_in_the_other(
     hub: Hub, scope: Scope, make: Make, unique: str
 ) -> None:
     written = await make(scope.run, sample(scope.run, unique, run_spec()))

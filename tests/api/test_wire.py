@@ -31,7 +31,7 @@ from api.strategies import Stage, StageTask
 from api.works import Work, WorkStatus
 
 NOT_MODELS = frozenset({"labels", "annotations", "matchLabels", "selectedResources", "manifests"})
-"""Maps and whole objects: what stands in them belongs to somebody else."""
+"""Maps and whole objects, whose content is not described by the models."""
 MODEL_OF = {model.resource.kind.kind: model for model in MODELS}
 RECORDED: list[dict[str, Any]] = list(
     yaml.safe_load_all((Path(__file__).parent / "data" / "recorded.yaml").read_text())
@@ -43,7 +43,7 @@ def read(body: dict[str, Any]) -> KubernetesObject:
 
 
 def parts(value: object) -> list[dict[str, Any]]:
-    """Every mapping in an object that a model stands for."""
+    """Return every mapping in an object that corresponds to a model."""
     if isinstance(value, list):
         return [part for item in value for part in parts(item)]
     if not isinstance(value, dict):
@@ -70,7 +70,7 @@ def test_a_recorded_object_is_written_as_it_was_read(body: dict[str, Any]) -> No
 
 
 @given(data=st.data())
-def test_unknown_fields_are_kept_wherever_they_are(data: st.DataObject) -> None:
+def test_unknown_fields_are_kept_at_every_level(data: st.DataObject) -> None:
     body = json.loads(json.dumps(data.draw(st.sampled_from(RECORDED))))
     for part in data.draw(st.lists(st.sampled_from(parts(body)), min_size=1, max_size=3)):
         part["fieldOfTomorrow"] = data.draw(anything)
@@ -78,7 +78,7 @@ def test_unknown_fields_are_kept_wherever_they_are(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("body", RECORDED, ids=lambda body: body["kind"])
-def test_an_object_passes_through_a_workflows_history(body: dict[str, Any]) -> None:
+def test_an_object_survives_a_workflows_history(body: dict[str, Any]) -> None:
     model = read(body)
     converter = pydantic_data_converter.payload_converter
     (back,) = converter.from_payloads(converter.to_payloads([model]), [type(model)])
@@ -105,7 +105,7 @@ def test_a_payload_of_an_older_version_is_still_read(
     assert isinstance(model.model_validate_json(json.dumps(payload)), model)
 
 
-def test_what_nobody_set_is_not_written() -> None:
+def test_unset_fields_are_not_written() -> None:
     spec = UpdateRunSpec(placement_name="p", staged_rollout_strategy_name="s")
     run = ClusterStagedUpdateRun(metadata=ObjectMeta(name="r"), spec=spec)
     assert run.to_wire() == {
@@ -116,7 +116,7 @@ def test_what_nobody_set_is_not_written() -> None:
     }
 
 
-def test_what_was_set_is_written_even_when_it_is_empty() -> None:
+def test_fields_that_were_set_are_written_even_when_empty() -> None:
     spec = UpdateRunSpec.from_wire(
         {"placementName": "p", "stagedRolloutStrategyName": "s", "resourceSnapshotIndex": ""}
     )
@@ -124,7 +124,7 @@ def test_what_was_set_is_written_even_when_it_is_empty() -> None:
     assert StageStatus(stage_name="s", clusters=[]).to_wire() == {"stageName": "s", "clusters": []}
 
 
-def test_what_is_added_later_is_written() -> None:
+def test_values_added_later_are_written() -> None:
     status = UpdateRunStatus()
     status.stages_status.append(StageStatus(stage_name="canary", clusters=[]))
     status.policy_observed_cluster_count = 3
@@ -147,7 +147,7 @@ def test_a_count_of_zero_clusters_is_left_out() -> None:
     }
 
 
-def test_what_the_api_server_requires_is_written_even_when_nobody_set_it() -> None:
+def test_required_fields_are_written_even_when_unset() -> None:
     assert WorkStatus().to_wire() == {"conditions": []}
     assert SchedulingPolicySnapshotStatus().to_wire() == {"observedCRPGeneration": 0}
 
@@ -165,7 +165,7 @@ def test_an_enveloped_object_keeps_its_nulls() -> None:
 
 
 @pytest.mark.parametrize("value", [False, 0, "", [], {}, {"key": None}], ids=repr)
-def test_an_override_may_put_a_value_that_says_nothing(value: object) -> None:
+def test_an_override_may_set_an_empty_value(value: object) -> None:
     rule = {
         "clusterSelector": {"clusterSelectorTerms": []},
         "overrideType": "JSONPatch",
@@ -174,7 +174,7 @@ def test_an_override_may_put_a_value_that_says_nothing(value: object) -> None:
     assert OverrideRule.from_wire(rule).to_wire() == rule
 
 
-def test_a_rule_for_no_cluster_is_not_one_for_all() -> None:
+def test_a_rule_without_a_selector_differs_from_one_for_all_clusters() -> None:
     assert OverrideRule.from_wire({"overrideType": "Delete"}).to_wire() == {
         "overrideType": "Delete"
     }
@@ -222,7 +222,7 @@ def test_a_strategy_cannot_be_changed_in_memory() -> None:
         task.wait_time = "1m"  # type: ignore[misc]
 
 
-def test_conditions_compare_by_what_they_say() -> None:
+def test_conditions_compare_by_content() -> None:
     body = {
         "type": "Available",
         "status": "True",

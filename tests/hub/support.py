@@ -15,8 +15,8 @@ QUICK = Limits(
     reconnect_most=timedelta(milliseconds=500),
     linger=timedelta(milliseconds=200),
 )
-"""So short that a test sees in a second what takes a minute otherwise; but a slow answer is waited
-for."""
+"""Short durations, so that a test takes a second instead of a minute; but slow answers are still
+awaited."""
 
 
 def config_map(name: str, namespace: str, **data: str) -> Json:
@@ -24,7 +24,7 @@ def config_map(name: str, namespace: str, **data: str) -> Json:
 
 
 async def fill(hub: Hub, namespace: str, names: list[str]) -> None:
-    """Make a namespace with a ConfigMap of each name."""
+    """Create a namespace with a ConfigMap of each name."""
     await hub.apply(NAMESPACE, {"metadata": {"name": namespace}})
     for start in range(0, len(names), 50):
         batch = names[start : start + 50]
@@ -37,7 +37,7 @@ def names(items: list[Json]) -> list[str]:
 
 @asynccontextmanager
 async def mirrored(cache: Cache) -> AsyncIterator[Cache]:
-    """Run a cache, from its first list on."""
+    """Run a cache, and wait for its first list."""
     task = asyncio.create_task(cache.run())
     try:
         await asyncio.wait_for(cache.ready(), timeout=patience())
@@ -49,7 +49,7 @@ async def mirrored(cache: Cache) -> AsyncIterator[Cache]:
 
 
 async def until(cache: Cache, expect: Callable[[], bool]) -> None:
-    """Wait until a cache is as expected, looking again after each change."""
+    """Wait until `expect` is true, and check it after each change of a cache."""
     changed = asyncio.Event()
     unsubscribe = cache.subscribe(lambda _: changed.set())
     try:

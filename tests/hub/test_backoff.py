@@ -1,4 +1,4 @@
-"""Pauses grow, have an end, and differ between clients."""
+"""Pauses grow up to a limit, and differ between clients."""
 
 from datetime import timedelta
 
@@ -28,5 +28,5 @@ def test_no_number_of_failures_is_too_large(failures: int) -> None:
     assert FIRST <= backoff.delay(failures, first=FIRST, most=MOST) <= MOST
 
 
-def test_jitter_takes_away_half_at_most() -> None:
+def test_jitter_removes_at_most_half() -> None:
     assert all(MOST / 2 <= backoff.jittered(MOST) <= MOST for _ in range(100))

@@ -1,4 +1,4 @@
-"""A cache shows what the API server has, and tells of each change."""
+"""A cache mirrors the API server's objects, and notifies subscribers of each change."""
 
 import asyncio
 from dataclasses import replace
@@ -14,7 +14,7 @@ from tests.hub.support import QUICK, config_map, fill, mirrored, names, until
 from tests.support.eventually import eventually
 
 
-async def test_a_cache_holds_what_is_there_and_what_comes(hub: Hub, unique: str) -> None:
+async def test_a_cache_holds_existing_and_new_objects(hub: Hub, unique: str) -> None:
     await fill(hub, unique, ["b", "a"])
     async with mirrored(Cache(hub, CONFIG_MAP, namespace=unique)) as cache:
         assert names(cache.items()) == ["a", "b"]
@@ -57,7 +57,7 @@ def without_data(body: Json) -> Json:
     return {"metadata": body["metadata"]}
 
 
-async def test_a_cache_keeps_less_of_an_object_than_its_subscribers_are_told(
+async def test_a_cache_may_keep_less_of_an_object_than_its_subscribers_see(
     hub: Hub, unique: str
 ) -> None:
     await fill(hub, unique, [])
@@ -76,7 +76,7 @@ async def test_a_cache_keeps_less_of_an_object_than_its_subscribers_are_told(
     assert [list(change.old) for change in told if change.old] == [["metadata"]]
 
 
-async def test_a_cache_of_metadata_is_sent_nothing_else(hub: Hub, unique: str) -> None:
+async def test_a_cache_of_metadata_receives_nothing_else(hub: Hub, unique: str) -> None:
     await fill(hub, unique, [])
     await hub.create(CONFIG_MAP, config_map("listed", unique, color="red"))
     told: list[Change] = []
@@ -92,7 +92,7 @@ async def test_a_cache_of_metadata_is_sent_nothing_else(hub: Hub, unique: str) -
         assert (body["apiVersion"], body["kind"]) == ("v1", "ConfigMap")
 
 
-async def test_objects_of_which_little_is_kept_come_in_smaller_pages(
+async def test_partly_kept_objects_are_listed_in_smaller_pages(
     hub_kubeconfig: Path, unique: str
 ) -> None:
     async with await Hub.connect(hub_kubeconfig, limits=replace(QUICK, large_page_size=1)) as hub:
@@ -104,7 +104,7 @@ async def test_objects_of_which_little_is_kept_come_in_smaller_pages(
                 assert hub.requests["list", "configmaps"] == before + pages
 
 
-async def test_a_large_list_is_taken_page_by_page(hub_kubeconfig: Path, unique: str) -> None:
+async def test_a_large_list_is_read_page_by_page(hub_kubeconfig: Path, unique: str) -> None:
     async with await Hub.connect(hub_kubeconfig, limits=replace(QUICK, page_size=2)) as hub:
         await fill(hub, unique, ["a", "b", "c"])
         cache = Cache(hub, CONFIG_MAP, namespace=unique)
@@ -126,12 +126,12 @@ async def test_a_cache_sees_only_what_its_selectors_match(hub: Hub, unique: str)
         await until(cache, lambda: len(cache.items()) == 1)
         assert names(cache.items()) == ["yes"]
 
-        # An object that stops matching is gone for the cache, though not for the API server.
+        # An object that stops matching is deleted from the cache, but not from the API server.
         await hub.patch(CONFIG_MAP, "yes", {"metadata": {"labels": None}}, namespace=unique)
         await until(cache, lambda: cache.items() == [])
 
 
-async def test_a_subscriber_is_told_of_all_from_the_beginning(hub: Hub, unique: str) -> None:
+async def test_a_subscriber_sees_all_objects_from_the_start(hub: Hub, unique: str) -> None:
     await fill(hub, unique, ["a"])
     early: list[Change] = []
     late: list[Change] = []
@@ -174,7 +174,7 @@ def watches_more_than(number: int, hub: Hub) -> bool:
     return hub.requests["watch", "configmaps"] > number
 
 
-async def test_a_cache_stays_in_step_from_stream_to_stream(quick_hub: Hub, unique: str) -> None:
+async def test_a_cache_stays_in_sync_from_stream_to_stream(quick_hub: Hub, unique: str) -> None:
     await fill(quick_hub, unique, [])
     async with mirrored(Cache(quick_hub, CONFIG_MAP, namespace=unique)) as cache:
         for number in range(3):
@@ -190,14 +190,14 @@ async def test_a_cache_lists_again_from_time_to_time(hub_kubeconfig: Path, uniqu
     async with await Hub.connect(hub_kubeconfig, limits=limits) as hub:
         await fill(hub, unique, ["a"])
         async with mirrored(Cache(hub, CONFIG_MAP, namespace=unique)) as cache:
-            # As if the deletion of this object had been missed.
+            # Simulate a missed deletion of this object.
             cache._store.objects[unique, "missed"] = config_map("missed", unique)
             await eventually(lambda: names(cache.items()) == ["a"])
 
         assert hub.requests["list", "configmaps"] >= 2
 
 
-async def test_a_kind_that_is_not_served_yet_is_waited_for(
+async def test_a_cache_waits_for_a_kind_that_is_not_served_yet(
     quick_hub: Hub, caplog: pytest.LogCaptureFixture
 ) -> None:
     kind = Kind("none.example.com", "v1", "None", "nones", namespaced=False)

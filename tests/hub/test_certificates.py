@@ -1,4 +1,4 @@
-"""A client certificate of a kubeconfig opens a server that asks for one."""
+"""The client certificate of a kubeconfig is accepted by a server that asks for one."""
 
 import json
 import ssl
@@ -24,7 +24,7 @@ def authority(tmp_path: Path) -> Authority:
 
 @pytest.fixture
 async def server(authority: Authority) -> AsyncIterator[str]:
-    """A server that answers those whose certificate this authority has signed."""
+    """Serve clients whose certificate was signed by this authority."""
     pair = authority.issue("server")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=authority.path)
     context.verify_mode = ssl.CERT_REQUIRED
@@ -68,7 +68,7 @@ def by_plugin(pair: Pair) -> dict[str, Any]:
 
 @pytest.mark.parametrize("user", [as_files, as_data, by_plugin])
 @pytest.mark.parametrize("inline", [True, False], ids=["authority-data", "authority-file"])
-async def test_a_certificate_of_the_kubeconfig_is_shown(
+async def test_the_client_certificate_of_a_kubeconfig_is_sent(
     tmp_path: Path, authority: Authority, server: str, user: Any, inline: bool
 ) -> None:
     content = named("x", server=server, **user(authority.issue("client")))

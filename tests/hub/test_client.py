@@ -1,4 +1,4 @@
-"""What the client asks of a real API server, and what it makes of the answers."""
+"""Requests of the client to a real API server, and how it handles the answers."""
 
 import asyncio
 from contextlib import aclosing
@@ -32,14 +32,14 @@ async def test_an_object_is_created_read_replaced_and_deleted(hub: Hub, unique: 
     assert await hub.find(CONFIG_MAP, unique, namespace=HERE) is None
 
 
-async def test_what_is_not_there_is_not_found(hub: Hub, unique: str) -> None:
+async def test_missing_objects_are_not_found(hub: Hub, unique: str) -> None:
     with pytest.raises(NotFound, match=unique):
         await hub.get(CONFIG_MAP, unique, namespace=HERE)
     with pytest.raises(NotFound, match=unique):
         await hub.delete(CONFIG_MAP, unique, namespace=HERE)
 
 
-async def test_a_name_is_given_once(hub: Hub, unique: str) -> None:
+async def test_a_name_can_be_used_only_once(hub: Hub, unique: str) -> None:
     await hub.create(CONFIG_MAP, config_map(unique))
 
     with pytest.raises(AlreadyExists, match=unique):
@@ -55,7 +55,7 @@ async def test_a_stale_version_is_a_conflict(hub: Hub, unique: str) -> None:
     assert await data(hub, unique) == {"color": "blue"}
 
 
-async def test_apply_creates_and_then_owns_what_it_names(hub: Hub, unique: str) -> None:
+async def test_apply_creates_an_object_and_owns_the_fields_it_names(hub: Hub, unique: str) -> None:
     created = await hub.apply(CONFIG_MAP, config_map(unique, color="red", size="s"))
     await hub.apply(CONFIG_MAP, config_map(unique, color="blue"))
 
@@ -63,14 +63,14 @@ async def test_apply_creates_and_then_owns_what_it_names(hub: Hub, unique: str) 
     assert await data(hub, unique) == {"color": "blue"}
 
 
-async def test_managers_keep_their_fields_apart(hub: Hub, unique: str) -> None:
+async def test_each_manager_keeps_its_own_fields(hub: Hub, unique: str) -> None:
     await hub.apply(CONFIG_MAP, config_map(unique, color="red"), manager="one")
     await hub.apply(CONFIG_MAP, config_map(unique, size="s"), manager="two")
 
     assert await data(hub, unique) == {"color": "red", "size": "s"}
 
 
-async def test_another_managers_field_is_taken_by_force_only(hub: Hub, unique: str) -> None:
+async def test_another_managers_field_is_taken_only_by_force(hub: Hub, unique: str) -> None:
     await hub.apply(CONFIG_MAP, config_map(unique, color="red"), manager="one")
     with pytest.raises(Conflict) as refused:
         await hub.apply(CONFIG_MAP, config_map(unique, color="blue"), manager="two", force=False)
@@ -80,7 +80,7 @@ async def test_another_managers_field_is_taken_by_force_only(hub: Hub, unique: s
     assert await data(hub, unique) == {"color": "blue"}
 
 
-async def test_a_dry_run_is_judged_and_not_stored(hub: Hub, unique: str) -> None:
+async def test_a_dry_run_is_validated_but_not_stored(hub: Hub, unique: str) -> None:
     answer = await hub.apply(CONFIG_MAP, config_map(unique, color="red"), dry_run=True)
 
     assert answer["data"] == {"color": "red"}
@@ -97,18 +97,18 @@ async def test_a_merge_patch_changes_and_removes_fields(hub: Hub, unique: str) -
     assert await data(hub, unique) == {"color": "blue"}
 
 
-async def test_a_json_patch_changes_what_passes_its_test(hub: Hub, unique: str) -> None:
+async def test_a_json_patch_applies_only_if_its_test_passes(hub: Hub, unique: str) -> None:
     await hub.create(CONFIG_MAP, config_map(unique, color="red"))
     paint = {"op": "replace", "path": "/data/color", "value": "blue"}
     expected = {"op": "test", "path": "/data/color", "value": "red"}
     await hub.patch(CONFIG_MAP, unique, [expected, paint], namespace=HERE)
     assert await data(hub, unique) == {"color": "blue"}
 
-    with pytest.raises(Conflict, match=f"'{unique}' is not as the patch expects"):
+    with pytest.raises(Conflict, match=f"'{unique}' does not match what the patch expects"):
         await hub.patch(CONFIG_MAP, unique, [expected, paint], namespace=HERE)
 
 
-async def test_a_patch_answers_with_no_more_than_metadata_if_asked(hub: Hub, unique: str) -> None:
+async def test_a_patch_can_return_only_metadata(hub: Hub, unique: str) -> None:
     await hub.create(CONFIG_MAP, config_map(unique, color="red"))
     patch = {"data": {"color": "blue"}}
     answer = await hub.patch(CONFIG_MAP, unique, patch, namespace=HERE, metadata_only=True)
@@ -140,7 +140,7 @@ async def test_a_field_of_the_wrong_type_is_invalid_not_unavailable(hub: Hub, un
         await hub.apply(CONFIG_MAP, config_map(unique, count=4))
 
 
-async def test_only_the_object_that_was_meant_is_deleted(hub: Hub, unique: str) -> None:
+async def test_only_the_object_with_the_given_uid_is_deleted(hub: Hub, unique: str) -> None:
     created = await hub.create(CONFIG_MAP, config_map(unique))
     with pytest.raises(Conflict):
         await hub.delete(CONFIG_MAP, unique, namespace=HERE, uid="another")
@@ -166,7 +166,7 @@ async def test_all_objects_with_a_label_are_deleted_and_no_others(hub: Hub, uniq
     assert [item["metadata"]["name"] for item in left.items] == [f"{unique}-1"]
 
 
-async def test_a_status_is_written_apart_from_the_rest(hub: Hub, unique: str) -> None:
+async def test_a_status_is_written_separately(hub: Hub, unique: str) -> None:
     await hub.create(NAMESPACE, {"metadata": {"name": unique}})
     condition = {"type": "Tested", "status": "True", "reason": "Test", "message": "yes"}
     body = {"metadata": {"name": unique}, "status": {"conditions": [condition]}}
@@ -192,7 +192,7 @@ async def test_a_namespaced_object_needs_a_namespace(hub: Hub, unique: str) -> N
         await hub.delete_all(CONFIG_MAP, labels="a=b")
 
 
-async def test_a_watch_tells_what_happens_after_a_version(hub: Hub, unique: str) -> None:
+async def test_a_watch_reports_changes_after_a_version(hub: Hub, unique: str) -> None:
     created = await hub.create(CONFIG_MAP, config_map(unique))
     await hub.patch(CONFIG_MAP, unique, {"data": {"color": "red"}}, namespace=HERE)
     await hub.delete(CONFIG_MAP, unique, namespace=HERE)
@@ -219,5 +219,5 @@ async def test_requests_are_counted_by_verb_and_resource(hub: Hub, unique: str) 
     assert spent == {("apply", "configmaps"): 1, ("get", "configmaps"): 2}
 
 
-async def test_the_server_says_its_version(hub: Hub) -> None:
+async def test_the_server_reports_its_version(hub: Hub) -> None:
     assert (await hub.version()).startswith("v1.")

@@ -1,4 +1,4 @@
-"""Requests of one sort leave connections to others, and nothing is left of one that is dropped."""
+"""Each lane has its own connections, and a dropped connection leaves no open socket."""
 
 import asyncio
 import gc
@@ -20,7 +20,7 @@ from tests.support.limits import PATIENT
 FEW = replace(
     PATIENT, connections=2, watch_duration=timedelta(minutes=9), silence=timedelta(minutes=10)
 )
-"""No watch ends and gives its connection to another one while a test lasts."""
+"""No watch ends, and frees its connection for another one, during a test."""
 
 
 async def test_watches_take_no_connection_from_requests(hub_kubeconfig: Path, unique: str) -> None:
@@ -41,7 +41,7 @@ def _has(cache: Cache, *wanted: str) -> bool:
 
 @pytest.fixture
 def few_files() -> Iterator[None]:
-    """A limit of open files as many systems start a process with, which its user may raise."""
+    """Set a low soft limit of open files, as on many systems, that the process may raise."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, before[1] - 1), before[1]))
     yield
@@ -49,7 +49,7 @@ def few_files() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("few_files")
-def test_a_process_may_open_as_many_connections_as_its_user() -> None:
+def test_the_limit_of_open_files_is_raised_to_the_maximum() -> None:
     allow_many_files()
     limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert limit == most
@@ -59,7 +59,7 @@ def test_a_process_may_open_as_many_connections_as_its_user() -> None:
 async def test_a_program_that_ends_in_the_middle_of_a_watch_leaves_no_socket_open(
     hub_kubeconfig: Path, milliseconds: int
 ) -> None:
-    """Left before it began, while it opens or while it waits; pytest fails on an open socket."""
+    """End before the watch starts, while it opens or while it waits; an open socket is an error."""
     patience = timedelta(milliseconds=milliseconds)
     for _ in range(5):
         await asyncio.to_thread(asyncio.run, _leave_a_watch(hub_kubeconfig, after=patience))

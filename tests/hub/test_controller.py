@@ -1,4 +1,4 @@
-"""A controller brings every key to where it should be, whatever its reconcile does."""
+"""A controller reconciles every key, even if reconciling fails."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ async def running(controller: Controller) -> AsyncIterator[None]:
 
 
 class Reconciler:
-    """Fails with the given errors, then succeeds; notes each call."""
+    """Fails with the given errors, then succeeds; records each call."""
 
     def __init__(self, *failures: Exception, again: timedelta | None = None) -> None:
         self.failures = list(failures)
@@ -54,7 +54,7 @@ async def reconciled(reconcile: Reconciler) -> None:
 @pytest.mark.parametrize(
     "failure", [Conflict("changed meanwhile"), Unavailable("gone"), TooManyRequests("busy")]
 )
-async def test_what_passes_by_itself_is_retried_without_noise(
+async def test_temporary_errors_are_retried_quietly(
     failure: HubError, caplog: pytest.LogCaptureFixture
 ) -> None:
     if isinstance(failure, TooManyRequests):
@@ -67,7 +67,7 @@ async def test_what_passes_by_itself_is_retried_without_noise(
     assert caplog.records == []
 
 
-async def test_any_other_error_is_logged_with_its_stack_and_retried(
+async def test_any_other_error_is_logged_with_its_stack_trace_and_retried(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     reconcile = Reconciler(RuntimeError("a bug"))
@@ -79,7 +79,7 @@ async def test_any_other_error_is_logged_with_its_stack_and_retried(
     assert record.exc_info is not None
 
 
-async def test_a_server_that_asks_for_time_gets_it() -> None:
+async def test_a_requested_retry_delay_is_respected() -> None:
     failure = TooManyRequests("busy")
     failure.retry_after = timedelta(milliseconds=80)
     loop = asyncio.get_running_loop()
@@ -89,14 +89,14 @@ async def test_a_server_that_asks_for_time_gets_it() -> None:
     assert loop.time() - started >= 0.08
 
 
-async def test_a_returned_delay_means_look_again() -> None:
+async def test_a_returned_delay_schedules_another_reconciliation() -> None:
     reconcile = Reconciler(again=timedelta(milliseconds=5))
     await reconciled(reconcile)
 
     assert reconcile.calls == [KEY, KEY]
 
 
-async def test_one_key_is_never_with_two_workers_and_several_keys_are() -> None:
+async def test_several_keys_are_reconciled_in_parallel_but_each_by_one_worker() -> None:
     busy: set[Key] = set()
     most = 0
     done = asyncio.Event()
@@ -119,7 +119,7 @@ async def test_one_key_is_never_with_two_workers_and_several_keys_are() -> None:
     assert most == 3
 
 
-async def test_cancelling_ends_what_is_under_way() -> None:
+async def test_cancelling_a_controller_cancels_its_reconciliations() -> None:
     started, ended = asyncio.Event(), asyncio.Event()
 
     async def reconcile(key: Key) -> None:

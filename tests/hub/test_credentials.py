@@ -1,4 +1,4 @@
-"""Tokens that a program gives are renewed without a restart; of files see test_rotation."""
+"""Tokens from a program are renewed without a restart; for files see test_rotation."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -19,14 +19,14 @@ async def token(access: Access) -> str:
 
 
 def make_old(access: Access) -> None:
-    """Let the time pass after which a token is looked for again."""
+    """Pretend that the time after which a token is renewed has passed."""
     renewal: object = access.authorization
     assert isinstance(renewal, Renewal)
     renewal._renewed_at -= credentials.RENEW_AFTER.total_seconds()
 
 
 def plugin(folder: Path, *, lifetime: timedelta) -> dict[str, object]:
-    """Return a credential plugin that gives another token each time, counting up."""
+    """Return a credential plugin that returns another token each time, counting up."""
     expiry = (datetime.now(UTC) + lifetime).strftime(RFC3339)
     answer = {
         "apiVersion": "client.authentication.k8s.io/v1",
@@ -44,7 +44,7 @@ def plugin(folder: Path, *, lifetime: timedelta) -> dict[str, object]:
     ("lifetime", "expected"),
     [(timedelta(minutes=1), "Bearer token-2"), (timedelta(hours=1), "Bearer token-1")],
 )
-async def test_a_plugin_is_asked_again_when_its_token_is_about_to_expire(
+async def test_a_plugin_runs_again_when_its_token_is_about_to_expire(
     tmp_path: Path, lifetime: timedelta, expected: str
 ) -> None:
     file = written(tmp_path, named("x", exec=plugin(tmp_path, lifetime=lifetime)))

@@ -1,4 +1,4 @@
-"""The hub knows what its API server serves."""
+"""The client knows which kinds its API server serves."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ async def test_a_kind_is_found_by_version_and_name(hub: Hub) -> None:
     assert await hub.kind_for("apps/v1", "Nothing") is None
 
 
-async def test_what_is_known_is_not_asked_again(quick_hub: Hub) -> None:
+async def test_known_kinds_are_not_requested_again(quick_hub: Hub) -> None:
     await quick_hub.kinds()
     await quick_hub.kind_for("v1", "ConfigMap")
     await quick_hub.kinds()

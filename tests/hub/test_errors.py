@@ -1,4 +1,4 @@
-"""An error says what it means, what it is about, and nothing that should stay private."""
+"""An error says what went wrong and with what, without leaking secrets."""
 
 from datetime import timedelta
 from typing import Any
@@ -40,7 +40,7 @@ from hub import (
         (504, "Timeout", Unavailable),
     ],
 )
-def test_each_refusal_has_the_error_of_its_meaning(
+def test_each_refusal_becomes_the_matching_error(
     code: int, reason: str, meaning: type[HubError]
 ) -> None:
     error = errors.from_status({"reason": reason, "message": "why"}, code=code)
@@ -49,11 +49,11 @@ def test_each_refusal_has_the_error_of_its_meaning(
     assert (str(error), error.code, error.reason) == ("why", code, reason)
 
 
-def test_a_refusal_without_any_text_still_says_something() -> None:
+def test_a_refusal_without_text_still_has_a_message() -> None:
     assert str(errors.from_status({}, code=502)) == "HTTP status 502"
 
 
-def test_a_long_text_is_cut_and_shows_it() -> None:
+def test_a_long_text_is_truncated_visibly() -> None:
     causes = [{"field": "spec", "message": "x" * 10_000}]
     error = errors.from_status({"message": "y" * 10_000, "details": {"causes": causes}}, code=422)
 

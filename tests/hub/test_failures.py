@@ -1,4 +1,4 @@
-"""What goes wrong below Kubernetes comes as an error of the hub that says what it is about."""
+"""Failures below Kubernetes are raised as errors of the hub that say what was requested."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ async def connected(folder: Path, url: str) -> Hub:
     return await Hub.connect(written(folder, named("x", server=url)))
 
 
-async def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
+async def test_an_unreachable_server_is_named(tmp_path: Path) -> None:
     async with await connected(tmp_path, "http://127.0.0.1:1") as hub:
         with pytest.raises(Unavailable, match=r"no API server answers at http://127\.0\.0\.1:1"):
             await hub.version()
@@ -25,7 +25,7 @@ async def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def something_else(answer: bytes) -> AsyncIterator[str]:
-    """Serve one answer to every question, as what stands in front of an API server may do."""
+    """Serve the same answer to every request, as a proxy of an API server might."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -42,14 +42,14 @@ async def something_else(answer: bytes) -> AsyncIterator[str]:
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
-        (b"200 OK\r\nContent-Length: 5\r\n\r\nHello", "did not answer in JSON"),
-        (b"200 OK\r\nContent-Length: 2\r\n\r\n[]", "did not answer with an object"),
-        (b"200 OK\r\nContent-Length: 50\r\n\r\nHel", "broke off the connection"),
+        (b"200 OK\r\nContent-Length: 5\r\n\r\nHello", "did not answer with JSON"),
+        (b"200 OK\r\nContent-Length: 2\r\n\r\n[]", "did not answer with a JSON object"),
+        (b"200 OK\r\nContent-Length: 50\r\n\r\nHel", "the connection to .* was lost"),
         (b"502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", "get /version: Bad Gateway"),
         (b"503 Later\r\nContent-Length: 6\r\n\r\nnot up", "get /version: not up"),
     ],
 )
-async def test_what_is_no_api_server_is_unavailable(
+async def test_anything_other_than_an_api_server_is_unavailable(
     tmp_path: Path, answer: bytes, text: str
 ) -> None:
     async with something_else(answer) as url, await connected(tmp_path, url) as hub:
@@ -57,7 +57,7 @@ async def test_what_is_no_api_server_is_unavailable(
             await hub.version()
 
 
-async def test_a_plain_refusal_says_when_to_come_back(tmp_path: Path) -> None:
+async def test_a_plain_text_refusal_keeps_its_retry_delay(tmp_path: Path) -> None:
     answer = b"429 Busy\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nbusy"
     async with something_else(answer) as url, await connected(tmp_path, url) as hub:
         with pytest.raises(TooManyRequests) as refused:
@@ -66,7 +66,7 @@ async def test_a_plain_refusal_says_when_to_come_back(tmp_path: Path) -> None:
     assert refused.value.retry_after == timedelta(seconds=7)
 
 
-def test_half_an_event_is_a_lost_connection() -> None:
+def test_half_an_event_means_a_lost_connection() -> None:
     with pytest.raises(Unavailable, match="in the middle of an event"):
         watching.decode(b'{"type": "ADD')
 
@@ -85,7 +85,7 @@ async def test_a_wrong_token_is_unauthorized(hub: Hub, tmp_path: Path) -> None:
             await stranger.version()
 
 
-def test_an_event_is_read_however_deep_its_object_is() -> None:
+def test_deeply_nested_events_are_read() -> None:
     deep = b'{"a":' * 300 + b"1" + b"}" * 300
     event = watching.decode(b'{"type": "ADDED", "object": ' + deep + b"}")
     assert json.dumps(event.object, separators=(",", ":")).encode() == deep

@@ -1,4 +1,4 @@
-"""A kubeconfig from somebody else must not reach beyond itself."""
+"""A kubeconfig from someone else must not run programs or read files here."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def with_field(section: str, field: str, value: object) -> str:
     return yaml.safe_dump(TEXT | {section: [entry | {part: entry[part] | {field: value}}]})
 
 
-async def test_one_that_holds_all_it_needs_is_used() -> None:
+async def test_a_self_contained_kubeconfig_is_accepted() -> None:
     async with await Hub.connect_as_told(yaml.safe_dump(TEXT)) as hub:
         assert hub.url == "https://127.0.0.1:1"
 
@@ -37,23 +37,23 @@ async def test_one_that_holds_all_it_needs_is_used() -> None:
         ("clusters", "certificate-authority", "/etc/shadow"),
     ],
 )
-async def test_one_that_runs_programs_or_reads_files_is_refused(
+async def test_a_kubeconfig_that_runs_programs_or_reads_files_is_refused(
     section: str, field: str, value: object
 ) -> None:
-    with pytest.raises(BadConfiguration, match=f"the kubeconfig's {field} .* of this machine"):
+    with pytest.raises(BadConfiguration, match=f"the kubeconfig's {field} .* on this machine"):
         await Hub.connect_as_told(with_field(section, field, value))
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "empty or no kubeconfig"),
-        ("- 1", "empty or no kubeconfig"),
+        ("", "empty or not a kubeconfig"),
+        ("- 1", "empty or not a kubeconfig"),
         ("{", "not YAML"),
         ("users: [1]", "cannot be used"),
         ("users: {}", "cannot be used"),
     ],
 )
-async def test_what_is_no_kubeconfig_is_refused(text: str, problem: str) -> None:
+async def test_anything_other_than_a_kubeconfig_is_refused(text: str, problem: str) -> None:
     with pytest.raises(BadConfiguration, match=problem):
         await Hub.connect_as_told(text)

@@ -1,4 +1,4 @@
-"""Who a process is, and whether another one is certainly gone."""
+"""The identity of a process, and whether another process has certainly ended."""
 
 import signal
 import socket
@@ -22,7 +22,7 @@ _TELLS = (
 
 @pytest.fixture
 def other() -> Iterator[subprocess.Popen[str]]:
-    """Another process on this machine, which says who it is and waits."""
+    """Start another process on this machine, which prints its identity and waits."""
     with subprocess.Popen(
         [sys.executable, "-c", _TELLS],
         cwd=ROOT,
@@ -39,11 +39,11 @@ def said(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-def test_an_identity_tells_people_host_and_process(other: subprocess.Popen[str]) -> None:
+def test_an_identity_contains_host_and_process_id(other: subprocess.Popen[str]) -> None:
     assert said(other).startswith(f"{socket.gethostname()}_{other.pid}_")
 
 
-def test_a_process_that_runs_is_not_gone_and_one_that_has_ended_is(
+def test_a_process_is_gone_only_after_it_has_ended(
     other: subprocess.Popen[str],
 ) -> None:
     identity = said(other)
@@ -55,31 +55,31 @@ def test_a_process_that_runs_is_not_gone_and_one_that_has_ended_is(
     assert is_gone(identity)
 
 
-def test_a_process_whose_parent_has_not_heard_of_its_end_is_gone(
+def test_a_zombie_process_is_gone(
     other: subprocess.Popen[str],
 ) -> None:
     identity = said(other)
     other.kill()
-    # What it wrote ends when it has: after that it is only its parent that keeps its number.
+    # Its output ends when the process does; after that only its parent keeps its process id.
     assert other.stdout is not None
     assert other.stdout.read() == ""
     wait(lambda: is_gone(identity))
     assert other.returncode is None
 
 
-def test_an_earlier_process_of_the_same_number_is_gone() -> None:
+def test_an_earlier_process_with_the_same_process_id_is_gone() -> None:
     before, now = process_identity(), process_identity()
     assert before != now
     assert is_gone(before)
 
 
 @pytest.mark.parametrize("changed", [0, 2])
-def test_nothing_is_known_of_a_process_in_another_place(changed: int) -> None:
+def test_nothing_is_known_about_a_process_in_another_place(changed: int) -> None:
     parts = process_identity().split("_")
     parts[changed] = "elsewhere"
     assert not is_gone("_".join(parts))
 
 
 @pytest.mark.parametrize("name", ["", "fleetgate-0", "a_b_c_d", "a_1", "___"])
-def test_nothing_is_known_of_a_name_that_was_given(name: str) -> None:
+def test_nothing_is_known_about_a_custom_name(name: str) -> None:
     assert not is_gone(name)

@@ -1,4 +1,4 @@
-"""A kubeconfig may say as whom its requests are made."""
+"""A kubeconfig may name a user to impersonate."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ def acting(kubeconfig: Path, folder: Path, **user: Any) -> Path:
     return path
 
 
-async def test_requests_are_made_as_the_user_that_a_kubeconfig_names(
+async def test_requests_impersonate_the_user_in_the_kubeconfig(
     hub_kubeconfig: Path, tmp_path: Path
 ) -> None:
     user = {
@@ -37,6 +37,6 @@ async def test_requests_are_made_as_the_user_that_a_kubeconfig_names(
     }
 
 
-async def test_groups_without_a_user_are_a_mistake(hub_kubeconfig: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadConfiguration, match="but no as"):
+async def test_groups_without_a_user_are_refused(hub_kubeconfig: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadConfiguration, match="but not as"):
         await Hub.connect(acting(hub_kubeconfig, tmp_path, **{"as-groups": ["sre"]}))

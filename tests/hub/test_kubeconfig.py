@@ -1,4 +1,4 @@
-"""A kubeconfig that cannot be used says what to do about it."""
+"""Errors of unusable kubeconfigs say what to do about them."""
 
 import os
 from pathlib import Path
@@ -33,7 +33,7 @@ async def refusal(path: Path | None, *, context: str | None = None, **environmen
     return str(refused.value)
 
 
-async def test_a_missing_file_is_named_with_the_ways_out(tmp_path: Path) -> None:
+async def test_a_missing_file_is_named_together_with_the_alternatives(tmp_path: Path) -> None:
     text = await refusal(tmp_path / "none")
 
     assert str(tmp_path / "none") in text
@@ -51,7 +51,7 @@ async def test_a_missing_file_is_named_with_the_ways_out(tmp_path: Path) -> None
         (None, None, {}, ""),
     ],
 )
-def test_a_pods_own_namespace_counts_only_on_the_hub_that_it_runs_on(
+def test_a_pods_own_namespace_is_used_only_on_the_hub_that_it_runs_on(
     path: Path | None,
     context: str | None,
     environment: dict[str, str],
@@ -64,19 +64,19 @@ def test_a_pods_own_namespace_counts_only_on_the_hub_that_it_runs_on(
     assert found == namespace
 
 
-async def test_the_missing_file_of_the_environment_is_named(tmp_path: Path) -> None:
+async def test_a_missing_file_in_the_environment_is_named(tmp_path: Path) -> None:
     assert str(tmp_path / "none") in await refusal(None, KUBECONFIG=str(tmp_path / "none"))
 
 
-async def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:
+async def test_a_folder_is_not_a_kubeconfig(tmp_path: Path) -> None:
     assert "cannot be read" in await refusal(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        ("", "is empty or no kubeconfig"),
-        ("just words", "is empty or no kubeconfig"),
+        ("", "is empty or not a kubeconfig"),
+        ("just words", "is empty or not a kubeconfig"),
         ("a: [", "is not YAML"),
         (named("x") | {"clusters": []}, "cannot be used"),
         (named("x") | {"contexts": None}, "has no context 'x' (it has: none)"),
@@ -84,7 +84,9 @@ async def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:
         (named("x") | {"contexts": [{"name": "x"}]}, "cannot be used"),
     ],
 )
-async def test_a_broken_file_says_what_is_wrong(tmp_path: Path, content: Any, text: str) -> None:
+async def test_the_error_of_a_broken_file_says_what_is_wrong(
+    tmp_path: Path, content: Any, text: str
+) -> None:
     file = written(tmp_path, content)
     message = await refusal(file)
 
@@ -98,7 +100,7 @@ async def test_an_unknown_context_is_refused_with_those_that_exist(tmp_path: Pat
     assert "no context 'prod' (it has: x)" in message
 
 
-async def test_a_certificate_that_is_none_is_refused(tmp_path: Path) -> None:
+async def test_an_invalid_certificate_is_refused(tmp_path: Path) -> None:
     content = named("x", server="https://127.0.0.1:1")
     content["clusters"][0]["cluster"]["certificate-authority"] = "ca.crt"
     written(tmp_path, "no certificate", name="ca.crt")
@@ -107,7 +109,7 @@ async def test_a_certificate_that_is_none_is_refused(tmp_path: Path) -> None:
         await Hub.connect(written(tmp_path, content))
 
 
-async def test_the_path_given_comes_before_the_environment(tmp_path: Path) -> None:
+async def test_a_given_path_takes_precedence_over_the_environment(tmp_path: Path) -> None:
     given = written(tmp_path, named("x", server="http://given"))
     other = written(tmp_path, named("x", server="http://other"), name="other")
 
@@ -116,7 +118,7 @@ async def test_the_path_given_comes_before_the_environment(tmp_path: Path) -> No
     assert access.host == "http://given"
 
 
-async def test_several_files_count_as_one_and_the_first_current_context_wins(
+async def test_several_files_are_merged_and_the_first_current_context_wins(
     tmp_path: Path,
 ) -> None:
     first = written(tmp_path, named("x", server="http://first"), name="first")
@@ -137,7 +139,7 @@ def test_the_contexts_of_all_files_are_named(tmp_path: Path) -> None:
         kubeconfig.contexts(tmp_path / "none")
 
 
-async def test_a_pod_without_its_service_account_is_told_so() -> None:
+async def test_a_pod_without_a_service_account_gets_a_clear_error() -> None:
     message = await refusal(None, KUBERNETES_SERVICE_HOST="10.0.0.1")
 
     assert "service account" in message
@@ -148,4 +150,4 @@ async def test_a_plugin_without_credentials_is_named(tmp_path: Path) -> None:
 
     message = await refusal(written(tmp_path, named("x", exec=plugin)))
 
-    assert "credential plugin 'false' gave no credentials" in message
+    assert "credential plugin 'false' returned no credentials" in message

@@ -1,4 +1,4 @@
-"""Of several processes one leads, on a real API server."""
+"""One of several processes leads, on a real API server."""
 
 import asyncio
 import subprocess
@@ -44,25 +44,25 @@ PACE = Pace(
     retry=timedelta(milliseconds=200),
     give_back=timedelta(minutes=1),
 )
-"""For tests in which a Lease runs out. On a machine that stands still for seconds it may do so at
-any time: then whoever leads stops, and may begin again."""
+"""For tests in which a Lease expires. On a machine that stalls for seconds it may expire at any
+time: then the leader stops, and may start again."""
 SLOW = replace(
     PACE,
     lasting=timedelta(seconds=60),
     hold=timedelta(seconds=50),
     attempt=timedelta(seconds=30),
 )
-"""Nobody waits for such a Lease to run out in a test."""
+"""No test waits for such a Lease to expire."""
 STEADY = replace(PACE, lasting=timedelta(seconds=15), hold=timedelta(seconds=14))
-"""Renewed in time even when the machine stands still for ten seconds; a test can outlast it."""
+"""Renewed in time even if the machine stalls for ten seconds, but short enough for a test."""
 BUSY = replace(
     PATIENT, connections=8, watch_duration=timedelta(minutes=9), silence=timedelta(minutes=10)
 )
-"""So few connections that watches and requests without an answer could hold all of them."""
+"""So few connections that watches and hung requests could use all of them."""
 
 
 class Candidate:
-    """Takes part in an election; what it leads only notes when it began and ended."""
+    """A candidate in an election, whose work only records when it begins and ends."""
 
     def __init__(
         self, hub: Hub, name: str, identity: str, *, pace: Pace, story: list[str] | None = None
@@ -109,7 +109,7 @@ class Candidate:
         await eventually(lambda: bool(self.standings))
 
     async def write(self, name: str) -> Json:
-        """Write something as the work of the last term would."""
+        """Write something, as the work of the last term would."""
         assert self.term is not None
         fenced = self._hub.fenced(self.term.check)
         return await fenced.apply(CONFIG_MAP, config_map(name, HOME))
@@ -125,7 +125,7 @@ NewCandidate = Callable[..., Candidate]
 
 @pytest.fixture
 async def candidate(hub: Hub, unique: str) -> AsyncIterator[NewCandidate]:
-    """Make candidates for one Lease; they are ended after the test."""
+    """Create candidates for one Lease, which are ended after the test."""
     made: list[Candidate] = []
 
     def new(identity: str, *, pace: Pace = PACE, of: Hub = hub, **others: Any) -> Candidate:
@@ -139,7 +139,7 @@ async def candidate(hub: Hub, unique: str) -> AsyncIterator[NewCandidate]:
 
 @pytest.fixture
 async def seen(hub: Hub, unique: str) -> AsyncIterator[Cache]:
-    """The Lease, as a watch sees it."""
+    """Watch the Lease."""
     async with mirrored(
         Cache(hub, LEASE, namespace=HOME, fields=f"metadata.name={unique}")
     ) as cache:
@@ -149,7 +149,7 @@ async def seen(hub: Hub, unique: str) -> AsyncIterator[Cache]:
 async def one_behind_the_other(
     candidate: NewCandidate,
 ) -> tuple[list[str], Candidate, Candidate]:
-    """What happens to both, the one that leads, and the one that stands by."""
+    """Return the shared story of two candidates, the leader, and the one that stands by."""
     first = candidate("a", pace=SLOW)
     await first.leading()
     second = candidate("b", pace=SLOW, story=first.story)
@@ -158,7 +158,7 @@ async def one_behind_the_other(
 
 
 def takes_turns(story: list[str]) -> bool:
-    """Whether each one ended before the next one began."""
+    """Return whether each leader ended before the next one began."""
     begun, ended = story[::2], story[1::2]
     return begun == [f"{each.split()[0]} begins" for each in begun] and ended == [
         each.replace("begins", "ends") for each in begun[: len(ended)]
@@ -166,7 +166,7 @@ def takes_turns(story: list[str]) -> bool:
 
 
 def spec(cache: Cache) -> Json:
-    """What the Lease says; empty while there is none."""
+    """Return the spec of the Lease; empty if it does not exist."""
     found: Json = cache.items()[0]["spec"] if cache.items() else {}
     return found
 
@@ -177,7 +177,7 @@ async def edit(hub: Hub, name: str, **changes: Any) -> None:
 
 
 async def leave(hub: Hub, name: str, holder: str, **others: Any) -> None:
-    """Have a Lease whose holder does nothing any more."""
+    """Create a Lease whose holder no longer renews it."""
     said = {"holderIdentity": holder, "leaseDurationSeconds": 60, "leaseTransitions": 2} | others
     await hub.create(LEASE, {"metadata": {"name": name, "namespace": HOME}, "spec": said})
 
@@ -185,7 +185,7 @@ async def leave(hub: Hub, name: str, holder: str, **others: Any) -> None:
 # -- taking and renewing ---------------------------------------------------------------------------
 
 
-async def test_the_first_one_leads_and_the_lease_tells_who_since_when(
+async def test_the_first_candidate_leads_and_the_lease_shows_its_name_and_times(
     candidate: NewCandidate, seen: Cache
 ) -> None:
     await candidate("a", pace=SLOW).leading()
@@ -199,7 +199,7 @@ async def test_the_first_one_leads_and_the_lease_tells_who_since_when(
     assert spec(seen)["acquireTime"] == acquired
 
 
-async def test_nobody_else_leads_while_the_lease_is_renewed(
+async def test_no_other_candidate_leads_while_the_lease_is_renewed(
     candidate: NewCandidate, seen: Cache
 ) -> None:
     first = candidate("a", pace=STEADY)
@@ -214,7 +214,7 @@ async def test_nobody_else_leads_while_the_lease_is_renewed(
 
 
 def _renewed_at(seen: Cache) -> datetime:
-    """When the Lease was renewed; long ago while there is none."""
+    """Return when the Lease was last renewed; long ago if it was not."""
     return datetime.fromisoformat(spec(seen).get("renewTime", "2000-01-01T00:00:00Z"))
 
 
@@ -228,7 +228,7 @@ async def _renewed(seen: Cache, *, times: int) -> None:
     await until(seen, enough)
 
 
-async def test_of_many_that_begin_together_one_leads_at_a_time_and_each_has_its_turn(
+async def test_many_candidates_lead_one_at_a_time_and_each_gets_its_turn(
     candidate: NewCandidate,
 ) -> None:
     story: list[str] = []
@@ -246,7 +246,7 @@ async def test_of_many_that_begin_together_one_leads_at_a_time_and_each_has_its_
 # -- handing over ----------------------------------------------------------------------------------
 
 
-async def test_who_ends_gives_the_lease_back_and_the_next_one_leads_at_once(
+async def test_a_leader_that_ends_releases_the_lease_and_the_next_one_leads_at_once(
     candidate: NewCandidate, seen: Cache
 ) -> None:
     story, first, second = await one_behind_the_other(candidate)
@@ -257,7 +257,7 @@ async def test_who_ends_gives_the_lease_back_and_the_next_one_leads_at_once(
     assert spec(seen)["leaseTransitions"] == 1
 
 
-async def test_a_lease_that_was_given_back_waits_for_whoever_comes(
+async def test_a_released_lease_is_free_for_a_later_candidate(
     candidate: NewCandidate, seen: Cache
 ) -> None:
     first = candidate("a", pace=SLOW)
@@ -267,7 +267,7 @@ async def test_a_lease_that_was_given_back_waits_for_whoever_comes(
     await candidate("b", pace=SLOW).leading()
 
 
-async def test_a_lease_that_has_not_moved_for_its_time_is_taken(
+async def test_an_expired_lease_is_taken(
     hub: Hub, unique: str, candidate: NewCandidate, seen: Cache
 ) -> None:
     await leave(hub, unique, "somewhere-else", leaseDurationSeconds=2)
@@ -278,7 +278,7 @@ async def test_a_lease_that_has_not_moved_for_its_time_is_taken(
 
 
 def ended_process() -> str:
-    """Identity of a process that ran on this machine."""
+    """Return the identity of a process that has run on this machine."""
     code = "from hub import process_identity; print(process_identity())"
     command = [sys.executable, "-c", code]
     return subprocess.run(
@@ -286,21 +286,21 @@ def ended_process() -> str:
     ).stdout.strip()
 
 
-async def test_a_process_that_has_ended_on_this_machine_is_not_waited_for(
+async def test_the_lease_of_a_process_that_has_ended_on_this_machine_is_taken_at_once(
     hub: Hub, unique: str, candidate: NewCandidate
 ) -> None:
     await leave(hub, unique, ended_process())
     await candidate("b").leading()
 
 
-async def test_who_comes_back_under_its_own_name_does_not_wait_for_itself(
+async def test_a_candidate_with_the_same_name_as_the_holder_leads_at_once(
     hub: Hub, unique: str, candidate: NewCandidate
 ) -> None:
     await leave(hub, unique, "fleetgate-0")
     await candidate("fleetgate-0").leading()
 
 
-async def test_work_that_fails_ends_the_candidate_and_gives_the_lease_back(
+async def test_failing_work_ends_the_candidate_and_releases_the_lease(
     candidate: NewCandidate, seen: Cache
 ) -> None:
     first = candidate("a", pace=SLOW)
@@ -316,7 +316,7 @@ async def test_work_that_fails_ends_the_candidate_and_gives_the_lease_back(
 # -- edits by hand ---------------------------------------------------------------------------------
 
 
-async def test_who_is_not_named_in_the_lease_any_more_stops_at_once(
+async def test_a_leader_that_is_removed_from_the_lease_stops_at_once(
     hub: Hub, unique: str, candidate: NewCandidate
 ) -> None:
     first = candidate("a", pace=SLOW)
@@ -329,7 +329,7 @@ async def test_who_is_not_named_in_the_lease_any_more_stops_at_once(
 
 
 @pytest.mark.parametrize("named", ["", "b"])
-async def test_a_lease_given_away_by_hand_is_taken_when_its_holder_must_have_stopped(
+async def test_a_lease_reassigned_by_hand_is_taken_after_its_holder_must_have_stopped(
     hub: Hub, unique: str, candidate: NewCandidate, named: str
 ) -> None:
     first = candidate("a")
@@ -341,18 +341,18 @@ async def test_a_lease_given_away_by_hand_is_taken_when_its_holder_must_have_sto
     assert takes_turns(first.story)
 
 
-async def test_a_deleted_lease_is_made_again(
+async def test_a_deleted_lease_is_created_again(
     hub: Hub, unique: str, candidate: NewCandidate, seen: Cache
 ) -> None:
     story, _, _ = await one_behind_the_other(candidate)
     await hub.delete(LEASE, unique, namespace=HOME)
     await eventually(lambda: len(story) == 3)
-    # The other one cannot know that the first has stopped.
+    # The second candidate cannot know that the first has stopped.
     assert story == ["a begins", "a ends", "a begins"]
     await until(seen, lambda: spec(seen).get("holderIdentity") == "a")
 
 
-async def test_other_edits_change_nothing_and_stay(
+async def test_other_edits_of_the_lease_have_no_effect_and_are_kept(
     hub: Hub, unique: str, candidate: NewCandidate, seen: Cache
 ) -> None:
     first = candidate("a", pace=SLOW)
@@ -390,7 +390,7 @@ async def behind_proxy(
         pytest.param(Faults(refused=1.0, answers=(409,)), id="conflicts"),
     ],
 )
-async def test_who_cannot_renew_stops_before_another_one_begins(
+async def test_a_leader_that_cannot_renew_stops_before_another_one_begins(
     faults: Faults, private_api_server: PrivateApiServer, tmp_path: Path, candidate: NewCandidate
 ) -> None:
     story: list[str] = []
@@ -416,7 +416,7 @@ async def test_who_cannot_renew_stops_before_another_one_begins(
         await first.end()
 
 
-async def test_lost_answers_and_broken_watches_take_the_lease_from_nobody(
+async def test_lost_answers_and_broken_watches_do_not_cost_the_leader_its_lease(
     private_api_server: PrivateApiServer, tmp_path: Path, candidate: NewCandidate, unique: str
 ) -> None:
     async with AsyncExitStack() as stack:
@@ -466,7 +466,7 @@ async def test_a_worker_with_200_watches_and_hung_requests_keeps_its_lease(
         await asking
 
 
-async def test_who_led_before_the_api_server_went_away_leads_again_when_it_is_back(
+async def test_the_leader_leads_again_after_an_outage_of_the_api_server(
     private_api_server: PrivateApiServer, candidate: NewCandidate
 ) -> None:
     async with await Hub.connect(private_api_server.kubeconfig) as direct:
@@ -481,26 +481,26 @@ async def test_who_led_before_the_api_server_went_away_leads_again_when_it_is_ba
             try:
                 return await first.write("again")
             except Fenced:
-                return None  # Its term was over again.
+                return None  # Its term ended again.
 
         assert (await eventually(write))["metadata"]["name"] == "again"
         await first.end()
 
 
-async def test_a_write_of_the_one_that_leads_passes_its_fence(candidate: NewCandidate) -> None:
+async def test_the_leader_passes_its_own_fence(candidate: NewCandidate) -> None:
     first = candidate("a", pace=SLOW)
     await first.leading()
     assert (await first.write(first.identity))["metadata"]["name"] == first.identity
 
 
-# -- what an operator has to mend ------------------------------------------------------------------
+# -- what an operator has to fix -------------------------------------------------------------------
 
 
 async def nothing(_: Term) -> None:
-    raise AssertionError("it leads")
+    raise AssertionError("the candidate leads")
 
 
-async def test_without_rights_it_is_said_what_to_grant_and_where(
+async def test_the_error_of_missing_rights_says_what_to_grant_and_where(
     hub: Hub, hub_kubeconfig: Path, unique: str, tmp_path: Path
 ) -> None:
     nobody = await kubeconfig_of_nobody(hub, hub_kubeconfig, tmp_path, name=unique)
@@ -512,7 +512,7 @@ async def test_without_rights_it_is_said_what_to_grant_and_where(
         assert part in str(refused.value)
 
 
-async def test_a_namespace_that_is_missing_is_named(hub: Hub) -> None:
+async def test_a_missing_namespace_is_named(hub: Hub) -> None:
     election = Election(hub, name="fleetgate-x", namespace="no-such", identity="a")
     with pytest.raises(NotFound) as refused:
         await election.run(nothing)

@@ -1,4 +1,4 @@
-"""What a Lease says, and when another process may take it."""
+"""The content of a Lease, and when another process may take it."""
 
 from datetime import UTC, datetime, timedelta
 from math import inf
@@ -28,7 +28,7 @@ def held(**spec: Any) -> Json:
         (held(holderIdentity="me", leaseTransitions=3), 3),
     ],
 )
-def test_who_takes_a_lease_counts_as_a_transition_unless_it_was_its_own(
+def test_taking_a_lease_counts_as_a_transition_unless_it_was_its_own(
     before: Json, transitions: int
 ) -> None:
     after = lease.taken(before, "me", lasting=LASTING, at=NOON)
@@ -41,13 +41,13 @@ def test_who_takes_a_lease_counts_as_a_transition_unless_it_was_its_own(
     }
 
 
-def test_a_renewal_changes_nothing_but_its_time() -> None:
+def test_a_renewal_changes_only_its_time() -> None:
     before = held(acquireTime="then", renewTime="then", leaseTransitions=3)
     after = lease.renewed(before, lasting=LASTING, at=NOON)
     assert after["spec"] == before["spec"] | {"renewTime": "2026-01-31T12:00:00.000000Z"}
 
 
-def test_what_others_keep_in_a_lease_stays() -> None:
+def test_fields_set_by_others_are_kept() -> None:
     before = {"metadata": {"name": "x", "labels": {"a": "b"}}} | held(preferredHolder="z")
     for after in (
         lease.taken(before, "me", lasting=LASTING, at=NOON),
@@ -71,26 +71,24 @@ def test_what_others_keep_in_a_lease_stays() -> None:
         ({"spec": {}}, 0),
     ],
 )
-def test_a_lease_is_free_when_it_was_given_back_or_has_not_moved_for_long_enough(
-    body: Json, free_after: float
-) -> None:
+def test_a_lease_is_free_when_it_was_released_or_has_expired(body: Json, free_after: float) -> None:
     sight = Sight()
     sight.note(body, now=100, lasting=LASTING)
     assert sight.free_at == 100 + free_after
 
 
-def test_a_lease_that_moves_is_free_later() -> None:
+def test_a_change_of_a_lease_extends_it() -> None:
     sight = Sight()
     for now in (100, 105):
         sight.note(held(), now=now, lasting=LASTING)
     assert sight.free_at == 115
 
 
-def test_a_lease_that_nobody_has_seen_is_free() -> None:
+def test_a_lease_that_was_never_seen_is_free() -> None:
     assert Sight().free_at == -inf
 
 
-def test_a_lease_that_was_deleted_is_free_when_its_holder_must_have_stopped() -> None:
+def test_a_deleted_lease_is_free_after_its_holder_must_have_stopped() -> None:
     sight = Sight()
     sight.note(held(leaseDurationSeconds=15), now=100, lasting=LASTING)
     sight.note(None, now=105, lasting=LASTING)
@@ -106,5 +104,5 @@ def test_a_lease_that_was_deleted_is_free_when_its_holder_must_have_stopped() ->
         ({"spec": {}}, False),
     ],
 )
-def test_a_term_is_the_same_while_holder_and_beginning_are(other: Json, is_same: bool) -> None:
+def test_a_term_is_the_same_while_holder_and_start_are(other: Json, is_same: bool) -> None:
     assert lease.is_same_term(held(acquireTime="1"), other) is is_same

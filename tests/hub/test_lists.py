@@ -1,4 +1,4 @@
-"""Lists are read page by page, and whole."""
+"""Lists are read page by page, and completely."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ async def test_a_list_of_many_pages_is_complete(hub: Hub, unique: str) -> None:
     assert listing.resource_version.isdecimal()
 
 
-async def test_a_list_of_nothing_has_a_version_to_watch_from(hub: Hub, unique: str) -> None:
+async def test_an_empty_list_has_a_version_to_watch_from(hub: Hub, unique: str) -> None:
     listing = await hub.list(CONFIG_MAP, labels=f"test={unique}")
 
     assert listing.items == []
@@ -54,7 +54,7 @@ async def test_a_list_whose_pages_expired_starts_again(
         if times == 1:
             newest = await hub.create(CONFIG_MAP, config_map("d", unique))
             await compact(await servers.etcd_address(), newest["metadata"]["resourceVersion"])
-            # Or it would serve the next page from its memory.
+            # Otherwise it would serve the next page from memory.
             await private_api_server.kill()
             await private_api_server.start()
 

@@ -1,4 +1,4 @@
-"""What stands in a path leads where it should, or nowhere."""
+"""A name in a path cannot lead to another path."""
 
 from urllib.parse import unquote
 
@@ -26,12 +26,12 @@ def test_a_name_stays_one_part_of_a_path_or_is_not_found(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "\udcff", "x" * 254])
-def test_what_nothing_can_be_called_is_not_found_in_a_namespace(name: str) -> None:
+def test_impossible_names_are_not_found_in_a_namespace(name: str) -> None:
     with pytest.raises(NotFound):
         paths.item(STAGED_UPDATE_RUN, name, namespace="team")
 
 
 @pytest.mark.parametrize("namespace", ["..", "a/b", "\udcff", "x" * 254])
-def test_nothing_is_looked_for_where_no_namespace_can_be(namespace: str) -> None:
+def test_impossible_namespaces_are_not_found(namespace: str) -> None:
     with pytest.raises(NotFound, match=r"^Namespace "):
         paths.collection(STAGED_UPDATE_RUN, namespace=namespace)

@@ -35,13 +35,13 @@ def data(text: str) -> str:
         ({"username": "jane"}, ""),
     ],
 )
-async def test_tokens_come_before_passwords(
+async def test_tokens_take_precedence_over_passwords(
     tmp_path: Path, user: dict[str, Any], sent: str
 ) -> None:
     assert await (await loaded(tmp_path, **user)).authorization() == sent
 
 
-async def test_a_cluster_says_how_it_is_reached(tmp_path: Path) -> None:
+async def test_the_cluster_entry_determines_how_it_is_reached(tmp_path: Path) -> None:
     told = {"tls-server-name": "hub.example.com", "proxy-url": "http://127.0.0.1:2"}
     access = await loaded(tmp_path, cluster=told)
     assert access.host == "https://127.0.0.1:1"
@@ -72,7 +72,7 @@ async def test_over_plain_http_certificates_do_not_matter(tmp_path: Path) -> Non
         ({"certificate-authority": "none.pem"}, {}),
     ],
 )
-async def test_a_file_that_is_not_there_is_named(
+async def test_a_missing_file_is_named(
     tmp_path: Path, cluster: dict[str, Any], user: dict[str, Any]
 ) -> None:
     with pytest.raises(BadConfiguration, match=r"cannot be used: .*/none\.pem"):
@@ -80,12 +80,12 @@ async def test_a_file_that_is_not_there_is_named(
 
 
 @pytest.mark.parametrize("text", ["x", data("no certificate")])
-async def test_data_that_are_no_certificate_are_refused(tmp_path: Path, text: str) -> None:
+async def test_data_that_is_not_a_certificate_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(BadConfiguration, match="cannot be used"):
         await loaded(tmp_path, cluster={"certificate-authority-data": text})
 
 
-async def test_the_files_of_a_user_are_those_beside_the_file_that_names_the_user(
+async def test_relative_paths_start_from_the_folder_of_their_kubeconfig(
     tmp_path: Path,
 ) -> None:
     users, clusters = tmp_path / "users", tmp_path / "clusters"

@@ -1,4 +1,4 @@
-"""A proxy of the environment is used for what is elsewhere."""
+"""A proxy from the environment is used only for servers on other machines."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The work queue keeps client-go's promises."""
+"""The work queue keeps the guarantees of client-go."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -19,7 +19,7 @@ KEYS = st.sampled_from("abc")
 
 
 def at_once(work: Coroutine[Any, Any, str]) -> str:
-    """Finish a coroutine that has nothing to wait for."""
+    """Finish a coroutine that does not wait for anything."""
     with pytest.raises(StopIteration) as done:
         work.send(None)
     result: str = done.value.value
@@ -31,7 +31,7 @@ async def soon(work: Coroutine[Any, Any, str]) -> str:
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """Any order of additions and workers: no key is lost, doubled or held by two."""
+    """Any order of additions and workers: no key is lost, queued twice or taken by two workers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ TestQueue = QueueMachine.TestCase
 TestQueue.settings = settings(max_examples=50, stateful_step_count=30)
 
 
-async def test_what_has_changed_goes_before_what_is_due() -> None:
+async def test_changed_keys_go_before_due_ones() -> None:
     queue: WorkQueue[str] = WorkQueue()
     due = [f"due-{each}" for each in range(100)]
     for key in due:
@@ -86,7 +86,7 @@ async def test_what_has_changed_goes_before_what_is_due() -> None:
     assert [await soon(queue.get()) for _ in range(3)] == ["changed", "due-50", "due-0"]
 
 
-async def test_what_is_due_gets_its_turn_among_changes_without_end() -> None:
+async def test_due_keys_get_their_turn_despite_endless_changes() -> None:
     queue: WorkQueue[str] = WorkQueue()
     queue.add_after("due", timedelta(0))
     await eventually(lambda: len(queue) == 1)
@@ -95,7 +95,7 @@ async def test_what_is_due_gets_its_turn_among_changes_without_end() -> None:
     assert [await soon(queue.get()) for _ in range(7)] == [*"abcd", "due", *"ef"]
 
 
-async def test_a_change_while_a_worker_has_the_key_is_one_afterwards() -> None:
+async def test_a_change_while_a_worker_has_the_key_goes_first_afterwards() -> None:
     queue: WorkQueue[str] = WorkQueue()
     queue.add("a")
     assert await soon(queue.get()) == "a"
@@ -106,7 +106,7 @@ async def test_a_change_while_a_worker_has_the_key_is_one_afterwards() -> None:
     assert [await soon(queue.get()) for _ in range(2)] == ["a", "b"]
 
 
-async def test_a_key_added_thrice_comes_once() -> None:
+async def test_a_key_added_three_times_comes_once() -> None:
     queue: WorkQueue[str] = WorkQueue()
     for key in "aba":
         queue.add(key)
@@ -135,7 +135,7 @@ async def test_get_waits_for_a_key() -> None:
     assert await asyncio.wait_for(waiting, timeout=patience()) == "a"
 
 
-async def test_of_two_delays_the_earlier_counts() -> None:
+async def test_the_earlier_of_two_delays_wins() -> None:
     queue: WorkQueue[str] = WorkQueue()
     queue.add_after("a", LONG)
     queue.add_after("a", SHORT)
@@ -147,7 +147,7 @@ async def test_of_two_delays_the_earlier_counts() -> None:
     queue.close()
 
 
-async def test_retries_come_later_each_time_until_the_key_is_forgotten() -> None:
+async def test_retries_are_delayed_longer_each_time_until_the_key_is_forgotten() -> None:
     queue: WorkQueue[str] = WorkQueue(retry_first=SHORT, retry_most=4 * SHORT)
 
     assert [queue.retry("a") for _ in range(4)] == [SHORT, 2 * SHORT, 4 * SHORT, 4 * SHORT]
@@ -157,7 +157,7 @@ async def test_retries_come_later_each_time_until_the_key_is_forgotten() -> None
     queue.close()
 
 
-async def test_a_retry_may_be_told_to_wait_longer() -> None:
+async def test_a_retry_can_have_a_minimum_delay() -> None:
     queue: WorkQueue[str] = WorkQueue()
 
     assert queue.retry("a", at_least=LONG) == LONG
@@ -184,7 +184,7 @@ async def test_a_worker_cancelled_while_it_waits_takes_no_key_with_it() -> None:
     assert await soon(queue.get()) == "a"
 
 
-async def test_the_queue_counts_what_passes_and_how_long_it_waits() -> None:
+async def test_the_queue_counts_keys_and_waiting_time() -> None:
     queue: WorkQueue[str] = WorkQueue()
     queue.add("a")
     queue.add("a")

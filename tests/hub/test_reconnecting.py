@@ -1,4 +1,4 @@
-"""When an API server stops, falls silent or forgets, the hub says so and comes back."""
+"""Clients notice when an API server stops, hangs or drops old versions, and recover."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -19,7 +19,7 @@ async def connected(server: PrivateApiServer, *, limits: Limits = QUICK) -> Hub:
 
 
 @pytest.mark.parametrize("graceful", [True, False])
-async def test_a_cache_is_in_step_again_after_a_restart(
+async def test_a_cache_is_in_sync_again_after_a_restart(
     private_api_server: PrivateApiServer, unique: str, graceful: bool
 ) -> None:
     changes: list[Change] = []
@@ -51,14 +51,14 @@ async def test_a_silent_server_is_noticed(
             try:
                 with pytest.raises(TimedOut, match="did not answer in time"):
                     await hub.get(CONFIG_MAP, "a", namespace=unique)
-                await eventually(lambda: "out of step" in caplog.text)
+                await eventually(lambda: "out of sync" in caplog.text)
             finally:
                 private_api_server.resume()
             await patient.create(CONFIG_MAP, config_map("b", unique))
             await until(cache, lambda: names(cache.items()) == ["a", "b"])
 
 
-async def test_a_version_that_the_server_forgot_is_gone_and_listed_again(
+async def test_a_cache_lists_again_when_its_version_has_expired(
     private_api_server: PrivateApiServer, unique: str
 ) -> None:
     async with await connected(private_api_server) as hub:

@@ -27,7 +27,7 @@ ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts", namespaced=True)
 
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """Signs the certificates of clients."""
+    """Create the authority that signs client certificates."""
     return Authority(tmp_path_factory.mktemp("clients"), "clients")
 
 
@@ -40,7 +40,7 @@ async def server(servers: Servers, authority: Authority) -> AsyncIterator[Privat
 
 @pytest.fixture
 def kubeconfig(server: PrivateApiServer, tmp_path: Path) -> Path:
-    """A copy of the server's own kubeconfig, with the authority in a file beside it."""
+    """Copy the server's own kubeconfig, with the authority in a file next to it."""
     (tmp_path / "ca.crt").write_bytes(server.authority.read_bytes())
     return tmp_path / "kubeconfig"
 
@@ -56,7 +56,7 @@ def write(
 
 
 def choose_another_context(kubeconfig: Path, user: dict[str, Any]) -> None:
-    """Make another cluster the current one, and give the user of the first new credentials."""
+    """Make another context the current one, and give the user of the first new credentials."""
     content = yaml.safe_load(kubeconfig.read_text())
     content["contexts"].append({"name": "other", "context": {"cluster": "other"}})
     content["clusters"].append({"name": "other", "cluster": {"server": "https://127.0.0.1:1"}})
@@ -66,7 +66,7 @@ def choose_another_context(kubeconfig: Path, user: dict[str, Any]) -> None:
 
 
 def copied(pair: Pair, folder: Path) -> dict[str, Any]:
-    """Certificate and key in files of always the same names."""
+    """Copy certificate and key to files that always have the same names."""
     (folder / "tls.crt").write_bytes(pair.certificate.read_bytes())
     (folder / "tls.key").write_bytes(pair.key.read_bytes())
     return {"client-certificate": "tls.crt", "client-key": "tls.key"}
@@ -80,7 +80,7 @@ def inline(pair: Pair) -> dict[str, Any]:
 
 
 async def who(hub: Hub) -> str:
-    """As whom the API server knows a client; empty while it does not know it."""
+    """Return the user name that the API server sees; empty if it rejects the client."""
     try:
         answer = await hub.create(SELF_SUBJECT_REVIEW, {"metadata": {}})
     except HubError:
@@ -93,7 +93,7 @@ async def becomes(hub: Hub, name: str) -> None:
     await eventually(lambda: who(hub), lambda seen: seen == name)
 
 
-async def test_a_new_client_certificate_in_its_files_is_shown(
+async def test_a_new_client_certificate_in_files_is_used(
     server: PrivateApiServer, kubeconfig: Path, authority: Authority
 ) -> None:
     write(kubeconfig, server, copied(authority.issue("file-before"), kubeconfig.parent))
@@ -103,7 +103,7 @@ async def test_a_new_client_certificate_in_its_files_is_shown(
         await becomes(hub, "file-after")
 
 
-async def test_a_mounted_secret_that_is_swapped_by_its_link_is_followed(
+async def test_a_mounted_secret_that_is_replaced_through_its_link_is_used(
     server: PrivateApiServer, kubeconfig: Path, authority: Authority
 ) -> None:
     link = kubeconfig.parent / "..data"
@@ -121,7 +121,7 @@ async def test_a_mounted_secret_that_is_swapped_by_its_link_is_followed(
         await becomes(hub, "link-after")
 
 
-async def test_a_new_certificate_in_the_kubeconfig_itself_is_shown(
+async def test_a_new_certificate_in_the_kubeconfig_itself_is_used(
     server: PrivateApiServer, kubeconfig: Path, authority: Authority
 ) -> None:
     write(kubeconfig, server, inline(authority.issue("inline-before")))
@@ -158,7 +158,7 @@ async def test_a_new_token_is_sent(server: PrivateApiServer, kubeconfig: Path, f
         await becomes(hub, f"system:serviceaccount:default:{names[1]}")
 
 
-async def test_a_new_authority_of_the_server_is_trusted_and_the_old_one_no_more(
+async def test_a_new_authority_of_the_server_is_trusted_instead_of_the_old_one(
     servers: Servers, tmp_path: Path
 ) -> None:
     server = await servers.started_api_server()
@@ -182,7 +182,7 @@ async def test_a_new_authority_of_the_server_is_trusted_and_the_old_one_no_more(
     await server.kill()
 
 
-async def test_credentials_that_cannot_be_used_leave_the_old_ones_in_use(
+async def test_unusable_credentials_leave_the_old_ones_in_use(
     server: PrivateApiServer,
     kubeconfig: Path,
     authority: Authority,
@@ -213,7 +213,7 @@ async def test_another_current_context_does_not_move_a_client_to_another_cluster
         await becomes(hub, "moved-on")
 
 
-async def test_a_kubeconfig_for_another_server_is_not_followed(
+async def test_a_kubeconfig_for_another_server_is_not_used(
     server: PrivateApiServer,
     kubeconfig: Path,
     authority: Authority,

@@ -35,7 +35,7 @@ async def test_a_cache_ends_a_while_after_its_last_user(quick_hub: Hub, unique: 
         assert second is first
         async with caches.use(CONFIG_MAP, namespace=unique, labels="a=b"):
             pass
-        # The other one, of which its user let go later, has ended.
+        # The other one, whose user left later, has ended.
         await eventually(lambda: len(caches) == 1)
         async with caches.use(CONFIG_MAP, namespace=unique) as again:
             assert again is first
@@ -46,7 +46,7 @@ async def test_a_cache_ends_a_while_after_its_last_user(quick_hub: Hub, unique: 
     await caches.close()
 
 
-async def test_a_user_that_fails_lets_go_and_others_stay_in_step(
+async def test_a_failing_user_leaves_the_cache_in_sync_for_others(
     quick_hub: Hub, unique: str
 ) -> None:
     await fill(quick_hub, unique, [])
@@ -64,7 +64,7 @@ async def test_a_user_that_fails_lets_go_and_others_stay_in_step(
     await eventually(lambda: len(caches) == 0)
 
 
-@pytest.mark.alone("looks at all tasks of the event loop")
+@pytest.mark.alone("checks all tasks of the event loop")
 async def test_closing_ends_all_caches(quick_hub: Hub, unique: str) -> None:
     caches = SharedCaches(quick_hub)
     async with caches.use(CONFIG_MAP, namespace=unique):

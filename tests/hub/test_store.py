@@ -1,4 +1,4 @@
-"""Whatever happens to a watch, the store ends where the API server is."""
+"""Whatever happens to a watch, the store ends up in sync with the API server."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ def bookmark(version: int) -> WatchEvent:
 
 @dataclass
 class World:
-    """What an API server would have, and the events that it would send."""
+    """The objects of an API server, and the events that it would send."""
 
     objects: dict[Key, Json] = field(default_factory=dict)
     events: list[WatchEvent] = field(default_factory=list)
@@ -59,14 +59,14 @@ def worlds(draw: st.DrawFn) -> World:
 
 @st.composite
 def disturbed(draw: st.DrawFn) -> tuple[World, list[WatchEvent]]:
-    """Return a world and its events with any of them lost, doubled and out of order."""
+    """Return a world and its events, with some of them lost, repeated or out of order."""
     world = draw(worlds())
     events = draw(st.lists(st.sampled_from(world.events), max_size=20)) if world.events else []
     return world, events
 
 
 def told(changes: list[Change]) -> dict[Key, Json]:
-    """What a subscriber believes who goes by the changes alone."""
+    """Return the objects as seen by a subscriber that only follows the changes."""
     known: dict[Key, Json] = {}
     for change in changes:
         assert known.get(change.key) == change.old
@@ -78,7 +78,7 @@ def told(changes: list[Change]) -> dict[Key, Json]:
 
 
 def relist(store: Store, items: Iterable[Json], version: str, *, page: int = 2) -> list[Change]:
-    """Have a store take over a whole list, in pages."""
+    """Replace the objects of a store with those of a list, page by page."""
     relisting, listed = store.relisting(), list(items)
     pages = [listed[start : start + page] for start in range(0, len(listed), page)]
     changes = [change for each in pages for change in relisting.take(each)]
@@ -90,7 +90,7 @@ def apply_all(store: Store, events: list[WatchEvent]) -> list[Change]:
 
 
 @given(disturbed())
-def test_a_list_repairs_whatever_the_watch_got_wrong(
+def test_a_list_repairs_any_errors_of_the_watch(
     given_world: tuple[World, list[WatchEvent]],
 ) -> None:
     world, events = given_world
@@ -104,7 +104,7 @@ def test_a_list_repairs_whatever_the_watch_got_wrong(
 
 
 @given(worlds(), st.data())
-def test_doubled_and_late_events_change_nothing(world: World, data: st.DataObject) -> None:
+def test_repeated_and_late_events_change_nothing(world: World, data: st.DataObject) -> None:
     store = Store()
     changes = relist(store, [], "10")
     for number, one in enumerate(world.events):
@@ -126,13 +126,13 @@ def test_a_watch_may_start_from_a_list_taken_at_any_moment(
     apply_all(listed, world.events[:seen])
     store = Store()
     relist(store, listed.objects.values(), listed.version)
-    # Events from before the list come again, as after a reconnect with an older version.
+    # Events from before the list are repeated, as after a reconnect with an older version.
     apply_all(store, world.events[data.draw(st.integers(0, seen)) :])
 
     assert store.objects == world.objects
 
 
-def test_a_bookmark_moves_the_version_and_nothing_else() -> None:
+def test_a_bookmark_changes_only_the_version() -> None:
     store = Store()
     relist(store, [thing("a", 3, "u")], "5")
 
@@ -141,7 +141,7 @@ def test_a_bookmark_moves_the_version_and_nothing_else() -> None:
     assert list(store.objects) == [("ns", "a")]
 
 
-def test_a_list_tells_only_what_is_different() -> None:
+def test_a_list_reports_only_differences() -> None:
     store = Store()
     relist(store, [thing("a", 3, "u"), thing("b", 4, "u"), thing("c", 5, "u")], "5")
 
@@ -154,7 +154,7 @@ def test_a_list_tells_only_what_is_different() -> None:
     }
 
 
-def test_an_object_deleted_and_made_again_between_two_lists_is_a_change() -> None:
+def test_an_object_recreated_between_two_lists_is_a_change() -> None:
     store = Store()
     relist(store, [thing("a", 3, "first")], "3")
 
@@ -165,7 +165,7 @@ def test_an_object_deleted_and_made_again_between_two_lists_is_a_change() -> Non
     assert change.new["metadata"]["uid"] == "second"
 
 
-def test_a_store_restored_from_an_older_backup_is_believed() -> None:
+def test_objects_restored_from_an_older_backup_are_accepted() -> None:
     store = Store()
     relist(store, [thing("a", 30, "u")], "30")
     relist(store, [thing("a", 10, "u")], "10")
@@ -176,7 +176,7 @@ def test_a_store_restored_from_an_older_backup_is_believed() -> None:
     assert store.version == "11"
 
 
-def test_versions_that_are_no_numbers_count_when_they_differ() -> None:
+def test_versions_that_are_not_numbers_count_as_new_when_they_differ() -> None:
     store = Store()
     body: dict[str, Any] = {"metadata": {"name": "a", "resourceVersion": "x-1"}}
     relist(store, [], "x-0")
@@ -189,7 +189,7 @@ def without_data(body: Json) -> Json:
     return {"metadata": body["metadata"]}
 
 
-def test_a_store_keeps_what_it_is_told_to_and_tells_of_objects_as_they_come() -> None:
+def test_a_store_may_keep_only_a_part_but_reports_objects_in_full() -> None:
     store = Store(without_data)
     listed = thing("a", 3, "u") | {"data": "1"}
     changed = thing("a", 6, "u") | {"data": "2"}

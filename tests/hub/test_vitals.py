@@ -1,4 +1,4 @@
-"""What a client sees of its API server, for metrics."""
+"""Statistics of a client, for metrics."""
 
 import asyncio
 from datetime import timedelta
@@ -35,21 +35,21 @@ async def test_a_request_without_answer_is_timed_too(private_api_server: Private
         assert sum(hub.answers.durations["get", UNANSWERED].counts) == 1
 
 
-def test_a_request_that_is_cancelled_says_nothing_of_the_server() -> None:
+def test_a_cancelled_request_is_not_counted() -> None:
     answers = Answers()
     with pytest.raises(asyncio.CancelledError), answers.timed("get"):
         raise asyncio.CancelledError
     assert not answers.durations
 
 
-async def test_a_watch_is_heard_of_until_its_server_is_gone(
+async def test_a_watch_shows_signs_of_life_until_its_server_is_gone(
     private_api_server: PrivateApiServer,
 ) -> None:
     async with await Hub.connect(private_api_server.kubeconfig, limits=QUICK) as hub:
         async with mirrored(Cache(hub, CONFIG_MAP)):
             assert hub.watches.running() == {"configmaps": 1}
             assert hub.watches.restarts["configmaps"] == 0
-            # Longer than the server lets a watch live: also the end of one is a sign of life.
+            # Longer than the server keeps a watch open: its end is a sign of life, too.
             await eventually(lambda: hub.requests["watch", "configmaps"] > 1)
             await eventually(lambda: hub.watches.silence()["configmaps"] < 1)
             await private_api_server.kill()
@@ -71,7 +71,7 @@ def test_the_most_silent_watch_of_a_kind_counts() -> None:
     assert watches.running() == {"works": 0}
 
 
-async def test_a_piece_of_work_hangs_until_a_request_of_it_or_of_what_it_began_ends(
+async def test_work_hangs_until_one_of_its_own_or_its_tasks_requests_ends(
     quick_hub: Hub, unique: str
 ) -> None:
     efforts, at_once = Efforts(), timedelta(0)

@@ -1,4 +1,4 @@
-"""A hub of the test process's own with the built-in placement running on it."""
+"""A hub of this test process, with the built-in placement running on it."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -23,7 +23,7 @@ SETTINGS = PlacementSettings(
 
 @pytest.fixture(scope="package")
 async def hub(servers: Servers) -> AsyncIterator[Hub]:
-    """A hub that no other test process works on: placements look at the whole of it."""
+    """Connect to a hub that no other test process uses, because placements read all of it."""
     async with (
         servers.own_cluster("placement") as kubeconfig,
         await Hub.connect(kubeconfig, limits=PATIENT) as client,
@@ -33,7 +33,7 @@ async def hub(servers: Servers) -> AsyncIterator[Hub]:
 
 @pytest.fixture(scope="package")
 async def room(hub: Hub) -> AsyncIterator[Placement]:
-    """The built-in placement at work."""
+    """Run the built-in placement."""
     placement = Placement(hub, settings=SETTINGS)
     async with running(placement):
         yield placement
@@ -41,7 +41,7 @@ async def room(hub: Hub) -> AsyncIterator[Placement]:
 
 @pytest.fixture
 async def world(hub: Hub, room: Placement, scope: Scope, unique: str) -> AsyncIterator[World]:
-    """A fleet and a placement's surroundings."""
+    """Prepare a fleet, content and a placement."""
     del room
     surroundings = World(hub, scope, unique)
     await surroundings.prepare()

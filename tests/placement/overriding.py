@@ -1,4 +1,4 @@
-"""Override snapshots of a test's content, as a controller would write them."""
+"""Override snapshots for a test's content, as a controller would write them."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ Json = dict[str, Any]
 
 
 def add(path: str, value: Any) -> Json:
-    """One change of an override."""
+    """Return one JSON patch operation."""
     return {"op": "add", "path": path, "value": value}
 
 
 class Overrides:
-    """Writes snapshots of overrides, as a controller does of overrides."""
+    """Writes override snapshots, as the controller does."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -35,7 +35,7 @@ class Overrides:
         await self._write(CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, {"name": self.cluster}, spec)
 
     async def write_namespaced(self, *patches: Json, latest: bool = False) -> None:
-        """Override the ConfigMap; without patches leave it out."""
+        """Override the ConfigMap; without patches, delete it."""
         selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "cm"}
         spec = {"resourceSelectors": [selector], "policy": self._policy(patches)}
         labels = {"kubernetes-fleet.io/is-latest-snapshot": str(latest).lower()}

@@ -1,4 +1,4 @@
-"""What scheduling is told and what it decides, in the words of the tests."""
+"""Helpers for the input of scheduling, and for its decisions."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from tests.support.eventually import eventually
 
 
 def pick_n(world: World, count: int, **others: Any) -> Json:
-    """A policy that picks so many of the test's own members."""
+    """Return a policy that picks this many of the test's own members."""
     chosen = {"placementType": "PickN", "numberOfClusters": count}
     return world.pick_all() | chosen | others
 
 
 async def observe(world: World, member: str, **status: Any) -> None:
-    """Report what the member has."""
+    """Report the member's status."""
     await world.hub.patch(MEMBER_CLUSTER, member, {"status": status}, subresource="status")
 
 
@@ -26,7 +26,7 @@ async def taint(world: World, member: str, *keys: str) -> None:
 
 
 async def picked(world: World, *members: str) -> Json:
-    """Wait until the latest policy snapshot has picked exactly these; returns it."""
+    """Wait until the latest policy snapshot has picked exactly these members; return it."""
 
     async def look() -> Json | None:
         latest = await latest_policy(world)
@@ -38,7 +38,7 @@ async def picked(world: World, *members: str) -> Json:
 
 
 async def refused(world: World, member: str, reason: str) -> None:
-    """Wait until the latest policy snapshot says so of a member that it has not picked."""
+    """Wait until the latest policy snapshot gives this reason for not picking a member."""
 
     async def look() -> bool:
         decisions = ((await latest_policy(world)) or {}).get("status", {}).get("targetClusters")
@@ -51,7 +51,7 @@ async def refused(world: World, member: str, reason: str) -> None:
 
 
 async def latest_policy(world: World) -> Json | None:
-    """The policy snapshot that counts."""
+    """Return the latest policy snapshot."""
     marked = (
         each
         for each in await world.policies()
@@ -61,7 +61,7 @@ async def latest_policy(world: World) -> Json | None:
 
 
 async def states(world: World) -> dict[str, str]:
-    """The state of the binding on each member, by the end of its name."""
+    """Return the state of the binding on each member, by the end of the member's name."""
     return {
         each["spec"]["targetCluster"].removeprefix(f"{world.unique}-"): each["spec"]["state"]
         for each in await world.bindings()

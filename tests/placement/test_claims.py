@@ -1,7 +1,7 @@
-"""A ClusterResourcePlacement and a ResourcePlacement want one object of a member.
+"""A ClusterResourcePlacement and a ResourcePlacement place the same object on a member.
 
-Whoever has it keeps it, whichever of the two that is, and the other one says so. Both are followed
-on a real member by its agent (contract: placement 8, 12).
+The first one keeps it, whichever that is, and the other one reports it. The agent of a real member
+applies both (contract: placement 8, 12).
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -26,7 +26,7 @@ SHARED = "the object is already owned by another Fleet AppliedWork object"
 
 
 class Claims:
-    """Two placements of one namespace, each in its scope, and the member that they pick."""
+    """Two placements of one namespace, one per scope, and the member that they pick."""
 
     def __init__(self, hub: Hub, cluster: Hub, unique: str) -> None:
         self._unique = unique
@@ -36,7 +36,7 @@ class Claims:
         }
 
     def of(self, scope: Scope) -> World:
-        """The placement of a scope."""
+        """Return the placement of a scope."""
         return self._worlds[scope.name]
 
     async def clear(self) -> None:
@@ -44,11 +44,11 @@ class Claims:
             await world.clear()
 
     async def object(self) -> Json | None:
-        """What both want, as the member has it."""
+        """Return the object on the member that both want."""
         return await self._cluster.find(CONFIG_MAP, "cm", namespace=self._unique)
 
     async def owner(self) -> str:
-        """Name of the one Work that the object is of; empty without one."""
+        """Return the name of the Work that owns the object; empty if there is none."""
         found = await self.object()
         owners = (found or {"metadata": {}})["metadata"].get("ownerReferences", [])
         assert len(owners) <= 1
@@ -57,14 +57,14 @@ class Claims:
 
 @pytest.fixture
 async def cluster(member_kubeconfig: Callable[[str], Awaitable[Path]]) -> AsyncIterator[Hub]:
-    """The member's API server."""
+    """Connect to the member's API server."""
     async with await Hub.connect(await member_kubeconfig("claims"), limits=PATIENT) as client:
         yield client
 
 
 @pytest.fixture
 async def claims(hub: Hub, room: Placement, cluster: Hub, unique: str) -> AsyncIterator[Claims]:
-    """Two placements that are still to be made, and a member whose agent is at work."""
+    """Prepare two placements to be created, and a member whose agent is running."""
     del room
     made = Claims(hub, cluster, unique)
     world = made.of(CLUSTER_SCOPE)
@@ -76,12 +76,12 @@ async def claims(hub: Hub, room: Placement, cluster: Hub, unique: str) -> AsyncI
 
 
 def work_of(world: World) -> str:
-    """Name of a placement's Work."""
+    """Return the name of a placement's Work."""
     return ".".join(filter(None, (world.home, world.name))) + "-work"
 
 
 async def failed(world: World, reason: str, words: str = "") -> Json:
-    """Wait until the placement says why its one object is not applied; what it says of that."""
+    """Wait until the placement reports why its one object is not applied; return the report."""
 
     async def look() -> Json | None:
         entries = ((await world.placement()) or {}).get("status", {}).get("placementStatuses", [])
@@ -101,7 +101,7 @@ async def failed(world: World, reason: str, words: str = "") -> Json:
     [(CLUSTER_SCOPE, NAMESPACED_SCOPE), (NAMESPACED_SCOPE, CLUSTER_SCOPE)],
     ids=["cluster-first", "namespaced-first"],
 )
-async def test_an_object_that_both_scopes_want_stays_with_the_first(
+async def test_an_object_that_both_scopes_place_stays_with_the_first(
     claims: Claims, cluster: Hub, unique: str, first: Scope, second: Scope, shared: bool, words: str
 ) -> None:
     has, wants = claims.of(first), claims.of(second)
@@ -122,7 +122,7 @@ async def test_an_object_that_both_scopes_want_stays_with_the_first(
     assert (await has.said("Available"))["status"] == "True"
 
 
-async def test_what_the_namespaced_one_leaves_the_other_makes_anew(
+async def test_the_cluster_scoped_placement_takes_over_when_the_namespaced_one_is_deleted(
     claims: Claims, cluster: Hub, unique: str
 ) -> None:
     has, wants = claims.of(NAMESPACED_SCOPE), claims.of(CLUSTER_SCOPE)
@@ -138,7 +138,7 @@ async def test_what_the_namespaced_one_leaves_the_other_makes_anew(
     assert await claims.owner() == work_of(wants)
 
 
-async def test_what_the_cluster_scoped_one_leaves_needs_its_namespace_back(
+async def test_the_namespaced_placement_takes_over_once_its_namespace_is_back(
     claims: Claims, cluster: Hub, unique: str
 ) -> None:
     has, wants = claims.of(CLUSTER_SCOPE), claims.of(NAMESPACED_SCOPE)
@@ -147,7 +147,7 @@ async def test_what_the_cluster_scoped_one_leaves_needs_its_namespace_back(
     await wants.place(strategy=ROLLING)
     await failed(wants, "FailedToTakeOver")
 
-    # The namespace is of the ClusterResourcePlacement, and goes with it from the member.
+    # The namespace belongs to the ClusterResourcePlacement, and is deleted with it on the member.
     await has.hub.delete(has.scope.placement, has.name)
     await failed(wants, "ManifestApplyFailed", f'namespaces "{unique}" not found')
     await cluster.create(NAMESPACE, {"metadata": {"name": unique}})

@@ -1,4 +1,4 @@
-"""As few watches as possible cover what placements look at."""
+"""As few watches as possible cover everything that placements read."""
 
 from collections.abc import AsyncIterator
 
@@ -41,7 +41,7 @@ def test_the_whole_hub_is_watched_until_few_places_are_left() -> None:
     assert merge(places, running={Read(CONFIG_MAP)}) == set(places)
 
 
-def test_a_read_concerns_what_it_has_looked_at() -> None:
+def test_a_read_covers_exactly_the_objects_it_asked_for() -> None:
     assert concerns(Read(SECRET), ("a", "one"))
     assert concerns(Read(SECRET, "a"), ("a", "one"))
     assert not concerns(Read(SECRET, "a"), ("b", "one"))
@@ -54,7 +54,7 @@ SUBJECT: Subject = (ScopeName.CLUSTER, ("", "placement"))
 
 @pytest.fixture
 async def told(hub: Hub) -> AsyncIterator[tuple[ContentWatches, list[Subject]]]:
-    """Watches, and whom they told."""
+    """Create watches, and collect the placements that they notify."""
     names: list[Subject] = []
     watches = ContentWatches(hub, names.append)
     yield watches, names
@@ -62,7 +62,7 @@ async def told(hub: Hub) -> AsyncIterator[tuple[ContentWatches, list[Subject]]]:
 
 
 async def seen(hub: Hub, namespace: str) -> Sight:
-    """A look at the ConfigMaps of a namespace."""
+    """Read the ConfigMaps of a namespace."""
     sight = Sight()
     listing = await hub.list(CONFIG_MAP, namespace=namespace)
     sight.note(Read(CONFIG_MAP, namespace), listing.items)
@@ -82,7 +82,7 @@ async def namespace(hub: Hub, unique: str) -> str:
     return unique
 
 
-async def test_what_was_seen_is_no_news_when_the_watch_begins(
+async def test_known_objects_cause_no_notification_when_the_watch_begins(
     hub: Hub, namespace: str, told: tuple[ContentWatches, list[Subject]]
 ) -> None:
     watches, names = told
@@ -94,7 +94,7 @@ async def test_what_was_seen_is_no_news_when_the_watch_begins(
     assert names.count(SUBJECT) == 1
 
 
-async def test_what_changed_before_the_watch_began_is_told(
+async def test_changes_before_the_watch_began_are_reported(
     hub: Hub, namespace: str, told: tuple[ContentWatches, list[Subject]]
 ) -> None:
     watches, names = told
@@ -104,7 +104,7 @@ async def test_what_changed_before_the_watch_began_is_told(
     await eventually(lambda: bool(names))
 
 
-async def test_what_was_gone_before_the_watch_began_is_told(
+async def test_deletions_before_the_watch_began_are_reported(
     hub: Hub, namespace: str, told: tuple[ContentWatches, list[Subject]]
 ) -> None:
     watches, names = told
@@ -115,7 +115,7 @@ async def test_what_was_gone_before_the_watch_began_is_told(
 
 
 async def watched(hub: Hub, namespace: str, watches: ContentWatches) -> None:
-    """Have the ConfigMaps of a namespace watched, as of now or later."""
+    """Watch the ConfigMaps of a namespace, and wait until the watch has caught up."""
     watches.want((ScopeName.CLUSTER, ("", "other")), await seen(hub, namespace))
 
     async def in_step() -> bool:
@@ -124,7 +124,7 @@ async def watched(hub: Hub, namespace: str, watches: ContentWatches) -> None:
     await eventually(in_step)
 
 
-async def test_a_watch_that_is_behind_what_is_asked_for_tells_nothing(
+async def test_a_watch_that_lags_behind_returns_no_objects(
     hub: Hub, namespace: str, told: tuple[ContentWatches, list[Subject]]
 ) -> None:
     watches, _ = told

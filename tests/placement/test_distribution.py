@@ -43,7 +43,7 @@ async def test_a_bound_binding_becomes_a_work(world: World) -> None:
     assert work["spec"]["workload"]["manifests"] == snapshot["spec"]["selectedResources"]
 
 
-async def test_nothing_goes_out_before_a_run_says_so(world: World) -> None:
+async def test_nothing_is_distributed_before_a_run_announces_it(world: World) -> None:
     member = await world.join("a")
     await world.place()
     await world.snapshot(0)
@@ -60,13 +60,13 @@ async def test_nothing_goes_out_before_a_run_says_so(world: World) -> None:
     assert await world.work(member) is None
 
 
-async def test_a_slow_member_is_said_to_be_busy_and_then_late(world: World) -> None:
+async def test_a_slow_member_is_reported_as_in_progress_and_then_as_late(world: World) -> None:
     member = await world.join("a")
     await world.place()
     await world.snapshot(0)
     binding = await world.roll_out(member)
 
-    # That is over in five seconds.
+    # This phase ends after five seconds.
     await world.becomes(
         world.scope.binding, binding, lambda seen: shows(seen, "Applied", reason="ApplyInProgress")
     )
@@ -82,7 +82,7 @@ async def test_a_slow_member_is_said_to_be_busy_and_then_late(world: World) -> N
     await world.bound(member, "Available", status="True")
 
 
-async def test_what_is_not_available_is_listed(world: World) -> None:
+async def test_unavailable_objects_are_listed(world: World) -> None:
     member = await world.join("a")
     await world.place()
     await world.snapshot(0)
@@ -150,7 +150,7 @@ async def test_new_content_replaces_the_old_in_the_same_work(world: World) -> No
     assert second["metadata"]["generation"] > first["metadata"]["generation"]
 
 
-async def test_a_snapshot_that_is_not_there_is_named(world: World) -> None:
+async def test_a_missing_snapshot_is_named(world: World) -> None:
     member = await world.join("a")
     await world.place()
     await world.snapshot(0)
@@ -162,7 +162,9 @@ async def test_a_snapshot_that_is_not_there_is_named(world: World) -> None:
     assert message.endswith("the master resource snapshot is not found")
 
 
-async def test_a_deleted_binding_goes_when_the_member_has_let_its_work_go(world: World) -> None:
+async def test_a_deleted_binding_is_removed_after_the_member_has_released_its_work(
+    world: World,
+) -> None:
     member = await world.join("a")
     await world.place(world.pick_fixed(member))
     await world.snapshot(0)
@@ -232,7 +234,7 @@ async def test_a_member_gets_its_namespace(hub: Hub, room: Placement, world: Wor
     assert body["metadata"]["labels"][names.MEMBER_NAME] == member
 
 
-async def test_what_another_members_agent_claims_does_not_count(world: World) -> None:
+async def test_claims_of_another_members_agent_are_ignored(world: World) -> None:
     """An agent may write the Works of its own member, and put any label on them."""
     liar, honest = await world.join("a"), await world.join("b")
     await world.place()
@@ -248,13 +250,13 @@ async def test_what_another_members_agent_claims_does_not_count(world: World) ->
         made = await world.hub.create(WORK, {"metadata": forged, "spec": work["spec"]})
         await world.report_on(made)
 
-    # What it reports itself counts at once.
+    # What the member itself reports counts at once.
     await world.report(honest, available="False", reason="SomeManifestsAreNotAvailable")
     await world.bound(honest, "Available", status="False")
     still = await eventually(lambda: world.work(honest))
     assert "deletionTimestamp" not in still["metadata"]
 
-    # Nor does the claim hold up the end.
+    # The claim does not delay deletion, either.
     placement = await world.placement()
     assert placement is not None
     await world.hub.delete(world.scope.placement, world.name, namespace=world.home)
@@ -271,10 +273,10 @@ async def test_what_another_members_agent_claims_does_not_count(world: World) ->
 
 
 @pytest.mark.usefixtures("room")
-async def test_of_two_placements_whose_works_are_called_the_same_one_is_told(
+async def test_one_of_two_placements_with_the_same_work_names_gets_an_error(
     hub: Hub, unique: str
 ) -> None:
-    """ClusterResourcePlacement team.web and ResourcePlacement web of namespace team."""
+    """ClusterResourcePlacement team.web, and ResourcePlacement web in namespace team."""
     first, second = World(hub, NAMESPACED_SCOPE, unique), World(hub, CLUSTER_SCOPE, unique)
     second.name = f"{first.home}.{first.name}"
     await first.prepare()
@@ -293,14 +295,14 @@ async def test_of_two_placements_whose_works_are_called_the_same_one_is_told(
         binding = await second.bound(member, "WorkSynchronized", status="False")
 
         assert condition_of(binding, "WorkSynchronized")["message"].endswith(
-            f"is of ResourcePlacement {unique}/{first.name}, whose Works have the same names: give "
-            "one of the two placements another name"
+            f"belongs to ResourcePlacement {unique}/{first.name}, whose Works have the same names: "
+            "give one of the two placements another name"
         )
         found = await eventually(lambda: first.work(member))
         assert found["metadata"]["generation"] == own["metadata"]["generation"]
         assert found["metadata"]["labels"] == own["metadata"]["labels"]
 
-        # Once the first one goes, the name is free.
+        # Once the first one is deleted, the name is free.
         await hub.delete(first.scope.placement, first.name, namespace=first.home)
         await second.bound(member, "WorkSynchronized", status="True")
     finally:

@@ -1,4 +1,4 @@
-"""What is in envelopes is placed, the envelopes are not (contract: placement 10)."""
+"""The content of envelopes is placed, the envelopes are not (contract: placement 10)."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -20,28 +20,28 @@ pytestmark = pytest.mark.both_scopes
 
 
 class Boxes:
-    """Envelopes of a test, and the Works that come of them."""
+    """Envelopes of a test, and the Works made from them."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self.cluster_box = f"{world.unique}-box"
 
     async def put(self, **data: Json) -> None:
-        """Have a ResourceEnvelope in the test's namespace."""
+        """Write a ResourceEnvelope in the test's namespace."""
         metadata = {"name": "box", "namespace": self._world.unique}
         await self._world.hub.apply(
             RESOURCE_ENVELOPE, {"metadata": metadata, "data": data}, manager="kubectl"
         )
 
     async def put_cluster_scoped(self, **data: Json) -> Json:
-        """Have a ClusterResourceEnvelope; returns what selects it."""
+        """Write a ClusterResourceEnvelope; return its selector."""
         body = {"metadata": {"name": self.cluster_box}, "data": data}
         await self._world.hub.apply(CLUSTER_RESOURCE_ENVELOPE, body, manager="kubectl")
         kind = CLUSTER_RESOURCE_ENVELOPE.kind
         return {"group": GROUP, "version": "v1beta1", "kind": kind, "name": self.cluster_box}
 
     def selectors(self) -> list[Json]:
-        """Everything in the namespace, the envelope included."""
+        """Return selectors for everything in the namespace, including the envelope."""
         if not self._world.home:
             return self._world.selectors()
         kind = RESOURCE_ENVELOPE.kind
@@ -49,7 +49,7 @@ class Boxes:
         return [*self._world.selectors(), own]
 
     async def works(self, count: int) -> tuple[list[Json], list[Json]]:
-        """Wait for so many Works; returns those of the content itself and those of envelopes."""
+        """Wait for `count` Works; return those of the content itself and those of envelopes."""
 
         async def look() -> list[Json] | None:
             found = await self._world.works()
@@ -84,7 +84,7 @@ def manifests(work: Json) -> list[Json]:
     return found
 
 
-async def test_the_content_of_an_envelope_is_a_work_of_its_own(world: World, boxes: Boxes) -> None:
+async def test_the_content_of_an_envelope_gets_its_own_work(world: World, boxes: Boxes) -> None:
     await boxes.put(one=wrapped("wrapped", world.unique))
     member = await world.join("a")
     await world.place(resourceSelectors=boxes.selectors())
@@ -110,7 +110,7 @@ async def test_the_content_of_an_envelope_is_a_work_of_its_own(world: World, box
     )
 
 
-async def test_the_placement_lists_the_envelope_and_attributes_what_fails_in_it(
+async def test_the_placement_lists_the_envelope_and_attributes_failures_to_it(
     world: World, boxes: Boxes
 ) -> None:
     await boxes.put(one=wrapped("wrapped", world.unique))
@@ -140,7 +140,7 @@ async def test_the_placement_lists_the_envelope_and_attributes_what_fails_in_it(
 
 
 def failure(namespace: str) -> Json:
-    """What an agent says of the wrapped object."""
+    """Return an agent's report of a failure of the wrapped object."""
     said = condition(
         "Available", "False", None, reason="ManifestNotAvailableYet", message="not yet"
     )
@@ -168,7 +168,7 @@ async def test_a_changed_envelope_is_new_content(world: World, boxes: Boxes) -> 
     await eventually(changed)
 
 
-async def test_overrides_change_what_is_in_an_envelope(world: World, boxes: Boxes) -> None:
+async def test_overrides_change_the_content_of_an_envelope(world: World, boxes: Boxes) -> None:
     await boxes.put(one=wrapped("cm", world.unique), two=wrapped("other", world.unique))
     member = await world.join("a")
     selector = boxes.selectors()[-1:] if world.home else boxes.selectors()
@@ -197,7 +197,7 @@ async def test_overrides_change_what_is_in_an_envelope(world: World, boxes: Boxe
         ),
     ],
 )
-async def test_an_envelope_that_holds_what_it_may_not_is_said(
+async def test_forbidden_content_of_an_envelope_is_reported(
     world: World, boxes: Boxes, home: str, text: str
 ) -> None:
     await boxes.put(one=wrapped("wrapped", home))
@@ -234,7 +234,7 @@ async def test_a_cluster_scoped_envelope_is_placed_by_name(world: World, boxes: 
     assert "kubernetes-fleet.io/envelope-namespace" not in labels
 
 
-async def test_a_rollout_that_what_is_no_object_holds_up_is_told(
+async def test_an_event_reports_a_rollout_on_hold_because_of_content_that_is_not_an_object(
     world: World, boxes: Boxes
 ) -> None:
     await boxes.put(one={"data": {"password": "s3cret"}})
@@ -248,7 +248,7 @@ async def test_a_rollout_that_what_is_no_object_holds_up_is_told(
 
     (event, *_) = await eventually(told)
     assert event["message"].startswith(
-        "nothing is rolled out until this is corrected: unexpected behavior which cannot be"
+        "the rollout is on hold until this is fixed: unexpected behavior which cannot be"
         f" handled by the controller: ResourceEnvelope `{world.unique}/box` holds what is no"
         " object: data.one."
     )

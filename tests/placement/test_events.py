@@ -1,4 +1,4 @@
-"""Events tell how a placement gets on (contract: placement 7.6)."""
+"""Events report the progress of a placement (contract: placement 7.6)."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ ROLLED_OUT = [
 
 
 async def told(world: World, last: str) -> list[Json]:
-    """Events of the placement in their order, once the last is there."""
+    """Wait for the event `last`; return the events of the placement in order."""
 
     async def look() -> list[Json] | None:
         fields = f"involvedObject.name={world.name}"
@@ -30,7 +30,7 @@ async def told(world: World, last: str) -> list[Json]:
     return sorted(found, key=lambda each: str(each["eventTime"]))
 
 
-async def test_a_rollout_is_told_step_by_step(world: World) -> None:
+async def test_events_report_a_rollout_step_by_step(world: World) -> None:
     member = await world.join("a")
     placement = await world.place()
     await world.snapshot(0)
@@ -49,7 +49,7 @@ async def test_a_rollout_is_told_step_by_step(world: World) -> None:
         assert each["involvedObject"]["kind"] == world.scope.placement.kind
 
 
-async def test_a_placement_that_goes_is_told(world: World) -> None:
+async def test_an_event_reports_the_removal_of_a_placement(world: World) -> None:
     await world.place()
     await world.snapshot(0)
 

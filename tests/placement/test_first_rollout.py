@@ -1,4 +1,4 @@
-"""The life of a placement that runs roll out (contract: placement 7.5)."""
+"""The life of a placement that is rolled out by runs (contract: placement 7.5)."""
 
 from tests.placement.world import World
 from tests.support.conditions import condition_of
@@ -23,7 +23,7 @@ async def test_a_placement_without_a_run_is_scheduled_and_waits(world: World) ->
     assert "observedResourceIndex" not in status
 
 
-async def test_a_rollout_goes_cluster_by_cluster(world: World) -> None:
+async def test_a_rollout_proceeds_cluster_by_cluster(world: World) -> None:
     first, second = [await world.join(name) for name in ("a", "b")]
     await world.place()
     await world.snapshot(0)

@@ -10,7 +10,7 @@ from tests.support.eventually import eventually
 
 
 async def large(world: World, *, parts: int = 3) -> None:
-    """Have ConfigMaps of half a megabyte, each so large that it needs a snapshot of its own."""
+    """Create ConfigMaps of half a megabyte, each of which needs its own snapshot."""
     for number in range(parts):
         await world.content("x" * 500_000, name=f"big{number}")
 
@@ -44,14 +44,14 @@ async def test_large_content_is_stored_in_parts(world: World, count: int) -> Non
 
 
 async def lose(world: World, part: str) -> str:
-    """Delete a part of the content by hand; returns its uid."""
+    """Delete a part of the content by hand; return its uid."""
     kind = world.scope.resource_snapshot
     body = await world.hub.get(kind, part, namespace=world.home)
     await world.hub.delete(kind, part, namespace=world.home)
     return str(body["metadata"]["uid"])
 
 
-async def test_a_part_that_somebody_deleted_is_made_again(world: World) -> None:
+async def test_a_part_deleted_by_hand_is_created_again(world: World) -> None:
     await large(world)
     await world.place()
     await world.snapshot(0)
@@ -68,15 +68,13 @@ async def test_a_part_that_somebody_deleted_is_made_again(world: World) -> None:
 
 
 async def _part(world: World, name: str) -> str:
-    """The uid of a part, empty while it is not there."""
+    """Return the uid of a part; empty if it does not exist."""
     kind = world.scope.resource_snapshot
     body = await world.hub.find(kind, name, namespace=world.home)
     return str(body["metadata"]["uid"]) if body else ""
 
 
-async def test_a_version_of_which_a_part_is_lost_is_not_distributed(
-    world: World, room: Placement
-) -> None:
+async def test_an_incomplete_snapshot_is_not_distributed(world: World, room: Placement) -> None:
     await large(world)
     member = await world.join("a")
     await world.place()
@@ -90,7 +88,7 @@ async def test_a_version_of_which_a_part_is_lost_is_not_distributed(
         known = room._stores.scopes[world.scope.name].snapshots
         return known.get((world.home, lost)) is None
 
-    # What is distributed before the watch tells of the loss is whole.
+    # Before the watch shows the loss, the complete content could still be distributed.
     await eventually(noticed)
     await world.roll_out(member, 0)
 

@@ -1,4 +1,4 @@
-"""The hub grants a member's agent what it needs, each time that the member joins."""
+"""The hub grants a member's agent the rights that it needs, each time the member joins."""
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -40,7 +40,7 @@ async def may(hub: Hub, user: str, verb: str, kind: Kind, **where: str) -> bool:
 
 
 async def may_all(hub: Hub, user: str, member: str) -> bool:
-    """Whether the user may do all that an agent has to do."""
+    """Return whether the user may do everything that an agent needs to do."""
     own = names.member_namespace(member)
     return all(
         [
@@ -57,7 +57,7 @@ async def is_locked_out(hub: Hub, member: str) -> bool:
     return not await may(hub, member, "watch", WORK, namespace=names.member_namespace(member))
 
 
-async def test_the_identity_of_a_member_may_do_its_work_and_nothing_else(
+async def test_the_identity_of_a_member_has_exactly_the_rights_it_needs(
     hub: Hub, member: str
 ) -> None:
     await eventually(lambda: may_all(hub, member, member))
@@ -75,7 +75,7 @@ async def test_the_identity_of_a_member_may_do_its_work_and_nothing_else(
         assert not await may(hub, member, verb, kind, **where), (verb, kind, where)
 
 
-async def test_another_identity_takes_the_place_of_the_first(hub: Hub, member: str) -> None:
+async def test_a_new_identity_replaces_the_old_one(hub: Hub, member: str) -> None:
     await eventually(lambda: may_all(hub, member, member))
     other = f"{member}-other"
     identity = {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": other}
@@ -84,7 +84,7 @@ async def test_another_identity_takes_the_place_of_the_first(hub: Hub, member: s
     await eventually(lambda: is_locked_out(hub, member))
 
 
-async def test_rights_go_with_the_member_and_come_back_when_it_rejoins(
+async def test_rights_are_removed_with_the_member_and_granted_again_when_it_rejoins(
     hub: Hub, member: str
 ) -> None:
     await eventually(lambda: may_all(hub, member, member))

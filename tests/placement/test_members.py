@@ -14,7 +14,7 @@ async def member(world: World, name: str) -> Json | None:
 
 
 async def joined(world: World, name: str, *, status: str) -> Json:
-    """Wait until a member says so of its joining."""
+    """Wait until a member's Joined condition has this status."""
 
     async def look() -> Json | None:
         found = condition_of(await member(world, name), "Joined")
@@ -52,7 +52,7 @@ async def test_a_new_member_gets_a_namespace_a_label_and_a_finalizer_and_waits_f
     assert namespace["metadata"]["labels"][names.MEMBER_NAME] == name
 
 
-async def test_a_member_that_nothing_was_placed_on_leaves_without_a_trace(world: World) -> None:
+async def test_a_member_without_content_leaves_without_a_trace(world: World) -> None:
     name = await world.known("a")
     await world.place()
     await picked(world, name)
@@ -75,7 +75,7 @@ async def test_a_member_that_rejoins_after_its_binding_is_gone_gets_a_new_one(
     await world.hub.delete(MEMBER_CLUSTER, name)
     await world.beat(name, Joined="False")
     await gone(world, name)
-    # As the deletion stage of a run does.
+    # This is what the deletion stage of a run does.
     await world.hub.delete(world.scope.binding, first["metadata"]["name"], namespace=world.home)
 
     async def without() -> bool:
@@ -91,7 +91,7 @@ async def test_a_member_that_rejoins_after_its_binding_is_gone_gets_a_new_one(
     await picked(world, name)
 
 
-async def test_a_fixed_policy_takes_its_member_back(world: World) -> None:
+async def test_a_fixed_policy_picks_its_member_again(world: World) -> None:
     name, other = await world.known("a"), await world.join("b")
     await world.place(world.pick_fixed(name, other))
     await picked(world, name, other)

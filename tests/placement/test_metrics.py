@@ -1,4 +1,4 @@
-"""Where placements are shows in a metric (contract: placement 7.6)."""
+"""Metrics of placements and members (contract: placement 7.6)."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -29,7 +29,7 @@ def note(metrics: PlacementMetrics, **before: Any) -> None:
     metrics.note(KEY, placement(before=before), scope=CLUSTER_SCOPE)
 
 
-def test_each_step_of_a_placement_has_its_time() -> None:
+def test_each_step_of_a_placement_has_a_timestamp() -> None:
     registry = CollectorRegistry()
     metrics = PlacementMetrics(registry)
     begun = time.time()
@@ -51,7 +51,7 @@ def test_each_step_of_a_placement_has_its_time() -> None:
     assert begun <= at <= later <= time.time()
 
 
-def test_a_placement_that_is_gone_has_no_series() -> None:
+def test_a_deleted_placement_has_no_series() -> None:
     registry = CollectorRegistry()
     metrics = PlacementMetrics(registry)
     note(metrics)
@@ -60,7 +60,7 @@ def test_a_placement_that_is_gone_has_no_series() -> None:
     assert samples(registry) == []
 
 
-def test_a_member_is_silent_since_its_last_heartbeat() -> None:
+def test_the_silence_of_a_member_starts_at_its_last_heartbeat() -> None:
     registry = CollectorRegistry()
     now = datetime.now(UTC)
     members = [

@@ -1,4 +1,4 @@
-"""Originals on the hub show the status of what was placed (contract: placement 2.3)."""
+"""Originals on the hub show the status of the placed objects (contract: placement 2.3)."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def mirror(destination: str) -> Json:
 
 
 async def serve(world: World) -> None:
-    """Have a Service among the content, which has a status of its own."""
+    """Add a Service, which has a status, to the content."""
     spec = {"type": "LoadBalancer", "ports": [{"port": 80}]}
     metadata = {"name": "web", "namespace": world.unique}
     await world.hub.create(SERVICE, {"metadata": metadata, "spec": spec})
@@ -32,12 +32,12 @@ def selectors(world: World) -> list[Json]:
 
 
 async def answer(world: World, member: str, address: str) -> None:
-    """Report as the agent does that the member's Service is reached there."""
+    """Report, as the agent does, the address of the member's Service."""
     await world.report(member, manifests=[reported("web", world.unique, address)])
 
 
 def reported(name: str, namespace: str, address: str) -> Json:
-    """What an agent says of a Service."""
+    """Return an agent's report on a Service."""
     observed = {
         "apiVersion": "v1",
         "kind": "Service",
@@ -75,7 +75,7 @@ async def events(world: World) -> list[str]:
 
 
 async def roll_out(world: World, *, to: str = "OriginalResource", clusters: int = 1) -> str:
-    """Place a Service that reports its status to that destination; returns the member it is on."""
+    """Place a Service whose status is reported to this destination; return its member."""
     member = await world.join("a")
     await serve(world)
     policy = world.pick_fixed(member) if clusters == 1 else pick_n(world, clusters)
@@ -85,7 +85,7 @@ async def roll_out(world: World, *, to: str = "OriginalResource", clusters: int 
     return member
 
 
-async def test_the_original_shows_the_status_that_its_one_cluster_reports(world: World) -> None:
+async def test_the_original_shows_the_status_that_its_only_cluster_reports(world: World) -> None:
     member = await roll_out(world)
 
     await answer(world, member, "192.0.2.1")
@@ -93,11 +93,11 @@ async def test_the_original_shows_the_status_that_its_one_cluster_reports(world:
 
     await answer(world, member, "192.0.2.2")
     await shown(world, "192.0.2.2")
-    assert len(await world.snapshots()) == 1, "a status is no new content"
+    assert len(await world.snapshots()) == 1, "a status is not new content"
     assert await events(world) == []
 
 
-async def test_only_what_was_placed_is_shown_whatever_the_agent_reports(world: World) -> None:
+async def test_only_the_status_of_placed_objects_is_mirrored(world: World) -> None:
     unplaced = f"{world.unique}-unplaced"
     member = await roll_out(world)
     spec = {"type": "LoadBalancer", "ports": [{"port": 80}]}
@@ -114,7 +114,7 @@ async def test_only_what_was_placed_is_shown_whatever_the_agent_reports(world: W
     await world.hub.delete(SERVICE, unplaced, namespace="default")
 
 
-async def test_a_status_for_the_work_alone_is_not_shown_until_that_is_changed(
+async def test_a_status_with_destination_work_is_not_mirrored_until_the_destination_changes(
     world: World,
 ) -> None:
     member = await roll_out(world, to="WorkAPI")
@@ -127,7 +127,9 @@ async def test_a_status_for_the_work_alone_is_not_shown_until_that_is_changed(
     await shown(world, "192.0.2.1")
 
 
-async def test_a_placement_of_several_clusters_says_why_no_status_comes_back(world: World) -> None:
+async def test_an_event_says_why_a_placement_on_several_clusters_is_not_mirrored(
+    world: World,
+) -> None:
     member = await roll_out(world, clusters=2)
     await answer(world, member, "192.0.2.1")
 
@@ -142,7 +144,7 @@ async def test_a_placement_of_several_clusters_says_why_no_status_comes_back(wor
     await shown(world, "192.0.2.1")
 
 
-async def test_a_status_that_the_hub_refuses_is_told_of(world: World) -> None:
+async def test_an_event_reports_a_status_that_the_hub_refuses(world: World) -> None:
     member = await roll_out(world)
 
     await answer(world, member, "not an address")

@@ -1,4 +1,4 @@
-"""Overrides become snapshots, and placements follow them (contract: placement 9, 12)."""
+"""Overrides become snapshots, which placements roll out (contract: placement 9, 12)."""
 
 import base64
 from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ ROLLING: Json = {"type": "RollingUpdate"}
 
 
 class Override:
-    """One override of the test's content, of one of the two kinds."""
+    """An override of the test's content, of one of the two kinds."""
 
     def __init__(self, world: World, kind: Kind, snapshots: Kind) -> None:
         self._world = world
@@ -36,7 +36,7 @@ class Override:
         self.home = world.unique if kind.namespaced else ""
 
     async def write(self, *patches: Json, **spec: Any) -> None:
-        """Have the override say this, on all clusters."""
+        """Write the override with these patches, for all clusters."""
         rule = {"clusterSelector": EVERYWHERE, "jsonPatchOverrides": list(patches)}
         selector: Json = {"group": "", "version": "v1"}
         if self.home:
@@ -57,13 +57,13 @@ class Override:
             return
 
     async def unmark(self) -> None:
-        """Take the mark of the latest away by hand."""
+        """Remove the latest mark by hand."""
         newest = (await self.snapshots())[-1]["metadata"]["name"]
         patch = {"metadata": {"labels": {names.IS_LATEST_SNAPSHOT: "false"}}}
         await self._world.hub.patch(self._snapshots, newest, patch, namespace=self.home)
 
     async def snapshots(self) -> list[Json]:
-        """Oldest first."""
+        """Return the snapshots, oldest first."""
         labels = f"{names.PARENT_RESOURCE_OVERRIDE}={self.name}"
         found = await self._world.hub.list(self._snapshots, namespace=self.home, labels=labels)
         return sorted(found.items, key=_index)
@@ -72,7 +72,7 @@ class Override:
         return await self._world.hub.find(self._kind, self.name, namespace=self.home)
 
     def named(self, index: int) -> Json:
-        """The part of a binding's spec that names a version."""
+        """Return the part of a binding's spec that names a snapshot."""
         name = f"{self.name}-{index}"
         if self.home:
             return {"resourceOverrideSnapshots": [{"name": name, "namespace": self.home}]}
@@ -82,7 +82,7 @@ class Override:
         return await self.body() is None
 
     async def settled(self, *marks: str) -> list[Json]:
-        """Wait until there are so many snapshots, with these marks of the latest."""
+        """Wait until the snapshots have exactly these latest marks."""
 
         async def look() -> list[Json] | None:
             found = await self.snapshots()
@@ -92,7 +92,7 @@ class Override:
         return await eventually(look)
 
     async def warned(self) -> str:
-        """Wait for the event that says what is wrong."""
+        """Wait for the event that says what is wrong; return its message."""
 
         async def look() -> list[Json]:
             fields = f"involvedObject.name={self.name},reason=InvalidOverride"
@@ -128,11 +128,11 @@ async def _value(world: World, member: str, value: str) -> bool:
 
 
 def label(value: str) -> Json:
-    """A change that Namespaces and ConfigMaps take alike."""
+    """Return a patch that works for both Namespaces and ConfigMaps."""
     return add("/metadata/labels", {"tier": value})
 
 
-async def test_an_override_is_stored_and_guarded(override: Override) -> None:
+async def test_an_override_gets_a_snapshot_and_a_finalizer(override: Override) -> None:
     await override.write(label("1"))
 
     (snapshot,) = await override.settled("true")
@@ -152,7 +152,7 @@ async def test_an_override_is_stored_and_guarded(override: Override) -> None:
     assert len(base64.b64decode(snapshot["spec"]["overrideHash"])) == 64
 
 
-async def test_each_change_is_a_version_and_about_ten_are_kept(override: Override) -> None:
+async def test_each_change_gets_a_snapshot_and_about_ten_are_kept(override: Override) -> None:
     for number in range(12):
         await override.write(label(str(number)))
         await eventually(lambda: _has(override, number))  # noqa: B023
@@ -164,7 +164,7 @@ async def _has(override: Override, index: int) -> bool:
     return index in map(_index, await override.snapshots())
 
 
-async def test_a_version_that_a_binding_names_is_kept(world: World, override: Override) -> None:
+async def test_a_snapshot_that_a_binding_names_is_kept(world: World, override: Override) -> None:
     member = await world.join("a")
     await world.place()
     await world.snapshot(0)
@@ -191,11 +191,11 @@ async def test_a_deleted_override_takes_its_snapshots_with_it(override: Override
     assert await override.snapshots() == []
 
 
-async def test_an_invalid_override_is_not_followed(override: Override) -> None:
+async def test_an_invalid_override_is_ignored(override: Override) -> None:
     await override.write(add("/kind", "Secret"))
     assert await override.warned() == (
-        "not followed: spec.policy.overrideRules[0].jsonPatchOverrides[0] (add /kind): "
-        "cannot override typeMeta fields. Correct it, until then it changes nothing"
+        "ignored: spec.policy.overrideRules[0].jsonPatchOverrides[0] (add /kind): "
+        "cannot override typeMeta fields. Fix it; until then it changes nothing"
     )
     assert await override.snapshots() == []
 
@@ -203,7 +203,7 @@ async def test_an_invalid_override_is_not_followed(override: Override) -> None:
     await override.settled("true")
 
 
-async def test_the_last_valid_version_stays_in_force(override: Override) -> None:
+async def test_the_last_valid_snapshot_stays_in_force(override: Override) -> None:
     await override.write(label("1"))
     await override.settled("true")
 
@@ -213,7 +213,7 @@ async def test_the_last_valid_version_stays_in_force(override: Override) -> None
     await override.settled("true")
 
 
-async def test_a_mark_that_somebody_took_away_comes_back(override: Override) -> None:
+async def test_a_latest_mark_removed_by_hand_is_set_again(override: Override) -> None:
     await override.write(label("1"))
     await override.settled("true")
 
@@ -223,7 +223,7 @@ async def test_a_mark_that_somebody_took_away_comes_back(override: Override) -> 
 
 
 async def rolled_out(world: World, override: Override) -> str:
-    """A member on which a placement has rolled itself out, overridden; returns its name."""
+    """Roll out a placement with the override by rolling update; return the member's name."""
     member = await world.join("a")
     await override.write(label("1"))
     await override.settled("true")
@@ -234,7 +234,9 @@ async def rolled_out(world: World, override: Override) -> str:
     return member
 
 
-async def test_a_rolling_placement_follows_at_once(world: World, override: Override) -> None:
+async def test_a_rolling_update_applies_an_override_at_once(
+    world: World, override: Override
+) -> None:
     member = await rolled_out(world, override)
 
     await override.write(label("2"))
@@ -243,11 +245,11 @@ async def test_a_rolling_placement_follows_at_once(world: World, override: Overr
     assert await _applied(world, member) == [f"{override.name}-1"]
 
 
-async def test_an_override_that_names_a_placement_is_for_that_one(
+async def test_an_override_that_names_a_placement_applies_only_to_that_one(
     world: World, override: Override
 ) -> None:
     member = await world.join("a")
-    # A ClusterResourceOverride can name no ResourcePlacement: this one is for a namesake.
+    # A ClusterResourceOverride cannot name a ResourcePlacement: this one names a namesake.
     scope = "Namespaced" if world.home and override.home else "Cluster"
     await override.write(label("1"), placement={"name": world.name, "scope": scope})
     await override.settled("true")
@@ -261,7 +263,7 @@ async def test_an_override_that_names_a_placement_is_for_that_one(
 
 
 async def _applied(world: World, member: str) -> list[str]:
-    """Names of the override snapshots that the member's binding names."""
+    """Return the names of the override snapshots in the member's binding."""
     spec = (await world.binding(member))["spec"]
     resource = spec.get("resourceOverrideSnapshots", [])
     return [
@@ -290,9 +292,7 @@ async def test_an_external_placement_waits_for_its_next_run(
     assert after["spec"] == before["spec"]
 
 
-async def test_a_rolling_placement_drops_an_override_that_is_deleted(
-    world: World, override: Override
-) -> None:
+async def test_a_rolling_update_drops_a_deleted_override(world: World, override: Override) -> None:
     member = await rolled_out(world, override)
 
     await override.delete()
@@ -304,7 +304,7 @@ async def test_a_rolling_placement_drops_an_override_that_is_deleted(
     assert await _applied(world, member) == []
 
 
-async def test_an_external_placement_keeps_what_a_deleted_override_made(
+async def test_an_external_placement_keeps_the_changes_of_a_deleted_override(
     world: World, override: Override
 ) -> None:
     member = await world.join("a")

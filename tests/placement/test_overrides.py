@@ -1,4 +1,4 @@
-"""Works differ from cluster to cluster as overrides say (contract: placement 6, 9)."""
+"""Overrides change Works per cluster (contract: placement 6, 9)."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -37,9 +37,7 @@ async def config_map(world: World, member: str) -> Json:
     return next((each for each in manifests if each["kind"] == "ConfigMap"), {})
 
 
-async def test_a_work_carries_what_the_overrides_make_of_the_content(
-    world: World, overrides: Overrides
-) -> None:
+async def test_a_work_holds_the_overridden_content(world: World, overrides: Overrides) -> None:
     member = await world.join("a", region="eu")
     await world.place()
     await overrides.write_cluster(add("/metadata/annotations", {"by": "cro"}))
@@ -73,7 +71,7 @@ async def test_a_deleted_object_is_left_out_of_the_work(world: World, overrides:
     assert await config_map(world, member) == {}
 
 
-async def test_an_override_that_does_not_fit_stops_the_content(
+async def test_an_override_that_cannot_be_applied_blocks_the_content(
     world: World, overrides: Overrides
 ) -> None:
     member = await world.join("a")
@@ -92,7 +90,7 @@ async def test_an_override_that_does_not_fit_stops_the_content(
     assert await world.work(member) is None
 
 
-async def test_a_missing_override_snapshot_is_named_and_taken_when_it_comes(
+async def test_a_missing_override_snapshot_is_named_and_used_once_it_exists(
     world: World, overrides: Overrides
 ) -> None:
     member = await world.join("a")
@@ -111,7 +109,7 @@ async def test_a_missing_override_snapshot_is_named_and_taken_when_it_comes(
     assert (await config_map(world, member))["data"] == {"key": "overridden"}
 
 
-async def test_a_label_that_an_override_wants_may_come_later(
+async def test_a_label_that_an_override_needs_may_be_added_later(
     world: World, overrides: Overrides
 ) -> None:
     member = await world.join("a")

@@ -1,4 +1,4 @@
-"""Several writes side by side."""
+"""Parallel writes."""
 
 import asyncio
 from contextlib import suppress
@@ -6,7 +6,7 @@ from contextlib import suppress
 from placement.parallel import WRITES_AT_ONCE, all_of
 
 
-async def test_writes_that_have_not_begun_when_all_are_cancelled_never_do() -> None:
+async def test_writes_that_have_not_started_when_all_are_cancelled_never_start() -> None:
     begun: list[int] = []
     full = asyncio.Event()
 

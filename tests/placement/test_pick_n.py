@@ -30,7 +30,7 @@ async def test_the_number_grows_and_shrinks_within_one_policy_snapshot(world: Wo
         names.NUMBER_OF_CLUSTERS: "3",
     }
     assert condition_of(grown, "Scheduled")["message"].endswith("found 3 cluster(s)")
-    assert await world.binding(c) == first, "what was picked before is not touched"
+    assert await world.binding(c) == first, "clusters picked before are left alone"
 
     await world.change(policy={"numberOfClusters": 2})
 
@@ -39,8 +39,8 @@ async def test_the_number_grows_and_shrinks_within_one_policy_snapshot(world: Wo
     await refused(world, a, f'Cluster "{a}" does not score high enough')
 
 
-@pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
-async def test_clusters_that_were_let_go_are_not_listed(world: World) -> None:
+@pytest.mark.alone("a placement lists only twenty refused clusters, including those of other tests")
+async def test_clusters_that_were_dropped_are_not_listed(world: World) -> None:
     a, b = [await world.join(name) for name in ("a", "b")]
     await world.place(pick_n(world, 2))
     await picked(world, a, b)
@@ -52,7 +52,7 @@ async def test_clusters_that_were_let_go_are_not_listed(world: World) -> None:
         assert [cluster for cluster, _ in await entries(world)] == left
 
 
-async def test_shrinking_spares_what_has_been_rolled_out(world: World) -> None:
+async def test_shrinking_keeps_clusters_that_have_been_rolled_out(world: World) -> None:
     a, b, c = [await world.join(name) for name in ("a", "b", "c")]
     await world.place(pick_n(world, 3))
     await picked(world, a, b, c)
@@ -73,8 +73,8 @@ async def test_shrinking_spares_what_has_been_rolled_out(world: World) -> None:
     )
 
 
-async def test_too_few_clusters_are_said_until_another_joins(world: World) -> None:
-    # The moment "unfulfilled PickN" of the reference.
+async def test_too_few_clusters_are_reported_until_another_joins(world: World) -> None:
+    # The situation "unfulfilled PickN" of the reference.
     first = await world.join("a")
     await world.place(pick_n(world, 2))
 
@@ -92,7 +92,7 @@ async def test_too_few_clusters_are_said_until_another_joins(world: World) -> No
     await world.told("Scheduled", status="True", reason="SchedulingPolicyFulfilled")
 
 
-@pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
+@pytest.mark.alone("a placement lists only twenty refused clusters, including those of other tests")
 async def test_the_placement_says_why_a_cluster_is_missing(world: World) -> None:
     picked, other = await world.join("a"), await world.join("b")
     await taint(world, other, "gpu")
@@ -106,7 +106,7 @@ async def test_the_placement_says_why_a_cluster_is_missing(world: World) -> None
 
 
 async def entries(world: World) -> list[tuple[str | None, str]]:
-    """What the placement lists: the name of each cluster and how its scheduling went."""
+    """Return the placement's entries: the name and the scheduling reason of each cluster."""
     status = (await world.placement() or {}).get("status", {})
     return [
         (each.get("clusterName"), each["conditions"][0]["reason"])
@@ -125,7 +125,7 @@ async def test_a_member_that_leaves_is_replaced_by_the_next_best(world: World) -
     assert await states(world) == {"a": "Scheduled", "b": "Scheduled", "c": "Unscheduled"}
 
 
-async def test_preferences_and_properties_decide_who_is_picked(world: World) -> None:
+async def test_preferences_and_properties_decide_which_clusters_are_picked(world: World) -> None:
     count = "kubernetes-fleet.io/node-count"
     a, b, c = [await world.join(name) for name in ("a", "b", "c")]
     for member, nodes in ((a, "10"), (b, "4"), (c, "2")):
@@ -159,7 +159,7 @@ async def test_preferences_and_properties_decide_who_is_picked(world: World) -> 
     )
 
 
-@pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
+@pytest.mark.alone("a placement lists only twenty refused clusters, including those of other tests")
 async def test_clusters_are_spread_over_the_values_of_a_label(world: World) -> None:
     members = [await world.join(name, zone=name[0]) for name in ("a1", "a2", "a3", "b1")]
     constraint = {"topologyKey": "zone", "maxSkew": 1}

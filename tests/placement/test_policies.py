@@ -1,4 +1,4 @@
-"""Policy snapshots come and go, but not those that runs count on (contract: placement 4)."""
+"""Policy snapshots are created and pruned, except those that runs need (contract: placement 4)."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.support.eventually import eventually
 
 
 async def change_policy(world: World, key: str) -> None:
-    """Have the placement tolerate one more taint."""
+    """Make the placement tolerate one more taint."""
     placement = await world.placement()
     assert placement is not None
     policy = placement["spec"]["policy"]
@@ -30,7 +30,7 @@ async def settled(world: World, *wanted: str) -> None:
 
 
 async def plan_run(world: World, *, index: str) -> str:
-    """Have a run that has been planned from a policy snapshot; returns its name."""
+    """Create a run that was planned from a policy snapshot; return its name."""
     run = await world.start_run("", name=f"run-{index}")
     await world.tell_run(run, policySnapshotIndexUsed=index)
     return run
@@ -38,14 +38,14 @@ async def plan_run(world: World, *, index: str) -> str:
 
 @pytest.fixture
 async def placed(world: World) -> World:
-    """A placement that keeps two snapshots."""
+    """Create a placement that keeps two snapshots."""
     await world.join("a")
     await world.place(revisionHistoryLimit=2)
     await world.told("Scheduled", status="True")
     return world
 
 
-async def test_only_so_many_are_kept_and_the_newest_of_them(placed: World) -> None:
+async def test_only_the_newest_policy_snapshots_are_kept(placed: World) -> None:
     await change_policy(placed, "first")
     await settled(placed, "0", "1")
     await change_policy(placed, "second")
@@ -54,7 +54,7 @@ async def test_only_so_many_are_kept_and_the_newest_of_them(placed: World) -> No
     await settled(placed, "2", "3")
 
 
-async def test_what_a_run_under_way_was_planned_from_stays_until_it_is_over(
+async def test_the_policy_snapshot_of_an_active_run_is_kept_until_the_run_ends(
     placed: World,
 ) -> None:
     await plan_run(placed, index="0")
@@ -70,7 +70,7 @@ async def test_what_a_run_under_way_was_planned_from_stays_until_it_is_over(
     await settled(placed, "0", "2", "3")
 
 
-async def test_a_policy_snapshot_that_somebody_deleted_is_made_again(placed: World) -> None:
+async def test_a_policy_snapshot_deleted_by_hand_is_created_again(placed: World) -> None:
     (before,) = await placed.policies()
     name = before["metadata"]["name"]
     await placed.hub.delete(placed.scope.policy_snapshot, name, namespace=placed.home)
@@ -84,7 +84,7 @@ async def test_a_policy_snapshot_that_somebody_deleted_is_made_again(placed: Wor
 
 
 async def warned(world: World) -> str:
-    """Wait for the event that says what is wrong with the policy; returns its message."""
+    """Wait for the event that says what is wrong with the policy; return its message."""
     fields = f"involvedObject.name={world.name},reason=InvalidPolicy"
 
     async def look() -> str | None:
@@ -94,7 +94,7 @@ async def warned(world: World) -> str:
     return await eventually(look)
 
 
-async def test_a_policy_that_may_not_be_followed_places_nothing_until_it_is_corrected(
+async def test_an_invalid_policy_places_nothing_until_it_is_fixed(
     world: World,
 ) -> None:
     member = await world.join("a")
@@ -112,10 +112,10 @@ async def test_a_policy_that_may_not_be_followed_places_nothing_until_it_is_corr
     )
 
     assert await warned(world) == (
-        "not followed: spec.policy.affinity.clusterAffinity."
+        "ignored: spec.policy.affinity.clusterAffinity."
         "preferredDuringSchedulingIgnoredDuringExecution:"
         " PreferredDuringSchedulingIgnoredDuringExecution will be ignored"
-        " for placement policy type PickAll. Correct it, until then nothing is placed"
+        " for placement policy type PickAll. Fix it; until then nothing is placed"
     )
     await world.told("Scheduled", status="Unknown", reason="SchedulePending")
     assert (await world.policies(), await world.bindings()) == ([], [])
@@ -130,7 +130,7 @@ async def test_a_policy_that_may_not_be_followed_places_nothing_until_it_is_corr
     await world.told("Scheduled", status="True")
 
 
-async def test_while_a_policy_may_not_be_followed_the_last_one_is(world: World) -> None:
+async def test_while_a_policy_is_invalid_the_last_valid_one_stays_in_force(world: World) -> None:
     tainted = await world.join("a")
     await taint(world, tainted, "gpu")
     tolerations = [{"key": "gpu", "operator": "Exists"}]
@@ -140,9 +140,9 @@ async def test_while_a_policy_may_not_be_followed_the_last_one_is(world: World) 
     await world.change(policy={"tolerations": None})
 
     assert await warned(world) == (
-        "not followed: spec.policy.tolerations: tolerations have been updated/deleted,"
+        "ignored: spec.policy.tolerations: tolerations have been updated/deleted,"
         " only additions to tolerations are allowed."
-        f" Correct it, until then {world.name}-0 stays in force"
+        f" Fix it; until then {world.name}-0 stays in force"
     )
     await world.told("Scheduled", status="Unknown", reason="SchedulePending")
     also_tainted = await world.join("b")

@@ -1,4 +1,4 @@
-"""How many versions of content are kept (contract: placement 5, 12; decision record 0011)."""
+"""How many content snapshots are kept (contract: placement 5, 12; decision record 0011)."""
 
 import pytest
 
@@ -18,7 +18,7 @@ async def test_only_the_newest_snapshots_are_kept(world: World) -> None:
     assert await _indexes(world) == ["2", "3"]
 
 
-async def test_a_snapshot_that_a_cluster_has_is_kept(world: World) -> None:
+async def test_a_snapshot_in_use_on_a_cluster_is_kept(world: World) -> None:
     member = await world.join("a")
     await world.place(revisionHistoryLimit=2)
     await world.snapshot(0)
@@ -37,7 +37,7 @@ async def test_a_snapshot_that_a_cluster_has_is_kept(world: World) -> None:
 
 
 @pytest.mark.parametrize("used", [False, True])
-async def test_a_snapshot_that_a_run_is_for_is_kept(world: World, used: bool) -> None:
+async def test_a_snapshot_that_a_run_needs_is_kept(world: World, used: bool) -> None:
     await world.place(revisionHistoryLimit=1)
     await world.snapshot(0)
     run = await world.start_run("" if used else "0")
@@ -54,7 +54,7 @@ async def test_a_snapshot_that_a_run_is_for_is_kept(world: World, used: bool) ->
     assert await _indexes(world) == ["2"]
 
 
-async def test_a_snapshot_goes_when_its_last_cluster_moves_on(world: World) -> None:
+async def test_a_snapshot_is_deleted_when_its_last_cluster_moves_on(world: World) -> None:
     first, second = await world.join("a"), await world.join("b")
     await world.place(revisionHistoryLimit=1)
     await world.snapshot(0)
@@ -70,7 +70,7 @@ async def test_a_snapshot_goes_when_its_last_cluster_moves_on(world: World) -> N
     await eventually(lambda: _indexes(world), lambda found: found == ["1"])
 
 
-async def test_snapshots_go_when_the_last_run_that_needs_them_ends(world: World) -> None:
+async def test_snapshots_are_deleted_when_the_last_run_that_needs_them_ends(world: World) -> None:
     await world.place(revisionHistoryLimit=1)
     await world.snapshot(0)
     await world.told("Scheduled", status="True")
@@ -80,7 +80,7 @@ async def test_snapshots_go_when_the_last_run_that_needs_them_ends(world: World)
     await world.snapshot(1)
     await world.change(policy=world.pick_all() | {"tolerations": [{"operator": "Exists"}]})
     await world.told("Scheduled", status="True", observedGeneration=2)
-    # Stages come and go in the status of a run that is under way.
+    # The stages in the status of an active run change.
     stage = {"stageName": "s", "clusters": [], "conditions": []}
     await world.tell_run(ended, stagesStatus=[stage])
     assert (await _indexes(world), await _policies(world)) == (["0", "1"], ["0", "1"])
@@ -93,7 +93,7 @@ async def test_snapshots_go_when_the_last_run_that_needs_them_ends(world: World)
     await eventually(lambda: _indexes(world), lambda found: found == ["1"])
 
 
-async def test_a_smaller_limit_counts_at_once(world: World) -> None:
+async def test_a_smaller_limit_takes_effect_at_once(world: World) -> None:
     await world.place()
     await world.snapshot(0)
     await world.content("value2")

@@ -1,4 +1,4 @@
-"""What changes about members makes placements be scheduled again (contract: placement 4, 11)."""
+"""Changes of members cause placements to be scheduled again (contract: placement 4, 11)."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ def property_of(value: str) -> Json:
 
 
 def with_many_nodes(world: World) -> Json:
-    """Pick all of the test's members that have enough nodes."""
+    """Return a policy that picks all of the test's members with enough nodes."""
     policy = world.pick_all()
     affinity = policy["affinity"]["clusterAffinity"]
     (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["clusterSelectorTerms"]
@@ -27,8 +27,8 @@ def with_many_nodes(world: World) -> Json:
     return policy
 
 
-@pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
-async def test_a_label_that_is_given_brings_a_member_in_and_taking_it_leaves_it_there(
+@pytest.mark.alone("a placement lists only twenty refused clusters, including those of other tests")
+async def test_adding_a_label_gets_a_member_picked_and_removing_it_keeps_the_member(
     world: World,
 ) -> None:
     member = await world.join("a", test="not-yet")
@@ -40,14 +40,14 @@ async def test_a_label_that_is_given_brings_a_member_in_and_taking_it_leaves_it_
     binding = await world.binding(member)
 
     await _label(world, member, "no-more")
-    # Another member tells when scheduling has looked again.
+    # Another member shows that scheduling has run again.
     other = await world.join("b")
     await picked(world, member, other)
     assert await world.binding(member) == binding
 
 
-@pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
-async def test_a_taint_keeps_a_member_out_until_it_is_taken_away(world: World) -> None:
+@pytest.mark.alone("a placement lists only twenty refused clusters, including those of other tests")
+async def test_a_taint_keeps_a_member_out_until_it_is_removed(world: World) -> None:
     member = await world.join("a")
     await taint(world, member, "gpu")
     await world.place()
@@ -62,7 +62,7 @@ async def test_a_taint_keeps_a_member_out_until_it_is_taken_away(world: World) -
     assert await states(world) == {"a": "Scheduled", "b": "Scheduled"}
 
 
-async def test_a_toleration_that_is_added_brings_a_member_in(world: World) -> None:
+async def test_adding_a_toleration_gets_a_member_picked(world: World) -> None:
     plain, tainted = await world.join("a"), await world.join("b")
     await taint(world, tainted, "gpu")
     await world.place()
@@ -75,7 +75,9 @@ async def test_a_toleration_that_is_added_brings_a_member_in(world: World) -> No
     assert policy["metadata"]["name"] == f"{world.name}-1"
 
 
-async def test_a_property_that_comes_to_suffice_brings_a_member_in(world: World) -> None:
+async def test_a_property_that_reaches_the_required_value_gets_a_member_picked(
+    world: World,
+) -> None:
     member = await world.join("a")
     await world.place(with_many_nodes(world))
     await refused(world, member, UNATTRACTED)
@@ -91,7 +93,7 @@ async def test_a_property_that_comes_to_suffice_brings_a_member_in(world: World)
     await picked(world, member, other)
 
 
-async def test_a_member_whose_heartbeat_comes_back_is_picked(world: World) -> None:
+async def test_a_member_whose_heartbeat_is_back_is_picked(world: World) -> None:
     member = await world.join("a", online=False)
     await world.beat(member, silent=600)
     await world.place()
@@ -102,21 +104,21 @@ async def test_a_member_whose_heartbeat_comes_back_is_picked(world: World) -> No
     await picked(world, member)
 
 
-@pytest.mark.alone("a placement lists twenty refused clusters, those of other tests among them")
-async def test_a_member_that_falls_silent_is_said_to_be_away(world: World) -> None:
+@pytest.mark.alone("a placement lists only twenty refused clusters, including those of other tests")
+async def test_a_member_that_stops_reporting_is_reported_as_not_connected(world: World) -> None:
     member = await world.join("a", online=False)
     await taint(world, member, "gpu")
     await world.beat(member)
     await world.place()
     await refused(world, member, "cannot be tolerated")
 
-    # Eligible for three more seconds; nobody will tell when they are over.
+    # Eligible for three more seconds; no event will mark their end.
     await world.beat(member, silent=297)
 
     await refused(world, member, "no recent heartbeat signals")
 
 
-async def test_a_member_that_stays_sick_is_not_picked_and_one_that_recovers_is(
+async def test_a_member_that_stays_unhealthy_is_not_picked_but_one_that_recovers_is(
     world: World,
 ) -> None:
     sick = await world.join("a", online=False)
@@ -129,8 +131,8 @@ async def test_a_member_that_stays_sick_is_not_picked_and_one_that_recovers_is(
     await picked(world, sick)
 
 
-@pytest.mark.alone("nobody else may write")
-async def test_heartbeats_alone_make_nothing_be_written(world: World) -> None:
+@pytest.mark.alone("no other test may write")
+async def test_heartbeats_alone_cause_no_writes(world: World) -> None:
     await eventually(lambda: _without_strangers(world))
     member, silent = await world.join("a"), await world.join("b", online=False)
     await world.beat(silent, silent=600)
@@ -145,7 +147,7 @@ async def test_heartbeats_alone_make_nothing_be_written(world: World) -> None:
 
     changed = await world.becomes(world.scope.policy_snapshot, before, lambda _: True)
     decisions = {each["clusterName"]: each for each in changed["status"]["targetClusters"]}
-    assert f"{world.unique}-c" in decisions, "nothing was written before the third member came"
+    assert f"{world.unique}-c" in decisions, "nothing was written before the third member joined"
     for each in before["status"]["targetClusters"]:
         assert decisions[each["clusterName"]] == each
 

@@ -1,6 +1,6 @@
-"""The built-in placement comes and goes, and is set up anew each time, also with other settings.
+"""The built-in placement stops and starts again, also with other settings.
 
-What happens while it is away is done when it is back.
+Whatever has changed while it was stopped is handled when it is back.
 """
 
 import asyncio
@@ -42,12 +42,12 @@ from tests.support.servers import Servers
 HOUR = timedelta(hours=1)
 CLAIM = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", namespaced=True)
 
-pytestmark = pytest.mark.alone("placements come and go on one hub, in turn")
+pytestmark = pytest.mark.alone("the placement stops and starts on one hub")
 
 
 @contextlib.asynccontextmanager
 async def at_work(kubeconfig: Path, settings: PlacementSettings = SETTINGS) -> AsyncIterator[Hub]:
-    """The built-in placement for the time of a block; its client is its own."""
+    """Run the built-in placement for the duration of a block, with its own client."""
     async with (
         await Hub.connect(kubeconfig, limits=PATIENT) as hub,
         running(Placement(hub, settings=settings)),
@@ -57,18 +57,18 @@ async def at_work(kubeconfig: Path, settings: PlacementSettings = SETTINGS) -> A
 
 @pytest.fixture
 async def kubeconfig(servers: Servers) -> Path:
-    """Of a hub on which the built-in placement is not always there."""
+    """Return the kubeconfig of a hub on which the built-in placement does not always run."""
     return await servers.cluster("placement-away")
 
 
 @pytest.fixture
 async def away(kubeconfig: Path) -> AsyncIterator[Hub]:
-    """A client of that hub."""
+    """Connect to that hub."""
     async with await Hub.connect(kubeconfig, limits=PATIENT) as hub:
         yield hub
 
 
-async def test_a_placement_that_was_away_catches_up(
+async def test_a_restarted_placement_catches_up(
     kubeconfig: Path, away: Hub, unique: str, scope: Scope
 ) -> None:
     world = World(away, scope, unique)
@@ -115,7 +115,7 @@ async def test_nothing_is_written_when_nothing_has_changed(
         await _end(world)
 
 
-async def test_what_leaves_by_itself_is_waited_for_but_not_for_ever(
+async def test_a_leaving_member_is_waited_for_but_not_forever(
     kubeconfig: Path, away: Hub, unique: str
 ) -> None:
     world = World(away, CLUSTER_SCOPE, unique)
@@ -127,7 +127,7 @@ async def test_what_leaves_by_itself_is_waited_for_but_not_for_ever(
             await away.delete(MEMBER_CLUSTER, each)
         await world.beat(other, Joined="False")
         await eventually(lambda: _has_left(world, other))
-        # The agent of this one never says that it has left.
+        # The agent of this one never reports that it has left.
         assert not await _has_left(world, silent)
         assert "deletionTimestamp" not in (await _namespace(world, silent) or {})["metadata"]
 
@@ -137,7 +137,7 @@ async def test_what_leaves_by_itself_is_waited_for_but_not_for_ever(
         await _end(world)
 
 
-async def test_a_quick_member_costs_one_status_write(
+async def test_a_fast_member_costs_one_status_write(
     kubeconfig: Path, away: Hub, unique: str, scope: Scope
 ) -> None:
     world = World(away, scope, unique)
@@ -175,7 +175,7 @@ async def _has_left(world: World, member: str) -> bool:
 
 
 async def _end(world: World) -> None:
-    """Clear up to the last member: the scheduling of the next test would see it leave."""
+    """Clean up completely: scheduling in the next test would see leftover members leave."""
     await world.clear()
     await eventually(lambda: _without_members(world))
 
@@ -192,12 +192,12 @@ async def _everything(world: World) -> list[object]:
 
 
 async def _quiet(room: Hub, world: World) -> None:
-    """Wait until the room asks for nothing, and waits for no answer, ten looks in a row."""
+    """Wait until the placement makes no requests for ten checks in a row."""
     asked, looks = -1, 0
     async with asyncio.timeout(patience()):
         while looks < 10:
             await asyncio.sleep(0.1)
-            await world.placement()  # A hub that stands still would make any room quiet.
+            await world.placement()  # A stalled hub must not look like a quiet placement.
             total = room.requests.total()
             looks = looks + 1 if asked == total == _answered(room) else 0
             asked = total
@@ -208,7 +208,7 @@ def _answered(room: Hub) -> int:
 
 
 async def store_first_change(world: World) -> None:
-    """Place something and change it: from then on, the interval counts."""
+    """Place something and change it: from then on the interval applies."""
     await world.place()
     await world.snapshot(0)
     await world.content("value2")
@@ -228,7 +228,7 @@ async def test_changes_within_the_interval_are_stored_together_at_the_latest_aft
         await store_first_change(world)
         for number in (3, 4):
             await world.content(f"value{number}")
-            # Enough for each change to be stored by itself, were it not for the interval.
+            # Without the interval, this is enough time to store each change separately.
             other = World(away, scope, unique)
             other.name = f"{world.name}-{number}"
             await other.place()
@@ -242,7 +242,7 @@ async def test_changes_within_the_interval_are_stored_together_at_the_latest_aft
         await world.clear()
 
 
-async def test_what_is_changed_in_a_placement_does_not_wait_for_the_interval(
+async def test_a_change_of_the_placement_itself_does_not_wait_for_the_interval(
     kubeconfig: Path, away: Hub, unique: str
 ) -> None:
     world = World(away, CLUSTER_SCOPE, unique)
@@ -254,7 +254,7 @@ async def test_what_is_changed_in_a_placement_does_not_wait_for_the_interval(
         await world.change(revisionHistoryLimit=9)
         assert value_of(await world.snapshot(2)) == "value3"
 
-        # Nor does what somebody has taken away.
+        # Neither does replacing a deleted snapshot.
         name = (await world.snapshot(2))["metadata"]["name"]
         await away.delete(world.scope.resource_snapshot, name)
         await world.snapshot(2)
@@ -280,7 +280,7 @@ async def test_the_last_change_is_stored_when_the_interval_ends(
 
 
 def value_of(snapshot: Json) -> str:
-    """The value in the ConfigMap of a snapshot."""
+    """Return the value in the ConfigMap of a snapshot."""
     found = [each for each in snapshot["spec"]["selectedResources"] if "data" in each]
     return str(found[0]["data"]["key"])
 
@@ -292,7 +292,7 @@ def value_of(snapshot: Json) -> str:
         (SelectionRules(hub_runs_workloads=True), ["Namespace"]),
     ],
 )
-async def test_a_hub_that_runs_workloads_keeps_its_claims(
+async def test_volume_claims_of_a_hub_that_runs_workloads_are_not_placed(
     kubeconfig: Path, away: Hub, unique: str, rules: SelectionRules, wanted: list[str]
 ) -> None:
     world = World(away, CLUSTER_SCOPE, unique)
@@ -321,14 +321,14 @@ async def test_a_namespace_that_the_operator_skips_is_not_placed(
         await world.clear()
 
 
-async def test_a_placement_that_is_older_than_the_watches_is_looked_at_without_a_list(
+async def test_a_placement_older_than_the_watches_is_selected_without_listing(
     away: Hub, unique: str
 ) -> None:
     world = World(away, NAMESPACED_SCOPE, unique)
     await world.prepare()
     await world.place()
     watches = ContentWatches(away, lambda _: None)
-    # Only now: so the watch begins with all that is older than the placement.
+    # Only now, so that the watch starts with everything older than the placement.
     sight, configs = Sight(), Read(CONFIG_MAP, unique)
     sight.note(configs, (await away.list(CONFIG_MAP, namespace=unique)).items)
     watches.want((ScopeName.CLUSTER, ("", "other")), sight)

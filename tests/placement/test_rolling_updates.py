@@ -1,4 +1,4 @@
-"""Placements without a strategy roll by themselves (contract: placement 2.3, 7.4, 7.5)."""
+"""Placements without a strategy are rolled out by rolling update (contract: placement 2.3, 7)."""
 
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ STARTED = "Detected the new changes on the resources and started the rollout pro
 
 
 async def served(world: World, *members: str, index: int) -> None:
-    """Wait until members have a version, and say that it is available there."""
+    """Wait until members have a snapshot, and report that it is available."""
     for member in members:
         await eventually(partial(has, world, member, index))
         await world.report(member)
@@ -22,7 +22,7 @@ async def served(world: World, *members: str, index: int) -> None:
 
 
 async def has(world: World, member: str, index: int) -> bool:
-    """Whether the member's Work carries a version."""
+    """Return whether the member's Work holds this snapshot."""
     work = await world.work(member)
     labels = work["metadata"]["labels"] if work else {}
     return bool(labels.get("kubernetes-fleet.io/parent-resource-snapshot-index") == str(index))
@@ -55,7 +55,7 @@ async def test_a_new_placement_reaches_all_its_clusters(world: World) -> None:
         assert cluster["conditions"][1]["message"] == STARTED
 
 
-async def test_a_change_goes_to_one_cluster_after_the_other(world: World) -> None:
+async def test_a_change_is_rolled_out_one_cluster_at_a_time(world: World) -> None:
     members = [await world.join(name) for name in ("a", "b", "c")]
     await world.place(strategy=ROLLING)
     await served(world, *members, index=0)
@@ -89,11 +89,11 @@ async def _with(world: World, members: list[str], index: int) -> list[str]:
 
 async def _just(world: World, members: list[str], count: int) -> list[str]:
     found = await _with(world, members, 1)
-    assert len(found) <= count, "more are unavailable than may be"
+    assert len(found) <= count, "more clusters are unavailable than allowed"
     return found if len(found) == count else []
 
 
-async def test_a_cluster_that_joins_gets_the_latest(world: World) -> None:
+async def test_a_cluster_that_joins_gets_the_latest_snapshot(world: World) -> None:
     first = await world.join("a")
     await world.place(strategy=ROLLING)
     await served(world, first, index=0)
@@ -118,7 +118,7 @@ async def _gone(world: World, member: str) -> bool:
     return await world.work(member) is None
 
 
-async def test_overrides_are_applied_and_followed(world: World) -> None:
+async def test_overrides_and_their_changes_are_applied(world: World) -> None:
     member = await world.join("a")
     overrides = Overrides(world)
     await world.place(strategy=ROLLING)

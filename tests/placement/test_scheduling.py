@@ -95,7 +95,7 @@ async def test_a_member_without_an_agent_is_not_picked_until_it_has_one(world: W
     await world.binding(silent)
 
 
-async def test_a_silent_agent_does_not_cost_a_member_its_binding(world: World) -> None:
+async def test_a_member_with_a_silent_agent_keeps_its_binding(world: World) -> None:
     member = await world.join("a")
     await world.place()
     binding = await world.binding(member)
@@ -143,7 +143,7 @@ async def test_a_policy_that_names_no_cluster_decides_nothing(world: World) -> N
 
     await world.told("Scheduled", status="Unknown", reason="SchedulePending", observedGeneration=2)
     latest = await eventually(lambda: latest_policy(world), lambda found: _index(found) == 1)
-    # A member that leaves is let go all the same; when that is done, the policy has been looked at.
+    # A leaving member is still unscheduled; once that is done, the policy has been processed.
     await world.hub.delete(MEMBER_CLUSTER, second)
     await eventually(lambda: _state(world, second, "Unscheduled"))
     assert await world.binding(first) == before
@@ -156,7 +156,7 @@ def _index(policy: Json | None) -> int:
     return -1 if policy is None else int(policy["metadata"]["labels"][names.POLICY_INDEX])
 
 
-async def test_a_changed_policy_makes_a_new_snapshot_and_touches_every_binding(
+async def test_a_changed_policy_creates_a_snapshot_and_updates_every_binding(
     world: World,
 ) -> None:
     first, second, third = [await world.join(name) for name in ("a", "b", "c")]
@@ -184,7 +184,7 @@ async def test_a_changed_policy_makes_a_new_snapshot_and_touches_every_binding(
     assert names.PREVIOUS_BINDING_STATE not in restored["metadata"].get("annotations", {})
 
 
-async def test_another_change_keeps_the_policy_snapshot(world: World) -> None:
+async def test_other_changes_keep_the_policy_snapshot(world: World) -> None:
     member = await world.join("a")
     await world.place()
     binding = await world.binding(member)

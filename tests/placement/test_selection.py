@@ -1,4 +1,4 @@
-"""What placements select, and what they are told (contract: placement 2.1, 3)."""
+"""What placements select, and errors in their selectors (contract: placement 2.1, 3)."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.both_scopes
 
 
 class Widgets:
-    """Objects of a kind that is not there at first."""
+    """Objects of a kind that does not exist at first."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -30,7 +30,7 @@ class Widgets:
         return {"group": self.group, "version": "v1", "kind": "Widget"}
 
     async def define(self) -> None:
-        """Have the hub serve the kind."""
+        """Make the hub serve the kind."""
         schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
         version = {"name": "v1", "served": True, "storage": True}
         spec = {
@@ -44,12 +44,12 @@ class Widgets:
         await eventually(lambda: self._world.hub.kind_for(self._kind.api_version, "Widget"))
 
     async def put(self, size: int) -> None:
-        """Have a widget of a size."""
+        """Write a widget with this size."""
         body = {"metadata": {"name": "one", "namespace": self._world.unique}}
         await self._world.hub.apply(self._kind, body | {"spec": {"size": size}})
 
     def sizes(self, snapshot: Json) -> list[int]:
-        """Of the widgets in a snapshot."""
+        """Return the sizes of the widgets in a snapshot."""
         selected = snapshot["spec"]["selectedResources"]
         return [each["spec"]["size"] for each in selected if each["kind"] == "Widget"]
 
@@ -62,13 +62,13 @@ class Widgets:
 
 @pytest.fixture
 async def widgets(world: World) -> AsyncIterator[Widgets]:
-    """A kind of the test's own that the hub may come to serve."""
+    """Prepare a kind of the test's own that the hub can serve later."""
     kind = Widgets(world)
     yield kind
     await kind.remove()
 
 
-async def test_a_kind_that_the_hub_does_not_serve_is_said(world: World) -> None:
+async def test_a_kind_that_the_hub_does_not_serve_is_reported(world: World) -> None:
     await world.place(
         resourceSelectors=[{"group": "", "version": "v1", "kind": "Nonsense", "name": "x"}]
     )
@@ -136,7 +136,9 @@ async def test_a_kind_that_is_installed_later_is_picked_up(world: World, widgets
 
 
 @namespaced
-async def test_a_selector_may_name_a_kind_that_comes_later(world: World, widgets: Widgets) -> None:
+async def test_a_selector_may_name_a_kind_that_is_defined_later(
+    world: World, widgets: Widgets
+) -> None:
     await world.place(resourceSelectors=[widgets.selector])
     await world.told("Scheduled", status="False", reason="InvalidResourceSelectors")
 
@@ -150,7 +152,7 @@ async def test_a_selector_may_name_a_kind_that_comes_later(world: World, widgets
     await eventually(picked_up)
 
 
-async def test_an_object_that_is_not_there_is_no_mistake(world: World) -> None:
+async def test_a_missing_object_is_not_an_error(world: World) -> None:
     if world.home:
         missing = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "later"}
     else:
@@ -171,7 +173,7 @@ async def test_an_object_that_is_not_there_is_no_mistake(world: World) -> None:
 
 
 @namespaced
-async def test_a_namespaced_placement_places_no_namespace(world: World) -> None:
+async def test_a_namespaced_placement_cannot_place_a_namespace(world: World) -> None:
     term = {"group": "", "version": "v1", "kind": "Namespace", "name": world.unique}
     await world.place(resourceSelectors=[term])
 
@@ -192,7 +194,7 @@ async def test_a_namespaced_placement_places_no_namespace(world: World) -> None:
     ],
     ids=lambda kind: kind["kind"],
 )
-async def test_what_is_never_placed_is_left_out_without_a_word(world: World, kind: Json) -> None:
+async def test_kinds_that_are_never_placed_are_left_out_silently(world: World, kind: Json) -> None:
     await world.place(resourceSelectors=[*world.selectors(), kind])
 
     await world.told("Scheduled", status="True")
@@ -201,7 +203,7 @@ async def test_what_is_never_placed_is_left_out_without_a_word(world: World, kin
 
 
 @cluster_scoped
-async def test_namespaces_are_selected_by_label_with_all_that_is_in_them(world: World) -> None:
+async def test_namespaces_are_selected_by_label_together_with_their_content(world: World) -> None:
     other = f"{world.unique}-other"
     patch = {"metadata": {"labels": {"team": world.unique}}}
     await world.hub.patch(NAMESPACE, world.unique, patch)
@@ -218,7 +220,7 @@ async def test_namespaces_are_selected_by_label_with_all_that_is_in_them(world: 
 
 
 @cluster_scoped
-async def test_cluster_scoped_objects_go_beside_a_picked_namespace(world: World) -> None:
+async def test_cluster_scoped_objects_can_be_selected_next_to_a_namespace(world: World) -> None:
     role = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", namespaced=False)
     await world.hub.create(role, {"metadata": {"name": world.unique}, "rules": []})
     namespace = world.selectors()[0] | {"selectionScope": "NamespaceWithResourceSelectors"}
@@ -246,7 +248,7 @@ async def test_objects_are_selected_by_label(world: World) -> None:
 
 
 @cluster_scoped
-async def test_a_namespace_of_the_fleet_is_refused(world: World) -> None:
+async def test_a_namespace_of_the_fleet_itself_is_refused(world: World) -> None:
     term = {"group": "", "version": "v1", "kind": "Namespace", "name": "kube-system"}
 
     await world.place(resourceSelectors=[term])
@@ -291,7 +293,7 @@ async def test_a_namespace_to_pick_from_must_exist(world: World) -> None:
     assert said["message"].endswith("but no namespaces were selected")
 
 
-async def test_an_object_that_two_selectors_match_is_said(world: World) -> None:
+async def test_an_object_matched_by_two_selectors_is_reported(world: World) -> None:
     await world.place(resourceSelectors=world.selectors() * 2)
 
     said = await world.told("Scheduled", status="False", reason="InvalidResourceSelectors")

@@ -62,7 +62,7 @@ async def test_changed_content_becomes_the_next_snapshot(world: World) -> None:
     assert marks == ["false", "true"]
 
 
-async def test_objects_that_come_and_go_are_seen(world: World) -> None:
+async def test_created_and_deleted_objects_are_noticed(world: World) -> None:
     await world.place()
     await world.snapshot(0)
 
@@ -75,7 +75,7 @@ async def test_objects_that_come_and_go_are_seen(world: World) -> None:
     assert kept == (["cm"] if world.home else [world.unique, "cm"])
 
 
-async def test_a_change_that_is_not_placed_makes_no_snapshot(world: World) -> None:
+async def test_a_change_that_is_not_placed_creates_no_snapshot(world: World) -> None:
     await world.place()
     await world.snapshot(0)
 
@@ -98,7 +98,7 @@ async def test_a_snapshot_can_be_taken_at_once(world: World) -> None:
     assert (await taken(world)).created is False
 
 
-async def test_two_writers_at_once_store_content_once(world: World) -> None:
+async def test_two_concurrent_writers_store_content_once(world: World) -> None:
     await world.place()
     await world.snapshot(0)
     await world.content("value2")

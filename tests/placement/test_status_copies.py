@@ -1,4 +1,4 @@
-"""Who may read in one namespace only sees how far a placement is (contract: placement 7.7)."""
+"""A placement's status is readable with access to only one namespace (contract: placement 7.7)."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ async def copy(world: World) -> Json | None:
 
 
 async def as_told(world: World) -> Json | None:
-    """The copy, if it says what the placement says."""
+    """Return the copy if it matches the placement's status."""
     placement, found = await world.placement(), await copy(world)
     if placement is None or found is None or "status" not in placement:
         return None
@@ -56,7 +56,7 @@ async def test_the_copy_follows_the_placement(world: World) -> None:
 
 
 @cluster_scoped
-async def test_a_copy_that_somebody_deleted_or_changed_comes_back(world: World) -> None:
+async def test_a_copy_deleted_or_changed_by_hand_is_restored(world: World) -> None:
     await place(world)
     before = await eventually(lambda: as_told(world))
 
@@ -75,7 +75,7 @@ async def test_a_copy_that_somebody_deleted_or_changed_comes_back(world: World) 
 
 
 @cluster_scoped
-async def test_a_placement_takes_its_copy_with_it(world: World) -> None:
+async def test_a_copy_is_deleted_with_its_placement(world: World) -> None:
     await place(world)
     await eventually(lambda: as_told(world))
 
@@ -85,7 +85,7 @@ async def test_a_placement_takes_its_copy_with_it(world: World) -> None:
 
 
 @cluster_scoped
-async def test_a_copy_goes_whose_placement_went_while_nobody_looked(world: World) -> None:
+async def test_a_copy_whose_placement_was_deleted_unnoticed_is_deleted(world: World) -> None:
     await make(world)
 
     await eventually(lambda: _gone(world))
@@ -99,7 +99,7 @@ async def test_a_copy_of_an_earlier_build_can_be_deleted(world: World) -> None:
 
 
 async def make(world: World, **metadata: Any) -> None:
-    """Have a copy that nobody keeps."""
+    """Create a copy that no controller has written."""
     named = {"name": world.name, "namespace": world.unique}
     body = {"metadata": named | metadata, "sourceStatus": {}, "lastUpdatedTime": now()}
     await world.hub.create(CLUSTER_RESOURCE_PLACEMENT_STATUS, body)
@@ -110,7 +110,7 @@ async def _gone(world: World) -> bool:
 
 
 @cluster_scoped
-async def test_a_status_that_cannot_be_copied_is_said(world: World) -> None:
+async def test_a_status_that_cannot_be_copied_is_reported(world: World) -> None:
     missing = f"{world.unique}-later"
     selectors = [{"group": "", "version": "v1", "kind": "Namespace", "name": missing}]
     await place(world, resourceSelectors=selectors)
@@ -127,7 +127,7 @@ async def test_a_status_that_cannot_be_copied_is_said(world: World) -> None:
 
 
 @cluster_scoped
-async def test_without_the_wish_there_is_no_copy(world: World) -> None:
+async def test_there_is_no_copy_unless_it_is_requested(world: World) -> None:
     await world.place()
     await world.told("Scheduled", status="True")
     assert await copy(world) is None

@@ -1,4 +1,4 @@
-"""What is on the hub, one's own writes included."""
+"""Stores show the objects on the hub, including this process's writes."""
 
 from collections.abc import AsyncIterator
 
@@ -29,14 +29,14 @@ async def create(hub: Hub, key: Key) -> Json:
     return await hub.create(CONFIG_MAP, {"metadata": {"namespace": key[0], "name": key[1]}})
 
 
-async def test_a_write_counts_before_the_watch_tells_of_it(hub: Hub, key: Key) -> None:
+async def test_a_write_is_visible_before_the_watch_shows_it(hub: Hub, key: Key) -> None:
     store = Store(hub, CONFIG_MAP)
     store.wrote(await create(hub, key))
     assert store.get(key) is not None
     assert [each["metadata"]["name"] for each in store.items()] == ["cm"]
 
 
-async def test_a_write_is_forgotten_once_the_watch_has_told_of_it(
+async def test_a_write_is_forgotten_once_the_watch_has_shown_it(
     hub: Hub, store: Store, key: Key
 ) -> None:
     store.wrote(await create(hub, key))
@@ -44,7 +44,7 @@ async def test_a_write_is_forgotten_once_the_watch_has_told_of_it(
     assert store.get(key) is not None
 
 
-async def test_neither_works_nor_own_writes_of_them_are_kept_with_their_objects(
+async def test_works_and_writes_of_works_are_kept_without_their_manifests(
     hub: Hub, key: Key
 ) -> None:
     works = Stores(hub).works
@@ -67,7 +67,9 @@ async def test_neither_works_nor_own_writes_of_them_are_kept_with_their_objects(
     assert "managedFields" not in told["metadata"]
 
 
-async def test_what_was_written_and_soon_deleted_is_gone(hub: Hub, store: Store, key: Key) -> None:
+async def test_an_object_deleted_soon_after_its_write_is_gone(
+    hub: Hub, store: Store, key: Key
+) -> None:
     seen: list[Json | None] = []
     store.subscribe(lambda change: seen.append(store.get(key)) if change.key == key else None)
     store.wrote(await create(hub, key))

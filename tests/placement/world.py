@@ -1,4 +1,4 @@
-"""A test's own corner of the hub, and the parts that a run and an agent play there."""
+"""A test's own objects on the hub, and what a run and an agent do with them."""
 
 import asyncio
 import contextlib
@@ -37,18 +37,18 @@ STRATEGY = {
 
 
 cluster_scoped = pytest.mark.parametrize("scope", [ScopeName.CLUSTER], indirect=True)
-"""Mark of a test that makes sense for a ClusterResourcePlacement only."""
+"""Marks a test that applies only to a ClusterResourcePlacement."""
 namespaced = pytest.mark.parametrize("scope", [ScopeName.NAMESPACED], indirect=True)
-"""Mark of a test that makes sense for a ResourcePlacement only."""
+"""Marks a test that applies only to a ResourcePlacement."""
 
 
 def now(*, before: float = 0) -> str:
-    """The present time, or so many seconds earlier."""
+    """Return the current time, or `before` seconds earlier."""
     return format_time(datetime.now(UTC) - timedelta(seconds=before))
 
 
 def over(status: str) -> Json:
-    """The condition by which a run has come to its end."""
+    """Return the condition of a run that has ended."""
     return condition("Succeeded", status, generation=None, reason="Test")
 
 
@@ -93,13 +93,13 @@ class World:
     # What people do.
 
     async def content(self, value: str, *, name: str = "cm") -> None:
-        """Have a ConfigMap in the namespace."""
+        """Write a ConfigMap in the namespace."""
         metadata = {"name": name, "namespace": self.unique}
         body = {"metadata": metadata, "data": {"key": value}}
         await self.hub.apply(CONFIG_MAP, body, manager="kubectl")
 
     async def known(self, name: str) -> str:
-        """Have a member that the placement does not let go without its leave; return its name."""
+        """Create a member and wait until the placement has set its finalizer; return its name."""
         member = await self.join(name)
 
         async def kept() -> bool:
@@ -109,7 +109,7 @@ class World:
         return member
 
     async def join(self, name: str, *, online: bool = True, **labels: str) -> str:
-        """Have a member cluster, a healthy one if it is online; returns its full name."""
+        """Create a member cluster, healthy if it is online; return its full name."""
         member = f"{self.unique}-{name}"
         await self.hub.create(
             MEMBER_CLUSTER,
@@ -125,9 +125,9 @@ class World:
         return member
 
     async def beat(self, member: str, *, silent: float = 0, **others: str) -> None:
-        """Report as the member's agent; conditions of the agent can be given.
+        """Send a heartbeat as the member's agent; `others` are conditions of the agent.
 
-        `silent` is for how many seconds nothing has been heard of it.
+        `silent` is the age of the heartbeat in seconds.
         """
         states = {"Joined": "True", "Healthy": "True"} | others
         conditions = [condition(kind, state, None, reason="Test") for kind, state in states.items()]
@@ -140,7 +140,7 @@ class World:
         await self.hub.patch(MEMBER_CLUSTER, member, patch, subresource="status")
 
     def pick_all(self) -> Json:
-        """A policy that picks exactly the test's own members."""
+        """Return a policy that picks exactly the test's own members."""
         term = {"labelSelector": {"matchLabels": {"test": self.unique}}}
         required = {"clusterSelectorTerms": [term]}
         affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
@@ -150,7 +150,7 @@ class World:
         return {"placementType": "PickFixed", "clusterNames": list(members)}
 
     def selectors(self) -> list[Json]:
-        """Everything in the test's namespace, as the scope can say it."""
+        """Return selectors for everything in the test's namespace that the scope allows."""
         if self.home:
             return [{"group": "", "version": "v1", "kind": "ConfigMap"}]
         return [{"group": "", "version": "v1", "kind": "Namespace", "name": self.unique}]
@@ -174,7 +174,7 @@ class World:
     # What a run does.
 
     async def start_run(self, index: str, *, name: str = "run") -> str:
-        """Have a run of the placement that nobody carries out; returns its full name."""
+        """Create a run of the placement that is not executed; return its full name."""
         name = f"{self.unique}-{name}"
         spec = {"placementName": self.name, "stagedRolloutStrategyName": "none"}
         metadata = {"name": name} | ({"namespace": self.home} if self.home else {})
@@ -184,7 +184,7 @@ class World:
         return name
 
     async def tell_run(self, name: str, **status: Any) -> None:
-        """Have the run's status say this."""
+        """Set fields of the run's status."""
         patch = {"status": status}
         await self.hub.patch(self.scope.run, name, patch, namespace=self.home, subresource="status")
 
@@ -242,7 +242,7 @@ class World:
         reason: str = "AllManifestsAvailable",
         manifests: list[Json] | None = None,
     ) -> None:
-        """Report on a Work as it was read."""
+        """Report on a Work that was read before."""
         generation = work["metadata"]["generation"]
         conditions = [condition("Applied", applied, generation, reason="AllManifestsApplied")]
         if applied == "True" and available:
@@ -258,11 +258,11 @@ class World:
         )
 
     async def hold(self, work: Json) -> None:
-        """Take a Work as the agent does, so that it cannot go without it."""
+        """Set the finalizer of a Work, as the agent does, which blocks its deletion."""
         await self._set_finalizers(work, [names.WORK_FINALIZER])
 
     async def let_go(self, work: Json) -> None:
-        """What is on the member is gone: let a deleted Work go."""
+        """Remove the finalizer of a deleted Work, as if its objects on the member were gone."""
         await self._set_finalizers(work, [])
 
     async def _set_finalizers(self, work: Json, finalizers: list[str]) -> None:
@@ -273,13 +273,13 @@ class World:
         except (NotFound, Conflict):
             return
 
-    # What can be seen.
+    # What can be observed.
 
     async def placement(self) -> Json | None:
         return await self.hub.find(self.scope.placement, self.name, namespace=self.home)
 
     async def said(self, kind: str) -> Json:
-        """A condition of the placement, by the end of its type."""
+        """Return a condition of the placement, by the end of its type."""
         return condition_of(await self.placement(), f"{self.scope.placement.kind}{kind}")
 
     async def told(self, kind: str, **wanted: Any) -> Json:
@@ -293,7 +293,7 @@ class World:
         return await self._owned(self.scope.binding)
 
     async def binding(self, member: str) -> Json:
-        """The binding on a member, waiting for it."""
+        """Wait for the binding on a member; return it."""
 
         found = await eventually(
             self.bindings, lambda seen: any(_on(each, member) for each in seen)
@@ -301,13 +301,13 @@ class World:
         return next(each for each in found if _on(each, member))
 
     async def bound(self, member: str, kind: str, **wanted: Any) -> Json:
-        """Wait until a condition of the binding has these values; returns the binding."""
+        """Wait until a condition of the binding has these values; return the binding."""
         return await eventually(
             lambda: self.binding(member), lambda body: shows(body, kind, **wanted)
         )
 
     async def becomes(self, kind: Kind, body: Json, is_so: Callable[[Json], bool]) -> Json:
-        """Wait until an object has changed and is so, be it for a moment."""
+        """Wait until a changed object fulfils `is_so`, even if only for a moment."""
         metadata = body["metadata"]
         stream = self.hub.watch(
             kind,
@@ -319,18 +319,18 @@ class World:
             async for event in events:
                 if event.type == "MODIFIED" and is_so(event.object):
                     return event.object
-        raise AssertionError("the watch ended before it was so")
+        raise AssertionError("the watch ended before the object changed as expected")
 
     async def policies(self) -> list[Json]:
         return await self._owned(self.scope.policy_snapshot)
 
     async def snapshots(self) -> list[Json]:
-        """Resource snapshots, oldest first."""
+        """Return the resource snapshots, oldest first."""
         found = await self._owned(self.scope.resource_snapshot)
         return sorted(found, key=lambda each: int(each["metadata"]["labels"][names.RESOURCE_INDEX]))
 
     async def snapshot(self, index: int) -> Json:
-        """The master snapshot of an index, waiting for it."""
+        """Wait for the master snapshot of an index; return it."""
 
         name = f"{self.name}-{index}-snapshot"
         kind = self.scope.resource_snapshot
@@ -341,7 +341,7 @@ class World:
         return (await self.hub.list(WORK, labels=labels)).items
 
     async def work(self, member: str) -> Json | None:
-        """The first Work of a member."""
+        """Return the first Work of a member, or None."""
         namespace = names.member_namespace(member)
         found = [each for each in await self.works() if each["metadata"]["namespace"] == namespace]
         return found[0] if found else None
@@ -352,7 +352,7 @@ class World:
 
 
 def shows(body: Json, kind: str, **wanted: Any) -> bool:
-    """Whether a condition of an object's present generation has these values."""
+    """Return whether a condition of an object's current generation has these values."""
     found = condition_of(body, kind)
     fresh: bool = found.get("observedGeneration") == body["metadata"]["generation"]
     return fresh and wanted.items() <= found.items()
@@ -363,7 +363,7 @@ def _on(binding: Json, member: str) -> bool:
 
 
 async def taken(world: World) -> SnapshotTaken:
-    """Have the content stored at once, as a run does that names no index."""
+    """Store the content at once, as a run without an index does."""
     return await take_snapshot(
         world.hub,
         scope=world.scope,

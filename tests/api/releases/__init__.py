@@ -1,4 +1,4 @@
-"""The definitions of each release, one file a release, without descriptions.
+"""The CRDs of each release, one file per release, without descriptions.
 
 `python -m tests.api.releases` writes the file of the version in pyproject.toml.
 """
@@ -14,24 +14,24 @@ FOLDER = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """The releases that there are."""
+    """Return the recorded releases."""
     return sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
 def load(release: str) -> dict[str, Json]:
-    """The definitions of a release, by their names."""
+    """Return the CRDs of a release, by name."""
     found: dict[str, Json] = json.loads((FOLDER / f"{release}.json").read_text())
     return found
 
 
 def current() -> dict[str, Json]:
-    """The definitions as the models have them now, by their names."""
+    """Return the CRDs of the current models, by name."""
     found = [definition(model) for model in MODELS]
     return {each["metadata"]["name"]: without_descriptions(each["spec"]) for each in found}
 
 
 def record(release: str) -> Path:
-    """Write the file of a release, a line for each definition."""
+    """Write the file of a release, one line per CRD."""
     lines = [f'"{name}": {json.dumps(spec)}' for name, spec in sorted(current().items())]
     file = FOLDER / f"{release}.json"
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
@@ -39,7 +39,7 @@ def record(release: str) -> Path:
 
 
 def without_descriptions(value: Any) -> Any:
-    """The definition without the texts for people; a field of that name stays."""
+    """Return a CRD without its descriptions; fields named `description` stay."""
     if isinstance(value, list):
         return [without_descriptions(each) for each in value]
     if not isinstance(value, dict):

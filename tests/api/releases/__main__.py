@@ -1,4 +1,4 @@
-"""Records the definitions of the version in pyproject.toml, as part of releasing it."""
+"""Record the CRDs of the version in pyproject.toml, as part of releasing it."""
 
 import sys
 
