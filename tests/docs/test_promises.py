@@ -21,13 +21,13 @@ def rows(heading: str) -> dict[str, str]:
 
 
 def test_each_threat_has_its_tests() -> None:
-    threats, proofs = rows("Threats and answers"), rows("What proves it")
+    threats, proofs = rows("Threats and mitigations"), rows("Tests for each threat")
     assert threats
     assert list(proofs) == list(threats)
 
 
 def test_the_tests_that_are_named_are_there() -> None:
-    named = [each for row in rows("What proves it").values() for each in re.findall("`(.+?)`", row)]
+    named = [each for row in rows("Tests for each threat").values() for each in re.findall("`(.+?)`", row)]
     assert named
     assert [each for each in named if not is_there(*each.split("::"))] == []
 
@@ -39,8 +39,8 @@ def is_there(module: str, test: str) -> bool:
 
 
 def test_an_answer_without_a_test_is_one_that_holds_nobody_back() -> None:
-    unproved = [threat for threat, tests in rows("What proves it").items() if tests == "none"]
+    unproved = [threat for threat, tests in rows("Tests for each threat").items() if tests == "none"]
     assert unproved == [
-        "Placement is used to read Secrets that its author may not read",
-        "Somebody with access to Temporal moves a run",
+        "Someone uses a placement to read Secrets that they may not read",
+        "Someone with access to Temporal controls a run",
     ]
