@@ -1,9 +1,9 @@
-# One image for worker, agents and command line: `docker build --tag fleetgate .`
+# One image for workers, agents and the command line: `docker build --tag fleetgate .`
 #
-# The first stage installs exactly what uv.lock names, each file checked by its hash. The second
+# The first stage installs exactly the versions in uv.lock and verifies each file's hash. The second
 # has no pip, no uv, no compiler and no sources: Debian, its Python, and one virtual environment.
 
-# Same Python as the tests run on. A release names it by digest: docs/operations/releasing.md.
+# The same Python that the tests run on. A release pins it by digest: docs/operations/releasing.md.
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS build
@@ -21,7 +21,7 @@ ENV UV_PYTHON=/usr/bin/python3 \
     UV_LINK_MODE=copy \
     UV_NO_CACHE=1
 WORKDIR /src
-# What changes rarely is a layer of its own.
+# A separate layer for what changes rarely.
 COPY pyproject.toml uv.lock ./
 RUN /opt/uv/bin/uv sync --frozen --no-default-groups --extra tracing --no-install-project
 COPY . .
@@ -35,19 +35,19 @@ RUN apt-get update \
     && useradd --uid 65532 --user-group --no-create-home --home-dir /tmp fleetgate
 COPY --from=build /opt/fleetgate /opt/fleetgate
 ARG VERSION=0.1.0
-# A label that is not true would be worse than none.
+# A wrong label would be worse than none.
 RUN test "$(/opt/fleetgate/bin/fleetgate --version)" = "fleetgate ${VERSION}"
 LABEL org.opencontainers.image.title="fleetgate" \
       org.opencontainers.image.description="Roll a change through a fleet of Kubernetes clusters" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.licenses="Apache-2.0"
-# Nothing is written but below /tmp, so the root file system may be read-only.
+# Nothing is written outside /tmp, so the root file system can be read-only.
 ENV PATH=/opt/fleetgate/bin:/usr/bin:/bin \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     HOME=/tmp
 WORKDIR /tmp
-# By number, so that Kubernetes can see that it is not root.
+# By number, so that Kubernetes can verify that it is not root.
 USER 65532:65532
 ENTRYPOINT ["fleetgate"]
 CMD ["--help"]

@@ -1,24 +1,24 @@
-# Everything a newcomer needs: `make demo` shows it, `make test` proves it, `make check` is what CI
-# runs besides. Nothing has to be installed first but Python 3.11 or newer (and, for the embedded
-# fleet, either Go or the binaries: see `fleetgate local up --help`).
+# Start here: `make demo` shows what fleetgate does, `make test` runs the tests, and `make check` runs
+# the other checks of CI. The only prerequisite is Python 3.11 or newer (and, for the embedded fleet,
+# a network connection, Go or the binaries: see `fleetgate local up --help`).
 
 UV_VERSION := 0.13.8
 UV := .uv/bin/uv
 BIN := .venv/bin
-# Processes that share the tests: with four, two can wait while two cores work.
+# Test processes: with four, two can wait while the other two keep two cores busy.
 WORKERS ?= 4
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
-# Only pages that changed; in CI, which sets this variable, all of them.
+# Builds only pages that changed; in CI, which sets the variable CI, all of them.
 SPHINX := $(BIN)/sphinx-build $(if $(CI),-E) -q -W -j auto docs docs/_build/html
-CHECKS := check-style check-types check-rooms check-copies check-packages check-docs
+CHECKS := check-style check-types check-imports check-copies check-packages check-docs
 
-# The first interpreter that runs and is new enough; `make PYTHON=...` picks another.
+# The first interpreter that works and is new enough; `make PYTHON=...` selects another one.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& { echo "$$python"; break; }; done)
-# uv takes the interpreter above and never downloads one of its own.
+# uv uses the interpreter above and never downloads its own.
 export UV_PYTHON_DOWNLOADS := never
-# Without bytecode each program that is typed or tested compiles all its modules: half of its time.
+# Without cached bytecode, every command compiles all its modules, which takes half of its time.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -27,28 +27,28 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: .venv/.in-step ## Make .venv with exactly what uv.lock names
+setup: .venv/.in-step ## Create .venv with exactly the versions in uv.lock
 
-demo: setup ## Roll a change through a local fleet, step by step
+demo: setup ## Roll a change out to a local fleet, step by step
 	$(BIN)/fleetgate demo
 
 programs: setup ## Get the programs that tests need, once per machine
 	$(BIN)/python -m tests.support.programs
 
-# Where programs are missing, the tests that need none run while they are got; then the others.
+# If programs are missing, the tests that need none run while they are fetched; then the others run.
 test: setup ## Run all tests
 	$(BIN)/python -m tests.support.programs $(PYTEST) $(ARGS)
 
-rings: programs ## Run all tests in both scopes, and the long ones
+rings: programs ## Run all tests in both scopes, including the long ones
 	$(PYTEST) --scopes both --long $(ARGS)
 
-soak: programs ## Roll out while servers are killed and requests fail; a judge reads the audit log
+soak: programs ## Roll out while servers are killed and requests fail, then check the audit log
 	$(BIN)/python -m tests.soak $(ARGS)
 
-bench: programs ## Measure runs of 30, 100 and 1,000 clusters, 10 at once, and the placement
+bench: programs ## Measure runs of 30, 100 and 1,000 clusters, 10 runs at once, and placement
 	$(BIN)/python -m tests.bench $(ARGS)
 
-check: setup ## Run what CI checks besides the tests
+check: setup ## Run the checks of CI except the tests
 	@$(MAKE) --no-print-directory --jobs=4 --keep-going \
 		$(if $(filter output-sync,$(.FEATURES)),--output-sync=target) $(CHECKS)
 
@@ -59,7 +59,7 @@ check-style:
 check-types:
 	$(BIN)/mypy
 
-check-rooms:
+check-imports:
 	$(BIN)/lint-imports
 
 check-copies:
@@ -72,11 +72,11 @@ check-packages:
 check-docs:
 	$(SPHINX)
 
-docs: setup ## Build the documentation for users
+docs: setup ## Build the user documentation
 	$(SPHINX)
 	@echo "open docs/_build/html/index.html"
 
-clean: ## End the local fleet and remove everything that make and the tools made
+clean: ## Stop the local fleet and remove everything that make and its tools created
 	@if [ -x $(BIN)/fleetgate ] && [ -d .fleetgate ]; then $(BIN)/fleetgate local down --purge; fi
 	rm -rf .venv .uv .fleetgate dist docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,5 +1,5 @@
 """The documentation for users, and the generator of its reference pages.
 
-Pages are Markdown; `make docs` builds them. `generator/` may look into every room to describe it,
-and no room imports it.
+Pages are Markdown; `make docs` builds them. `generator/` may import every package to describe it,
+and no package imports it.
 """

@@ -1,4 +1,4 @@
-"""How Sphinx builds the documentation: `make docs`."""
+"""Sphinx configuration for the documentation: `make docs`."""
 
 from importlib.metadata import version as version_of
 
@@ -13,9 +13,9 @@ extensions = [
     "sphinx_copybutton",
 ]
 exclude_patterns = ["_build", "decisions/README.md", "generator"]
-# Markdown as GitHub reads it, so that a page can be read in the repository too.
+# GitHub's anchors, so that the pages also work in the repository.
 myst_heading_anchors = 4
-# Only what is typed is copied: no prompt, no output.
+# Copies only commands: no prompt, no output.
 copybutton_prompt_text = "$ "
 copybutton_here_doc_delimiter = "EOF"
 copybutton_line_continuation_character = "\\"

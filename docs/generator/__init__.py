@@ -1,6 +1,6 @@
-"""Writes the reference pages from the code that they describe, whenever the documentation is built.
+"""Generates the reference pages from the code whenever the documentation is built.
 
-A module a subject; each turns models, commands or registries into pages: path and Markdown text.
+One module per subject; each turns models, commands or registries into pages (path and Markdown).
 """
 
 from docs.generator.site import Pages, all_pages, write

@@ -1,4 +1,4 @@
-"""A page for each command of `fleetgate`, from the commands themselves."""
+"""A page for each `fleetgate` command, generated from the commands themselves."""
 
 from collections.abc import Iterator
 
@@ -8,12 +8,12 @@ from docs.generator.markdown import Pages, code, literal, navigation, page, tabl
 from starter.cli import fleetgate
 
 _EXIT_CODES = (
-    ("0", "done"),
-    ("1", "failed: the text says why and what to do"),
-    ("2", "wrong usage: a flag, an argument or a kubeconfig"),
+    ("0", "success"),
+    ("1", "failure: the message says why and what to do"),
+    ("2", "usage error: a flag, an argument or a kubeconfig"),
     ("3", "not found"),
-    ("4", "an approval is open; as 5 and 6 only of `run watch --until gate`"),
-    ("5", "the run is stopped, or planned and not started"),
+    ("4", "an approval is open; like 5 and 6, only with `run watch --until gate`"),
+    ("5", "the run is stopped, or planned but not started"),
     ("6", "the run is stuck"),
     ("7", "`run watch --timeout` expired before the run ended"),
     ("130", "interrupted with Ctrl-C"),
@@ -21,7 +21,7 @@ _EXIT_CODES = (
 
 
 def pages() -> Pages:
-    """One page a command, and one that lists them."""
+    """Return one page per command, and one that lists them."""
     context = click.Context(fleetgate, info_name="fleetgate")
     made = {
         f"commands/{name}.md": _page(command, _below(context, command, name))
@@ -36,9 +36,9 @@ def _index(context: click.Context) -> str:
     return page(
         "Commands",
         _prose(fleetgate.help or ""),
-        "It is installed as `kubectl-fleetgate` as well, so `kubectl fleetgate …` does the same.",
+        "It is also installed as `kubectl-fleetgate`, so `kubectl fleetgate …` does the same.",
         table(("command", "what it does"), rows),
-        "Every command has `--help`, with examples. Before the command may stand:",
+        "Every command has `--help`, with examples. These options go before the command:",
         _parameters(fleetgate, context),
         "## Exit codes",
         table(("code", "meaning"), _EXIT_CODES),
@@ -51,7 +51,7 @@ def _page(command: click.Command, context: click.Context) -> str:
 
 
 def _described(command: click.Command, context: click.Context) -> Iterator[str]:
-    """What a command does; for a group also all its commands, each as a section."""
+    """Yield the description of a command; for a group also of its commands, one section each."""
     yield _prose(command.help or "")
     if not isinstance(command, click.Group):
         yield code(" ".join([context.command_path, *command.collect_usage_pieces(context)]))
@@ -86,7 +86,7 @@ def _prose(text: str) -> str:
 
 
 def _parameters(command: click.Command, context: click.Context) -> str:
-    # Not --help, which all have; arguments are in the usage, and the command's text is about them.
+    # Leaves out --help, which every command has, and arguments, which the usage and the text cover.
     options = (each for each in command.params if isinstance(each, click.Option))
     records = filter(None, (option.get_help_record(context) for option in options))
     rows = [(literal(flags), " ".join(told.split())) for flags, told in records]

@@ -1,4 +1,4 @@
-"""Sphinx extension: writes the generated pages before Sphinx looks which pages there are."""
+"""Sphinx extension that writes the generated pages before Sphinx searches for pages."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from docs.generator.site import write
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    """Called by Sphinx."""
+    """Register the extension with Sphinx."""
     app.connect("builder-inited", _write)
     return {"parallel_read_safe": True}
 

@@ -1,4 +1,4 @@
-"""The fields of an object, with a section for each part of it, from its OpenAPI schema."""
+"""The fields of an object, with a section for each of its parts, from its OpenAPI schema."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from api.markers import Schema
 from docs.generator.markdown import literal, plain, slug, table
 
 _COMMON = frozenset({"apiVersion", "kind", "metadata"})
-"""What every object has alike."""
+"""Fields that every object has."""
 _BOUNDS = {
     "minLength": ("at least", "character"),
     "maxLength": ("at most", "character"),
@@ -24,26 +24,26 @@ _PLURALS = {"character": "characters", "entry": "entries", "": ""}
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Something in an object that has fields of its own, such as `spec.stages[]`."""
+    """A part of an object that has its own fields, such as `spec.stages[]`."""
 
     path: str
     schema: Schema
 
     @property
     def key(self) -> str:
-        """Equal for parts with the same fields, wherever in the object they are."""
+        """A text that is equal for parts with the same fields, wherever they are in the object."""
         return json.dumps(self.schema, sort_keys=True)
 
     @property
     def fields(self) -> dict[str, Schema]:
-        """Its fields by name."""
+        """The fields by name."""
         properties: dict[str, Schema] = self.schema["properties"]
         hidden = _COMMON if not self.path else frozenset()
         return {name: field for name, field in properties.items() if name not in hidden}
 
 
 def sections(schema: Schema) -> str:
-    """A section for the object and for each part of it; equal parts are described once."""
+    """Return a section for the object and for each of its parts; equal parts are described once."""
     parts: dict[str, Part] = {}
     for part in _parts(Part("", schema)):
         parts.setdefault(part.key, part)
@@ -52,7 +52,7 @@ def sections(schema: Schema) -> str:
 
 
 def _parts(part: Part) -> Iterator[Part]:
-    """A part and all that it has within it, each after what holds it."""
+    """Yield a part and all parts nested in it, outer parts first."""
     yield part
     for name, field in part.fields.items():
         suffix, inner = _inner(field)
@@ -61,7 +61,7 @@ def _parts(part: Part) -> Iterator[Part]:
 
 
 def _inner(field: Schema) -> tuple[str, Schema]:
-    """What a list or a map consists of, and how that is written behind the field's name."""
+    """Return the suffix of the field's name for a list or map, and the schema of its elements."""
     if field.get("type") == "array":
         suffix, inner = _inner(field["items"])
         return f"[]{suffix}", inner
@@ -104,7 +104,7 @@ def _type(field: Schema, paths: dict[str, str]) -> str:
 def _told(field: Schema, *, required: bool) -> str:
     limits = [*_limits(field, required=required)]
     told = [plain(field.get("description", "")), f"*{'; '.join(limits)}*" if limits else ""]
-    # Of a part with fields its own section tells.
+    # A part with fields has its own section for these.
     told += [] if "properties" in field else [_refusals(field)]
     return "<br>".join(each for each in told if each).replace("\n", " ")
 

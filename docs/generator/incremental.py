@@ -1,8 +1,8 @@
-"""Sphinx extension: a build of only what changed fails wherever a build of everything would.
+"""Sphinx extension that makes an incremental build fail wherever a full build would.
 
-Sphinx warns of a page when it reads or writes it, and looks no further. So a build that did not end
-without a warning is followed by one of everything, and pages are written anew, with which their
-links are looked at, as soon as any heading is another one.
+Sphinx warns about a page only when it reads or writes that page. So a build with warnings is
+followed by a full build, and as soon as any heading changes, all pages are written again, which
+checks their links.
 """
 
 from collections.abc import Iterable
@@ -15,11 +15,11 @@ from sphinx.util.typing import ExtensionMetadata
 
 _HELD_BACK: Final = f"{ENV_PICKLE_FILENAME}.unfinished"
 _KNOWN: Final = "fleetgate_headings"
-"""Attribute of the environment, which Sphinx keeps from one build to the next."""
+"""Attribute of the environment, which Sphinx keeps from build to build."""
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    """Called by Sphinx."""
+    """Register the extension with Sphinx."""
     app.connect("env-updated", _linking)
     app.connect("env-check-consistency", _hold_back)
     app.connect("build-finished", _let_go)
@@ -27,7 +27,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
 
 
 def _linking(_: Sphinx, env: BuildEnvironment) -> Iterable[str]:
-    """Return the pages to write because of what others changed: all where a heading did."""
+    """Return the pages to write because other pages changed: all pages if a heading changed."""
     headings = {
         page: {anchor: title for anchor, (_, _, title) in known.get("myst_slugs", {}).items()}
         for page, known in env.metadata.items()
@@ -39,13 +39,13 @@ def _linking(_: Sphinx, env: BuildEnvironment) -> Iterable[str]:
 
 
 def _hold_back(app: Sphinx, _: BuildEnvironment) -> None:
-    """Put away what Sphinx would begin the next build with; it has just written it."""
+    """Set aside the environment that Sphinx has just saved for the next build."""
     kept = Path(app.doctreedir) / ENV_PICKLE_FILENAME
     kept.replace(kept.with_name(_HELD_BACK))
 
 
 def _let_go(app: Sphinx, failure: Exception | None) -> None:
     held_back = Path(app.doctreedir) / _HELD_BACK
-    # Sphinx tells nobody else how many warnings there were.
+    # Sphinx has no public access to the number of warnings.
     if failure is None and app._warncount == 0 and held_back.exists():  # noqa: SLF001
         held_back.replace(held_back.with_name(ENV_PICKLE_FILENAME))

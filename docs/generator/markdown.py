@@ -1,19 +1,19 @@
-"""Pieces of Markdown that all generators need."""
+"""Markdown helpers for all generators."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
 Pages = Mapping[str, str]
-"""Text of each page by its path."""
+"""The text of each page by path."""
 
 
 def page(title: str, *parts: str) -> str:
-    """A page: its title, then its parts with an empty line between them."""
+    """Return a page: the title, then the parts, separated by empty lines."""
     return "\n\n".join([f"# {title}", *(part for part in parts if part)]) + "\n"
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; an empty text when there are no rows."""
+    """Return a table, or an empty text if there are no rows."""
     lines = [_row(row) for row in rows]
     if not lines:
         return ""
@@ -21,12 +21,12 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def code(text: str, language: str = "") -> str:
-    """A block of code."""
+    """Return a code block."""
     return f"```{language}\n{text.strip()}\n```"
 
 
 def literal(text: str) -> str:
-    """Text as it is typed, within a line; backticks in it included."""
+    """Return the text as inline code; it may contain backticks."""
     longest = max((len(each) for each in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if longest else ""
@@ -34,21 +34,21 @@ def literal(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text in which nothing is markup."""
+    """Return the text with all markup escaped."""
     return re.sub(r"([\\`*_{}\[\]<>#$])", r"\\\1", text)
 
 
 def navigation(*pages: str) -> str:
-    """The pages below this one, for the site's navigation; the page itself shows nothing of it."""
+    """Return a hidden table of contents with the pages below this one, for the navigation."""
     return "```{toctree}\n:hidden:\n\n" + "\n".join(pages) + "\n```"
 
 
 def slug(text: str) -> str:
-    """The anchor that a heading gets, as GitHub makes it."""
+    """Return the anchor of a heading, as GitHub generates it."""
     kept = re.sub(r"[^\w\- ]", "", text.lower())
     return kept.replace(" ", "-")
 
 
 def _row(cells: Sequence[str]) -> str:
-    # A bar ends a cell, in code too.
+    # A bar ends a cell, even within code.
     return "| " + " | ".join(cell.replace("|", r"\|").replace("\n", " ") for cell in cells) + " |"

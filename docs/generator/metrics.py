@@ -1,4 +1,4 @@
-"""The page of metrics, from the registries that the rooms fill."""
+"""The page of metrics, generated from the registries that the packages fill."""
 
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.registry import Collector
@@ -19,20 +19,20 @@ from telemetry import (
 
 
 class _Listing(CollectorRegistry):
-    """A registry that tells what was registered."""
+    """A registry that remembers what was registered."""
 
     def __init__(self) -> None:
         super().__init__()
         self.collectors: list[Collector] = []
 
     def register(self, collector: Collector) -> None:
-        """Keep the collector in order."""
+        """Register a collector and remember the order."""
         super().register(collector)
         self.collectors.append(collector)
 
 
 def pages() -> Pages:
-    """The one page."""
+    """Return the page."""
     registry = _Listing()
     RunMetrics(registry)
     PlacementMetrics(registry)
@@ -42,19 +42,19 @@ def pages() -> Pages:
     register_client(registry, _Client(), bounds=())
     text = page(
         "Metrics",
-        "A worker serves these on `/metrics` of [its address](settings.md), for Prometheus. Those "
-        "whose names begin with `fleet_` have the names, labels and meaning that KubeFleet gives "
-        "them, so that dashboards made for it go on working.",
+        "A worker serves these on `/metrics` of [its address](settings.md), for Prometheus. "
+        "Metrics whose names begin with `fleet_` have the same names, labels and meaning as in "
+        "KubeFleet, so that dashboards for KubeFleet continue to work.",
         _table(registry),
-        "`temporal_…` are those of Temporal's SDK, under the names that it gives them. `process_…` "
-        "are the usual ones of a process: memory, CPU time, open files. On the same "
-        "address `/healthz` answers while the process lives, and `/readyz` answers 200 once the "
-        "worker polls for work and its watches are in step.",
-        "## Of an agent",
-        "`fleetgate agent` serves these where `--metrics-address` says, next to `process_…`. A "
-        "worker that runs agents serves those with the label `member` as well. `/healthz` fails "
-        "when a heartbeat or a Work has hung for ten minutes. `/readyz` answers 200 while the "
-        "agent follows the hub and its member; otherwise it names what the agent cannot follow.",
+        "`temporal_…` are the metrics of Temporal's SDK, under its names. `process_…` are the "
+        "usual metrics of a process: memory, CPU time, open files. On the same address, "
+        "`/healthz` answers while the process is alive, and `/readyz` answers 200 once the worker "
+        "polls for work and its watches are up to date.",
+        "## Metrics of an agent",
+        "`fleetgate agent` serves these on `--metrics-address`, along with `process_…`. A worker "
+        "that runs agents also serves the metrics with the label `member`. `/healthz` fails when "
+        "a heartbeat or a Work has hung for ten minutes. `/readyz` answers 200 while the agent "
+        "can watch the hub and its member; otherwise it names what the agent cannot watch.",
         _table(_of_agent()),
     )
     return {"metrics.md": text}
@@ -70,7 +70,7 @@ def _of_agent() -> _Listing:
 
 
 class _Client:
-    """A client that has asked for nothing yet."""
+    """A client that has not sent a request yet."""
 
     def __init__(self) -> None:
         self.requests: dict[tuple[str, str], int] = {}
@@ -94,5 +94,5 @@ def _row(collector: Collector, family: Metric) -> tuple[str, str, str, str]:
 
 
 def _labels(collector: Collector, family: Metric) -> tuple[str, ...]:
-    # Nothing public tells the labels of a metric that has no sample yet.
+    # There is no public access to the labels of a metric without samples.
     return tuple(vars(family).get("_labelnames") or vars(collector).get("_labelnames", ()))

@@ -1,4 +1,4 @@
-"""A page for each kind of object, from the definition that the API server gets."""
+"""A page for each kind of object, generated from its CRD."""
 
 from api.base import KubernetesObject
 from api.crds import MODELS, definition
@@ -19,19 +19,19 @@ _FAMILIES = (
     ("Overrides", ("ClusterResourceOverride", "ResourceOverride")),
     ("Envelopes", ("ClusterResourceEnvelope", "ResourceEnvelope")),
 )
-"""What people write, the most used first; all other kinds are written by fleetgate only."""
+"""The kinds that people write, most used first; only fleetgate writes all other kinds."""
 _OWN = "Written by fleetgate"
-_OWN_TEXT = "Look at these, but change none of them: fleetgate and its agents write them."
+_OWN_TEXT = "You can read these, but do not change them: fleetgate and its agents write them."
 
 
 def pages() -> Pages:
-    """One page a kind, and one that lists them."""
+    """Return one page per kind, and one that lists them."""
     made = {f"objects/{_file(model)}.md": kind_page(model) for model in MODELS}
     return {"objects/index.md": _index(), **made}
 
 
 def kind_page(model: type[KubernetesObject]) -> str:
-    """Everything that the API server knows of a kind."""
+    """Return the page of a kind, with everything that is in its CRD."""
     described = definition(model)
     schema: Schema = described["spec"]["versions"][-1]["schema"]["openAPIV3Schema"]
     return page(
@@ -52,8 +52,8 @@ def _index() -> str:
         parts.append(table(("kind", "what it is"), [_listed(by_name[name]) for name in names]))
         parts.append(navigation(*(name.lower() for name in names)))
     intro = (
-        "Every kind that fleetgate serves or reads, with its fields, defaults, limits and the "
-        "words with which the API server refuses a mistake. `kubectl explain` says the same."
+        "Every kind that fleetgate serves or reads, with its fields, defaults, limits and "
+        "validation messages. `kubectl explain` shows the same."
     )
     return page("Objects", intro, *parts)
 
@@ -81,20 +81,20 @@ def _facts(resource: Resource) -> str:
         [
             ("API group", literal(kind.group)),
             ("Versions", versions),
-            ("Names for kubectl", ", ".join(literal(name) for name in names)),
-            ("Scope", "one namespace" if kind.namespaced else "the whole hub"),
+            ("Names in kubectl", ", ".join(literal(name) for name in names)),
+            ("Scope", "namespaced" if kind.namespaced else "cluster-scoped"),
         ],
     )
 
 
 def _twin(kind: Kind) -> str:
-    """Where the kind of the other scope is described."""
+    """Return a link to the same kind in the other scope, or an empty text if there is none."""
     kinds = {model.resource.kind.kind for model in MODELS}
     name = kind.kind.removeprefix("Cluster") if not kind.namespaced else f"Cluster{kind.kind}"
     if name == kind.kind or name not in kinds:
         return ""
-    where = "for the whole hub" if kind.namespaced else "within one namespace"
-    return f"Its twin {where}: [{name}]({name.lower()}.md)."
+    scope = "cluster-scoped" if kind.namespaced else "namespaced"
+    return f"The {scope} counterpart: [{name}]({name.lower()}.md)."
 
 
 def _columns(columns: tuple[Column, ...]) -> str:

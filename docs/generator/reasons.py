@@ -1,4 +1,4 @@
-"""The page of condition reasons, from the table that `fleetgate run explain` speaks from."""
+"""The page of condition reasons, from the table that `fleetgate run explain` uses."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -9,12 +9,12 @@ from planning.explaining.entries import Entry
 
 
 def pages() -> Pages:
-    """The one page."""
+    """Return the page."""
     text = page(
         "Reasons",
-        "Conditions say how things are in a word for programs, their reason. Here is what each "
-        "means, and what to do. `fleetgate run explain` looks at the objects of a run and picks "
-        "what matters now.",
+        "Each condition has a machine-readable reason. This page says what each reason means and "
+        "what to do. `fleetgate run explain` reads the objects of a run and shows what matters "
+        "now.",
         *(part for kind in _kinds() for part in _kind(kind)),
     )
     return {"reasons.md": text}

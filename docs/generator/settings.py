@@ -1,4 +1,4 @@
-"""The page of the worker's settings, from their model."""
+"""The page of the worker's settings, generated from their model."""
 
 import re
 from datetime import timedelta
@@ -12,18 +12,18 @@ from wiring import Role, Settings
 _TEMPORAL = (
     ("TEMPORAL_ADDRESS", "host:port of Temporal's frontend; default `localhost:7233`"),
     ("TEMPORAL_NAMESPACE", "Temporal namespace; default `default`"),
-    ("TEMPORAL_API_KEY", "key for Temporal Cloud or another server that asks for one"),
+    ("TEMPORAL_API_KEY", "key for Temporal Cloud or another server that requires one"),
     ("TEMPORAL_TLS", "`true` to use TLS; implied by an API key or a certificate"),
     ("TEMPORAL_TLS_CLIENT_CERT_PATH", "client certificate, for mutual TLS"),
     ("TEMPORAL_TLS_CLIENT_KEY_PATH", "its key"),
     ("TEMPORAL_TLS_SERVER_CA_CERT_PATH", "authority that signed the server's certificate"),
-    ("TEMPORAL_TLS_SERVER_NAME", "name that the server's certificate is for, if it is another"),
-    ("TEMPORAL_PROFILE", "profile of the file that `TEMPORAL_CONFIG_FILE` names"),
+    ("TEMPORAL_TLS_SERVER_NAME", "name in the server's certificate, if not that of the address"),
+    ("TEMPORAL_PROFILE", "profile to use in the file that `TEMPORAL_CONFIG_FILE` names"),
 )
 
 
 def pages() -> Pages:
-    """The one page."""
+    """Return the page."""
     texts = describe_fields(Settings)
     rows = [
         (
@@ -37,21 +37,21 @@ def pages() -> Pages:
     text = page(
         "Settings",
         "Settings of `fleetgate worker`. Each is an environment variable and a flag; the flag "
-        "wins. They are read once, when the worker starts, and a wrong one is said then. Lengths "
-        "of time are written as Go does: `90s`, `5m`, `1h30m`.",
+        "takes precedence. The worker reads them once at startup and reports wrong ones then. "
+        "Durations are written as in Go: `90s`, `5m`, `1h30m`.",
         table(("variable", "flag", "default", "what it sets"), rows),
-        "`KUBECONFIG` names the hub's kubeconfig when neither `FLEETGATE_KUBECONFIG` nor "
+        "`KUBECONFIG` names the hub's kubeconfig if neither `FLEETGATE_KUBECONFIG` nor "
         "`--kubeconfig` does.",
         "## Temporal",
-        "Temporal is found by the settings of its own SDK, in the worker and in the commands that "
-        "ask a workflow for an answer:",
+        "The connection to Temporal uses the settings of Temporal's own SDK, in the worker and in "
+        "the commands that query or update a workflow:",
         table(("variable", "what it sets"), [(literal(name), told) for name, told in _TEMPORAL]),
     )
     return {"settings.md": text}
 
 
 def written(value: object) -> str:
-    """Write a default as one types it; nothing for what is not set."""
+    """Return a default as a user would type it; empty if there is none."""
     match value:
         case None | "" | {}:
             return ""
@@ -60,10 +60,10 @@ def written(value: object) -> str:
         case frozenset():
             return literal(",".join(str(role) for role in Role if role in value))
         case timedelta():
-            # Go writes `5m0s`, people `5m`.
+            # Go writes `5m0s`, people write `5m`.
             return literal(re.sub(r"(?<=[hm])0[ms]", "", durations.format_duration(value)))
         case bool():
             return literal(str(value).lower())
         case str() | int() | Path():
             return literal(str(value))
-    raise TypeError(f"no text for the default {value!r}: teach docs.generator.settings about it")
+    raise TypeError(f"no text for the default {value!r}: add its type to docs.generator.settings")

@@ -1,7 +1,7 @@
-"""Types pages and writes into them what is printed: `python -m tests.docs FOLDER PAGE…`.
+"""Types pages and updates their outputs: `python -m tests.docs FOLDER PAGE…`.
 
-For whoever changed a command: read the difference with `git diff`, and put `...` where the output
-is not the same each time. The folder keeps a fleet, so that the next time is quick.
+Use it after changing a command: review the result with `git diff`, and put `...` where the output
+differs each time. The folder keeps a fleet, so that the next run is fast.
 """
 
 import sys
@@ -15,7 +15,7 @@ from tests.docs.typist import type_page
 
 
 def main(folder: Path, names: list[str]) -> None:
-    """Type each page and write it anew."""
+    """Type each page and write it back with its current outputs."""
     folder.mkdir(parents=True, exist_ok=True)
     desk = Desk(folder.resolve())
     for name in names:
@@ -30,7 +30,7 @@ def main(folder: Path, names: list[str]) -> None:
 
 
 def rewritten(text: str, typed: list[tuple[Step, Printed]]) -> str:
-    """The page with the outputs that its commands have now; those that are alike stay."""
+    """Return the page with the current outputs of its commands; equivalent outputs stay."""
     lines = text.splitlines()
     for step, printed in reversed(typed):
         if step.shown and not alike(step.output, printed.lines):

@@ -11,7 +11,7 @@ from tests.support.programs import fleet_here
 from tests.support.servers import Servers
 
 
-# First, because pytest-xdist reads the groups in the same hook.
+# Runs first, because pytest-xdist reads the groups in the same hook.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the pages on one worker of pytest-xdist: they share a fleet and its objects."""
@@ -22,11 +22,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="package")
 def desk(servers: Servers) -> Iterator[Desk]:
-    """Where pages are typed; its fleet ends after the last one."""
-    # Below the session's servers, so that it ends with them whatever becomes of this process.
+    """Yield the desk where pages are typed; stop its fleet after the last page."""
+    # Inside the servers' folder, so that the fleet ends with them even if this process is killed.
     folder = servers.folder / "docs"
     folder.mkdir(exist_ok=True)
-    fleet_here()  # or `fleetgate local up` would get them
+    fleet_here()  # otherwise `fleetgate local up` would fetch the programs
     found = Desk(folder)
     try:
         yield found
@@ -36,7 +36,7 @@ def desk(servers: Servers) -> Iterator[Desk]:
 
 @pytest.fixture
 def shell(desk: Desk) -> Iterator[Shell]:
-    """A shell in front of a fleet to which nothing is rolled out."""
+    """Yield a shell with a fleet to which nothing has been rolled out."""
     found = desk.sit_down()
     try:
         yield found

@@ -1,4 +1,4 @@
-"""A folder, a fleet and a shell for someone who types what the documentation says."""
+"""A folder, a fleet and a shell for a reader who types the commands in the documentation."""
 
 import os
 import sys
@@ -15,18 +15,18 @@ from tests.support.fleet_clients import FleetClients
 
 _OTHERS = ("KUBECONFIG", "TEMPORAL_", "FLEETGATE_")
 _STUCK_AFTER = "20s"
-"""As the tutorial has it: five minutes are too long for a reader."""
+"""The tutorial's value: five minutes are too long for a reader."""
 _ALL_JOINED = "kubectl wait memberclusters --all --for=condition=Joined --timeout=60s"
 
 
 @dataclass(frozen=True)
 class Desk:
-    """Where one types."""
+    """The place where a reader types."""
 
     folder: Path
 
     def sit_down(self) -> Shell:
-        """A shell as a reader has it after the first steps of the tutorial."""
+        """Return a shell in the state that it has after the first steps of the tutorial."""
         for path in (FOLDER, FOLDER.parent / "deploy"):
             if not (self.folder / path.name).is_symlink():
                 (self.folder / path.name).symlink_to(path)  # the reader has a clone
@@ -37,7 +37,7 @@ class Desk:
         return shell
 
     def clean_up(self) -> None:
-        """Remove all that was rolled out."""
+        """Remove everything that was rolled out."""
         state = load(self._fleet.state)
         assert state is not None
         kubeconfigs = {name: self._fleet.kubeconfig(name) for name in state.clusters}
@@ -45,7 +45,7 @@ class Desk:
             clients.sweep()
 
     def leave(self) -> None:
-        """End the fleet and remove its data."""
+        """Stop the fleet and remove its data."""
         shell = self._shell()
         try:
             shell.type("fleetgate local down --purge")
@@ -77,4 +77,4 @@ _PROGRAMS = frozenset(
     f"FLEETGATE_{name}"
     for name in ("TEMPORAL", "ETCD", "KUBE_APISERVER", "KUBE_CONTROLLER_MANAGER")
 )
-"""Variables that say where the fleet's programs are."""
+"""Variables with the paths of the fleet's programs."""

@@ -1,9 +1,9 @@
-"""What a page of the documentation has its reader type, and what it says they will see.
+"""The commands that a page of the documentation has its reader type, with the expected outputs.
 
-A block of language `console` is typed, line by line: `$ ` begins a command, what follows it is its
-output. A block whose first line is `# NAME.yaml` is a file that the reader saves. Before a block
-that cannot be typed here stands the comment `<!-- not run: REASON -->`; commands in a comment that
-begins with `<!-- given` are typed too, for readers who come with objects of their own.
+A block of language `console` is typed line by line: `$ ` starts a command, and the lines after it
+are its output. A block whose first line is `# NAME.yaml` is a file that the reader saves. A block
+that cannot be typed here is preceded by the comment `<!-- not run: REASON -->`. Commands in a
+comment that begins with `<!-- given` are typed too; they create objects that readers already have.
 """
 
 import re
@@ -29,15 +29,15 @@ class Step:
 
     command: str
     line: int
-    """Where it stands in the page, from 1."""
+    """Its line number in the page, from 1."""
     output: list[str] = field(default_factory=list)
     shown: bool = True
-    """Whether the reader sees it."""
+    """True when the reader sees it."""
 
 
 @dataclass(frozen=True)
 class File:
-    """Something that the reader saves in their folder."""
+    """A file that the reader saves in their folder."""
 
     name: str
     text: str
@@ -55,14 +55,14 @@ Part = Step | File | NotRun
 
 
 def all_pages() -> list[str]:
-    """Paths of all pages that people wrote, below the folder."""
+    """Return the paths of all hand-written pages, relative to the folder."""
     found = [path.relative_to(FOLDER) for path in FOLDER.rglob("*.md")]
     written = [path for path in found if path.parts[0] not in {"_build", "reference"}]
     return sorted(str(path) for path in written)
 
 
 def typed_pages() -> list[str]:
-    """Those of them in which something is typed."""
+    """Return the paths of the pages with commands to type."""
     return [name for name in all_pages() if _is_typed((FOLDER / name).read_text())]
 
 
@@ -71,7 +71,7 @@ def _is_typed(text: str) -> bool:
 
 
 def parts(text: str) -> Iterator[Part]:
-    """What is to be done with a page, in order; raises AssertionError for a block that hangs."""
+    """Yield the steps of a page in order; raises AssertionError for commands left untyped."""
     reason = ""
     for token in _blocks(text):
         if token.type == "html_block":
@@ -128,7 +128,7 @@ def _steps(text: str, *, first: int) -> Iterator[Step]:
 
 
 def _open_until(line: str, before: str) -> str:
-    """What ends the command that this line belongs to; empty if the line does."""
+    """Return what ends the command that this line belongs to; empty if this line ends it."""
     if before == "EOF":
         return "" if line == "EOF" else "EOF"
     if "<<EOF" in line or "<<'EOF'" in line:

@@ -1,4 +1,4 @@
-"""A shell in which one types command by command, as in a terminal, but for colours and prompts."""
+"""A shell that takes one command after another, like a terminal without colours and prompts."""
 
 import os
 import secrets
@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TIMEOUT_SECONDS = 180
-"""No command of the documentation takes that long, on a slow machine either."""
+"""No command in the documentation takes this long, even on a slow machine."""
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What a command left behind."""
+    """The output and the exit code of a command."""
 
     lines: list[str]
     code: int
 
 
 class Shell:
-    """A bash with a folder and an environment; what commands export stays."""
+    """A bash process with a folder and an environment; exported variables persist."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         self._mark = f"--{secrets.token_hex(8)}"
@@ -39,9 +39,9 @@ class Shell:
         )
 
     def type(self, command: str) -> Printed:
-        """Type a command and wait until it ended."""
+        """Type a command and wait for it to end."""
         assert self._process.stdin is not None
-        # The last word brings back what $? was, for a reader who types `echo $?`.
+        # The last command restores $?, for a reader who types `echo $?`.
         script = (
             f"{{\n{command}\n}} < /dev/null\n"
             f"__code=$?; printf '\\n%s %s\\n' {self._mark} $__code; (exit $__code)\n"
@@ -52,13 +52,13 @@ class Shell:
         return Printed(text.splitlines(), int(code))
 
     def close(self) -> None:
-        """End the shell and what it started, but for processes that left its session."""
+        """Kill the shell and its children, except processes that have left its session."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.communicate()
 
     def _read(self) -> str:
-        """Everything up to the mark and the code behind it."""
+        """Read everything up to the mark and the exit code after it."""
         assert self._process.stdout is not None
         output = self._process.stdout.fileno()
         deadline = time.monotonic() + TIMEOUT_SECONDS

@@ -1,4 +1,4 @@
-"""Building only what changed of the documentation finds what building all of it would find."""
+"""An incremental build of the documentation finds every problem that a full build would find."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -8,7 +8,7 @@ import pytest
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
-# myst-parser works with what Sphinx is going to remove.
+# myst-parser uses a feature that Sphinx is going to remove.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sphinx.deprecation.RemovedInSphinx11Warning"),
     pytest.mark.long("a dozen builds; `make check` in CI builds all of the documentation"),
@@ -21,7 +21,7 @@ Build = Callable[[], tuple[str, set[str]]]
 
 @pytest.fixture
 def pages(tmp_path: Path) -> Path:
-    """A site of three pages, one of which links to another."""
+    """Return the folder of a site with three pages, one of which links to another."""
     folder = tmp_path / "pages"
     folder.mkdir()
     (folder / "index.md").write_text(INDEX)
@@ -32,7 +32,7 @@ def pages(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def build(pages: Path, tmp_path: Path) -> Build:
-    """Build the site; returns what was warned of, and the pages that were written."""
+    """Return a function that builds the site and returns the warnings and the written pages."""
     settings = {
         "extensions": ["myst_parser", "docs.generator.incremental"],
         "myst_heading_anchors": 2,
@@ -54,7 +54,7 @@ def build(pages: Path, tmp_path: Path) -> Build:
     return built
 
 
-def test_a_page_that_did_not_change_is_not_built_again(pages: Path, build: Build) -> None:
+def test_an_unchanged_page_is_not_built_again(pages: Path, build: Build) -> None:
     assert build() == ("", {"index", "about", "other"})
     (pages / "other.md").write_text("# Other\n\n## Details\n\nThese: none.\n")
 
@@ -62,7 +62,7 @@ def test_a_page_that_did_not_change_is_not_built_again(pages: Path, build: Build
     assert build() == ("", set())
 
 
-def test_what_was_warned_of_is_warned_of_until_it_is_mended(pages: Path, build: Build) -> None:
+def test_a_warning_is_repeated_until_its_cause_is_fixed(pages: Path, build: Build) -> None:
     build()
     (pages / "about.md").write_text("# About\n\n### Too deep\n")
 
@@ -76,7 +76,7 @@ def test_what_was_warned_of_is_warned_of_until_it_is_mended(pages: Path, build: 
     assert build() == ("", set())
 
 
-def test_a_heading_that_goes_is_missed_by_pages_that_did_not_change(
+def test_a_link_to_a_removed_heading_is_reported_for_an_unchanged_page(
     pages: Path, build: Build
 ) -> None:
     build()

@@ -1,4 +1,4 @@
-"""The judge of the documentation's outputs is neither too strict nor too mild."""
+"""The comparison of the documentation's outputs is neither too strict nor too lenient."""
 
 import pytest
 
@@ -27,7 +27,7 @@ from tests.docs.pages import File, NotRun, Step, parts
         ("stage canary begins: member3", "stage canary begins: member3, member1"),
     ],
 )
-def test_what_differs_each_time_does_not_count(shown: str, printed: str) -> None:
+def test_differences_between_runs_are_ignored(shown: str, printed: str) -> None:
     assert alike(shown.splitlines(), printed.splitlines())
 
 
@@ -44,7 +44,7 @@ def test_what_differs_each_time_does_not_count(shown: str, printed: str) -> None
         ("a.b", "axb"),
     ],
 )
-def test_what_a_reader_would_notice_counts(shown: str, printed: str) -> None:
+def test_differences_that_a_reader_would_notice_are_reported(shown: str, printed: str) -> None:
     assert not alike(shown.splitlines(), printed.splitlines())
 
 
@@ -83,7 +83,7 @@ kind: Example
 """
 
 
-def test_a_page_is_read_as_its_reader_would_type_it() -> None:
+def test_a_page_is_parsed_as_its_reader_would_type_it() -> None:
     assert list(parts(PAGE)) == [
         File("web.yaml", "# web.yaml\nkind: Deployment\n"),
         Step("kubectl apply -f web.yaml", 9, ["created"]),
@@ -94,6 +94,6 @@ def test_a_page_is_read_as_its_reader_would_type_it() -> None:
     ]
 
 
-def test_commands_that_nobody_types_are_noticed() -> None:
+def test_commands_that_no_test_types_are_reported() -> None:
     with pytest.raises(AssertionError, match="line 1: write `console`"):
         list(parts("```sh\nkubectl get pods\n```\n"))

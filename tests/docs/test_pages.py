@@ -16,7 +16,7 @@ NOT_RUN = [
 
 
 @pytest.mark.parametrize("name", typed_pages())
-def test_a_page_is_true(name: str, desk: Desk, shell: Shell) -> None:
+def test_the_commands_of_a_page_work_as_shown(name: str, desk: Desk, shell: Shell) -> None:
     text = (FOLDER / name).read_text()
     typed = list(type_page(text, shell, folder=desk.folder))
     if found := list(complaints(typed)):
@@ -24,6 +24,6 @@ def test_a_page_is_true(name: str, desk: Desk, shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("block", NOT_RUN)
-def test_a_block_that_cannot_be_typed_here_says_why(block: NotRun) -> None:
+def test_a_block_that_is_not_run_says_why(block: NotRun) -> None:
     assert block.reason, "write <!-- not run: REASON -->"
     pytest.skip(block.reason)

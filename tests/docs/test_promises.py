@@ -1,4 +1,4 @@
-"""What the security notes promise is held by tests that are there."""
+"""The tests named in the security notes exist and cover every threat."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ ROOT = FOLDER.parent
 
 
 def rows(heading: str) -> dict[str, str]:
-    """First and second column of the table under a heading."""
+    """Return the first and second columns of the table under a heading."""
     section = NOTES.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     found: dict[str, str] = {}
     for line in section.splitlines():
@@ -20,14 +20,14 @@ def rows(heading: str) -> dict[str, str]:
     return {threat: rest for threat, rest in found.items() if threat not in ("threat", "---")}
 
 
-def test_each_threat_has_its_tests() -> None:
-    threats, proofs = rows("Threats and answers"), rows("What proves it")
+def test_every_threat_is_listed_with_its_tests() -> None:
+    threats, proofs = rows("Threats and mitigations"), rows("Tests")
     assert threats
     assert list(proofs) == list(threats)
 
 
-def test_the_tests_that_are_named_are_there() -> None:
-    named = [each for row in rows("What proves it").values() for each in re.findall("`(.+?)`", row)]
+def test_the_named_tests_exist() -> None:
+    named = [each for row in rows("Tests").values() for each in re.findall("`(.+?)`", row)]
     assert named
     assert [each for each in named if not is_there(*each.split("::"))] == []
 
@@ -38,9 +38,9 @@ def is_there(module: str, test: str) -> bool:
     return any(isinstance(each, functions) and each.name == test for each in tree.body)
 
 
-def test_an_answer_without_a_test_is_one_that_holds_nobody_back() -> None:
-    unproved = [threat for threat, tests in rows("What proves it").items() if tests == "none"]
+def test_only_threats_that_are_not_prevented_have_no_tests() -> None:
+    unproved = [threat for threat, tests in rows("Tests").items() if tests == "none"]
     assert unproved == [
-        "Placement is used to read Secrets that its author may not read",
-        "Somebody with access to Temporal moves a run",
+        "Someone uses a placement to read Secrets that they may not read",
+        "Someone with access to Temporal controls a run",
     ]

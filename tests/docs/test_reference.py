@@ -1,4 +1,4 @@
-"""The generated reference says what the code says."""
+"""The generated reference matches the code."""
 
 import os
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def kinds(model: type[KubernetesObject]) -> str:
 
 
 def schemas(schema: Schema) -> Iterator[Schema]:
-    """The schema and all that it holds, but for what every object has alike."""
+    """Yield the schema and all schemas within it, except those that every object has."""
     yield schema
     below = schema.get("properties", {}) | ({"": schema["items"]} if "items" in schema else {})
     for name, each in below.items():
@@ -50,12 +50,12 @@ def test_a_page_of_a_kind_has_every_field_limit_and_refusal(model: type[Kubernet
 
 
 @pytest.mark.parametrize("model", MODELS, ids=kinds)
-def test_the_list_of_objects_leads_to_every_kind(model: type[KubernetesObject]) -> None:
+def test_the_list_of_objects_links_to_every_kind(model: type[KubernetesObject]) -> None:
     name = kinds(model)
     assert f"[{name}]({name.lower()}.md)" in PAGES["objects/index.md"]
 
 
-def test_a_field_that_is_described_elsewhere_on_the_page_leads_there() -> None:
+def test_a_field_that_is_described_elsewhere_on_the_page_links_there() -> None:
     text = PAGES["objects/clusterstagedupdatestrategy.md"]
     row = next(line for line in text.splitlines() if line.startswith("| `beforeStageTasks`"))
     assert "[object](#specstagesafterstagetasks)" in row
@@ -87,7 +87,7 @@ def test_every_exit_code_is_described(code: ExitCode) -> None:
     assert f"\n| {code.value} | " in PAGES["commands/index.md"]
 
 
-def test_every_setting_is_described_with_a_flag_that_there_is() -> None:
+def test_every_setting_is_described_with_an_existing_flag() -> None:
     flags = {opt for each in worker_command.params for opt in each.opts}
     for name in Settings.model_fields:
         flag = f"--{name.replace('_', '-')}"
@@ -96,7 +96,7 @@ def test_every_setting_is_described_with_a_flag_that_there_is() -> None:
 
 
 @pytest.mark.parametrize("typed", ["10s", "1m", "5m", "1m30s", "1h", "2h10m", "1h5s"])
-def test_a_default_is_written_as_one_types_it(typed: str) -> None:
+def test_a_default_is_written_as_a_user_types_it(typed: str) -> None:
     assert settings.written(durations.parse(typed)) == literal(typed)
 
 
@@ -108,7 +108,7 @@ def test_every_reason_is_explained_with_what_to_do(entry: Entry) -> None:
     assert f"→ {entry.cure}" in told
 
 
-def test_what_code_no_longer_has_leaves_the_reference(tmp_path: Path) -> None:
+def test_pages_of_removed_code_are_deleted_from_the_reference(tmp_path: Path) -> None:
     (tmp_path / "objects").mkdir()
     (tmp_path / "objects" / "gone.md").write_text("# Gone")
     (tmp_path / "index.md").write_text("# Written by hand")
@@ -119,7 +119,7 @@ def test_what_code_no_longer_has_leaves_the_reference(tmp_path: Path) -> None:
     assert found == {"index.md", *PAGES}
 
 
-def test_a_page_that_did_not_change_is_not_written_again(tmp_path: Path) -> None:
+def test_an_unchanged_page_is_not_written_again(tmp_path: Path) -> None:
     write(tmp_path)
     old = tmp_path / "settings.md"
     os.utime(old, (1, 1))

@@ -1,4 +1,4 @@
-"""Typing a whole page, as its reader would from top to bottom."""
+"""Types a whole page from top to bottom, as its reader would."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -11,7 +11,7 @@ from tests.docs.shell import Printed, Shell
 
 
 def type_page(text: str, shell: Shell, *, folder: Path) -> Iterator[tuple[Step, Printed]]:
-    """Save its files and type its commands, in order; yields each command when it has ended."""
+    """Save the files and type the commands in order; yield each command when it has ended."""
     for part in parts(text):
         if isinstance(part, File):
             (folder / part.name).write_text(part.text)
@@ -20,10 +20,10 @@ def type_page(text: str, shell: Shell, *, folder: Path) -> Iterator[tuple[Step, 
 
 
 def complaints(typed: list[tuple[Step, Printed]]) -> Iterator[str]:
-    """What a reader would wonder at: other output than shown, failures that the page hides."""
+    """Yield what would surprise a reader: unexpected output, and failures that the page hides."""
     for (step, printed), following in zip(typed, _followers(typed), strict=True):
         failed = printed.code not in _good_codes(step) and "$?" not in following
-        # Whoever prepares what the page takes for granted does not look at the output.
+        # The output of hidden commands does not matter.
         differs = step.shown and not alike(step.output, printed.lines)
         if failed or differs:
             yield "\n".join(
@@ -37,10 +37,10 @@ def complaints(typed: list[tuple[Step, Printed]]) -> Iterator[str]:
 
 
 def _good_codes(step: Step) -> set[int]:
-    # By the second a run says that it waits for a person.
+    # GATE means that the run is waiting for an approval.
     return {ExitCode.DONE, ExitCode.GATE} if "--until gate" in step.command else {ExitCode.DONE}
 
 
 def _followers(typed: list[tuple[Step, Printed]]) -> list[str]:
-    """The command after each, which may ask for its exit code."""
+    """Return the command after each one, which may show its exit code."""
     return [*(after.command for (_, _), (after, _) in pairwise(typed)), ""][: len(typed)]
