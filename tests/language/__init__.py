@@ -1,0 +1,1 @@
+"""The check of the English in all text that people see."""
