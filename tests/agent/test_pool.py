@@ -92,7 +92,7 @@ async def test_a_bad_secret_harms_nobody_else_and_may_be_mended(
     async with serving(hub, secrets):
         await serves(good, good.name)
         assert (
-            f"member {nonsense.name} has no agent: Secret {nonsense.name} cannot be used"
+            f"cannot run an agent for member {nonsense.name}: Secret {nonsense.name} cannot be used"
             in caplog.text
         )
         assert "exec runs a program of this machine" in caplog.text

@@ -238,7 +238,7 @@ async def test_a_cluster_scoped_object_that_is_said_to_be_in_a_namespace_is_refu
         work = await member.reported(unique, available=None)
     assert applied(work, 0)["reason"] == "DecodingErred"
     assert applied(work, 0)["message"].endswith(
-        f"ClusterRole '{unique}' is cluster-scoped, but its manifest says namespace 'team')"
+        f"ClusterRole '{unique}' is cluster-scoped, but its manifest sets namespace 'team')"
     )
     assert applied(work, 1)["status"] == "True"
     assert await member.cluster.find(CLUSTER_ROLE, unique) is None
@@ -267,9 +267,9 @@ async def test_what_comes_from_a_namespace_stays_in_it(
         assert {each["reason"] for each in says[:3]} == {"ManifestApplyFailed"}
         assert says[0]["message"] == (
             f"Failed to apply the manifest (error: ConfigMap '{unique}' is in namespace "
-            f"'{outside}': what comes from namespace '{NS}' of the hub stays in it)"
+            f"'{outside}': objects from namespace '{NS}' of the hub must stay in that namespace)"
         )
-        assert "is cluster-scoped: what comes from namespace" in says[1]["message"]
+        assert "is cluster-scoped: objects from namespace" in says[1]["message"]
 
         # What was never theirs does not go with the Work either.
         await member.hub.delete(WORK, unique, namespace=member.namespace)
