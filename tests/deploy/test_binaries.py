@@ -173,12 +173,12 @@ def test_when_nothing_works_one_error_lists_what_was_tried_and_the_ways_out(
         machine.find(thing())
 
     text = str(raised.value)
-    assert text.startswith("thing v1 is needed and there is no way to get it. Tried:\n")
+    assert text.startswith("cannot find, download or build thing v1. Tried:\n")
     assert "  FLEETGATE_THING: not set\n" in text
     assert "  PATH: no thing\n" in text
     assert f"  cache: nothing at {machine.cached}\n" in text
     assert "  download: cannot reach 127.0.0.1: " in text
-    assert "  build: there is no `go` on the PATH\n" in text
+    assert "  build: `go` is not on the PATH\n" in text
     assert "set FLEETGATE_THING" in text
     assert "install Go" in text
 
@@ -289,8 +289,8 @@ def test_a_program_that_cannot_be_got_fails_all_of_them_after_the_others_are_got
         machine.gather(thing(name="one"), thing(name="two"), thing(name="three"))
 
     text = str(raised.value)
-    assert text.startswith("two v1 is needed and there is no way to get it. Tried:\n")
-    assert "Ways out: set FLEETGATE_TWO" in text
+    assert text.startswith("cannot find, download or build two v1. Tried:\n")
+    assert "To fix this, set FLEETGATE_TWO" in text
     assert "three v1 is needed" not in text
     assert machine.cache_of("one").exists()
     assert machine.cache_of("three").exists()
@@ -314,7 +314,7 @@ def test_lines_say_how_long_it_will_take_what_is_done_and_how_long_it_took(
     lines = shown.getvalue().splitlines()
     assert lines[0] == (
         "getting one, two, once per machine: a minute or two to download; "
-        "about 7 minutes where Go has to build them (4 cores)"
+        "about 7 minutes if Go has to build them (4 cores)"
     )
     assert "building one v1 with Go …" in lines
     assert any(re.fullmatch(r"building one v1 with Go: done in \d+ s", line) for line in lines)

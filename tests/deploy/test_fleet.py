@@ -183,7 +183,7 @@ async def test_a_second_command_waits_and_then_says_that_the_fleet_is_busy(
     with FileLock(paths.lock), pytest.raises(FleetBusy, match="still holds"):
         impatient.down()
 
-    assert said == ["another `fleetgate local` command is at work on this fleet; waiting for it"]
+    assert said == ["another `fleetgate local` command is running on this fleet; waiting for it"]
     assert addresses.hub_kubeconfig.exists()
 
 

@@ -56,9 +56,9 @@ def test_a_new_version_is_told_and_then_written(
 
     assert main(["--check"], root=clone) == 1
     told = capsys.readouterr().err
-    assert "Dockerfile is not what the sources say" in told
-    assert "deploy/helm/fleetgate/Chart.yaml is not what the sources say" in told
-    assert "to write the files anew: python -m deploy.packaging" in told
+    assert "Dockerfile is out of date" in told
+    assert "deploy/helm/fleetgate/Chart.yaml is out of date" in told
+    assert "to update the files: python -m deploy.packaging" in told
 
     assert main([], root=clone) == 0
     assert main(["--check"], root=clone) == 0

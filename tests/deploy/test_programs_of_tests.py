@@ -84,8 +84,8 @@ def test_a_program_that_cannot_be_got_fails_and_says_what_was_not_run(
     assert run() == 1
     assert [step.startswith("-k some --needing nothing") for step in run.steps()] == [True]
     told = capsys.readouterr().err
-    assert "error: thing v1 is needed and there is no way to get it. Tried:\n" in told
-    assert "Ways out: set FLEETGATE_THING" in told
+    assert "error: cannot find, download or build thing v1. Tried:\n" in told
+    assert "To fix this, set FLEETGATE_THING" in told
     assert told.endswith("\nThe tests that need programs were NOT run.\n")
 
 
