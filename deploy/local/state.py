@@ -56,7 +56,7 @@ class FleetState(BaseModel):
         return self.model_copy(update={"tokens": tokens})
 
     def with_ports(self, *, is_running: Callable[[str], bool]) -> "FleetState":
-        """Return the state with usable ports: the previous ones, where no other program uses them."""
+        """Return the state with usable ports: the previous ones where they are still free."""
         chosen: dict[str, int] = {}
         for use in self._port_uses():
             known = self.ports.get(use)

@@ -67,7 +67,7 @@ async def test_an_agent_changes_nothing_of_a_work_but_finalizers_and_status(
     agent: Hub, work: Json, change: Json
 ) -> None:
     namespace = work["metadata"]["namespace"]
-    with pytest.raises(Forbidden, match="may change finalizers and the status of works and nothi"):
+    with pytest.raises(Forbidden, match="may only change the finalizers and the status of works"):
         await agent.patch(WORK, "w", change, namespace=namespace)
 
     held = {"metadata": {"finalizers": ["kubernetes-fleet.io/work-cleanup"]}}
