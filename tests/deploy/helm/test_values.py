@@ -135,7 +135,7 @@ WRONG: dict[str, tuple[Path, Json, str]] = {
     "another way to run": (HUB_SIDE, {"processes": "both"}, "/processes.*'separate', 'together'"),
     "half a replica": (HUB_SIDE, {"engine": {"replicas": 1.5}}, "/engine/replicas"),
     "less than no replica": (HUB_SIDE, {"engine": {"replicas": -1}}, "/engine/replicas"),
-    "no Temporal": (HUB_SIDE, {"temporal": {"address": ""}}, "temporal.address is empty: give"),
+    "no Temporal": (HUB_SIDE, {"temporal": {"address": ""}}, "temporal.address is empty: set"),
     "a Temporal without a port": (
         HUB_SIDE,
         {"temporal": {"address": "temporal"}},
@@ -163,17 +163,17 @@ WRONG: dict[str, tuple[Path, Json, str]] = {
         {"settings": {"buildId": "1"}},
         "settings.deployment and settings.buildId go together",
     ),
-    "no member": (MEMBER_SIDE, {"member": ""}, "member is empty: give the name"),
+    "no member": (MEMBER_SIDE, {"member": ""}, "member is empty: set it to the name"),
     "a member of another name": (MEMBER_SIDE, {"member": "Prod_1"}, "/member"),
     "no hub": (
         MEMBER_SIDE,
         {"hub": {"kubeconfigSecret": {"name": ""}}},
-        "the hub is not named: give hub.kubeconfigSecret.name, or hub.server",
+        "the hub is not configured: set hub.kubeconfigSecret.name, or hub.server",
     ),
     "two hubs": (
         MEMBER_SIDE,
         {"hub": {"server": "https://hub:6443"}},
-        "hub.kubeconfigSecret.name and hub.server are both given",
+        "hub.kubeconfigSecret.name and hub.server are both set",
     ),
     "a hub without a token": (
         MEMBER_SIDE,
@@ -201,5 +201,5 @@ def test_what_helm_is_given_as_part_of_another_chart_is_no_mistake(
 @CHARTS
 def test_without_values_it_is_said_what_has_to_be_given(chart: Path, helm: Helm) -> None:
     (first, *_) = LEAST[chart]
-    with pytest.raises(Refused, match=f"{first}.* is empty: give"):
+    with pytest.raises(Refused, match=f"{first}.* is empty: set it to"):
         helm.render_as_given(chart, {})
