@@ -1,4 +1,4 @@
-"""The rights in deploy/rbac/hub-side.yaml are enough for a rollout, and grant nothing more."""
+"""The rights in deploy/rbac/hub-side.yaml are sufficient for a rollout, and grant nothing else."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -24,7 +24,7 @@ ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", na
 
 
 async def strategy(world: World) -> str:
-    """One stage of all clusters, which a person lets begin."""
+    """A strategy with one stage of all clusters, which starts after an approval."""
     stage = {"name": "all", "labelSelector": {}, "beforeStageTasks": [{"type": "Approval"}]}
     await world.hub.create(
         world.scope.strategy,
@@ -38,7 +38,7 @@ def metadata(world: World, name: str) -> Json:
 
 
 async def run(world: World, strategy: str, name: str) -> str:
-    """A run that takes a snapshot itself, as it names no index."""
+    """Create a run that takes a snapshot itself, because it has no index."""
     name = f"{world.unique}-{name}"
     spec = {
         "placementName": world.name,
@@ -73,7 +73,7 @@ async def says(world: World, run: str, kind: str) -> Json:
 
 
 @pytest.mark.both_scopes
-async def test_a_whole_life_needs_no_more_than_the_shipped_rights(world: World) -> None:
+async def test_a_complete_rollout_needs_only_the_shipped_rights(world: World) -> None:
     stays, leaves = await world.join("a"), await world.join("b")
     if not world.home:
         await override(world)
@@ -199,7 +199,7 @@ REFUSED: dict[str, dict[str, Attempt]] = {
 
 @cluster_scoped
 @pytest.mark.parametrize("part", REFUSED)
-async def test_a_part_reaches_nothing_else(
+async def test_a_role_cannot_do_anything_else(
     part: str, world: World, clients: dict[str, Hub]
 ) -> None:
     for what, attempt in REFUSED[part].items():

@@ -1,4 +1,4 @@
-"""The roles for people in deploy/rbac/people.yaml: what each may, and that it may nothing else."""
+"""The roles for people in deploy/rbac/people.yaml: what each allows, and nothing else."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -38,7 +38,7 @@ async def make_run(hub: Hub, gate: Gate) -> None:
 
 
 def change(kind: str, patch: Json, subresource: str = "") -> Attempt:
-    """A change of an object that belongs to the gate, or of one that there is not."""
+    """Change an object that belongs to the gate, or one that does not exist."""
     return lambda hub, gate: hub.patch(
         getattr(gate.scope, kind),
         gate.unique,
@@ -93,17 +93,17 @@ async def allowed(hub: Hub, gate: Gate) -> set[str]:
 
 
 @pytest.mark.parametrize("role", MAY)
-async def test_a_role_may_what_it_is_for_and_nothing_else(
+async def test_a_role_allows_its_purpose_and_nothing_else(
     role: str, gate: Gate, person: Person
 ) -> None:
     assert await allowed(await person(f"only-{role}", role), gate) == MAY[role]
 
 
 @pytest.mark.parametrize("role", MAY)
-async def test_a_role_for_one_namespace_ends_there(
+async def test_a_role_for_one_namespace_applies_only_there(
     role: str, gate: Gate, own_kubeconfig: Path, tmp_path: Path
 ) -> None:
-    """In the namespace of the gate a StagedUpdateRun is within reach, and nothing without one."""
+    """It covers StagedUpdateRuns in the gate's namespace, and no cluster-scoped objects."""
     user = f"{gate.unique}-{role}"
     await bind(gate.admin, user, role, namespace=gate.unique)
     kubeconfig = kubeconfig_of(user, admin=own_kubeconfig, folder=tmp_path)
@@ -111,5 +111,5 @@ async def test_a_role_for_one_namespace_ends_there(
         assert await allowed(hub, gate) == (MAY[role] if gate.namespace else set())
 
 
-async def test_who_has_no_role_may_nothing(gate: Gate, person: Person) -> None:
+async def test_without_a_role_nothing_is_allowed(gate: Gate, person: Person) -> None:
     assert await allowed(await person("nobody"), gate) == set()
