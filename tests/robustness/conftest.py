@@ -23,7 +23,7 @@ from tests.support.temporal_server import TemporalServer
 from workflows.plugin import connect
 
 LIMITS = Limits(reconnect_most=timedelta(seconds=1))
-"""An engine reconnects ten times as fast as by default; otherwise tests would mostly wait for it."""
+"""An engine reconnects ten times as fast as by default, so that tests need not wait for it."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -61,7 +61,7 @@ class Journey(Rollout):
         await self._hold([])
 
     async def hold(self) -> None:
-        """Create a binding of a cluster that is no longer picked; a finalizer delays its deletion."""
+        """Create a binding of a cluster that is no longer picked, held by a finalizer."""
         await self.placement.member(self.leaving, {})
         await self.placement.binding(self.leaving, state="Unscheduled")
         await self._hold([HELD])
