@@ -151,15 +151,15 @@ def body(world: World) -> Json:
 REFUSED: dict[str, dict[str, Attempt]] = {
     "engine": {
         "change a placement": of_placement({"spec": {"revisionHistoryLimit": 3}}),
-        "make a run": lambda hub, world: hub.create(CLUSTER_SCOPE.run, body(world)),
+        "create a run": lambda hub, world: hub.create(CLUSTER_SCOPE.run, body(world)),
         "delete a run": lambda hub, world: hub.delete(CLUSTER_SCOPE.run, "any"),
         "change a strategy": lambda hub, _: hub.patch(CLUSTER_SCOPE.strategy, "any", {}),
-        "make a binding": lambda hub, world: hub.create(CLUSTER_SCOPE.binding, body(world)),
+        "create a binding": lambda hub, world: hub.create(CLUSTER_SCOPE.binding, body(world)),
         "write a Work": lambda hub, world: hub.create(WORK, body(world)),
         "delete an approval": lambda hub, _: hub.delete(CLUSTER_SCOPE.approval, "any"),
         "change a member": lambda hub, _: hub.patch(MEMBER_CLUSTER, "any", {}),
         "change content": lambda hub, world: hub.patch(CONFIG_MAP, "cm", {}, namespace="default"),
-        "make a role": lambda hub, world: hub.create(ROLE, body(world) | {"rules": []}),
+        "create a role": lambda hub, world: hub.create(ROLE, body(world) | {"rules": []}),
     },
     "bridge": {
         "write a run's status": lambda hub, _: hub.patch(
@@ -169,7 +169,7 @@ REFUSED: dict[str, dict[str, Attempt]] = {
         "approve": lambda hub, _: hub.patch(
             CLUSTER_SCOPE.approval, "any", {}, subresource="status"
         ),
-        "ask for an approval": lambda hub, world: hub.create(CLUSTER_SCOPE.approval, body(world)),
+        "request an approval": lambda hub, world: hub.create(CLUSTER_SCOPE.approval, body(world)),
         "read a Secret": lambda hub, _: hub.list(SECRET, namespace="default"),
         "read content": lambda hub, _: hub.list(CONFIG_MAP, namespace="default"),
         "read Works": lambda hub, _: hub.list(WORK),

@@ -50,20 +50,20 @@ def change(kind: str, patch: Json, subresource: str = "") -> Attempt:
 
 
 ATTEMPTS: dict[str, Attempt] = {
-    "look": look,
-    "look for approvals": lambda hub, gate: hub.list(gate.scope.approval, namespace=gate.namespace),
-    "read what is rolled out": lambda hub, gate: hub.list(
+    "view runs": look,
+    "view approvals": lambda hub, gate: hub.list(gate.scope.approval, namespace=gate.namespace),
+    "read content": lambda hub, gate: hub.list(
         gate.scope.resource_snapshot, namespace=gate.namespace
     ),
     "write a strategy": write_strategy,
-    "make a run": make_run,
+    "create a run": make_run,
     "start a run": change("run", {"spec": {"state": "Run"}}),
     "delete a run": lambda hub, gate: hub.delete(
         gate.scope.run, f"{gate.unique}-none", namespace=gate.namespace
     ),
     "approve": change("approval", approval("ok"), "status"),
     "accept an approval": change("approval", approval("", "ApprovalAccepted"), "status"),
-    "ask for an approval": lambda hub, gate: hub.create(
+    "request an approval": lambda hub, gate: hub.create(
         gate.scope.approval, named(gate, "-2"), dry_run=True
     ),
     "write a run's status": change("run", {"status": {}}, "status"),
@@ -73,11 +73,11 @@ ATTEMPTS: dict[str, Attempt] = {
     "read Secrets": lambda hub, gate: hub.list(SECRET, namespace=gate.namespace),
 }
 MAY: dict[str, set[str]] = {
-    "fleetgate-viewer": {"look", "look for approvals"},
-    "fleetgate-content-viewer": {"read what is rolled out"},
-    "fleetgate-runner": {"look", "look for approvals", "make a run", "start a run"},
-    "fleetgate-approver": {"look", "look for approvals", "approve"},
-    "fleetgate-strategy-author": {"look", "write a strategy"},
+    "fleetgate-viewer": {"view runs", "view approvals"},
+    "fleetgate-content-viewer": {"read content"},
+    "fleetgate-runner": {"view runs", "view approvals", "create a run", "start a run"},
+    "fleetgate-approver": {"view runs", "view approvals", "approve"},
+    "fleetgate-strategy-author": {"view runs", "write a strategy"},
 }
 
 
