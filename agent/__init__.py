@@ -1,7 +1,7 @@
-"""A member's side: applies Works, judges availability, reports, sends the heartbeat.
+"""The member side: applies Works, checks availability, reports status, and sends the heartbeat.
 
-Knows nothing of runs or of the workflows that drive them, so it must not import `workflows`,
-`activities` or `placement`: to the agent a rollout is a Work that changed.
+It does not know about runs or the workflows that drive them, so it must not import `workflows`,
+`activities` or `placement`: to the agent, a rollout is a Work that changed.
 """
 
 from agent.errors import AgentError

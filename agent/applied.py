@@ -1,4 +1,4 @@
-"""What became of single manifests, with what it takes to see whether that still holds."""
+"""Results for single manifests, with what is needed to tell whether they still hold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ from planning.members.outcomes import Outcome, Refusal
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What became of one manifest, and which version of the object the member had then."""
+    """The result for one manifest, and the version that the object had on the member then."""
 
     manifest: Manifest
     outcome: Outcome
     version: str = ""
-    """Resource version of the object; empty when there was none."""
+    """Resource version of the object; empty if it did not exist."""
     content: str = ""
     """Fingerprint of the object's content."""
     uid: str = ""
 
 
 class Refused(Exception):  # noqa: N818 - it is not an error of the agent
-    """A manifest cannot or must not be applied or compared; the others go on."""
+    """A manifest that cannot or must not be applied or compared; the others continue."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ def judged(
     finding: ManifestReason = ManifestReason.APPLIED,
     drifts: Sequence[PatchDetail] = (),
 ) -> Applied:
-    """An applied manifest, with what its object says of itself."""
+    """Return the result for an applied manifest, with the state of its object."""
     found = seen(kind, live)
     outcome = Outcome(
         identifier=manifest.identifier,
@@ -70,7 +70,7 @@ def judged(
 def compared(
     manifest: Manifest, live: Json | None, *, finding: ManifestReason, diffs: Sequence[PatchDetail]
 ) -> Applied:
-    """A manifest that was only compared with what the member has."""
+    """Return the result for a manifest that was only compared with the object on the member."""
     outcome = Outcome(
         identifier=manifest.identifier,
         finding=finding,
@@ -90,7 +90,7 @@ def refused(
     drifts: Sequence[PatchDetail] = (),
     diffs: Sequence[PatchDetail] = (),
 ) -> Applied:
-    """A manifest that was not applied, and why; `live` is the object that is there instead."""
+    """Return the result for a manifest that was refused; `live` is the object that exists."""
     outcome = Outcome(
         identifier=manifest.identifier,
         refusal=refusal,
@@ -104,10 +104,10 @@ def refused(
 
 
 def passes(error: HubError) -> bool:
-    """Whether an error is about the member's API server as a whole, not about one object.
+    """Return whether an error concerns the member's API server as a whole, not just one object.
 
-    An internal error (500) is mostly an admission webhook that cannot be reached; it may last,
-    so people must see it in the Work.
+    An internal error (500) usually means that an admission webhook is unreachable. That may last,
+    so it must be visible in the Work.
     """
     if isinstance(error, TooManyRequests | Unauthorized | BadConfiguration):
         return True

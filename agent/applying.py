@@ -1,4 +1,4 @@
-"""Bringing manifests to the member, wave after wave, side by side inside a wave.
+"""Applying manifests to the member, wave by wave, in parallel within a wave.
 
 contract: placement 8 (apply order)
 """
@@ -29,7 +29,7 @@ class Applier:
     async def apply(
         self, manifests: Sequence[Manifest], *, owner: OwnerReference, strategy: ApplyStrategy
     ) -> list[Applied]:
-        """Apply all manifests; one entry each, in their order.
+        """Apply all manifests; return one result per manifest, in order.
 
         Raises:
             HubError: the member cannot be reached; some manifests may have been applied.
@@ -46,7 +46,7 @@ class Applier:
     async def compare(
         self, manifests: Sequence[Manifest], *, strategy: ApplyStrategy
     ) -> list[Applied]:
-        """Compare all manifests with what is on the member; one entry each, in their order.
+        """Compare all manifests with the member; return one result per manifest, in order.
 
         Raises:
             HubError: the member cannot be reached.
@@ -62,7 +62,7 @@ class Applier:
 
 
 async def _all(attempts: Iterable[Coroutine[Any, Any, Applied]]) -> list[Applied]:
-    """Await every attempt even when one fails: none may go on behind the caller's back."""
+    """Await every attempt even if one fails, so that none is still running after the call."""
     results = await asyncio.gather(*attempts, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):

@@ -1,4 +1,4 @@
-"""One attempt to bring one manifest to the member, or to compare it with what is there.
+"""One attempt to apply a manifest to the member, or to compare it with what is there.
 
 contract: placement 8 (takeover, drift, ReportDiff) and 12
 """
@@ -22,7 +22,7 @@ from planning.members.comparisons import ABSENT
 from planning.members.outcomes import Refusal
 
 _TRIES: Final = 3
-"""An object that changes while it is looked at is looked at again this often."""
+"""How often to try an object that changes between reading and writing it."""
 
 _FOUND: Final = "error returned by the API server: "
 _COMPARED: Final = (
@@ -45,7 +45,7 @@ _DRIFT_UNKNOWN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How one manifest is treated."""
+    """One attempt to apply or compare a manifest."""
 
     cluster: Hub
     manifest: Manifest
@@ -53,7 +53,7 @@ class Attempt:
     strategy: ApplyStrategy
 
     async def compare(self) -> Applied:
-        """Say how the object differs, whoever owns it, and change nothing."""
+        """Return how the object differs, no matter who owns it; change nothing."""
         live: Json | None = None
         try:
             live = await self._find()
@@ -67,11 +67,11 @@ class Attempt:
     async def apply(
         self, *, owner: OwnerReference, is_orphan: Callable[[str], bool] = lambda _: False
     ) -> Applied:
-        """Find the object, see whether it may be written, write it.
+        """Find the object, check whether it may be written, and write it.
 
         Args:
             owner: the AppliedWork for which it is written.
-            is_orphan: tells of the name of an AppliedWork whether its Work is gone for good.
+            is_orphan: returns, for the name of an AppliedWork, whether its Work is gone for good.
 
         Raises:
             HubError: the member cannot be reached.
@@ -114,7 +114,7 @@ class Attempt:
         return await self._judged(await writer.write(body, live=live, orphans=orphans))
 
     async def _permit(self, live: Json, owner: OwnerReference) -> None:
-        """Raise Refused if the strategy forbids to write the object that is there."""
+        """Raise Refused if the strategy forbids writing the object that is there."""
         refusal = takeovers.refusal(live, uid=owner.uid, strategy=self.strategy)
         if refusal is not None:
             raise Refused(refusal.reason, refusal.error)
@@ -133,7 +133,7 @@ class Attempt:
             raise Refused(reason, error, diffs=found.details)
 
     async def _permit_overwriting(self, live: Json) -> None:
-        # A new version of the manifest differs from the object, and that is no drift.
+        # A changed manifest differs from the object too, but that is not drift.
         if applied_bodies.noted_hash(live) != applied_bodies.spec_hash(self.manifest.body):
             return
         found = await self._comparison(live, ManifestReason.DRIFT_DETECTION_FAILED, _DRIFT_UNKNOWN)
@@ -144,7 +144,7 @@ class Attempt:
             raise Refused(ManifestReason.DRIFTED, ApplyError.DRIFTED, drifts=found.details)
 
     async def _judged(self, live: Json) -> Applied:
-        """The applied object; to fields that the manifest does not name it may differ still."""
+        """Return the result of applying; with full comparison, extra fields may still differ."""
         if self.strategy.comparison_option is ComparisonOption.PARTIAL:
             return judged(self.manifest, self.kind, live)
         found = await self._compare(live)
@@ -176,7 +176,7 @@ class Attempt:
 
 
 def _is_race(error: HubError) -> bool:
-    """Whether the object changed while it was looked at; a conflict over fields has causes."""
+    """Return whether the object changed meanwhile; a conflict over fields has causes."""
     return isinstance(error, AlreadyExists | Conflict) and not error.details.causes
 
 

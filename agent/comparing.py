@@ -1,4 +1,4 @@
-"""Finding out how an object on the member differs from its manifest, without changing it.
+"""Comparing an object on the member with its manifest, without changing it.
 
 contract: placement 8 (PartialComparison, FullComparison, degraded mode)
 """
@@ -16,11 +16,11 @@ from planning.members.comparisons import differences
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How an object differs."""
+    """The differences between an object and its manifest."""
 
     details: Sequence[PatchDetail]
     degraded: bool = False
-    """The member does not accept the manifest, so that whole objects had to be compared."""
+    """The member does not accept the manifest, so whole objects had to be compared."""
 
 
 async def compare(
@@ -28,12 +28,11 @@ async def compare(
 ) -> Comparison:
     """Compare an object with its manifest.
 
-    Partly, an object is compared with what applying the manifest would make of it: fields that
-    the manifest does not speak of are the same then.
+    A partial comparison is with the result of a dry-run apply, in which the fields that the
+    manifest does not set are the same.
 
     Raises:
-        HubError: the member does not tell what applying would do, for another reason than that
-            the manifest is wrong.
+        HubError: the dry run failed, other than because the manifest is invalid.
     """
     if option is ComparisonOption.FULL:
         return Comparison(differences(body, live))

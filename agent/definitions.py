@@ -1,4 +1,4 @@
-"""Making sure that the member serves AppliedWork, without which nothing can be recorded.
+"""Making sure that the member serves AppliedWork, which the agent needs to record objects.
 
 contract: placement 8
 """
@@ -17,7 +17,7 @@ async def ensure(cluster: Hub, *, member: str) -> None:
     """Install the definition of AppliedWork on a member that does not serve it yet.
 
     Raises:
-        AgentError: the agent may not install it; says who can do what.
+        AgentError: the agent may not install it; the text says what an operator can do.
         HubError: the member cannot be reached.
     """
     if await cluster.kind_for(APPLIED_WORK.api_version, APPLIED_WORK.kind) is not None:
@@ -30,8 +30,8 @@ async def ensure(cluster: Hub, *, member: str) -> None:
         name = body["metadata"]["name"]
         raise AgentError(
             f"member {member!r} does not serve AppliedWork and refuses its definition {name} "
-            f"({error}); let the agent's user create CustomResourceDefinitions there, or apply "
-            f"deploy/crds/{file_name(AppliedWork)} to the member yourself"
+            f"({error}); allow the agent's user to create CustomResourceDefinitions there, or "
+            f"apply deploy/crds/{file_name(AppliedWork)} to the member yourself"
         ) from error
 
 

@@ -1,11 +1,11 @@
-"""What an agent cannot mend by itself.
+"""Errors that an agent cannot recover from by itself.
 
-    AgentError      the operator has to do something; the text says what
+    AgentError      an operator has to act; the text says how
 
-All else is an error of `hub`: passing ones are retried, refusals of single objects are
+All others are errors of `hub`: temporary ones are retried, refusals of single objects are
 reported in the status of their Work.
 """
 
 
 class AgentError(Exception):
-    """The agent cannot work until someone mends its surroundings."""
+    """A problem that an operator has to fix before the agent can work."""

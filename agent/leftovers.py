@@ -1,4 +1,4 @@
-"""Removing from the member what a Work does not name any more.
+"""Removing objects that a Work no longer names from the member.
 
 contract: placement 8 (object removed from the Work)
 """
@@ -18,9 +18,9 @@ logger = logging.getLogger(__name__)
 async def remove(
     resources: Iterable[AppliedResource], *, owner_uid: str, cluster: Hub
 ) -> list[AppliedResource]:
-    """Remove the objects, or only their owner reference where others own them too.
+    """Remove the objects, or only the owner reference of those that others own too.
 
-    Returns those that are still there: being deleted, or refused by the member.
+    Returns the objects that still exist: being deleted, or not removed because the member refused.
 
     Raises:
         HubError: the member cannot be reached.
@@ -33,7 +33,7 @@ async def _is_gone(resource: AppliedResource, owner_uid: str, cluster: Hub) -> b
     api_version = f"{resource.group}/{version}" if resource.group else version
     kind = await cluster.kind_for(api_version, resource.kind)
     if kind is None:
-        # Its definition is gone from the member, and with it all its objects.
+        # The kind's definition is gone from the member, and all its objects with it.
         return True
     try:
         return await _release(kind, resource, owner_uid, cluster)

@@ -1,4 +1,4 @@
-"""Reading the manifests of a Work: which object each one means on the member.
+"""Reading the manifests of a Work: which object on the member each one stands for.
 
 contract: placement 8 (identifiers, DecodingErred, FoundGenerateName, Duplicated)
 """
@@ -18,25 +18,25 @@ from planning.members.outcomes import Refusal
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One object that a member is to have."""
+    """One object that a member should have."""
 
     identifier: WorkResourceIdentifier
     body: Json
-    """The object without what only its own cluster can say."""
+    """The object without the fields that only its own cluster sets."""
     kind: Kind | None
-    """How the member serves it; None when the member does not."""
+    """How the member serves the kind; None if it does not."""
     refusal: Refusal | None = None
-    """Why it cannot be applied whatever the member says; None when it may be tried."""
+    """Why it cannot be applied, regardless of the member; None if it may be tried."""
     fence: str = ""
-    """The only namespace in which it may be; empty for any, and for kinds that have none."""
+    """The only namespace that the object may be in; empty if there is no restriction."""
 
 
 async def read(work: Work, *, cluster: Hub) -> list[Manifest]:
     """Read all manifests of a Work, asking the member how it serves their kinds.
 
-    The agent may do everything on its member; whoever may write a ResourcePlacement or a
-    ResourceEnvelope may not. So a Work of one holds objects of its namespace alone, whatever has
-    got into it on its way.
+    The agent may write anything on its member, but the author of a ResourcePlacement or a
+    ResourceEnvelope may not. A Work made from one is therefore restricted to objects of its
+    namespace, and anything else in it is refused.
     """
     fence = _fence(work)
     bodies = [cleaned(each) for each in work.spec.workload.manifests]
@@ -53,13 +53,13 @@ async def read(work: Work, *, cluster: Hub) -> list[Manifest]:
 
 
 def _fence(work: Work) -> str:
-    """The namespace that a Work must not leave; empty for what a cluster's administrator places."""
+    """Return the namespace that a Work is restricted to; empty if its source is cluster-scoped."""
     labels = work.metadata.labels
     return labels.get(ENVELOPE_NAMESPACE) or labels.get(PARENT_PLACEMENT_NAMESPACE, "")
 
 
 async def serve(manifest: Manifest, *, cluster: Hub) -> Manifest:
-    """Ask again for a kind that was not served: its definition may have been applied since."""
+    """Look up the kind again if it was not served: its definition may have been applied since."""
     if manifest.kind is not None or manifest.refusal is not None:
         return manifest
     kind = await cluster.kind_for(*_type_of(manifest.body))
@@ -68,7 +68,7 @@ async def serve(manifest: Manifest, *, cluster: Hub) -> Manifest:
 
 
 def without_content(manifest: Manifest) -> Manifest:
-    """A manifest that has been treated, with no more of its body than its type."""
+    """Return a processed manifest with its body reduced to the type."""
     api_version, kind = _type_of(manifest.body)
     return replace(manifest, body={"apiVersion": api_version, "kind": kind})
 
@@ -76,7 +76,7 @@ def without_content(manifest: Manifest) -> Manifest:
 async def _kinds(
     types: Iterable[tuple[str, str]], *, cluster: Hub
 ) -> dict[tuple[str, str], Kind | None]:
-    # One after the other: each unknown kind makes the client ask the server again.
+    # One at a time: each unknown kind makes the client ask the server again.
     return {each: await cluster.kind_for(*each) for each in sorted(types)}
 
 
@@ -112,7 +112,7 @@ def _identifier(ordinal: int, body: Json, kind: Kind | None) -> WorkResourceIden
         "namespace": metadata.get("namespace", ""),
         "name": metadata.get("name", ""),
     }
-    # What is empty stays unset, so that it is not written.
+    # Empty fields stay unset, so that they are not written.
     return WorkResourceIdentifier.model_validate(
         {key: value for key, value in said.items() if value or key == "ordinal"}
     )
@@ -128,10 +128,10 @@ def _problem(identifier: WorkResourceIdentifier, kind: Kind | None, *, final: bo
     if kind.namespaced and not identifier.namespace:
         return f"{identifier.kind} {identifier.name!r} needs a namespace"
     if identifier.namespace and not kind.namespaced:
-        # A path leaves the namespace out: what is said to be a team's would be everybody's.
+        # The API path would drop the namespace, and an object meant for one team would be global.
         return (
             f"{identifier.kind} {identifier.name!r} is cluster-scoped, "
-            f"but its manifest says namespace {identifier.namespace!r}"
+            f"but its manifest sets namespace {identifier.namespace!r}"
         )
     return ""
 
@@ -142,7 +142,7 @@ def _trespass(identifier: WorkResourceIdentifier, kind: Kind, fence: str) -> str
     where = f"is in namespace {identifier.namespace!r}" if kind.namespaced else "is cluster-scoped"
     return (
         f"{identifier.kind} {identifier.name!r} {where}: "
-        f"what comes from namespace {fence!r} of the hub stays in it"
+        f"objects from namespace {fence!r} of the hub must stay in that namespace"
     )
 
 

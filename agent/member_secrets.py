@@ -1,7 +1,7 @@
 """Members whose kubeconfig is in a Secret on the hub, because no agent can run next to them.
 
-A Secret names its member in the label `fleetgate.dev/member` and has the kubeconfig under the key
-`kubeconfig`. A changed Secret restarts the agent; a removed one ends it and leaves the member as
+A Secret names its member in the label `fleetgate.dev/member` and holds the kubeconfig under the key
+`kubeconfig`. A changed Secret restarts the agent; a deleted one stops it and leaves the member as
 it is.
 """
 
@@ -20,17 +20,17 @@ from hub import BadConfiguration, Cache, Change, Controller, Hub, Json, Key
 logger = logging.getLogger(__name__)
 
 _KUBECONFIG: Final = "kubeconfig"
-"""Key of a Secret under which the kubeconfig is."""
+"""Key of a Secret that holds the kubeconfig."""
 
 
 class MemberSecrets:
-    """Has a pool run an agent for each member that has a Secret in one namespace of the hub."""
+    """Runs an agent in a pool for each member that has a Secret in one namespace of the hub."""
 
     def __init__(self, hub: Hub, pool: AgentPool, *, namespace: str) -> None:
         self._pool = pool
         self._cache = Cache(hub, SECRET, namespace=namespace, labels=names.MEMBER_KUBECONFIG)
         self._served: dict[str, str] = {}
-        """Fingerprint of the Secret by which each member is served."""
+        """Fingerprint of the Secret in use, by member."""
         self._controller = Controller("members from Secrets", self._reconcile)
         self._cache.subscribe(self._on_change)
 
@@ -39,7 +39,7 @@ class MemberSecrets:
         await asyncio.gather(self._cache.run(), self._controller.run())
 
     async def ready(self) -> None:
-        """Wait until the Secrets are known."""
+        """Wait until the Secrets have been read."""
         await self._cache.ready()
 
     def _on_change(self, change: Change) -> None:
@@ -59,11 +59,11 @@ class MemberSecrets:
             self._pool.start(member, partial(_connect, secret))
 
     def _secret(self, member: str) -> Json | None:
-        """The Secret of a member; of several the first by name."""
+        """Return the Secret of a member; the first by name if there are several."""
         found = [each for each in self._cache.items() if _member(each) == member]
         if len(found) > 1:
             listed = [each["metadata"]["name"] for each in found]
-            logger.warning("member %s has Secrets %s: only the first counts", member, listed)
+            logger.warning("member %s has Secrets %s: only the first is used", member, listed)
         return found[0] if found else None
 
 
@@ -88,8 +88,8 @@ def _fingerprint(secret: Json) -> str:
 def _kubeconfig(secret: Json) -> str:
     content = (secret.get("data") or {}).get(_KUBECONFIG)
     if content is None:
-        raise BadConfiguration(f"it has no key {_KUBECONFIG!r}: put the kubeconfig there")
+        raise BadConfiguration(f"it has no key {_KUBECONFIG!r}; store the kubeconfig under it")
     try:
         return b64decode(content).decode()
     except UnicodeDecodeError as error:
-        raise BadConfiguration(f"its {_KUBECONFIG!r} is no text") from error
+        raise BadConfiguration(f"its key {_KUBECONFIG!r} does not hold UTF-8 text") from error

@@ -1,4 +1,4 @@
-"""Being a member: joins, sends the heartbeat, leaves; all of it in the MemberCluster.
+"""Membership in the fleet: join, heartbeat and leave, all through the MemberCluster.
 
 contract: placement 11
 """
@@ -23,11 +23,11 @@ from planning.members import member_conditions, namespaces, properties
 logger = logging.getLogger(__name__)
 
 _JITTER = 0.05
-"""Share by which heartbeats are spread, so that many members do not report in one moment."""
+"""Fraction by which heartbeats are spread, so that many members do not report at the same time."""
 
 
 class Membership:
-    """Watches the MemberCluster of one cluster and reports into it."""
+    """Watches the MemberCluster of one cluster and writes its status."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Membership:
     ) -> None:
         self._member = member
         self._hub = hub
-        # However much is applied or waited for, the fleet hears that this member is alive.
+        # A lane of its own, so that heartbeats get through however much is being applied.
         self._alive = hub.on(Lane.HEARTBEATS)
         self._cluster = cluster.on(Lane.HEARTBEATS)
         self._settings = settings
@@ -54,18 +54,18 @@ class Membership:
         self.cache = cache
 
     def subscribe(self, told: Callable[[], None]) -> None:
-        """Be told whenever the cluster joins or leaves the fleet."""
+        """Call back whenever the cluster joins or leaves the fleet."""
         self.cache.subscribe(lambda change: told() if _moves(change) else None)
 
     @property
     def is_member(self) -> bool:
-        """Whether the cluster belongs to the fleet, as far as the watch knows."""
+        """True while the cluster belongs to the fleet, as far as the watch knows."""
         return _is_member(self.cache.get(self._member))
 
     async def confirm(self) -> bool:
-        """Whether the cluster belongs to the fleet, asked afresh.
+        """Return whether the cluster belongs to the fleet, read from the hub instead of the cache.
 
-        Another watch may bring the consequences of a removal before this one brings the cause.
+        Another watch may deliver the consequences of a removal before this one delivers its cause.
         """
         return _is_member(await self._hub.find(MEMBER_CLUSTER, self._member))
 
@@ -96,7 +96,7 @@ class Membership:
             self._changed.set()
 
     async def _report(self) -> timedelta | None:
-        """Say how the member is; returns when to say it again, if ever."""
+        """Report the member's state; return when to report it again, or None for never."""
         body = self.cache.get(self._member)
         if body is None:
             return None
@@ -108,7 +108,7 @@ class Membership:
                 return period * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
             await self._leave(member)
         except (NotFound, Conflict):
-            # Removed or made anew meanwhile; the watch is about to say so.
+            # Removed or recreated meanwhile; the watch is about to deliver that.
             return self._settings.hub_retry
         except HubError as error:
             logger.warning("member %s: cannot report to the hub: %s", self._member, error)
@@ -145,7 +145,7 @@ class Membership:
         return ""
 
     async def _write(self, member: MemberCluster, status: MemberClusterStatus) -> None:
-        # With the uid, a MemberCluster that was made anew meanwhile is not written to.
+        # The uid keeps this from being written to a MemberCluster that was recreated meanwhile.
         body = {
             "metadata": {"name": self._member, "uid": member.metadata.uid},
             "status": status.to_wire(),
@@ -166,5 +166,5 @@ def _moves(change: Change) -> bool:
 
 
 def _belongs(body: Json | None) -> tuple[str, bool] | None:
-    """Tells a member that was removed and registered anew from one that stayed."""
+    """Return a key that differs between a member that stayed and one that left and rejoined."""
     return (body["metadata"]["uid"], _is_member(body)) if body else None

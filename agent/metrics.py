@@ -1,4 +1,4 @@
-"""The metrics of agents: what becomes of Works, and when a heartbeat last reached the hub."""
+"""Metrics of agents: the results of Works, and when a heartbeat last reached the hub."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from planning.members.outcomes import Outcome
 
 BUCKETS: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
-"""Seconds: a small Work takes three requests, one of hundreds of objects a minute."""
+"""In seconds: a small Work takes three requests, a Work with hundreds of objects takes a minute."""
 APPLIED: Final = "applied"
 FAILED: Final = "failed"
 INTERRUPTED: Final = "interrupted"
@@ -17,12 +17,12 @@ RESULTS: Final = (APPLIED, FAILED, INTERRUPTED)
 
 
 class AgentMetrics:
-    """Series of the agents of one process, by the names of their members."""
+    """Metrics of the agents in one process, labelled by member."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._works = Counter(
             "fleetgate_agent_works_processed",
-            "Times that a Work was brought to the member: `applied` with all its objects (or "
+            "Attempts to bring a Work to the member, by result: `applied` with all its objects (or "
             "compared, for ReportDiff), `failed` if at least one was refused, `interrupted` if an "
             "API server did not answer",
             ("member", "result"),
@@ -37,26 +37,26 @@ class AgentMetrics:
         )
         self._heartbeat = Gauge(
             "fleetgate_agent_last_heartbeat_timestamp_seconds",
-            "When the hub last took a heartbeat of the agent",
+            "When the hub last accepted a heartbeat of the agent",
             ("member",),
             registry=registry,
         )
 
     def of(self, member: str) -> "MemberMetrics":
-        """Return where the agent of a member notes what it does."""
-        # Each series is there from the start, or a first failure would be no increase.
+        """Return the metrics of one member's agent."""
+        # Create each series up front, or the first failure would not show as an increase.
         for result in RESULTS:
             self._works.labels(member, result)
         return MemberMetrics(member, self._works, self._durations, self._heartbeat)
 
     def forget(self, member: str) -> None:
-        """Show nothing more of a member whose agent has ended."""
+        """Drop the series of a member whose agent has ended."""
         for metric in (self._works, self._durations, self._heartbeat):
             metric.remove_by_labels({"member": member})
 
 
 class MemberMetrics:
-    """What one agent notes."""
+    """Metrics of one agent."""
 
     def __init__(self, member: str, works: Counter, durations: Histogram, heartbeat: Gauge) -> None:
         self._member = member
@@ -65,15 +65,15 @@ class MemberMetrics:
         self._heartbeat = heartbeat
 
     def processed(self, outcomes: Iterable[Outcome], *, taken: timedelta) -> None:
-        """Note what became of a Work that was brought to the member."""
+        """Record the result of a Work that was brought to the member."""
         done = all(each.refusal is None for each in outcomes)
         self._works.labels(self._member, APPLIED if done else FAILED).inc()
         self._durations.labels(self._member).observe(taken.total_seconds())
 
     def interrupted(self) -> None:
-        """Note that an API server did not answer meanwhile."""
+        """Record that processing a Work failed because an API server did not answer."""
         self._works.labels(self._member, INTERRUPTED).inc()
 
     def beat(self) -> None:
-        """Note that the hub has taken a heartbeat."""
+        """Record that the hub accepted a heartbeat."""
         self._heartbeat.labels(self._member).set_to_current_time()

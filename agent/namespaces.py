@@ -1,4 +1,4 @@
-"""Follows the namespaces of the member's cluster.
+"""The namespaces of the member cluster, kept up to date by a watch.
 
 contract: placement 11
 """
@@ -13,10 +13,10 @@ from planning.members import namespaces
 
 
 class Namespaces:
-    """The namespaces that a cluster has now, and whose they are."""
+    """The current namespaces of a cluster, and the Works that own them."""
 
     def __init__(self, cluster: Hub, *, settings: AgentSettings, told: Callable[[], None]) -> None:
-        """Prepare to follow; `told` is called some time after namespaces came or went."""
+        """Prepare the watch; `told` is called a short time after namespaces came or went."""
         self._cache = Cache(cluster, NAMESPACE)
         self._pause = settings.namespaces_pause.total_seconds()
         self._told = told
@@ -25,11 +25,11 @@ class Namespaces:
 
     @property
     def found(self) -> dict[str, str] | None:
-        """The Work that owns each namespace; None as long as the cluster has not told them."""
+        """The Work that owns each namespace; None until the namespaces have been read."""
         return namespaces.owners(self._cache.items()) if self._is_known else None
 
     async def run(self) -> None:
-        """Follow until cancelled."""
+        """Watch until cancelled."""
         self._cache.subscribe(self._on_change)
         following = asyncio.create_task(self._cache.run())
         try:
@@ -48,7 +48,7 @@ class Namespaces:
             self._tell_soon()
 
     def _tell_soon(self) -> None:
-        """Tell once of everything that changes for a while: `kubectl apply -f` brings many."""
+        """Notify once for all changes in a short time: `kubectl apply -f` may create many."""
         if self._telling is None:
             self._telling = asyncio.get_running_loop().call_later(self._pause, self._tell)
 

@@ -1,7 +1,7 @@
-"""Keeping what is needed for moments only: as a compressed text instead of parsed JSON.
+"""Storing objects that are rarely needed as compressed text instead of parsed JSON.
 
-As parsed JSON an object takes seven times the memory of its text, and thirty times that of the
-text compressed. An agent may have hundreds of Works and needs one when it has changed.
+Parsed JSON takes seven times the memory of its text, and thirty times that of the compressed text.
+An agent may have hundreds of Works, and needs each one only when it changes.
 """
 
 import json
@@ -14,28 +14,28 @@ _ASKED: Final = (
     *("namespace", "name", "uid", "resourceVersion", "generation"),
     "deletionTimestamp",
 )
-"""Metadata by which an agent sees whether there is something to do."""
+"""Metadata that tells an agent whether there is something to do."""
 _PACKED: Final = "packed"
 
 
 def pack(body: Json) -> bytes:
-    """JSON as a compressed text."""
+    """Return JSON as compressed text."""
     return zlib.compress(json.dumps(body, separators=(",", ":")).encode(), level=1)
 
 
 def unpack(packed: bytes) -> Json:
-    """What was packed."""
+    """Return the object that was packed."""
     found: Json = json.loads(zlib.decompress(packed))
     return found
 
 
 def packed_work(work: Json) -> Json:
-    """A Work to be kept until it is needed: its key metadata, and all of it packed."""
+    """Return a Work as it is kept: its most important metadata, and all of it packed."""
     metadata = work["metadata"]
     kept = {field: metadata[field] for field in _ASKED if field in metadata}
     return {"metadata": kept, _PACKED: pack(work)}
 
 
 def unpacked_work(work: Json) -> Json:
-    """The whole of a Work that was packed."""
+    """Return the complete Work from its packed form."""
     return unpack(work[_PACKED])

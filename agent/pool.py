@@ -1,4 +1,4 @@
-"""Many agents in one process, which share what they see of the hub.
+"""Many agents in one process, sharing their watches on the hub.
 
 contract: placement 8 and 11; design D6
 """
@@ -23,11 +23,11 @@ from hub import BadConfiguration, Cache, Hub
 logger = logging.getLogger(__name__)
 
 Connect = Callable[[], Awaitable[Hub]]
-"""Makes a client of a member; raises BadConfiguration."""
+"""Creates a client for a member; raises BadConfiguration."""
 
 
 class AgentPool:
-    """Runs the agents of any number of members. What goes wrong with one harms no other."""
+    """Runs the agents of any number of members. A failure of one does not affect the others."""
 
     def __init__(
         self,
@@ -36,17 +36,17 @@ class AgentPool:
         settings: AgentSettings | None = None,
         metrics: AgentMetrics | None = None,
     ) -> None:
-        """What becomes of Works is shown in `metrics`; nowhere when left out."""
+        """Create a pool without agents; `metrics` records results, not exported if left out."""
         self._hub = hub
         self._settings = settings or AgentSettings()
         self._metrics = metrics or AgentMetrics(CollectorRegistry())
-        # One watch each for all agents, however many there are.
+        # One watch per kind for all agents, however many there are.
         self._works = Split(Cache(hub, WORK, keep=packed_work), by=lambda key: key[0])
         self._members = Split(Cache(hub, MEMBER_CLUSTER), by=lambda key: key[1])
         self._running: dict[str, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Run until cancelled."""
         try:
             await asyncio.gather(self._works.cache.run(), self._members.cache.run())
         finally:
@@ -54,18 +54,18 @@ class AgentPool:
                 await self.stop(member)
 
     async def ready(self) -> None:
-        """Wait until it is known which members there are and what they are to have."""
+        """Wait until all MemberClusters and Works have been read."""
         await self._works.cache.ready()
         await self._members.cache.ready()
 
     def start(self, member: str, connect: Connect) -> None:
-        """Be the agent of a member from now on; it has none yet."""
+        """Start the agent of a member that has none yet."""
         self._running[member] = asyncio.create_task(
             self._serve(member, connect), name=f"agent of {member}"
         )
 
     async def stop(self, member: str) -> None:
-        """End the agent of a member, if it has one, and leave the member as it is."""
+        """Stop the agent of a member, if it has one, and leave the member as it is."""
         task = self._running.pop(member, None)
         if task is not None:
             task.cancel()
@@ -76,16 +76,16 @@ class AgentPool:
     async def _serve(self, member: str, connect: Connect) -> None:
         while True:
             try:
-                # Who may not write to the hub may not write to the members either.
+                # A process that may not write to the hub must not write to the members either.
                 cluster = (await connect()).fenced(self._hub.fence)
                 await self._run_agent(member, cluster)
             except BadConfiguration as error:
-                logger.warning("member %s has no agent: %s", member, error)
+                logger.warning("cannot run an agent for member %s: %s", member, error)
                 return
             except AgentError as error:
-                logger.warning("member %s has no agent for now: %s", member, error)
+                logger.warning("cannot run an agent for member %s yet: %s", member, error)
             except Exception:
-                logger.exception("the agent of member %s has failed", member)
+                logger.exception("the agent of member %s failed and will be restarted", member)
             await asyncio.sleep(self._settings.restart_pause.total_seconds())
 
     async def _run_agent(self, member: str, cluster: Hub) -> None:

@@ -1,4 +1,4 @@
-"""Bringing one Work to the member: note it, apply it, remove what it no longer names.
+"""Bringing one Work to the member: record it, apply it, remove what it no longer names.
 
 contract: placement 8
 """
@@ -44,7 +44,7 @@ class Processor:
         """Apply a Work; None while an earlier AppliedWork of its name is being deleted.
 
         Raises:
-            HubError: the member cannot be reached; what was done is safe to repeat.
+            HubError: the member cannot be reached; it is safe to process the Work again.
         """
         strategy = work.spec.apply_strategy or ApplyStrategy()
         if strategy.type is ApplyType.REPORT_DIFF:
@@ -57,7 +57,7 @@ class Processor:
         wanted = await manifests.read(work, cluster=self._cluster)
         identifiers = [each.identifier for each in wanted]
         recorded = record.status.applied_resources
-        # Noted before anything is applied: an agent that dies in between loses track of nothing.
+        # Recorded before anything is applied, so an agent that dies in between loses nothing.
         noted = applied_resources.record(recorded, wanted=identifiers, uids={})
         await self._records.note(record, noted)
         self._watch(work.metadata.name, wanted)
@@ -80,7 +80,7 @@ class Processor:
         )
 
     async def _compare(self, work: Work, strategy: ApplyStrategy) -> Progress:
-        """Touch nothing and say what differs."""
+        """Report the differences and change nothing."""
         wanted = await manifests.read(work, cluster=self._cluster)
         self._watch(work.metadata.name, wanted)
         return Progress(
@@ -92,7 +92,7 @@ class Processor:
         )
 
     async def _refuse(self, work: Work, refusal: Refusal) -> Progress:
-        """Touch nothing and say why."""
+        """Report why the Work is refused, and change nothing."""
         wanted = await manifests.read(work, cluster=self._cluster)
         return Progress(
             uid=work.metadata.uid,
@@ -102,7 +102,7 @@ class Processor:
         )
 
     async def remove(self, work: Work) -> bool:
-        """Have everything removed that a Work put on the member; True once it is all gone."""
+        """Delete everything that a Work put on the member; return True once it is all gone."""
         record = await self._records.find(work.metadata.name)
         if record is None or not is_of(record, work):
             return True
@@ -115,7 +115,7 @@ class Processor:
 
 
 def _treated(applied: Iterable[Applied]) -> list[Applied]:
-    """What is remembered until the Work changes: the objects' content is in the Work."""
+    """Return the results without the objects' content, which is in the Work."""
     return [replace(each, manifest=manifests.without_content(each.manifest)) for each in applied]
 
 

@@ -1,4 +1,4 @@
-"""What an agent remembers of a Work between two looks, to do no more than is needed."""
+"""What an agent remembers of a Work between two reconciles, to avoid unnecessary requests."""
 
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -14,7 +14,7 @@ from planning.members.outcomes import Outcome, is_settled
 
 @dataclass(slots=True)
 class Progress:
-    """How far a Work is on the member. Lost with the agent, and then found out again."""
+    """The progress of a Work on the member. A restarted agent loses it and determines it again."""
 
     uid: str
     generation: int
@@ -22,28 +22,28 @@ class Progress:
     processed_at: float
     """When the Work was last applied, on the monotonic clock."""
     diff_only: bool = False
-    """The Work's strategy is ReportDiff."""
+    """True if the Work's strategy is ReportDiff."""
     mirrors: bool = False
-    """The status of the objects is reported back."""
+    """True if the status of the objects is reported back."""
     remaining: list[AppliedResource] = field(default_factory=list)
     """Objects that are still being removed."""
     attempts: int = 1
-    """Times in a row that the Work was applied and was as settled, or unsettled, as before."""
+    """How many times in a row the Work was applied with the same result, settled or unsettled."""
     repairs: int = 0
-    """Times in a row that drift was the cause to apply."""
+    """How many times in a row the Work was applied because of drift."""
     drifted: bool = False
-    """An object was deleted or changed by someone else since the Work was applied."""
+    """True if someone else deleted or changed an object since the Work was applied."""
     status: bytes = b""
-    """The status that was last written, packed."""
+    """The last status that was written, packed."""
 
     def is_about(self, work: Json) -> bool:
-        """Whether what is remembered is about this very content."""
+        """Return whether this progress belongs to the Work's current content."""
         metadata = work["metadata"]
         return (self.uid, self.generation) == (metadata["uid"], metadata["generation"])
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """What became of each manifest."""
+        """The result for each manifest."""
         return [each.outcome for each in self.applied]
 
     @property
@@ -53,11 +53,11 @@ class Progress:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing is missing on the member and nothing is to be removed."""
+        """True when nothing is missing on the member and nothing is left to remove."""
         return is_settled(self.outcomes) and not self.remaining
 
     def follow(self, before: "Progress | None") -> None:
-        """Go on counting where an earlier attempt at the same content left off."""
+        """Continue the counts of an earlier attempt at the same content."""
         if before is None or (before.uid, before.generation) != (self.uid, self.generation):
             return
         self.status = before.status
@@ -66,19 +66,19 @@ class Progress:
             self.attempts = before.attempts + 1
 
     def due(self) -> float:
-        """When the Work is to be applied again, on the monotonic clock."""
+        """Return when to apply the Work again, on the monotonic clock."""
         pause = work_rechecks.pause(self.attempts, settled=self.is_settled)
         if self.drifted:
             pause = min(pause, work_rechecks.repair_pause(self.repairs))
         return self.processed_at + pause / timedelta(seconds=1)
 
     def take_in(self, sighting: Sighting) -> None:
-        """Note that an object is gone; what it says of itself is read by `look`."""
+        """Record that an object is gone; `look` reads changes of its state."""
         if sighting.gone and sighting.spot in {spot_of(each.manifest) for each in self.applied}:
             self.drifted = True
 
     def look(self, sightings: Sightings) -> None:
-        """Take in what the watches show, where it is newer than what is known."""
+        """Take over what the watches show where it is newer."""
         self.applied = [self._look_at(each, sightings) for each in self.applied]
 
     def _look_at(self, applied: Applied, sightings: Sightings) -> Applied:
@@ -87,7 +87,7 @@ class Progress:
         if found is None or not _is_newer(found.version, applied.version):
             return applied
         if (found.uid, found.content) != (applied.uid, applied.content):
-            # To apply what is there already changes nothing, so that this ends by itself.
+            # Applying an object that is already as wanted changes nothing, so this cannot loop.
             self.drifted = True
         if self.drifted or not applied.outcome.is_applied:
             return applied
@@ -95,7 +95,7 @@ class Progress:
 
 
 def _renewed(applied: Applied, found: Seen) -> Applied:
-    """What the object says of itself now; what was found out about drift stays."""
+    """Return the result with the object's current state; findings about drift stay."""
     outcome = replace(
         applied.outcome,
         generation=found.generation,
@@ -106,7 +106,7 @@ def _renewed(applied: Applied, found: Seen) -> Applied:
 
 
 def spot_of(manifest: Manifest) -> Spot | None:
-    """Where the object of a manifest is to be seen; None when the member does not serve it."""
+    """Return the address of a manifest's object; None if the member does not serve its kind."""
     kind, identifier = manifest.kind, manifest.identifier
     if kind is None or not identifier.name:
         return None
@@ -114,7 +114,7 @@ def spot_of(manifest: Manifest) -> Spot | None:
 
 
 def _is_newer(version: str, than: str) -> bool:
-    # Numbers wherever etcd is behind the API server; else being different must do.
+    # Numbers if the API server uses etcd; otherwise any difference has to count as newer.
     if version.isdecimal() and than.isdecimal():
         return int(version) > int(than)
     return version != than

@@ -1,4 +1,4 @@
-"""Looks at what the member's cluster has.
+"""Counts the nodes and pods of the member cluster.
 
 contract: placement 11
 """
@@ -14,23 +14,23 @@ from planning.members import properties
 from planning.members.properties import Observed
 
 _RUNNING: Final = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
-"""Pods that take up something of a node."""
+"""Selects the pods that use resources of a node."""
 
 
 class Properties:
-    """What a cluster had when it was looked at last."""
+    """The properties of a cluster when it was last checked."""
 
     def __init__(self, cluster: Hub, *, settings: AgentSettings) -> None:
         self._cluster = cluster
         self._settings = settings
         self.observed: Observed | None = None
-        """None until the cluster has been looked at."""
+        """None until the cluster has been checked."""
         self.problem = ""
-        """Why the last look failed; empty if it did not."""
+        """Why the last check failed; empty if it succeeded."""
         self._due = 0.0
 
     async def renew(self) -> None:
-        """Look again if the last look was too long ago; what fails is said in `problem`."""
+        """Check again if the last check is too old; a failure is recorded in `problem`."""
         clock = asyncio.get_running_loop().time
         if clock() < self._due:
             return

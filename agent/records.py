@@ -1,4 +1,4 @@
-"""The AppliedWork: owner of what a Work put on the member, and the record of it.
+"""The AppliedWork: owner and record of the objects that a Work put on the member.
 
 contract: placement 8
 """
@@ -18,12 +18,16 @@ class Records:
         self._cluster = cluster
 
     async def find(self, name: str) -> AppliedWork | None:
-        """The record of a Work, read afresh, because what it forgets nobody removes."""
+        """Return the record of a Work; None if there is none.
+
+        It is read from the member, not from a cache: objects missing from it would never be
+        removed.
+        """
         body = await self._cluster.find(APPLIED_WORK, name)
         return None if body is None else AppliedWork.from_wire(body)
 
     async def open(self, work: Work) -> AppliedWork:
-        """The record of a Work; a new one if there is none."""
+        """Return the record of a Work; create it if it does not exist."""
         found = await self.find(work.metadata.name)
         if found is not None:
             return found
@@ -32,12 +36,12 @@ class Records:
         return AppliedWork.from_wire(await self._cluster.create(APPLIED_WORK, body))
 
     async def note(self, record: AppliedWork, resources: Sequence[AppliedResource]) -> None:
-        """Write what is on the member, unless the record says just that."""
+        """Record which objects are on the member, if that has changed."""
         fresh = [each.to_wire() for each in resources]
         if fresh == [each.to_wire() for each in record.status.applied_resources]:
             return
         patch: list[Json] = [
-            # A record that was deleted and made anew meanwhile is another one.
+            # A record that was deleted and recreated meanwhile must not be written.
             {"op": "test", "path": "/metadata/uid", "value": record.metadata.uid},
             {"op": "add", "path": "/status", "value": {"appliedResources": fresh}},
         ]
@@ -45,7 +49,7 @@ class Records:
         record.status.applied_resources = list(resources)
 
     async def remove(self, record: AppliedWork) -> None:
-        """Have the record deleted after all that it owns; returns before that is done."""
+        """Request deletion of the record and everything it owns; do not wait for it."""
         if record.metadata.deletion_timestamp is not None:
             return
         try:
@@ -60,13 +64,13 @@ class Records:
 
 
 def is_of(record: AppliedWork, work: Work) -> bool:
-    """Whether a record stands for this Work, and not for the namesake of another fleet."""
+    """Return whether a record belongs to this Work, not to its namesake in another fleet."""
     wanted = (work.metadata.namespace, work.metadata.name)
     return (record.spec.work_namespace, record.spec.work_name) == wanted
 
 
 def owner_reference(record: AppliedWork) -> OwnerReference:
-    """How applied objects name their AppliedWork."""
+    """Return the owner reference that applied objects have to their AppliedWork."""
     return OwnerReference(
         api_version=APPLIED_WORK.api_version,
         kind=APPLIED_WORK.kind,

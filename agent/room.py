@@ -1,4 +1,4 @@
-"""One agent: everything that a member does for the fleet."""
+"""The agent of one member: everything that a member does for the fleet."""
 
 import asyncio
 import logging
@@ -21,13 +21,14 @@ logger = logging.getLogger(__name__)
 
 _RECONNECT_FIRST: Final = 0.5
 _RECONNECT_MOST: Final = 5.0
-"""Seconds between two tries to reach a member that was away when the agent started."""
+"""Seconds between two attempts to reach a member that was unreachable when the agent started."""
 
 
 class Agent:
-    """The agent of one member. Many may run in one process: each keeps its own state.
+    """The agent of one member. Many may run in one process; each keeps its own state.
 
-    Waits for what others make: the MemberCluster and the namespace `fleet-member-<member>`.
+    It waits for objects that others create: the MemberCluster and the namespace
+    `fleet-member-<member>`.
 
     contract: placement 8 and 11
     """
@@ -46,13 +47,13 @@ class Agent:
         """Prepare an agent.
 
         Args:
-            member: name of the member, as its MemberCluster is called.
+            member: name of the member, which is the name of its MemberCluster.
             hub: client of the hub.
             cluster: client of the member's own API server.
-            settings: how the agent works; the defaults when left out.
-            works: the Works of the member's namespace, packed; watched by the agent when left out.
-            members: its MemberCluster; watched by the agent when left out.
-            metrics: where it shows what becomes of its Works; nowhere when left out.
+            settings: settings of the agent; the defaults if left out.
+            works: the Works of the member's namespace, packed; if left out, the agent watches them.
+            members: its MemberCluster; if left out, the agent watches it.
+            metrics: where results are recorded; not exported if left out.
         """
         self._settings = settings = settings or AgentSettings()
         self._member = member
@@ -81,10 +82,10 @@ class Agent:
         )
 
     async def run(self) -> None:
-        """Work until cancelled.
+        """Run until cancelled.
 
         Raises:
-            AgentError: the member lacks something that the agent may not put there.
+            AgentError: the member lacks something that the agent is not allowed to install.
         """
         parts = (
             self._membership.cache.run(),
@@ -96,22 +97,23 @@ class Agent:
         try:
             await asyncio.gather(*tasks)
         finally:
-            # If one of them ended with an error, none of the others may go on without it.
+            # If one of them failed, the others must not continue without it.
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._works.sightings.close()
 
     async def ready(self) -> None:
-        """Wait until the agent knows all that the hub wants of it.
+        """Wait until the agent has read its Works and MemberCluster from the hub.
 
-        The member itself may still be away: then its Works wait, and the MemberCluster says so.
+        The member itself may still be unreachable: its Works then wait, and the MemberCluster's
+        status shows it.
         """
         await self._membership.cache.ready()
         await self._works.cache.ready()
 
     def missing(self) -> list[str]:
-        """Say which API server does not let it follow what it has to follow now, and why."""
+        """Return the watches that currently fail, each with the reason; empty if all work."""
         followed = (
             ("the MemberCluster on the hub", self._membership.cache.trouble),
             ("the Works on the hub", self._works.cache.trouble),
@@ -120,7 +122,7 @@ class Agent:
         return [f"{what}: {trouble}" for what, trouble in followed if trouble]
 
     def hung(self) -> list[str]:
-        """Name what it began and where nothing has happened for `AgentSettings.hung_after`."""
+        """Return operations that have made no progress for `AgentSettings.hung_after`."""
         return self._efforts.hung(self._settings.hung_after)
 
     async def _belong(self) -> None:
@@ -129,14 +131,14 @@ class Agent:
 
     async def _work(self) -> None:
         await self._equip()
-        # Only what is known whole can be judged: without the MemberCluster, for one, every Work
-        # would look like one of a cluster that left.
+        # Decisions need complete data: without the MemberCluster, for example, every Work would
+        # look as if its cluster had left the fleet.
         await self.ready()
         logger.info("agent of member %s is ready", self._member)
         await asyncio.gather(self._works.records.run(), self._works.controller.run())
 
     async def _equip(self) -> None:
-        """Have the member serve what the agent needs, as soon as it can be reached."""
+        """Install what the agent needs on the member, as soon as it can be reached."""
         pause = _RECONNECT_FIRST
         while True:
             try:

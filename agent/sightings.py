@@ -1,4 +1,4 @@
-"""Watching on the member what was applied there, and telling which Work it concerns.
+"""Watching applied objects on the member and reporting which Works a change concerns.
 
 contract: placement 8 (availability); design D1, D6
 """
@@ -20,37 +20,37 @@ logger = logging.getLogger(__name__)
 
 _WHO: Final = ("namespace", "name", "uid", "resourceVersion")
 _SEEN: Final = "seen"
-"""Where a cache keeps what matters of an object that a Work names."""
+"""Key under which a cache keeps the `Seen` of an object that a Work names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where one object is to be seen, whether it is there or not."""
+    """The address of one object on the member, whether or not it exists."""
 
     kind: Kind
     namespace: str
-    """Empty for a kind that has none."""
+    """Empty for a cluster-scoped kind."""
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What matters of an object on the member: enough to judge it, and far less than all of it."""
+    """The part of an object on the member that is needed to judge it, and much smaller."""
 
     version: str
     """Resource version."""
     uid: str
     content: str = ""
-    """Fingerprint of the object's content; empty when it was not read."""
+    """Fingerprint of the object's content; empty if it was not read."""
     generation: int = 0
-    """0 for a kind without."""
+    """0 for a kind without generations."""
     availability: Availability = Availability.NOT_YET
     status: Mapping[str, Any] | None = None
-    """What the object says of itself; None for a kind without."""
+    """The object's status; None for a kind without one."""
 
 
 def seen(kind: Kind, live: Json) -> Seen:
-    """What matters of an object as the member's API server returned it."""
+    """Return what is kept of an object that the member's API server returned."""
     return Seen(
         version=version_of(live),
         uid=uid_of(live),
@@ -63,7 +63,7 @@ def seen(kind: Kind, live: Json) -> Seen:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """An object that a Work names changed on the member."""
+    """A change on the member to an object that a Work names."""
 
     work: str
     spot: Spot
@@ -71,11 +71,11 @@ class Sighting:
 
 
 class Sightings:
-    """One watch for each kind of which something is looked at, dropped when nothing is any more.
+    """One watch per kind that Works name, dropped when no Work names the kind any longer.
 
     A watch sees all objects of its kind, but only those that a Work names are read and reported;
-    of the others it keeps who they are. An agent that may not see a kind in all namespaces
-    watches each of those that Works name.
+    for the others it keeps only the identity. An agent that may not watch a kind in all namespaces
+    watches each namespace that Works name.
     """
 
     def __init__(self, cluster: Hub, *, told: Callable[[Sighting], None]) -> None:
@@ -86,18 +86,18 @@ class Sightings:
         self._views: dict[Kind, _View] = {}
 
     def look(self, work: str, spots: Iterable[Spot]) -> None:
-        """Watch exactly these objects for a Work, besides what other Works want."""
+        """Watch exactly these objects for a Work, in addition to those of other Works."""
         wanted = frozenset(spots)
         if wanted != self._wanted.get(work, frozenset()):
             self._note(work, wanted)
             self._adjust()
 
     def forget(self, work: str) -> None:
-        """Watch nothing for a Work any more."""
+        """Stop watching objects for a Work."""
         self.look(work, ())
 
     def get(self, spot: Spot) -> Seen | None:
-        """An object as last seen; None when it was not seen (yet)."""
+        """Return an object as last seen; None if it has not been seen (yet)."""
         view = self._views.get(spot.kind)
         return view.get(spot) if view else None
 
@@ -148,10 +148,10 @@ class _Watch:
 
 
 class _View:
-    """What is seen of one kind: by one watch, or by one for each namespace.
+    """The known objects of one kind, from one watch or from one watch per namespace.
 
-    The latter where a watch of all namespaces is refused. The refused one is tried again and
-    again, and takes over as soon as somebody has granted it.
+    Watches per namespace are used while a watch of all namespaces is refused. The refused watch is
+    retried, and takes over as soon as it is granted.
     """
 
     def __init__(
@@ -168,19 +168,19 @@ class _View:
         self._wide.cache.on_trouble(self._on_trouble)
 
     def follow(self, namespaces: set[str]) -> None:
-        """See to it that objects in these namespaces are seen."""
+        """Make sure that objects in these namespaces are watched."""
         self._namespaces = namespaces
         self._adjust()
 
     def get(self, spot: Spot) -> Seen | None:
-        """An object as last seen."""
+        """Return an object as last seen; None if it has not been seen."""
         watch = self._narrow.get(spot.namespace, self._wide)
         body = watch.cache.get(spot.name, spot.namespace)
         if body is None:
             return None
         found: Seen | None = body.get(_SEEN)
-        # Nothing was read of an object that no Work named when it was seen: a version that is
-        # newer than the one applied then counts as changed, and is read when it is applied again.
+        # The content was not read if no Work named the object when it was seen. A version newer
+        # than the applied one then counts as changed, and is read when it is applied again.
         return found or Seen(version=version_of(body), uid=uid_of(body))
 
     def end(self) -> None:
@@ -189,7 +189,7 @@ class _View:
             each.task.cancel()
 
     async def ended(self) -> None:
-        """Wait until watches that were cancelled have ended."""
+        """Wait until the cancelled watches have ended."""
         tasks = [each.task for each in (self._wide, *self._narrow.values())]
         await asyncio.gather(*tasks, return_exceptions=True)
 
@@ -197,12 +197,12 @@ class _View:
         cache = Cache(self._cluster, self._kind, namespace=namespace, keep=self._kept)
         cache.subscribe(self._on_change)
         name = f"watch of {self._kind.plural} in {namespace or 'all namespaces'}"
-        # It serves others too, so it is no sign of life of the Work that is first.
+        # The watch serves all Works, so it must not count as a sign of life of the first one.
         task = asyncio.create_task(cache.run(), name=name, context=Context())
         return _Watch(cache, task)
 
     def _kept(self, body: Json) -> Json:
-        """Who an object is; and what matters of it, if a Work names it."""
+        """Return the identity of an object, with its `Seen` if a Work names it."""
         spot = self._spot(key_of(body))
         kept: Json = {"metadata": {name: body["metadata"].get(name, "") for name in _WHO}}
         return kept | {_SEEN: seen(self._kind, body)} if self._is_named(spot) else kept
@@ -214,7 +214,7 @@ class _View:
         return Spot(self._kind, *key)
 
     def _on_trouble(self, error: HubError | None) -> None:
-        """Split up where the kind may not be watched in all namespaces; not for what passes."""
+        """Watch per namespace if all namespaces are forbidden; other errors are temporary."""
         if isinstance(error, Forbidden) and self._kind.namespaced:
             logger.info("watching %s namespace by namespace: %s", self._kind.plural, error)
             self._is_split = True

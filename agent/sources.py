@@ -1,7 +1,8 @@
-"""Where an agent learns of its Works and its MemberCluster: watches of its own, or shared ones.
+"""Sources of an agent's Works and MemberCluster: its own watches, or shared ones.
 
-An agent next to its member watches its own objects and may see no others. Where many agents live
-in one process, one watch serves them all: thousands of watches would each hold a connection.
+An agent that runs next to its member watches its own objects and may see no others. Where many
+agents share a process, one watch serves them all: thousands of watches would each hold a
+connection.
 
 contract: placement 8 and 11; design D6
 """
@@ -18,38 +19,38 @@ Told = Callable[[Change], None]
 class Source(Protocol):
     """Objects of one kind that concern one agent; a `hub.Cache` is one.
 
-    Works are as `agent.packing` keeps them.
+    Works are in the form that `agent.packing` keeps.
     """
 
     async def run(self) -> None:
-        """Stay in step until cancelled."""
+        """Stay in sync until cancelled."""
 
     @property
     def trouble(self) -> str:
-        """Why it is out of step with the API server now; empty when it is in step."""
+        """Why it is out of sync with the API server; empty while it is in sync."""
 
     async def ready(self) -> None:
-        """Wait until everything is known."""
+        """Wait until all objects have been read."""
 
     def get(self, name: str, namespace: str = "") -> Json | None:
-        """One object, as last seen."""
+        """Return one object, as last seen."""
 
     def items(self) -> list[Json]:
-        """All objects, sorted by namespace and name."""
+        """Return all objects, sorted by namespace and name."""
 
     def subscribe(self, callback: Told) -> Callable[[], None]:
-        """Call back on each change, at once for what is there; returns how to stop it."""
+        """Call back on each change, and now for each existing object; return a way to stop."""
 
 
 class Split:
-    """Hands out the objects of one cache in parts, each to its own subscribers."""
+    """Divides the objects of one cache into parts, each with its own subscribers."""
 
     def __init__(self, cache: Cache, *, by: Callable[[Key], str]) -> None:
         """Prepare to split.
 
         Args:
-            cache: the objects of all agents; somebody else runs it.
-            by: tells of an object's key which part it belongs to.
+            cache: the objects of all agents; the caller runs it.
+            by: returns the part that an object's key belongs to.
         """
         self.cache = cache
         self._by = by
@@ -58,15 +59,15 @@ class Split:
         cache.subscribe(self._on_change)
 
     def part(self, name: str) -> "Part":
-        """The part of that name, whether anything of it is there or not."""
+        """Return the part of that name, even if it has no objects yet."""
         return Part(name, self)
 
     def keys(self, part: str) -> list[Key]:
-        """Keys of all objects of a part, sorted."""
+        """Return the keys of all objects of a part, sorted."""
         return sorted(self._keys.get(part, ()))
 
     def subscribe(self, part: str, callback: Told) -> Callable[[], None]:
-        """Call back on each change in a part, at once for what is there."""
+        """Call back on each change in a part, and now for each existing object."""
         self._told.setdefault(part, []).append(callback)
         for namespace, name in self.keys(part):
             callback(Change((namespace, name), None, self.cache.get(name, namespace)))
@@ -94,7 +95,7 @@ class Split:
 
 
 class Part:
-    """What concerns one agent of what all of them share."""
+    """The objects of one agent, out of those that all agents share."""
 
     def __init__(self, name: str, split: Split) -> None:
         self._name = name
@@ -102,7 +103,7 @@ class Part:
         self._subscriptions: list[Callable[[], None]] = []
 
     async def run(self) -> None:
-        """Stay until cancelled; the shared cache runs elsewhere."""
+        """Wait until cancelled; the shared cache runs elsewhere."""
         try:
             await asyncio.Event().wait()
         finally:
@@ -111,24 +112,24 @@ class Part:
 
     @property
     def trouble(self) -> str:
-        """Why it is out of step with the API server now; empty when it is in step."""
+        """Why it is out of sync with the API server; empty while it is in sync."""
         return self._split.cache.trouble
 
     async def ready(self) -> None:
-        """Wait until everything is known."""
+        """Wait until all objects have been read."""
         await self._split.cache.ready()
 
     def get(self, name: str, namespace: str = "") -> Json | None:
-        """One object, as last seen."""
+        """Return one object, as last seen."""
         return self._split.cache.get(name, namespace)
 
     def items(self) -> list[Json]:
-        """All objects of the part, sorted by namespace and name."""
+        """Return all objects of the part, sorted by namespace and name."""
         found = (self.get(name, namespace) for namespace, name in self._split.keys(self._name))
         return [each for each in found if each is not None]
 
     def subscribe(self, callback: Told) -> Callable[[], None]:
-        """Call back on each change of the part, at once for what is there."""
+        """Call back on each change of the part, and now for each existing object."""
         unsubscribe = self._split.subscribe(self._name, callback)
         self._subscriptions.append(unsubscribe)
         return unsubscribe

@@ -1,4 +1,4 @@
-"""The Works of one member: looks at each when something about it changed, and reports.
+"""The Works of one member: reconciles each one when something about it changes, and reports.
 
 contract: placement 8
 """
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 class Works:
-    """Brings every Work of a member's namespace to the member and says in it how that went."""
+    """Applies every Work of a member's namespace to the member and reports the result in it."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Works:
         membership.subscribe(self._on_membership)
 
     def _on_change(self, change: Change) -> None:
-        # The agent's own reports come back as changes too, and ask for nothing.
+        # The agent's own status updates come back as changes too; they require no action.
         if _asked(change.old) != _asked(change.new):
             self.controller.queue.add(change.key)
 
@@ -96,10 +96,10 @@ class Works:
             self._add(work["metadata"]["name"])
 
     def _is_orphan(self, name: str) -> bool:
-        """Whether an AppliedWork has lost its Work, as when the member left and rejoined."""
+        """Return whether an AppliedWork has lost its Work, as when a member left and rejoined."""
         record = self.records.get(name)
         if record is None or record["spec"]["workNamespace"] != self._namespace:
-            # Another fleet's, or not known well enough to take something away from it.
+            # Another fleet's, or not seen yet: its objects must not be taken away from it.
             return False
         return self.cache.get(name, self._namespace) is None
 
@@ -110,8 +110,8 @@ class Works:
         try:
             return await self._look_at(key)
         except (Unavailable, Unauthorized, BadConfiguration) as error:
-            # The queue would wait longer and longer, but a member that is back is back at once.
-            logger.debug("Work %s has to wait: %s", key[1], error)
+            # The queue would back off, but a member that is back should be served at once.
+            logger.debug("Work %s is waiting: %s", key[1], error)
             return self._settings.away_recheck
 
     async def _look_at(self, key: Key) -> timedelta | None:
@@ -126,7 +126,7 @@ class Works:
         return await self._keep(body) if self._membership.is_member else None
 
     async def _keep(self, body: Json) -> timedelta:
-        """Have the Work on the member as it says, and say how it is there."""
+        """Bring the member in line with the Work, and report the result."""
         name = body["metadata"]["name"]
         progress = self._progress.get(name)
         if progress is not None:
@@ -143,7 +143,7 @@ class Works:
         try:
             await self._hold(work)
         except NotFound:
-            # Gone already, and so nothing may be applied that nobody would remove.
+            # The Work is gone already; objects applied now would never be removed.
             return None
         began = monotonic()
         try:
@@ -156,22 +156,22 @@ class Works:
             self._metrics.processed(progress.outcomes, taken=taken)
             progress.follow(before)
             self._progress[work.metadata.name] = progress
-            # What was seen while objects were being applied came before there was a progress.
+            # Changes seen while objects were being applied came before this progress existed.
             progress.look(self.sightings)
         return progress
 
     async def _hold(self, work: Work) -> None:
-        """Keep the Work from going before what it put on the member is gone."""
+        """Set the finalizer that keeps a Work until its objects are gone from the member."""
         finalizers = work.metadata.finalizers
         if names.WORK_FINALIZER not in finalizers:
             await self._write_finalizers(work, [*finalizers, names.WORK_FINALIZER])
 
     async def _remove(self, body: Json) -> timedelta | None:
-        """Remove from the member what a deleted Work put there, then let the Work go."""
+        """Remove the objects of a deleted Work from the member, then release the Work."""
         work = Work.from_wire(unpacked_work(body))
         if names.WORK_FINALIZER not in work.metadata.finalizers:
             return None
-        # A member that leaves keeps what it has.
+        # A member that leaves keeps its objects.
         if await self._membership.confirm() and not await self._processor.remove(work):
             return self._settings.removal_recheck
         rest = [each for each in work.metadata.finalizers if each != names.WORK_FINALIZER]
@@ -188,7 +188,7 @@ class Works:
         )
 
     async def _report(self, body: Json, progress: Progress) -> None:
-        """Write the Work's status if it says something new."""
+        """Write the Work's status if it has changed."""
         known = unpack(progress.status) if progress.status else unpacked_work(body).get("status")
         before = WorkStatus.from_wire(known or {})
         status = work_conditions.report(
@@ -226,14 +226,14 @@ class Works:
 
 
 def _whose(record: Json) -> Json:
-    """What an agent needs to know at all times of an AppliedWork: which Work it stands for."""
+    """Return the part of an AppliedWork that the agent keeps: which Work it stands for."""
     metadata = record["metadata"]
     who = {field: metadata[field] for field in ("name", "uid", "resourceVersion")}
     return {"metadata": who, "spec": record["spec"]}
 
 
 def _asked(body: Json | None) -> tuple[str, int, bool] | None:
-    """What of a Work an agent acts upon: its content, and whether it is to go."""
+    """Return what the agent reacts to in a Work: its content, and whether it is being deleted."""
     if body is None:
         return None
     metadata = body["metadata"]

@@ -1,4 +1,4 @@
-"""Writing one object to the member: created, merged on the client's side, or on the server's.
+"""Writing one object to the member: by create, client-side apply, or server-side apply.
 
 contract: placement 8 (client-side apply, server-side apply) and 12
 """
@@ -13,7 +13,7 @@ from hub import Conflict, Hub, Json
 from planning.members import applied_bodies, takeovers, three_way
 
 _OWN_MANAGERS: Final = (OBJECT_MANAGER, "before-first-apply")
-"""Under these names Kubernetes keeps what the agent itself wrote in another way than now."""
+"""Names under which Kubernetes records fields that the agent wrote with another kind of apply."""
 
 
 class Writer:
@@ -25,15 +25,15 @@ class Writer:
         self._strategy = strategy
 
     async def write(self, body: Json, *, live: Json | None, orphans: Collection[str] = ()) -> Json:
-        """Bring the object to the member and return it as it is then.
+        """Write the object to the member and return it as it is afterwards.
 
         Args:
-            body: the manifest with the agent's own marks.
-            live: the object on the member; None when there is none.
-            orphans: names of AppliedWorks that do not count as its owners any more.
+            body: the manifest with the agent's own annotations and owner reference.
+            live: the object on the member; None if it does not exist.
+            orphans: names of AppliedWorks that no longer count as its owners.
 
         Raises:
-            Conflict: the object changed meanwhile, or others own what the manifest says.
+            Conflict: the object changed meanwhile, or others own fields that the manifest sets.
             HubError: the member refuses the object or cannot be reached.
         """
         if live is not None and orphans:
@@ -51,7 +51,7 @@ class Writer:
     async def _client_side(self, noted: Json, live: Json) -> Json:
         last = applied_bodies.remembered(live)
         if not last and _is_applied_by_server(live):
-            # Only the server knows what was applied before, and removes what is not wanted now.
+            # Only the server knows what was applied before, and it removes what is left out now.
             return await self._apply(noted, force=True)
         desired = three_way.merged(live, last=last, wanted=noted, group=self._kind.group)
         return await self._patch(live, desired)
@@ -61,13 +61,13 @@ class Writer:
         last = applied_bodies.remembered(live) if live else {}
         if not last:
             return applied
-        # Before, it was applied on the client's side: what is not wanted any more is removed in
-        # the same way, for the last time.
+        # It was last applied client-side: one final client-side merge removes what is left out
+        # now.
         desired = three_way.merged(applied, last=last, wanted=body, group=self._kind.group)
         return await self._patch(applied, desired)
 
     def _locked(self, body: Json, live: Json | None) -> Json:
-        """With the version that was looked at, where drift must not be overwritten."""
+        """Return the body with the version that was compared, if drift must not be overwritten."""
         if live is None or self._strategy.when_to_apply is WhenToApply.ALWAYS:
             return body
         version = {"resourceVersion": live["metadata"]["resourceVersion"]}
@@ -89,7 +89,7 @@ class Writer:
         if not change:
             return live
         metadata = live["metadata"]
-        # Lists are replaced as a whole, so that nothing may have changed since they were read.
+        # Lists are replaced as a whole, so the object must not have changed since it was read.
         version = {"resourceVersion": metadata["resourceVersion"]}
         return await self._cluster.patch(
             self._kind,
@@ -109,7 +109,7 @@ def _is_applied_by_server(live: Json) -> bool:
 
 
 def _is_with_itself(error: Conflict) -> bool:
-    """Whether only the agent itself owns the fields, from the time of another strategy."""
+    """Return whether only the agent itself owns the fields, from an earlier strategy."""
     own = tuple(f'conflict with "{manager}"' for manager in _OWN_MANAGERS)
     causes = error.details.causes
     return bool(causes) and all(cause.message.startswith(own) for cause in causes)

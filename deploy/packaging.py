@@ -1,7 +1,7 @@
-"""Writes what packages repeat of the sources: `python -m deploy.packaging`.
+"""Updates the files that packages copy from the sources: `python -m deploy.packaging`.
 
-The version is that of pyproject.toml; charts and image repeat it. Helm reads no files outside a
-chart, so the roles of `deploy/rbac` and the files of `deploy/observability` are copied into them.
+Charts and image repeat the version of pyproject.toml. Helm cannot read files outside a chart, so
+the roles of `deploy/rbac` and the files of `deploy/observability` are copied into the charts.
 """
 
 import argparse
@@ -27,30 +27,30 @@ _COPIES: Final = {
         "deploy/observability/agent-alerts.yaml",
     ),
 }
-"""What each folder holds copies of; of the roles, the hub side has all but `member-…`."""
+"""The files that each folder holds copies of; the hub side has all roles except `member-…`."""
 _VERSIONS: Final = {
     f"{_HUB_SIDE}/Chart.yaml": r"^((?:v|appV)ersion: )\S+$",
     f"{_MEMBER_SIDE}/Chart.yaml": r"^((?:v|appV)ersion: )\S+$",
     "Dockerfile": r"^(ARG VERSION=)\S+$",
 }
-"""How a file says the version."""
+"""The line that holds the version in each file."""
 
 
 def version(root: Path = ROOT) -> str:
-    """Return fleetgate's version, from the one place that decides it."""
+    """Return fleetgate's version, as pyproject.toml defines it."""
     found: str = _project(root)["project"]["version"]
     return found
 
 
 def rooms(root: Path = ROOT) -> list[str]:
-    """Return what is installed: the packages, and the worker's module."""
+    """Return what is installed: the packages and the worker's module."""
     targets = _project(root)["tool"]["hatch"]["build"]["targets"]
     found: list[str] = targets["wheel"]["only-include"]
     return found
 
 
 def texts(root: Path = ROOT) -> dict[str, str]:
-    """Return what each file that repeats something has to say, by its path below the root."""
+    """Return the expected content of each generated file, by path relative to the root."""
     copied = {
         f"{folder}/{file.name}": file.read_text(encoding="utf-8")
         for folder, patterns in _COPIES.items()
@@ -65,20 +65,20 @@ def texts(root: Path = ROOT) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
-    """Write the files, or with `--check` only compare them: 1 when one is not as it should be."""
+    """Update the files; with `--check`, only compare them and return 1 if one is out of date."""
     parser = argparse.ArgumentParser(prog="python -m deploy.packaging", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    parser.add_argument("--check", action="store_true", help="compare only, write nothing")
     only_check = parser.parse_args(arguments).check
     wanted = texts(root)
     wrong = [path for path, text in wanted.items() if _read(root, path) != text]
     for path in wrong:
         if only_check:
-            sys.stderr.write(f"{path} is not what the sources say\n")
+            sys.stderr.write(f"{path} is out of date\n")
         else:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(wanted[path], encoding="utf-8")
     if wrong and only_check:
-        sys.stderr.write("to write the files anew: python -m deploy.packaging\n")
+        sys.stderr.write("to update the files: python -m deploy.packaging\n")
     return 1 if wrong and only_check else 0
 
 

@@ -1,7 +1,7 @@
-"""What Argo CD has to know to judge the health of fleetgate's objects.
+"""Health checks that tell Argo CD how to assess fleetgate's objects.
 
-A Lua file says it once for the kinds of both scopes; `argocd-cm.yaml` holds all of them as Argo CD
-reads them, written by `python -m deploy.argocd`.
+Each Lua file serves the kinds of both scopes; `argocd-cm.yaml` holds all checks in the form that
+Argo CD reads, written by `python -m deploy.argocd`.
 """
 
 import textwrap
@@ -26,7 +26,7 @@ data:
 
 
 def checks() -> list[tuple[Kind, Path]]:
-    """Each kind that has a health check, and the file that holds it."""
+    """Return each kind that has a health check, with the file that holds the check."""
     return [
         (kind, FOLDER / f"{name}.lua")
         for name in ("run", "approval", "placement")
@@ -35,7 +35,7 @@ def checks() -> list[tuple[Kind, Path]]:
 
 
 def settings() -> str:
-    """The ConfigMap that Argo CD reads health checks from, only with what is fleetgate's."""
+    """Return the ConfigMap that Argo CD reads health checks from, with only fleetgate's entries."""
     return _HEAD + "".join(_entry(kind, path.read_text("utf-8")) for kind, path in checks())
 
 

@@ -1,4 +1,4 @@
-"""Writes the health checks as Argo CD reads them: `python -m deploy.argocd`."""
+"""Writes the health checks to the ConfigMap for Argo CD: `python -m deploy.argocd`."""
 
 from deploy.argocd import SETTINGS, settings
 

@@ -20,10 +20,10 @@ if accepted ~= nil and accepted.status == "True" then
   return health("Healthy", accepted.message)
 end
 if approved == nil or approved.status ~= "True" then
-  return health("Suspended", "stage " .. obj.spec.targetStage .. " waits for approval")
+  return health("Suspended", "stage " .. obj.spec.targetStage .. " is waiting for approval")
 end
 if approved.observedGeneration ~= obj.metadata.generation then
-  local text = "the approval does not count: its observedGeneration has to be "
+  local text = "the approval is ignored: its observedGeneration must be "
   return health("Degraded", text .. obj.metadata.generation)
 end
-return health("Progressing", "approved, waits for a worker")
+return health("Progressing", "approved, waiting for a worker")

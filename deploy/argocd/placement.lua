@@ -4,7 +4,7 @@ local function health(status, message)
   return { status = status, message = message }
 end
 
--- The condition, if it is about the spec as it is now.
+-- The condition, if it is about the current spec.
 local function current(name)
   for _, condition in ipairs((obj.status or {}).conditions or {}) do
     local about_now = condition.observedGeneration == obj.metadata.generation
@@ -16,7 +16,7 @@ end
 
 local scheduled = current("Scheduled")
 if scheduled == nil or scheduled.status == "Unknown" then
-  return health("Progressing", scheduled and scheduled.message or "waits to be scheduled")
+  return health("Progressing", scheduled and scheduled.message or "waiting to be scheduled")
 end
 if scheduled.status == "False" then
   return health("Degraded", scheduled.message)
@@ -29,12 +29,12 @@ for _, name in ipairs({ "Overridden", "Applied", "StatusSynced" }) do
   end
 end
 
--- With External its part is done once clusters are picked. Were it unhealthy until a run has rolled
--- it out, a sync that applies the run after the placement would wait for ever.
+-- With External, the placement is healthy once clusters are picked. If it had to be rolled out first,
+-- a sync that applies the run after the placement would never finish.
 local strategy = (obj.spec.strategy or {}).type
 local started = current("RolloutStarted")
 if strategy == "External" and (started == nil or started.status ~= "True") then
-  return health("Healthy", "clusters are picked; update runs roll it out")
+  return health("Healthy", "clusters are picked; update runs roll out the changes")
 end
 
 local apply = (obj.spec.strategy or {}).applyStrategy or {}

@@ -1,6 +1,6 @@
 -- Health of ClusterStagedUpdateRun and StagedUpdateRun for Argo CD.
--- Argo CD gives health checks no string library, hence nothing but comparing and joining here, and
--- no way to share functions between files.
+-- Argo CD gives health checks no string library and no way to share functions between files, so this
+-- only compares and concatenates, and repeats some functions.
 
 local function find(conditions, kind)
   for _, condition in ipairs(conditions or {}) do
@@ -15,7 +15,7 @@ local function is_true(conditions, kind)
   return condition ~= nil and condition.status == "True"
 end
 
--- Names of the approval requests that wait for a person.
+-- Names of the approval requests that have not been approved.
 local function pending_approvals(stages)
   local names = {}
   for _, stage in ipairs(stages or {}) do
@@ -55,7 +55,7 @@ end
 local function waiting(status, progressing)
   local approvals = pending_approvals(status.stagesStatus)
   if #approvals > 0 then
-    return health("Suspended", "waits for approval: " .. table.concat(approvals, ", "))
+    return health("Suspended", "waiting for approval: " .. table.concat(approvals, ", "))
   end
   -- A timed wait ends by itself.
   return health("Progressing", progressing.message)
@@ -66,7 +66,7 @@ local initialized = find(status.conditions, "Initialized")
 local progressing = find(status.conditions, "Progressing")
 local succeeded = find(status.conditions, "Succeeded")
 
--- How a run ended stays so, whatever is asked of it later.
+-- The result of a run is final, even if its spec is changed later.
 if succeeded ~= nil then
   return health(succeeded.status == "True" and "Healthy" or "Degraded", succeeded.message)
 end
@@ -74,24 +74,24 @@ if initialized ~= nil and initialized.status == "False" then
   return health("Degraded", initialized.message)
 end
 if initialized == nil then
-  return health("Progressing", "waits to be planned by a worker")
+  return health("Progressing", "waiting for a worker to plan the run")
 end
 if initialized.observedGeneration ~= obj.metadata.generation then
-  return health("Progressing", "waits for a worker to follow the last change of the spec")
+  return health("Progressing", "waiting for a worker to process the latest change of the spec")
 end
 if progressing == nil then
-  return health("Suspended", "planned, not started: set spec.state to Run")
+  return health("Suspended", "planned, not started: set spec.state to Run to start it")
 end
 if progressing.reason == "UpdateRunStuck" then
   return health("Degraded", progressing.message)
 end
 if progressing.reason == "UpdateRunStopped" then
-  return health("Suspended", "stopped, " .. count_clusters(status) .. ": set spec.state to Run to go on")
+  return health("Suspended", "stopped, " .. count_clusters(status) .. ": set spec.state to Run to resume")
 end
 if progressing.reason == "UpdateRunWaiting" then
   return waiting(status, progressing)
 end
 if progressing.reason == "UpdateRunStopping" then
-  return health("Progressing", "stops once the clusters in flight are done, " .. count_clusters(status))
+  return health("Progressing", "stopping once the clusters in flight are done, " .. count_clusters(status))
 end
 return health("Progressing", count_clusters(status))

@@ -1,5 +1,5 @@
-"""The embedded fleet: real API servers, etcd and Temporal as processes of one folder.
+"""The embedded fleet: real API servers, etcd and Temporal, run as processes from one folder.
 
-Its one duty is to find the programs, start them, look after them and end them again. It knows
-Kubernetes only through `hub`, and Temporal only as a program and an address.
+This package finds the programs, starts, supervises and stops them. It reaches Kubernetes only
+through `hub`, and knows Temporal only as a program and an address.
 """

@@ -1,4 +1,4 @@
-"""The programs of the fleet, those that are missing got side by side."""
+"""Finding all programs of the fleet, and getting the missing ones in parallel."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from deploy.local.progress import Progress, silent
 FLEET: Final = (ETCD_PROGRAM, API_SERVER_PROGRAM, CONTROLLERS_PROGRAM, TEMPORAL_PROGRAM)
 
 _AT_ONCE: Final = 2
-"""Go uses all cores itself; a second build fills them while the first one links."""
+"""Go uses all cores itself; a second build keeps them busy while the first one links."""
 _CORES_OF_ESTIMATE: Final = 2
 _CORES_USED: Final = 8
 """More do not make a build faster: it waits for its largest packages."""
@@ -41,7 +41,7 @@ class Binaries:
 
 
 class Gathering:
-    """Programs found at once or being got side by side."""
+    """Programs that were found, and those that are being downloaded or built in parallel."""
 
     def __init__(self, found: Mapping[Program, Found], got: Sequence["_Lane"]) -> None:
         self.found = found
@@ -49,11 +49,11 @@ class Gathering:
 
     @property
     def missing(self) -> list[Program]:
-        """Programs that were not on this machine, in the order in which they are got."""
+        """Programs that were not on this machine, in the order in which they are obtained."""
         return [program for lane in self._got for program in lane.programs]
 
     def wait(self) -> dict[Program, Path]:
-        """Wait for all programs. Raises BinaryMissing with the ways out, once for all of them."""
+        """Wait for all programs. Raises one BinaryMissing for all that could not be obtained."""
         paths = {program: found.path for program, found in self.found.items()}
         failures = []
         for lane in self._got:
@@ -67,7 +67,7 @@ class Gathering:
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """Programs that are got one after the other."""
+    """Programs that are obtained one after the other."""
 
     programs: Sequence[Program]
     future: "Future[_Outcome]"
@@ -80,9 +80,9 @@ _Outcome = tuple[dict[Program, Path], list[LocalFleetError]]
 def gathering(
     programs: Sequence[Program], environment: Mapping[str, str], *, progress: Progress
 ) -> Iterator[Gathering]:
-    """Begin to get the programs that are missing; whoever leaves with an error ends that.
+    """Start getting the missing programs; an error in the `with` block cancels it.
 
-    Raises BinaryMissing when the environment names a program that does not run.
+    Raises BinaryMissing if the environment names a program that does not run.
     """
     finder = Finder(environment, progress=progress)
     found = {program: it for program in programs if (it := finder.look(program)) is not None}
@@ -104,7 +104,7 @@ def gathering(
 def find_all(
     environment: Mapping[str, str] = os.environ, *, progress: Progress | None = None
 ) -> Binaries:
-    """Find or get every program of the fleet. Raises BinaryMissing with the ways out."""
+    """Find or get every program of the fleet. Raises BinaryMissing with ways to provide them."""
     with gathering(FLEET, environment, progress=progress or silent()) as gathered:
         paths = gathered.wait()
     return Binaries(
@@ -127,7 +127,7 @@ def _obtained(finder: Finder, programs: Sequence[Program]) -> _Outcome:
 
 
 def _lanes(programs: Sequence[Program]) -> list[list[Program]]:
-    """Group programs by their sources, which Go then compiles once; the longest group first."""
+    """Group programs by their sources, so that Go compiles these once; longest group first."""
     lanes: dict[object, list[Program]] = {}
     for program in programs:
         lanes.setdefault(program.build.recipe or program, []).append(program)
@@ -143,7 +143,7 @@ def _expectation(programs: Sequence[Program]) -> str:
     cores = os.cpu_count() or 1
     minutes = ceil(takes * _CORES_OF_ESTIMATE / min(cores, _CORES_USED) / timedelta(minutes=1))
     unit = "minute" if minutes == 1 else "minutes"
-    return f"{expectation}; about {minutes} {unit} where Go has to build them ({cores} cores)"
+    return f"{expectation}; about {minutes} {unit} if Go has to build them ({cores} cores)"
 
 
 def _building(programs: Sequence[Program]) -> timedelta:

@@ -1,4 +1,4 @@
-"""What the fleet of a state consists of: every program with its settings."""
+"""The programs that make up a fleet, each with its settings."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ class Blueprint:
     binaries: Binaries
 
     def etcd(self) -> Service:
-        """The store of all clusters."""
+        """Return the etcd that all clusters share."""
         return etcd(
             self.binaries.etcd,
             data=self.paths.data / "etcd",
@@ -41,7 +41,7 @@ class Blueprint:
         )
 
     def temporal(self) -> Service:
-        """Temporal with its UI."""
+        """Return Temporal with its UI."""
         return temporal(
             self.binaries.temporal,
             database=self.paths.data / "temporal.sqlite",
@@ -50,7 +50,7 @@ class Blueprint:
         )
 
     def control_plane(self, cluster: str) -> ControlPlane:
-        """The hub or a member."""
+        """Return the control plane of the hub or a member."""
         return ControlPlane(
             name=cluster,
             folder=self.paths.data / cluster,
@@ -58,13 +58,13 @@ class Blueprint:
             port=self.state.ports[api_server(cluster)],
             token=self.state.tokens[cluster],
             etcd_address=self.etcd().address,
-            # As KubeFleet's hub: workloads there are templates for the members, nothing more.
+            # As on KubeFleet's hub, workloads there are only templates for the members.
             runs_workloads=cluster != HUB,
             worker_token=self.state.tokens[WORKER] if cluster == HUB else "",
         )
 
     def worker(self) -> Service:
-        """The worker of fleetgate itself."""
+        """Return fleetgate's own worker."""
         temporal_address = self.temporal().address
         return own_processes.worker(
             hub_kubeconfig=self.paths.worker_kubeconfig,
@@ -75,14 +75,14 @@ class Blueprint:
         )
 
     def simulated_nodes(self) -> Service:
-        """The stand-in for the nodes of all members."""
+        """Return the process that stands in for the nodes of all members."""
         return own_processes.simulated_nodes(
             members=self._member_kubeconfigs(),
             uses=tuple(self.control_plane(name).url for name in self.state.members),
         )
 
     def temporal_ui(self) -> str:
-        """Address of Temporal's UI."""
+        """Return the address of Temporal's UI."""
         return f"http://{LOOPBACK}:{self.state.ports[TEMPORAL_UI]}"
 
     def _member_kubeconfigs(self) -> dict[str, Path]:

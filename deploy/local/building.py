@@ -21,9 +21,9 @@ def build(
     """Build the program in the folder and return its path. Raises NotObtained."""
     go = shutil.which("go", path=environment.get("PATH"))
     if go is None:
-        raise NotObtained("there is no `go` on the PATH")
+        raise NotObtained("`go` is not on the PATH")
     target = folder / program.name
-    # A person's own flags or workspace are for other modules (-mod=vendor would fail here).
+    # The user's own flags or workspace are meant for other modules (-mod=vendor would fail here).
     settings = {**environment, "GOBIN": str(folder), "GOFLAGS": "", "GOWORK": "off"}
     sources = folder / "sources"
     if program.build.recipe is None:

@@ -13,7 +13,7 @@ from deploy.local.processes import Processes
 from deploy.local.services import Service, answers, ensure
 from deploy.local.state import WORKER, api_server, controllers
 
-# Just the controllers that people see the work of; the rest would only cost memory.
+# Only the controllers whose effects users see; the rest would just cost memory.
 _HOUSEKEEPING: Final = ("namespace-controller", "garbage-collector-controller")
 _WORKLOADS: Final = (
     "deployment-controller",
@@ -32,17 +32,17 @@ class ControlPlane:
 
     name: str
     folder: Path
-    """Holds its certificates, keys and token file."""
+    """Folder of its certificates, keys and token file."""
     kubeconfig: Path
     port: int
     token: str
     etcd_address: str
     runs_workloads: bool = True
-    """Whether its workloads make pods."""
+    """Whether its workloads create pods."""
     worker_token: str = ""
-    """Token of fleetgate's own worker, with an identity that is no administrator's."""
+    """Token of fleetgate's own worker, whose identity is not an administrator."""
     audit_policy: str = ""
-    """An audit policy as YAML: which requests the API server notes in `audit_log`; none without."""
+    """Audit policy as YAML: which requests are recorded in `audit_log`; empty for no audit log."""
 
     @property
     def url(self) -> str:
@@ -51,12 +51,12 @@ class ControlPlane:
 
     @property
     def authority(self) -> Path:
-        """Certificates that a client has to trust: the server's own, and that of its authority."""
+        """Certificates that a client has to trust: those of the server and of its authority."""
         return self.folder / "apiserver.crt"
 
     @property
     def audit_log(self) -> Path:
-        """One line of JSON for each request that the audit policy names."""
+        """Audit log: one line of JSON per request that the audit policy selects."""
         return self.folder / "audit.log"
 
     def prepare(self) -> None:
@@ -114,9 +114,9 @@ class ControlPlane:
                 f"--service-account-signing-key-file={self._signing_key}",
                 "--service-cluster-ip-range=10.0.0.0/24",
                 "--endpoint-reconciler-type=none",
-                # Pods need no service account here, and no controller makes one.
+                # Pods need no service account here, and no controller creates one.
                 "--disable-admission-plugins=ServiceAccount",
-                # Not on by itself before Kubernetes 1.36: the policies that record who did it.
+                # Off by default before Kubernetes 1.36: the policies that record who did what.
                 "--feature-gates=MutatingAdmissionPolicy=true",
                 "--runtime-config=admissionregistration.k8s.io/v1beta1=true",
                 "--profiling=false",
@@ -148,7 +148,7 @@ class ControlPlane:
         return (
             f"--audit-policy-file={self._audit_policy_file}",
             f"--audit-log-path={self.audit_log}",
-            # Whoever reads along would lose the rest of a file that is rotated away.
+            # A reader that follows the log would lose the end of a rotated file.
             f"--audit-log-maxsize={_AUDIT_LOG_MIB}",
         )
 
@@ -158,7 +158,7 @@ class ControlPlane:
 
     @property
     def _certificate_key(self) -> Path:
-        # Where the API server looks for it, beside its certificate.
+        # Where the API server looks for it: next to its certificate.
         return self.folder / "apiserver.key"
 
     @property
@@ -170,7 +170,7 @@ class ControlPlane:
         return self.folder / "service-accounts.key"
 
     def _is_ready(self) -> bool:
-        # The default namespace is made a little after the server calls itself ready.
+        # The default namespace is created shortly after the server reports that it is ready.
         paths = ("/readyz", "/api/v1/namespaces/default")
         return all(
             answers(self.url + path, token=self.token, authority=self.authority) for path in paths
@@ -180,9 +180,9 @@ class ControlPlane:
 async def ensure_control_plane(
     plane: ControlPlane, *, api_server: Path, controllers: Path, processes: Processes
 ) -> bool:
-    """Start what does not run of the cluster, and write its kubeconfig.
+    """Start the processes of the cluster that are not running, and write its kubeconfig.
 
-    Returns whether something had to be started.
+    Returns whether anything was started.
     """
     plane.prepare()
     server = await ensure(plane.api_server(api_server), processes=processes)

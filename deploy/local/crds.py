@@ -19,28 +19,28 @@ _SERVED_WITHIN: Final = timedelta(seconds=30)
 _ASK_AGAIN: Final = timedelta(milliseconds=100)
 
 
-# The parser written in C, where PyYAML has it, is ten times as fast; schemas are long.
+# Schemas are long, and the C parser, where PyYAML has it, is ten times as fast.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def definition(kind: Kind, *, folder: Path = FOLDER) -> dict[str, Any]:
-    """Return the definition of a kind."""
+    """Return the CRD of a kind."""
     path = folder / f"{kind.group}_{kind.plural}.yaml"
     return _read(path)
 
 
 def definitions(folder: Path = FOLDER) -> list[dict[str, Any]]:
-    """Return every definition of the folder, in the order of the file names."""
+    """Return every CRD in the folder, sorted by file name."""
     return [_read(path) for path in sorted(folder.glob("*.yaml"))]
 
 
 async def install(hub: Hub, bodies: Iterable[dict[str, Any]]) -> None:
-    """Apply the definitions, and wait until they are served."""
+    """Apply the CRDs and wait until they are served."""
     await asyncio.gather(*(_install(hub, body) for body in bodies))
 
 
 def _read(path: Path) -> dict[str, Any]:
-    body: dict[str, Any] = yaml.load(path.read_bytes(), Loader=_LOADER)  # noqa: S506 - a safe one
+    body: dict[str, Any] = yaml.load(path.read_bytes(), Loader=_LOADER)  # noqa: S506 - a safe loader
     return body
 
 
@@ -72,14 +72,14 @@ async def _wait_until_served(hub: Hub, definition: dict[str, Any]) -> None:
 
 
 async def _wait_until_answered(hub: Hub, kind: Kind) -> None:
-    """Ask for objects of the kind until the server answers: at first its cache is not filled."""
+    """List objects of the kind until the server answers: its cache is not filled at first."""
     while True:
         try:
             await hub.list(kind, fields="metadata.name=any")
         except (NotFound, TooManyRequests):
             await asyncio.sleep(_ASK_AGAIN.total_seconds())
         except Forbidden:
-            return  # an answer too: who installs the kinds need not be allowed to read them
+            return  # an answer too: the user who installs CRDs may lack the right to read objects
         else:
             return
 

@@ -1,4 +1,4 @@
-"""Getting a program that is published, verified with its checksum."""
+"""Downloading a published program and verifying its checksum."""
 
 import hashlib
 import http.client
@@ -19,22 +19,22 @@ from deploy.local.programs import Download, Program
 from deploy.local.progress import Advance, Progress
 
 NPM: Final = "npm:"
-"""Begins the `url` of a release that is a package of npm: `npm:NAME@VERSION`."""
+"""Prefix of a release's `url` that is an npm package: `npm:NAME@VERSION`."""
 
 _PATIENCE: Final = timedelta(seconds=5)
-"""How long a connection may stay silent; short, because there is another way to get a program."""
+"""How long a connection may stay silent; short, because there are other ways to get a program."""
 
 _CHUNK_BYTES: Final = 1 << 18
 _CHECKSUMS_BYTES: Final = 1 << 20
 _MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
-"""Go's names of machines, where they differ from the system's."""
+"""Go's names for machine types, where they differ from the system's."""
 
 
 def download(program: Program, release: Download, *, folder: Path, progress: Progress) -> Path:
-    """Put the program of a release into the folder and return its path.
+    """Download the program of a release into the folder and return its path.
 
-    Raises NotObtained when there is none for this system, when the network is not reachable, or
-    when the file is not the one that was published (ChecksumMismatch).
+    Raises NotObtained if there is no release for this system, if the network is unreachable, or
+    if the file does not match the published checksum (ChecksumMismatch).
     """
     url = _filled(release, release.url)
     expected = release.digest or _published_digest(url, _filled(release, release.checksums))
@@ -60,12 +60,12 @@ def _filled(release: Download, template: str) -> str:
     machine = platform.machine().lower()
     machine = _MACHINES.get(machine, machine)
     if system not in release.systems or machine not in release.machines:
-        raise NotObtained(f"there is no release for {system} on {machine}")
+        raise NotObtained(f"no release for {system} on {machine}")
     return template.format(system=system, machine=machine)
 
 
 def _published_digest(url: str, checksums: str) -> str:
-    """Find the file's digest in `digest  name` lines; a lone digest is that of the file."""
+    """Return the file's digest from `digest  name` lines; a digest without a name is the file's."""
     with _opened(checksums) as response:
         text = response.read(_CHECKSUMS_BYTES).decode(errors="replace")
     name = url.rpartition("/")[2]
@@ -79,7 +79,7 @@ def _published_digest(url: str, checksums: str) -> str:
 
 
 def _fetch(url: str, target: Path, *, advance: Advance) -> None:
-    """Save what the URL answers."""
+    """Save the content of the URL."""
     done = 0
     with _opened(url) as response, target.open("wb") as file:
         total = int(response.headers.get("Content-Length") or 0)
@@ -92,7 +92,7 @@ def _fetch(url: str, target: Path, *, advance: Advance) -> None:
 
 
 def _pack(package: str, target: Path) -> None:
-    """Save a package of npm, from whichever registry npm is set up for."""
+    """Save an npm package, from the registry that npm is configured to use."""
     folder = target.parent / "packed"
     folder.mkdir()
     command = ["npm", "pack", "--silent", "--pack-destination", str(folder), package]
@@ -125,7 +125,7 @@ def _read(response: http.client.HTTPResponse, url: str) -> bytes:
     try:
         return response.read(_CHUNK_BYTES)
     except (OSError, http.client.HTTPException) as error:
-        raise NotObtained(f"{url} broke off: {error}") from error
+        raise NotObtained(f"the download of {url} was interrupted: {error}") from error
 
 
 def _from_tar(archive: Path, member: str) -> Path:
@@ -138,7 +138,7 @@ def _from_tar(archive: Path, member: str) -> Path:
             with source, program.open("wb") as target:
                 shutil.copyfileobj(source, target)
     except (KeyError, tarfile.TarError) as error:
-        raise NotObtained(f"{archive.name} does not hold {member}: {error}") from error
+        raise NotObtained(f"{archive.name} does not contain {member}: {error}") from error
     return program
 
 
@@ -147,4 +147,4 @@ def _from_zip(archive: Path, member: str) -> Path:
         with zipfile.ZipFile(archive) as files:
             return Path(files.extract(member, archive.parent))
     except (KeyError, zipfile.BadZipFile) as error:
-        raise NotObtained(f"{archive.name} does not hold {member}: {error}") from error
+        raise NotObtained(f"{archive.name} does not contain {member}: {error}") from error

@@ -1,45 +1,45 @@
-"""What can go wrong with the local fleet, each with a text for the person at the terminal.
+"""Errors of the local fleet, each with a text for the user at the terminal.
 
 LocalFleetError
- +-- BinaryMissing     no way to get one of the programs worked
- +-- DiskFull          the file system has no room left
- +-- FleetBusy         another command is at work on the same fleet
- +-- NotObtained       one way to get a program did not work; the next is tried
- |    +-- ChecksumMismatch  a download is not what its project published
- +-- ProcessFailed     a program ended, or did not become ready in time
+ +-- BinaryMissing     a required program could not be found, downloaded or built
+ +-- DiskFull          the file system has no space left
+ +-- FleetBusy         another command is running on the same fleet
+ +-- NotObtained       one way to get a program failed; the next one is tried
+ |    +-- ChecksumMismatch  a download does not match the published checksum
+ +-- ProcessFailed     a program exited, or did not become ready in time
  +-- UnknownProcess    the fleet has no process of that name
- +-- WrongSize         the fleet exists with another number of members
+ +-- WrongSize         the fleet exists with a different number of members
 """
 
 # ruff: noqa: N818 - the names say what happened, without "Error"
 
 
 class LocalFleetError(Exception):
-    """Something about the local fleet that a person can mend; the text says how."""
+    """A problem with the local fleet that the user can fix; the text says how."""
 
 
 class BinaryMissing(LocalFleetError):
-    """No way to get one of the programs worked."""
+    """A required program could not be found, downloaded or built."""
 
 
 class NotObtained(LocalFleetError):
-    """One way to get a program did not work; the next is tried."""
+    """One way to get a program failed; the next one is tried."""
 
 
 class ChecksumMismatch(NotObtained):
-    """A download is not what its project published."""
+    """A download does not match the published checksum."""
 
 
 class DiskFull(LocalFleetError):
-    """The file system has no room left."""
+    """The file system has no space left."""
 
 
 class FleetBusy(LocalFleetError):
-    """Another command is at work on the same fleet."""
+    """Another command is running on the same fleet."""
 
 
 class ProcessFailed(LocalFleetError):
-    """A program ended by itself, or did not become ready in time."""
+    """A program exited by itself, or did not become ready in time."""
 
 
 class UnknownProcess(LocalFleetError):
@@ -47,4 +47,4 @@ class UnknownProcess(LocalFleetError):
 
 
 class WrongSize(LocalFleetError):
-    """The fleet exists with another number of members."""
+    """The fleet exists with a different number of members."""

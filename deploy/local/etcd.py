@@ -1,4 +1,4 @@
-"""The store of all API servers of a fleet: one etcd, with a prefix for each cluster."""
+"""The etcd of a fleet: one for all API servers, with a prefix per cluster."""
 
 from pathlib import Path
 
@@ -22,9 +22,9 @@ def etcd(binary: Path, *, data: Path, port: int, peer_port: int) -> Service:
             f"--listen-peer-urls={peer_url}",
             f"--initial-advertise-peer-urls={peer_url}",
             f"--initial-cluster={ETCD}={peer_url}",
-            # What is written survives the end of the process, even a kill: the kernel holds it.
-            # Only a crash of the machine may lose it, which is fine for a fleet made to be tried
-            # out, and it takes the disk's speed out of every measurement.
+            # Writes survive the end of the process, even a kill, because the kernel holds them.
+            # Only a crash of the machine can lose them. That is fine for a trial fleet, and it
+            # makes measurements independent of the speed of the disk.
             "--unsafe-no-fsync",
             "--auto-compaction-mode=periodic",
             "--auto-compaction-retention=1h",

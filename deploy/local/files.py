@@ -1,4 +1,4 @@
-"""Files and folders that nobody but their owner may read, written whole or not at all."""
+"""Files and folders that only their owner may read, written atomically."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ from deploy.local.errors import DiskFull
 
 
 def private_folder(path: Path) -> Path:
-    """Make the folder, with its parents, readable by its owner only."""
+    """Create the folder, which only its owner may read, and missing parents."""
     with disk_full_explained(path):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o700)
@@ -19,7 +19,7 @@ def private_folder(path: Path) -> Path:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace the file in one step; whoever reads it sees the old text or the new one."""
+    """Replace the file atomically; readers see either the old text or the new one."""
     with disk_full_explained(path):
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         temporary = Path(name)
@@ -41,5 +41,5 @@ def disk_full_explained(path: Path) -> Iterator[None]:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
         raise DiskFull(
-            f"no space left on the file system of {path}; free some room and run the command again"
+            f"no space left on the file system of {path}; free some space and run the command again"
         ) from error

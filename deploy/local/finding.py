@@ -1,4 +1,4 @@
-"""Finding one program: named, on the PATH, cached, downloaded or built."""
+"""Finding one program: set explicitly, on the PATH, cached, downloaded or built."""
 
 import shutil
 import subprocess
@@ -26,28 +26,28 @@ _TICK: Final = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A program that is on this machine."""
+    """A program found on this machine."""
 
     path: Path
     where: str
 
 
 class Finder:
-    """Looks for programs, and gets those that are nowhere."""
+    """Looks for programs, and downloads or builds those that are missing."""
 
     def __init__(self, environment: Mapping[str, str], *, progress: Progress) -> None:
         self._environment = environment
         self._progress = progress
 
     def find(self, program: Program) -> Path:
-        """Return the path of a program that works. Raises BinaryMissing with the ways out."""
+        """Return the path of a program that works. Raises BinaryMissing with ways to provide it."""
         found = self.look(program)
         return found.path if found is not None else self.obtain(program)
 
     def look(self, program: Program) -> Found | None:
         """Return the program if it is on this machine.
 
-        Raises BinaryMissing when the environment names one that does not run.
+        Raises BinaryMissing if the environment names one that does not run.
         """
         explicit = self._environment.get(program.variable)
         if explicit:
@@ -59,7 +59,7 @@ class Finder:
         return Found(cached, "in the cache") if cached.exists() else None
 
     def obtain(self, program: Program) -> Path:
-        """Get a program that is not on this machine. Raises BinaryMissing with the ways out."""
+        """Download or build a missing program. Raises BinaryMissing with ways to provide it."""
         on_path = self._on_path(program)
         cached = self._cached(program)
         tried = {
@@ -78,9 +78,9 @@ class Finder:
         return Path(base) / "fleetgate" / "bin" / program.version / program.name
 
     def _fill_cache(self, program: Program, cached: Path, tried: dict[str, str]) -> Path:
-        """Fill the cache, one process at a time, in one step."""
+        """Put the program into the cache: atomically, and only one process at a time."""
         with disk_full_explained(cached), self._only_one(program, cached):
-            if cached.exists():  # the other process that was waited for has made it
+            if cached.exists():  # put there by another process while this one waited
                 return cached
             for remains in cached.parent.glob(f".{program.name}-*"):
                 shutil.rmtree(remains, ignore_errors=True)
@@ -105,7 +105,7 @@ class Finder:
                 return _working(program, get())
             except NotObtained as error:
                 tried[way] = str(error)
-                self._progress.say(f"{program.name}: {way} does not work here: {error}")
+                self._progress.say(f"{program.name}: {way} failed: {error}")
         raise BinaryMissing(_ways_out(program, tried))
 
     @contextmanager
@@ -127,7 +127,7 @@ class Finder:
 
 
 def runs(path: Path, *, asked: str = "--version") -> bool:
-    """Whether the file is a program of this kind of machine that answers what it is asked."""
+    """Return whether the file runs on this machine and succeeds with the given argument."""
     command = [str(path), asked]
     try:
         subprocess.run(command, check=True, capture_output=True, timeout=_ANSWERS_WITHIN_SECONDS)
@@ -139,8 +139,8 @@ def runs(path: Path, *, asked: str = "--version") -> bool:
 def _named(program: Program, path: Path) -> Path:
     if not runs(path, asked=program.asked):
         raise BinaryMissing(
-            f"{program.variable}={path} names no program that answers `{program.asked}`; "
-            f"correct it, or unset it to have {program.name} looked for"
+            f"{program.variable}={path} is not a program that answers `{program.asked}`; "
+            f"correct the path, or unset the variable to find {program.name} automatically"
         )
     return path.absolute()
 
@@ -155,8 +155,8 @@ def _working(program: Program, made: Path) -> Path:
 def _ways_out(program: Program, tried: Mapping[str, str]) -> str:
     lines = "\n".join(f"  {way}: {result}" for way, result in tried.items())
     return (
-        f"{program.name} {program.version} is needed and there is no way to get it. Tried:\n"
+        f"cannot find, download or build {program.name} {program.version}. Tried:\n"
         f"{lines}\n"
-        f"Ways out: set {program.variable} to a program's path, put {program.name} on the PATH, "
-        "install Go, or connect this machine to the internet; then run the command again."
+        f"To fix this, set {program.variable} to the program's path, put {program.name} on the "
+        "PATH, install Go, or connect this machine to the internet; then run the command again."
     )

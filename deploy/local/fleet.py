@@ -1,4 +1,4 @@
-"""The embedded fleet: everything up, everything down, and what is in between."""
+"""The embedded fleet: start and stop it, and inspect its processes."""
 
 import asyncio
 import shutil
@@ -39,12 +39,12 @@ OTHERS_MAY_TAKE: Final = timedelta(minutes=3)
 """How long to wait for another command on the same fleet."""
 
 Say = Callable[[str], None]
-"""Tells the person at the terminal what happens."""
+"""Prints a line for the user at the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class FleetAddresses:
-    """Where the fleet is reached once it is up."""
+    """The addresses of a fleet that is up."""
 
     hub_kubeconfig: Path
     member_kubeconfigs: dict[str, Path]
@@ -53,7 +53,7 @@ class FleetAddresses:
 
 
 class LocalFleet:
-    """The fleet in one folder. Its methods block, and end when the fleet is as they say."""
+    """The fleet in one folder. Its methods block until the fleet is in the requested state."""
 
     def __init__(
         self,
@@ -69,10 +69,11 @@ class LocalFleet:
     def up(
         self, binaries: Binaries, *, count: int | None = None, worker: bool = True
     ) -> FleetAddresses:
-        """Start what does not run of the fleet, and wait until all of it works.
+        """Start the processes of the fleet that are not running, and wait until all are ready.
 
-        `count` is the number of members: 3 at first, later as many as there are. Raises
-        LocalFleetError; whatever was started by then is found again by the next `up` or `down`.
+        `count` is the number of members; by default 3 for a new fleet, and unchanged for an
+        existing one. Raises LocalFleetError; the next `up` or `down` finds what was started
+        before the error.
         """
         private_folder(self.paths.root)
         with disk_full_explained(self.paths.root), self._exclusive():
@@ -87,9 +88,9 @@ class LocalFleet:
         )
 
     def down(self, *, purge: bool = False) -> int:
-        """End all processes of the fleet and return how many there were.
+        """Stop all processes of the fleet and return how many were running.
 
-        With `purge` its folder goes too: objects, history, tokens.
+        `purge` also deletes its folder with all objects, history and tokens.
         """
         if not self.paths.root.is_dir():
             return 0
@@ -100,7 +101,7 @@ class LocalFleet:
         return ended
 
     def status(self) -> list[ProcessStatus]:
-        """What each process does now; empty when there is no fleet in this folder."""
+        """Return the status of each process; empty if there is no fleet in this folder."""
         state = load(self.paths.state)
         if state is None:
             return []
@@ -109,11 +110,11 @@ class LocalFleet:
         return [status_of(name, processes=processes) for name in names]
 
     def log(self, name: str) -> Path:
-        """Log file of a process. Raises UnknownProcess."""
+        """Return the log file of a process. Raises UnknownProcess."""
         path = self._processes().log(name) if self.paths.logs.is_dir() else None
         if path is None or not path.exists():
-            known = ", ".join(one.name for one in self.status()) or "none: there is no fleet here"
-            raise UnknownProcess(f"{name!r} has no log; the fleet's processes are {known}")
+            known = ", ".join(one.name for one in self.status()) or "none (no fleet in this folder)"
+            raise UnknownProcess(f"{name!r} has no log; processes of the fleet: {known}")
         return path
 
     async def _up(self, blueprint: Blueprint, *, worker: bool) -> None:
@@ -154,15 +155,15 @@ class LocalFleet:
                 await self._protect(hub, worker=worker)
                 await members.register(hub, blueprint.state.members)
             else:
-                # All that an agent keeps on its member; everything else is on the hub.
+                # The only kind that an agent stores on its member; all others are on the hub.
                 await crds.install(hub, [crds.definition(APPLIED_WORK)])
         self._tell(name, plane.url, started=started)
 
     async def _protect(self, hub: Hub, *, worker: bool) -> None:
-        """Have the hub tell people from the worker.
+        """Install the policies that let the hub tell people from the worker.
 
-        Without the fleet's own worker another engine is to run, with whatever rights: it would be
-        taken for a person.
+        Without the fleet's own worker, another engine is expected to run, with unknown rights. The
+        policies would treat it as a person, so they are removed.
         """
         if worker:
             await worker_rights.grant(hub)
@@ -175,7 +176,7 @@ class LocalFleet:
         self._tell(service.name, service.address, started=started)
 
     def _tell(self, name: str, address: str, *, started: bool) -> None:
-        self._say(f"{name:<16} {'started' if started else 'was running'}  {address}".rstrip())
+        self._say(f"{name:<16} {'started' if started else 'already running'}  {address}".rstrip())
 
     def _next_state(self, count: int | None) -> FleetState:
         processes = self._processes()
@@ -189,7 +190,7 @@ class LocalFleet:
         return Processes(pids=self.paths.pids, logs=self.paths.logs)
 
     def _stop_all(self) -> int:
-        """End the processes, those that use others first, each group at once."""
+        """Stop the processes in groups, dependents first; those of a group stop in parallel."""
         processes = self._processes()
         names = processes.names()
         servers = [name for name in names if name == TEMPORAL or is_api_server(name)]
@@ -202,7 +203,7 @@ class LocalFleet:
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            self._say("another `fleetgate local` command is at work on this fleet; waiting for it")
+            self._say("another `fleetgate local` command is running on this fleet; waiting for it")
             self._wait_for(lock)
         try:
             yield
@@ -215,5 +216,5 @@ class LocalFleet:
         except Timeout as error:
             raise FleetBusy(
                 f"another `fleetgate local` command still holds {self.paths.lock} after "
-                f"{self._patience.total_seconds():g} s; end it and try again"
+                f"{self._patience.total_seconds():g} s; stop it and try again"
             ) from error

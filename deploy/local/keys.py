@@ -1,4 +1,4 @@
-"""Keys and certificates of a throw-away cluster."""
+"""Keys and certificates for a throwaway cluster."""
 
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -15,7 +15,7 @@ _CLOCKS_DIFFER: Final = timedelta(hours=1)
 
 
 class Certificate(NamedTuple):
-    """A certificate with that of its authority below it, and its key, as PEM."""
+    """A certificate followed by that of its authority, and its key, as PEM."""
 
     chain: str
     key: str
@@ -29,8 +29,8 @@ def new_signing_key() -> str:
 def new_certificate(address: str) -> Certificate:
     """Return a certificate for a server at an IP address, valid for a year.
 
-    Its authority signs nothing else. With elliptic curves: the RSA keys that an API server would
-    make cost it a good part of its start, and a little of each connection.
+    Its authority signs nothing else. It uses elliptic curves, because the RSA keys that an API
+    server would generate slow down its start, and every connection a little.
     """
     authority, key = _new_key(), _new_key()
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"authority of {address}")])

@@ -8,13 +8,13 @@ import yaml
 from deploy.local.files import write_private
 
 USER = "admin"
-"""The administrator of every cluster; member of system:masters."""
+"""The administrator of every cluster, in the group system:masters."""
 
 
 def write_kubeconfig(
     path: Path, *, cluster: str, url: str, authority: Path, token: str, user: str = USER
 ) -> None:
-    """Write a kubeconfig with one context, unless the file says just that already."""
+    """Write a kubeconfig with one context, unless the file has that content already."""
     certificates = base64.b64encode(authority.read_bytes()).decode()
     content = {
         "apiVersion": "v1",

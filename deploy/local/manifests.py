@@ -1,4 +1,4 @@
-"""The manifests that are shipped in `deploy/rbac`."""
+"""The manifests shipped in `deploy/rbac`."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,7 @@ def documents(file: str) -> list[dict[str, Any]]:
 
 
 async def apply(hub: Hub, body: dict[str, Any]) -> None:
-    """Apply an object of any kind. Raises LocalFleetError when the hub does not serve the kind."""
+    """Apply an object of any kind. Raises LocalFleetError if the hub does not serve the kind."""
     kind = await hub.kind_for(body["apiVersion"], body["kind"])
     if kind is None:
         raise LocalFleetError(f"{hub.url} does not serve {body['apiVersion']} {body['kind']}")

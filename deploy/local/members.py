@@ -15,17 +15,17 @@ _LABELS: Final = {
     "member2": {"environment": "staging"},
     "member3": {"environment": "canary", "order": "1"},
 }
-"""As in the tutorials of staged update runs."""
+"""The same labels as in KubeFleet's tutorials on staged update runs."""
 
 
 def labels(member: str) -> dict[str, str]:
-    """Labels of a member; those beyond the tutorials' three are production clusters."""
+    """Return the labels of a member; any after the tutorials' three are production clusters."""
     number = member.removeprefix("member")
     return _LABELS.get(member, {"environment": "prod", "order": number})
 
 
 async def register(hub: Hub, members: tuple[str, ...]) -> None:
-    """Create what the hub lacks of each member; what is there stays as people changed it."""
+    """Create missing namespaces and MemberClusters; existing objects are left unchanged."""
     await asyncio.gather(*(_register(hub, member) for member in members))
 
 
@@ -54,4 +54,4 @@ async def _create(hub: Hub, kind: Kind, body: dict[str, Any]) -> None:
     try:
         await hub.create(kind, {"apiVersion": kind.api_version, "kind": kind.kind, **body})
     except AlreadyExists:
-        return  # someone else was quicker
+        return  # created by someone else in the meantime

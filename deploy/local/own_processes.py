@@ -1,4 +1,4 @@
-"""The processes of the fleet that are this package's own: the worker and the simulated nodes."""
+"""The fleet's processes that run fleetgate's own code: the worker and the simulated nodes."""
 
 import os
 import sys
@@ -12,16 +12,16 @@ from deploy.local.ports import LOOPBACK
 from deploy.local.services import Service, answers
 from deploy.local.state import SIMULATED_NODES, WORKER
 
-# Without -P a file in the folder where the command is typed could stand in for a module.
+# Without -P, a file in the current directory could shadow a module.
 _PYTHON: Final = (sys.executable, "-P")
 
-# By its path, because other packages may have a module of this name as well.
+# By path, because other packages may have a module of this name as well.
 _WORKER: Final = Path(deploy.__file__).parent.parent / "worker.py"
 
 _ROLES: Final = "engine,bridge,placement,agents"
 
 _OTHER_HUBS: Final = frozenset({"FLEETGATE_KUBECONFIG", "FLEETGATE_CONTEXT"})
-"""Settings of the caller that would lead the worker away from the fleet."""
+"""Settings of the caller that would point the worker to another hub."""
 
 
 def worker(
@@ -32,9 +32,9 @@ def worker(
     port: int,
     uses: tuple[str, ...],
 ) -> Service:
-    """Return fleetgate's worker with every role, told by its environment where everything is.
+    """Return fleetgate's worker with every role, configured through its environment.
 
-    `members` are kubeconfigs by member. Settings of the caller (`FLEETGATE_…`) are handed on.
+    `members` maps members to kubeconfigs. The caller's settings (`FLEETGATE_…`) are passed on.
     """
     metrics = f"{LOOPBACK}:{port}"
     return Service(
@@ -50,7 +50,7 @@ def worker(
             "KUBECONFIG": str(hub_kubeconfig),
             "TEMPORAL_ADDRESS": temporal_address,
             "TEMPORAL_NAMESPACE": "default",
-            # A person's own Temporal profile must not reach into the fleet.
+            # The user's own Temporal profile must not affect the fleet.
             "TEMPORAL_CONFIG_FILE": os.devnull,
             "PYTHONUNBUFFERED": "1",
         },
@@ -61,7 +61,7 @@ def worker(
 
 
 def simulated_nodes(*, members: Mapping[str, Path], uses: tuple[str, ...]) -> Service:
-    """Return the stand-in for scheduler and kubelet of all members."""
+    """Return the process that stands in for scheduler and kubelet of all members."""
     return Service(
         name=SIMULATED_NODES,
         argv=(*_PYTHON, "-m", "deploy.local.simulated_nodes", _listed(members)),

@@ -1,31 +1,31 @@
-"""Where a local fleet keeps what: everything in one folder."""
+"""Where a local fleet keeps its files: all in one folder."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 FOLDER: Final = ".fleetgate"
-"""Name of the fleet's folder in the folder where the command is typed."""
+"""Name of the fleet's folder, in the current directory of the command."""
 
 
 @dataclass(frozen=True, slots=True)
 class FleetPaths:
-    """Files of the fleet in `root`."""
+    """Paths of the fleet in `root`."""
 
     root: Path
 
     @classmethod
     def here(cls) -> "FleetPaths":
-        """Return the paths of the current folder's fleet."""
+        """Return the paths of the fleet in the current directory."""
         return cls(Path.cwd() / FOLDER)
 
     def kubeconfig(self, cluster: str) -> Path:
-        """Kubeconfig of the hub or a member."""
+        """Return the kubeconfig of the hub or a member."""
         return self.root / f"{cluster}.kubeconfig"
 
     @property
     def worker_kubeconfig(self) -> Path:
-        """With what the fleet's own worker goes to the hub."""
+        """Kubeconfig of the hub for the fleet's own worker."""
         return self.root / "hub-of-worker.kubeconfig"
 
     @property
@@ -35,7 +35,7 @@ class FleetPaths:
 
     @property
     def lock(self) -> Path:
-        """Held while a command changes the fleet."""
+        """Lock file, held while a command changes the fleet."""
         return self.root / "lock"
 
     @property
@@ -45,10 +45,10 @@ class FleetPaths:
 
     @property
     def logs(self) -> Path:
-        """Folder of what each process wrote."""
+        """Folder of the log files."""
         return self.root / "logs"
 
     @property
     def data(self) -> Path:
-        """What the servers store; `down --purge` removes it."""
+        """Folder of the servers' data; `down --purge` removes it."""
         return self.root / "data"

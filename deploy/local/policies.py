@@ -1,6 +1,6 @@
-"""Installing the admission policies: who may write what, and who is written down.
+"""Installing the admission policies, which restrict writes and record who made them.
 
-See the heads of `deploy/rbac/admission.yaml` and `deploy/rbac/names.yaml`.
+See the comments at the top of `deploy/rbac/admission.yaml` and `deploy/rbac/names.yaml`.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ NAMES: Final = "names.yaml"
 MUTATING: Final = "MutatingAdmissionPolicy"
 _GROUP: Final = "admissionregistration.k8s.io"
 _VERSIONS: Final = (f"{_GROUP}/v1", f"{_GROUP}/v1beta1")
-"""Of mutating policies; the first that is served."""
+"""API versions of mutating policies; the first one that is served is used."""
 _IN_FORCE_WITHIN: Final = timedelta(seconds=30)
-"""An API server looks at its policies once a second."""
+"""An API server reloads its policies once a second."""
 _ASK_AGAIN: Final = timedelta(milliseconds=200)
 _NOBODY: Final = "nobody-of-this-name"
 
@@ -29,8 +29,8 @@ _NOBODY: Final = "nobody-of-this-name"
 async def install(hub: Hub) -> bool:
     """Apply the policies and wait until they are in force.
 
-    Returns whether the API server writes down who did it, which it can from Kubernetes 1.34 on.
-    Raises LocalFleetError when it knows no admission policies, or is too slow.
+    Returns whether the API server records who did what, which it can from Kubernetes 1.34 on.
+    Raises LocalFleetError if it does not support admission policies, or takes too long.
     """
     for body in manifests.documents(CHECKS):
         await manifests.apply(hub, body)
@@ -42,12 +42,12 @@ async def install(hub: Hub) -> bool:
             await _until_in_force(hub)
     except TimeoutError as error:
         limit = f"{_IN_FORCE_WITHIN.total_seconds():g} s"
-        raise LocalFleetError(f"{hub.url} did not follow the policies within {limit}") from error
+        raise LocalFleetError(f"{hub.url} did not enforce the policies within {limit}") from error
     return bool(version)
 
 
 async def remove(hub: Hub) -> None:
-    """Take away the policies that there are."""
+    """Delete the policies that are installed."""
     version = await _mutating_version(hub)
     mutating = [each | {"apiVersion": version} for each in manifests.documents(NAMES) if version]
     for body in (*manifests.documents(CHECKS), *mutating):
@@ -68,9 +68,9 @@ async def _mutating_version(hub: Hub) -> str:
 
 
 async def _until_in_force(hub: Hub) -> None:
-    """Ask until nobody can make a run in the name of somebody else."""
+    """Wait until runs can no longer be created in someone else's name."""
     for scope in SCOPES.values():
-        while await _can_be_forged(hub, scope.run):  # noqa: ASYNC110 - no event tells
+        while await _can_be_forged(hub, scope.run):  # noqa: ASYNC110 - there is no event
             await asyncio.sleep(_ASK_AGAIN.total_seconds())
 
 
@@ -80,7 +80,7 @@ async def _can_be_forged(hub: Hub, run: Kind) -> bool:
     except Forbidden:
         return False
     except Unavailable:
-        return True  # It needs a moment to take in a kind that is new to it.
+        return True  # It needs a moment to load a kind that is new to it.
     name: str = made["metadata"]["annotations"][CREATED_BY]
     return name == _NOBODY
 

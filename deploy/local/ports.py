@@ -12,20 +12,20 @@ from typing import Final
 
 LOOPBACK: Final = "127.0.0.1"
 
-# Below the range from which systems take the ports of outgoing connections (Linux from 32768,
-# others from 49152): such a port would often be taken by the next `up`.
+# Below the range that systems use for outgoing connections (Linux from 32768, others from 49152):
+# a port in that range would often be in use at the next `up`.
 _CANDIDATES: Final = range(20_000, 30_000)
 _ATTEMPTS: Final = 200
 
 KEPT_FOR: Final = timedelta(minutes=2)
-"""So long a port that was chosen is left to whoever chose it: a fleet chooses all of its ports
-before the first of its servers listens, and another one may be starting beside it."""
+"""How long a chosen port stays reserved: a fleet chooses all its ports before its first server
+listens, and another fleet may be starting at the same time."""
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on the port now."""
+    """Return whether a server could listen on the port now."""
     with closing(socket.socket()) as probe:
-        # As servers do: connections that linger after a restart do not make a port busy.
+        # As servers do, so that connections lingering after a restart do not block the port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))
@@ -36,7 +36,7 @@ def is_free(port: int) -> bool:
 
 
 def choose(*, preferred: int | None = None, taken: frozenset[int] = frozenset()) -> int:
-    """Return the preferred port while it is free, else another one that is not in `taken`."""
+    """Return the preferred port if it is free, otherwise another one that is not in `taken`."""
     if preferred is not None and preferred not in taken and is_free(preferred):
         return preferred
     for port in random.sample(_CANDIDATES, _ATTEMPTS):
@@ -46,7 +46,7 @@ def choose(*, preferred: int | None = None, taken: frozenset[int] = frozenset())
 
 
 def _keep(port: int) -> bool:
-    """Keep a port for this process; says whether no other one of this user has it just now."""
+    """Reserve a port; return False if another process of this user has reserved it recently."""
     folder = Path(tempfile.gettempdir(), f"fleetgate-ports-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     kept = folder / str(port)

@@ -1,7 +1,7 @@
-"""Starting, finding again and ending the programs of one fleet.
+"""Starting, finding and stopping the programs of one fleet.
 
-A pid file remembers when its process started, so that a stale one never leads to a stranger that
-was given the same pid later.
+A pid file records when its process started, so that a stale file never points to an unrelated
+process that was later given the same pid.
 """
 
 import os
@@ -19,15 +19,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from deploy.local.files import disk_full_explained, private_folder, write_private
 
 GRACE: Final = timedelta(seconds=10)
-"""How long a program may take to end after TERM before it is killed."""
+"""How long a program may take to exit after SIGTERM before it is killed."""
 
 _DEATH: Final = timedelta(seconds=5)
-"""How long the system may take to clear up a killed process."""
+"""How long the system may take to clean up a killed process."""
 
 _LOOK_AGAIN: Final = timedelta(milliseconds=20)
 
 _START_TOLERANCE: Final = timedelta(seconds=0.5)
-"""Rounding of start times; a pid is not given to another process that quickly."""
+"""Allowed rounding error of start times; a pid is not reused that quickly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +39,27 @@ class Command:
     environment: Mapping[str, str] = field(default_factory=dict)
     """The whole environment of the program."""
     address: str = ""
-    """Where it is reached, for people; empty for a program that nobody calls."""
+    """Address to show to users; empty for a program without one."""
     fingerprint: str = ""
-    """Differs when a running process has to be replaced to take up new settings."""
+    """Changes when a running process has to be replaced because its settings have changed."""
 
 
 class ProcessRecord(BaseModel):
-    """What the pid file of a process says."""
+    """The content of a pid file."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
     pid: int
     started_after_boot: float
-    """Seconds; unlike a time of day it does not move when the clock is set."""
+    """In seconds; unlike a wall-clock time, it does not change when the clock is set."""
     address: str = ""
     fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A process of the fleet that is alive."""
+    """A process of the fleet that was started."""
 
     record: ProcessRecord
     process: psutil.Process
@@ -75,7 +75,7 @@ class Running:
         return datetime.fromtimestamp(self.process.create_time(), UTC)
 
     def is_alive(self) -> bool:
-        """Whether it runs; a process that ended but was not reaped yet does not."""
+        """Return whether it is running; a process that exited but is not yet reaped is not."""
         try:
             return bool(self.process.is_running()) and self.process.status() != psutil.STATUS_ZOMBIE
         except psutil.Error:
@@ -95,15 +95,15 @@ class Processes:
         self._logs = private_folder(logs)
 
     def log(self, name: str) -> Path:
-        """File that holds what the process wrote to its standard output and error."""
+        """Return the log file, with the standard output and error of the process."""
         return self._logs / f"{name}.log"
 
     def names(self) -> list[str]:
-        """Names of all processes that were started and not ended since, sorted."""
+        """Return the names of all processes that were started and not stopped since, sorted."""
         return sorted(path.stem for path in self._pids.glob("*.json"))
 
     def record(self, name: str) -> ProcessRecord | None:
-        """Return what the pid file says, whether or not the process is alive."""
+        """Return the content of the pid file, whether or not the process is alive."""
         try:
             return ProcessRecord.model_validate_json(self._pid_file(name).read_bytes())
         except (FileNotFoundError, ValidationError):
@@ -130,25 +130,25 @@ class Processes:
         try:
             write_private(self._pid_file(command.name), record.model_dump_json())
         except BaseException:
-            # Nothing would find this process again.
+            # Without a pid file, this process could never be found again.
             process.kill()
             process.wait()
             raise
         return Running(record, process)
 
     def stop(self, names: Iterable[str], *, grace: timedelta = GRACE) -> list[str]:
-        """End the processes, all at once, and return the names of those that were alive."""
+        """Stop the processes in parallel, and return the names of those that were alive."""
         wanted = list(names)
         found = [running for name in wanted if (running := self._started(name)) is not None]
         alive = [running.record.name for running in found if running.is_alive()]
-        # One that is just dying may still hold its port and its files.
+        # A process that is exiting may still hold its port and its files.
         end([running.process for running in found], grace=grace)
         for name in wanted:
             self._pid_file(name).unlink(missing_ok=True)
         return alive
 
     def _started(self, name: str) -> Running | None:
-        """Return the process that was started, alive or dying; None for a stranger."""
+        """Return the process that was started, alive or exiting; None if the pid was reused."""
         record = self.record(name)
         if record is None:
             return None
@@ -163,7 +163,7 @@ class Processes:
 
 
 def end(processes: list[psutil.Process], *, grace: timedelta) -> None:
-    """Ask the processes to end, and kill those that have not within the grace period."""
+    """Terminate the processes, and kill those that have not exited within the grace period."""
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.terminate()
@@ -174,7 +174,7 @@ def end(processes: list[psutil.Process], *, grace: timedelta) -> None:
 
 
 def _wait(processes: list[psutil.Process], *, patience: timedelta) -> list[psutil.Process]:
-    """Wait for processes to end, and return those that have not."""
+    """Wait for processes to exit, and return those that have not."""
     deadline = time.monotonic() + patience.total_seconds()
     while alive := [process for process in processes if not has_ended(process)]:
         if time.monotonic() >= deadline:
@@ -184,12 +184,12 @@ def _wait(processes: list[psutil.Process], *, patience: timedelta) -> list[psuti
 
 
 def has_ended(process: psutil.Process) -> bool:
-    """Whether nothing of it is left but, where nobody collects it, its entry in the table.
+    """Return whether a process is gone, or is a zombie without other threads.
 
-    The first thread may be gone while others still hold the ports.
+    The first thread may be gone while other threads still hold the ports.
     """
     with suppress(psutil.TimeoutExpired):
-        process.wait(timeout=0)  # collects a child of this process
+        process.wait(timeout=0)  # reaps it if it is a child of this process
     try:
         return process.status() == psutil.STATUS_ZOMBIE and process.num_threads() <= 1
     except psutil.NoSuchProcess:
@@ -202,12 +202,12 @@ def _is_same(running: Running) -> bool:
 
 
 def started_after_boot(process: psutil.Process) -> float:
-    """Return when a process started, in seconds, so that setting the clock changes nothing."""
+    """Return when a process started, in seconds after boot, so that setting the clock is safe."""
     return process.create_time() - psutil.boot_time()
 
 
 def _spawn(command: Command, log: Path) -> int:
-    """Run the program without a handle that would have to outlive this command."""
+    """Run the program without a process handle, which would have to outlive this command."""
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     before = os.umask(0o077)
     try:

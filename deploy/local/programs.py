@@ -1,4 +1,4 @@
-"""The programs of the fleet: versions, where their projects publish them, how Go builds them."""
+"""The programs of the fleet: their versions, where they are published, and how to build them."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,7 +17,7 @@ _SMALL: Final = "-s -w"
 _KUBERNETES_FLAGS: Final = " ".join(
     [
         _SMALL,
-        # Without them the server says v0.0.0, which clients take for a very old one.
+        # Without these, the server reports v0.0.0, which clients treat as a very old version.
         f"-X k8s.io/component-base/version.gitVersion={KUBERNETES}",
         f"-X k8s.io/component-base/version.gitMajor={KUBERNETES.removeprefix('v').split('.')[0]}",
         f"-X k8s.io/component-base/version.gitMinor={KUBERNETES.split('.')[1]}",
@@ -27,18 +27,18 @@ _KUBERNETES_FLAGS: Final = " ".join(
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A published file; `{system}` and `{machine}` are filled in Go's spelling."""
+    """A published file; `{system}` and `{machine}` are replaced by Go's names for them."""
 
     url: str
-    """`https:…`, or `npm:NAME@VERSION` for a package of npm."""
+    """`https:…`, or `npm:NAME@VERSION` for an npm package."""
     checksums: str = ""
-    """URL of the SHA-256 digests published with it; empty when `digest` is given."""
+    """URL of the SHA-256 digests published with it; empty if `digest` is given."""
     digest: str = ""
-    """SHA-256 of the file, for one that is published without."""
+    """SHA-256 of the file, if it is published without a digest."""
     member: str = ""
-    """Path of the program in the archive; empty when the file is the program."""
+    """Path of the program in the archive; empty if the file is the program."""
     inner: str = ""
-    """Path of the program in the zip archive that `member` is; empty when it is the program."""
+    """Path of the program in `member`, if that is a zip archive; empty if it is the program."""
     systems: tuple[str, ...] = ("linux",)
     machines: tuple[str, ...] = ("amd64", "arm64")
 
@@ -49,11 +49,11 @@ class Build:
 
     package: str
     takes: timedelta
-    """How long it takes on two idle cores, sources and compiler's cache empty."""
+    """How long it takes on two idle cores, with no cached sources or compiler output."""
     flags: str = _SMALL
-    """For the linker."""
+    """Linker flags."""
     recipe: Path | None = None
-    """Folder of a go.mod that pins all sources; without it `go install` takes `version`."""
+    """Folder of a go.mod that pins all sources; without it, `go install` is used with `version`."""
     version: str = ""
 
 
@@ -64,13 +64,13 @@ class Program:
     name: str
     version: str
     variable: str
-    """Environment variable with an explicit path."""
+    """Environment variable that may hold the path of the program."""
     download: Download
     build: Build
     mirror: Download | None = None
-    """Where else the same version is published, for a network that does not reach the project."""
+    """Another source of the same version, for networks that cannot reach the project's own."""
     asked: str = "--version"
-    """What it is asked to see that it works."""
+    """Argument with which the program is run to check that it works."""
 
 
 def _kubernetes(name: str, variable: str, *, takes: timedelta) -> Program:
@@ -115,7 +115,7 @@ API_SERVER_PROGRAM: Final = _kubernetes(
 CONTROLLERS_PROGRAM: Final = _kubernetes(
     "kube-controller-manager",
     "FLEETGATE_KUBE_CONTROLLER_MANAGER",
-    # After the API server, with which it shares most sources.
+    # If built after the API server, with which it shares most sources.
     takes=timedelta(minutes=1, seconds=25),
 )
 TEMPORAL_PROGRAM: Final = Program(

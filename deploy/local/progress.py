@@ -1,4 +1,4 @@
-"""Showing that something takes its time: a live bar on a terminal, plain lines elsewhere."""
+"""Progress of long tasks: live bars on a terminal, plain lines elsewhere."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -12,18 +12,18 @@ from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColum
 from rich.progress import Progress as Bars
 
 _SIGN_OF_LIFE: Final = timedelta(seconds=30)
-"""How often a log that is not a terminal hears that work goes on."""
+"""How often to report that a task is still running, where the output is not a terminal."""
 
 Advance = Callable[[int, int], None]
-"""Called with how much is done and how much there is; 0 of 0 when nobody knows."""
+"""Called with the amount done and the total; 0 of 0 if unknown."""
 
 
-class Cancelled(Exception):  # noqa: N818 - it is no error
-    """The person at the terminal wants no more of this."""
+class Cancelled(Exception):  # noqa: N818 - not an error
+    """The user has cancelled the tasks."""
 
 
 class Progress:
-    """Tells the person at the terminal what happens; threads may share it."""
+    """Shows progress to the user at the terminal; threads may share it."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -33,14 +33,14 @@ class Progress:
         self._tasks = 0
 
     def say(self, text: str) -> None:
-        """Show a line."""
+        """Print a line."""
         self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     @contextmanager
     def task(self, title: str) -> Iterator[Advance]:
-        """Show that a task is under way, and at its end how long it took.
+        """Show that a task is running, and how long it took when it is done.
 
-        Raises Cancelled, at the beginning or from the `Advance` that it yields.
+        Raises Cancelled, at the start or from the `Advance` that it yields.
         """
         self._go_on()
         started = time.monotonic()
@@ -49,7 +49,7 @@ class Progress:
         self.say(f"{title}: done in {_shown(time.monotonic() - started)}")
 
     def cancel(self) -> None:
-        """End all tasks: each raises Cancelled when it advances next, and none begins."""
+        """Cancel all tasks: each raises Cancelled when it next advances, and no new one starts."""
         self._cancelled.set()
 
     def _go_on(self) -> None:
@@ -72,7 +72,7 @@ class Progress:
 
     @contextmanager
     def _block(self) -> Iterator[Bars]:
-        """Yield the block of bars: a terminal shows no more than one."""
+        """Yield the block of bars, shared by all tasks: a terminal can show only one."""
         with self._lock:
             if self._bars is None:
                 columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn())

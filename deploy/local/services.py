@@ -1,4 +1,4 @@
-"""A program of the fleet together with how to tell that it works."""
+"""Programs of the fleet, and how to tell that they work."""
 
 import asyncio
 import hashlib
@@ -19,18 +19,18 @@ from deploy.local.errors import DiskFull, LocalFleetError, ProcessFailed
 from deploy.local.processes import Command, Processes, Running
 
 _LOOK_AGAIN: Final = timedelta(milliseconds=50)
-"""How often a starting program is asked whether it is ready."""
+"""How often to check whether a starting program is ready."""
 
 _ANSWER: Final = timedelta(seconds=5)
-"""How long one such question may take."""
+"""How long one such check may take."""
 
 _SHOWN_LOG_LINES: Final = 5
 
 _ROOM_BYTES: Final = 100 << 20
-"""A program that fails with less room than this failed for that: etcd alone reserves 64 MiB."""
+"""A program that fails with less disk space than this left ran out of it: etcd reserves 64 MiB."""
 
 Probe = Callable[[], bool]
-"""Says whether a program is ready; may block for some seconds."""
+"""Returns whether a program is ready; may block for several seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class Service:
     environment: Mapping[str, str] = field(default_factory=dict)
     """Added to the environment of the caller."""
     address: str = ""
-    """Where it is reached, for people; empty for a program that nobody calls."""
+    """Address to show to users; empty for a program without one."""
     uses: tuple[str, ...] = ()
-    """Addresses that it depends on: when one of them moves, the program is restarted."""
+    """Addresses that it depends on: if one of them changes, the program is restarted."""
     ready: Probe | None = None
     patience: timedelta = timedelta(seconds=90)
     """How long it may take to become ready; generous, for slow machines."""
@@ -64,9 +64,9 @@ class Service:
 
 
 async def ensure(service: Service, *, processes: Processes) -> bool:
-    """Start the program unless it runs already with the same settings, and wait for it.
+    """Start the program unless it already runs with the same settings, and wait until it is ready.
 
-    Returns whether it had to be started. Raises ProcessFailed with the end of its log.
+    Returns whether it was started. Raises ProcessFailed with the end of its log.
     """
     command = service.command()
     running = processes.find(service.name)
@@ -83,7 +83,7 @@ async def _wait_until_ready(service: Service, running: Running, *, log: Path) ->
     deadline = time.monotonic() + service.patience.total_seconds()
     while service.ready is not None and not await asyncio.to_thread(service.ready):
         if not running.is_alive():
-            raise _failure(f"{service.name} ended while it was starting", log)
+            raise _failure(f"{service.name} exited while it was starting", log)
         if time.monotonic() > deadline:
             limit = f"{service.patience.total_seconds():g} s"
             raise _failure(f"{service.name} was not ready within {limit}", log)
@@ -91,13 +91,13 @@ async def _wait_until_ready(service: Service, running: Running, *, log: Path) ->
 
 
 def require_alive(name: str, *, processes: Processes) -> None:
-    """Raise ProcessFailed with the end of its log when the process has died."""
+    """Raise ProcessFailed with the end of its log if the process has died."""
     if processes.find(name) is None:
-        raise _failure(f"{name} ended soon after its start", processes.log(name))
+        raise _failure(f"{name} exited soon after it was started", processes.log(name))
 
 
 def answers(url: str, *, token: str = "", authority: Path | None = None) -> bool:
-    """Whether a GET of the URL succeeds, verified with the certificates in `authority`."""
+    """Return whether a GET of the URL succeeds; `authority` holds the trusted certificates."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     request = urllib.request.Request(url, headers=headers)  # noqa: S310 - built from own addresses
     try:
@@ -112,7 +112,7 @@ def answers(url: str, *, token: str = "", authority: Path | None = None) -> bool
 
 
 def _inherited() -> dict[str, str]:
-    """Return the caller's environment without what would point a program somewhere else."""
+    """Return the caller's environment without variables that point to other installations."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -125,7 +125,7 @@ def _failure(what: str, log: Path) -> LocalFleetError:
     if free < _ROOM_BYTES:
         return DiskFull(
             f"{what}: the file system of {log.parent} has only {free >> 20} MiB left; "
-            "free some room and run the command again"
+            "free some space and run the command again"
         )
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
     shown = "\n".join(f"  {line[:300]}" for line in lines[-_SHOWN_LOG_LINES:])

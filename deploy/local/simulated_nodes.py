@@ -1,9 +1,9 @@
-"""Simulated nodes: a stand-in for the scheduler and the kubelets of the members.
+"""Simulated nodes, which stand in for the scheduler and the kubelets of the members.
 
-Nothing runs: pods become Running and Ready after a delay, pods of a Job succeed, and a pod with an
-image whose tag starts with `bad` cannot pull it, so that a rollout that gets stuck can be shown.
+No containers run: pods become Running and Ready after a delay, pods of a Job succeed, and an image
+whose tag starts with `bad` cannot be pulled, which makes it possible to show a stuck rollout.
 
-Pods are not bound to the node, because then they would not go away without a kubelet that says so.
+Pods are not bound to the node: a bound pod is only deleted once a kubelet confirms it.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class SimulatedNode:
-    """The one node of a cluster, and all the pods on it."""
+    """The only node of a cluster, and all its pods."""
 
     def __init__(self, hub: Hub, *, delay: timedelta) -> None:
         self._hub = hub
@@ -38,7 +38,7 @@ class SimulatedNode:
         self._node_controller = Controller("node", self._reconcile_node)
 
     async def run(self) -> None:
-        """Play the node until cancelled."""
+        """Simulate the node until cancelled."""
         self._pods.subscribe(self._changed)
         self._node_controller.queue.add(("", _NODE_NAME))
         await asyncio.gather(
@@ -80,14 +80,14 @@ class SimulatedNode:
 
 
 async def run(kubeconfigs: list[Path], *, delay: timedelta) -> None:
-    """Play the nodes of all clusters until SIGTERM."""
+    """Simulate the nodes of all clusters until SIGTERM."""
     hubs = [await Hub.connect(path, manager="simulated-nodes") for path in kubeconfigs]
     nodes = asyncio.gather(*(SimulatedNode(hub, delay=delay).run() for hub in hubs))
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, nodes.cancel)
     try:
         await nodes
     except asyncio.CancelledError:
-        logger.info("ending")
+        logger.info("stopping")
     finally:
         await asyncio.gather(*(hub.close() for hub in hubs))
 
@@ -96,7 +96,7 @@ async def run(kubeconfigs: list[Path], *, delay: timedelta) -> None:
 @click.argument("members")
 @click.option("--delay", default=1.0, show_default=True, help="Seconds until a pod is ready.")
 def main(members: str, delay: float) -> None:
-    """Play the nodes of MEMBERS, as `name=kubeconfig,name=kubeconfig`."""
+    """Simulate the nodes of MEMBERS, given as `name=kubeconfig,name=kubeconfig`."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     kubeconfigs = [Path(pair.partition("=")[2]) for pair in members.split(",")]
     asyncio.run(run(kubeconfigs, delay=timedelta(seconds=delay)))

@@ -1,4 +1,4 @@
-"""What a pod's status should be on a simulated node. Pure: the clock is a parameter."""
+"""The status of pods on a simulated node. Pure: the clock is a parameter."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -7,11 +7,11 @@ from hub import Json
 
 _CONDITIONS: Final = ("PodScheduled", "Initialized", "ContainersReady", "Ready")
 _BAD: Final = "bad"
-"""An image whose tag starts so cannot be pulled."""
+"""An image whose tag starts with this cannot be pulled."""
 
 
 def next_status(pod: Json, *, now: datetime) -> Json | None:
-    """Return the status that the pod should have; None when it has it."""
+    """Return the status that the pod should have; None if it has it already."""
     if "deletionTimestamp" in pod["metadata"]:
         return None
     known = pod.get("status", {})
@@ -37,7 +37,7 @@ def condition(kind: str, *, now: datetime, true: bool = True, reason: str = "") 
 
 
 def cannot_be_pulled(image: str) -> bool:
-    """Whether the image's tag asks for a failure."""
+    """Return whether the image's tag requests a failure."""
     _, colon, tag = image.rpartition("/")[2].partition(":")
     return bool(colon) and tag.startswith(_BAD)
 

@@ -1,4 +1,4 @@
-"""What a fleet remembers from one `up` to the next: its members, ports and tokens."""
+"""State that a fleet keeps from one `up` to the next: its members, ports and tokens."""
 
 import secrets
 from collections.abc import Callable
@@ -20,7 +20,7 @@ WORKER: Final = "worker"
 
 ETCD_PEERS: Final = "etcd/peers"
 TEMPORAL_UI: Final = "temporal/ui"
-"""A second port of a process is called `process/use`."""
+"""A second port of a process is named `process/use`."""
 
 DEFAULT_MEMBERS: Final = 3
 
@@ -28,7 +28,7 @@ _API_SERVER: Final = "-apiserver"
 
 
 class FleetState(BaseModel):
-    """What the fleet consists of; the file holds secrets."""
+    """Members, ports and tokens of a fleet; the file holds secrets."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -36,7 +36,7 @@ class FleetState(BaseModel):
     ports: dict[str, int] = {}
     """By process, or `process/use`."""
     tokens: dict[str, str] = {}
-    """By cluster, and of the worker."""
+    """By cluster, plus one for the worker."""
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -45,18 +45,18 @@ class FleetState(BaseModel):
 
     @property
     def processes(self) -> list[str]:
-        """Names of all processes, in the order in which they depend on each other."""
+        """Names of all processes, each after those that it depends on."""
         pairs = [(api_server(name), controllers(name)) for name in self.clusters]
         return [ETCD, TEMPORAL, *(name for pair in pairs for name in pair), SIMULATED_NODES, WORKER]
 
     def with_tokens(self) -> "FleetState":
-        """Return the state with a token for each cluster, and for the worker, that has none."""
+        """Return the state with new tokens for the clusters and the worker, where missing."""
         users = (*self.clusters, WORKER)
         tokens = {name: self.tokens.get(name) or secrets.token_urlsafe(32) for name in users}
         return self.model_copy(update={"tokens": tokens})
 
     def with_ports(self, *, is_running: Callable[[str], bool]) -> "FleetState":
-        """Return the state with usable ports: those of before, unless another program took one."""
+        """Return the state with usable ports: the previous ones where they are still free."""
         chosen: dict[str, int] = {}
         for use in self._port_uses():
             known = self.ports.get(use)
@@ -71,22 +71,22 @@ class FleetState(BaseModel):
 
 
 def api_server(cluster: str) -> str:
-    """Name of the cluster's kube-apiserver process."""
+    """Return the name of the cluster's kube-apiserver process."""
     return cluster + _API_SERVER
 
 
 def is_api_server(process: str) -> bool:
-    """Whether a process of this name is a kube-apiserver."""
+    """Return whether a process of this name is a kube-apiserver."""
     return process.endswith(_API_SERVER)
 
 
 def controllers(cluster: str) -> str:
-    """Name of the cluster's kube-controller-manager process."""
+    """Return the name of the cluster's kube-controller-manager process."""
     return f"{cluster}-controllers"
 
 
 def load(path: Path) -> FleetState | None:
-    """Read the state; None before the first `up`."""
+    """Read the state; return None before the first `up`."""
     try:
         return FleetState.model_validate_json(path.read_bytes())
     except FileNotFoundError:
@@ -94,7 +94,7 @@ def load(path: Path) -> FleetState | None:
     except ValidationError as error:
         raise LocalFleetError(
             f"{path} cannot be read ({error.error_count()} errors); "
-            "`fleetgate local down --purge` removes this fleet"
+            "remove this fleet with `fleetgate local down --purge`"
         ) from error
 
 
@@ -104,13 +104,13 @@ def save(path: Path, state: FleetState) -> None:
 
 
 def sized(known: FleetState | None, *, members: int | None) -> FleetState:
-    """Return the state with as many members as are asked for; a fleet only grows."""
+    """Return the state with the requested number of members; a fleet cannot shrink."""
     before = len(known.members) if known else 0
     wanted = members if members is not None else before or DEFAULT_MEMBERS
     if wanted < before:
         raise WrongSize(
             f"this fleet has {before} members and cannot shrink to {wanted}; "
-            "`fleetgate local down --purge` removes it, then start one of the size you want"
+            "remove it with `fleetgate local down --purge`, then start one of the size you want"
         )
     names = tuple(f"member{number}" for number in range(1, wanted + 1))
     return known.model_copy(update={"members": names}) if known else FleetState(members=names)

@@ -1,4 +1,4 @@
-"""What a process of the fleet does now."""
+"""The current state of a process of the fleet."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -9,11 +9,11 @@ from deploy.local.processes import Processes
 
 
 class ProcessState(StrEnum):
-    """Whether a process does what it should."""
+    """Whether a process is running."""
 
     RUNNING = "running"
     DIED = "died"
-    """It was started and ended by itself; `up` starts it again."""
+    """It was started and exited by itself; `up` starts it again."""
     STOPPED = "stopped"
 
 
@@ -32,7 +32,7 @@ class ProcessStatus(BaseModel):
 
 
 def status_of(name: str, *, processes: Processes) -> ProcessStatus:
-    """Look at one process."""
+    """Return the status of one process."""
     log = str(processes.log(name))
     record = processes.record(name)
     if record is None:

@@ -9,7 +9,7 @@ from workflows.search_attribute_names import Name
 
 
 def temporal(binary: Path, *, database: Path, port: int, ui_port: int) -> Service:
-    """Return the dev server; its history survives a restart in `database`."""
+    """Return the dev server; its data is in `database` and survives a restart."""
     ui = f"http://{LOOPBACK}:{ui_port}"
     return Service(
         name=TEMPORAL,
@@ -17,21 +17,21 @@ def temporal(binary: Path, *, database: Path, port: int, ui_port: int) -> Servic
             str(binary),
             "server",
             "start-dev",
-            # A person's own profile of the same program must not reach into the fleet.
+            # The user's own Temporal profile must not affect the fleet.
             "--disable-config-file",
             "--disable-config-env",
             f"--ip={LOOPBACK}",
             f"--port={port}",
             f"--ui-port={ui_port}",
             f"--db-filename={database}",
-            # As it comes the server does about 30 activities a second; with a write-ahead log
-            # 100 to 130, and with eager activities as well up to 200.
+            # By default the server handles about 30 activities per second; with a write-ahead
+            # log 100 to 130, and with eager activities as well up to 200.
             "--sqlite-pragma=journal_mode=wal",
             "--sqlite-pragma=synchronous=normal",
             "--dynamic-config-value=system.enableActivityEagerExecution=true",
             *(f"--search-attribute={name}=Keyword" for name in Name),
         ),
         address=f"{LOOPBACK}:{port}",
-        # The UI asks the server itself, so both are there and the namespace as well.
+        # The UI queries the server, so this checks both, and that the namespace exists.
         ready=lambda: answers(f"{ui}/api/v1/namespaces/default"),
     )

@@ -1,4 +1,4 @@
-"""The rights of the fleet's own worker on the hub: those that are shipped, and no more."""
+"""The rights of the fleet's own worker on the hub: the shipped roles, plus a Lease for agents."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from deploy.local import manifests
 from hub import Hub, Json
 
 NAMESPACE: Final = "fleetgate"
-"""Where the worker's account is, and the Leases by which workers take turns."""
+"""Namespace of the worker's account, and of the Leases by which workers elect a leader."""
 _ACCOUNT: Final = "fleetgate-worker"
 USER: Final = f"system:serviceaccount:{NAMESPACE}:{_ACCOUNT}"
 GROUPS: Final = ("system:serviceaccounts", f"system:serviceaccounts:{NAMESPACE}")
@@ -24,11 +24,11 @@ _TURNS_OF_AGENTS: Final[Json] = {
         }
     ],
 }
-"""The Lease of agents that are named is called after the members."""
+"""The name of the Lease for explicitly listed agents depends on the members."""
 
 
 async def grant(hub: Hub) -> None:
-    """Give the worker, which does everything, the role of each part."""
+    """Grant the worker, which runs every role, the rights of each role."""
     shipped = manifests.documents(_SHIPPED)
     for body in shipped:
         await manifests.apply(hub, body)

@@ -13,7 +13,7 @@ from tests.support.limits import PATIENT
 async def cluster(
     member_kubeconfig: Callable[[str], Awaitable[Path]],
 ) -> AsyncIterator[Hub]:
-    """A member's API server, shared by the tests of agents."""
+    """The API server of members, shared by the tests of agents."""
     kubeconfig = await member_kubeconfig("agents")
     async with await Hub.connect(kubeconfig, manager="test", limits=PATIENT) as client:
         yield client
@@ -30,7 +30,7 @@ async def member(hub: Hub, cluster: Hub, unique: str) -> AsyncIterator[Member]:
 
 @pytest.fixture
 async def ns(member: Member, unique: str) -> str:
-    """A namespace of the member that no Work has made."""
+    """A namespace on the member that was not created by a Work."""
     name = f"{unique}-ns"
     await member.cluster.create(NAMESPACE, {"metadata": {"name": name}})
     return name

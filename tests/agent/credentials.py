@@ -17,14 +17,14 @@ ON_MEMBER = "member-agent-on-member.yaml"
 async def kubeconfig_of_nobody(
     cluster: Hub, kubeconfig: Path, folder: Path, *, name: str = "nobody"
 ) -> Path:
-    """A kubeconfig like another, but whose user may do next to nothing."""
+    """A copy of a kubeconfig with a user that has almost no rights."""
     accounts = Kind("", "v1", "ServiceAccount", "serviceaccounts", namespaced=True)
     await cluster.create(accounts, {"metadata": {"name": name, "namespace": "default"}})
     return await of_account(kubeconfig, cluster, name, namespace="default", folder=folder)
 
 
 async def grant(cluster: Hub, file: str, *, member: str = "") -> None:
-    """Apply one of the files that fleetgate ships, as its head says."""
+    """Apply one of the shipped files, as the comment at its top says."""
     text = (RIGHTS / file).read_text().replace("MEMBER", member)
     for document in yaml.safe_load_all(text):
         kind = await cluster.kind_for(document["apiVersion"], document["kind"])
@@ -42,7 +42,7 @@ async def token(cluster: Hub, account: str, *, namespace: str) -> str:
 
 
 def with_user(kubeconfig: str, user: dict[str, Any]) -> str:
-    """The kubeconfig for another user; it holds all that it needs."""
+    """The kubeconfig with another user; it refers to no other files."""
     document = yaml.safe_load(kubeconfig)
     document["users"][0]["user"] = user
     return yaml.safe_dump(document)

@@ -1,4 +1,4 @@
-"""A member of a fleet as its agent meets it: real API servers, and the hub's side by hand."""
+"""A member of a fleet for tests of its agent: real API servers, with the hub's part played here."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -15,7 +15,7 @@ from tests.support.conditions import conditions_of
 from tests.support.eventually import eventually
 
 PATIENT = AgentSettings(properties_patience=timedelta(minutes=1))
-"""Of an agent that waits for a slow cluster to count its nodes and pods."""
+"""Settings of an agent that waits for a slow cluster to count its nodes and pods."""
 
 RBAC = "rbac.authorization.k8s.io"
 PASSIVE: dict[str, tuple[str, Json]] = {
@@ -30,7 +30,7 @@ PASSIVE: dict[str, tuple[str, Json]] = {
     "Role": (f"{RBAC}/v1", {"rules": []}),
     "RoleBinding": (f"{RBAC}/v1", {"roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "a"}}),
 }
-"""Ten kinds that no controller has to bring to life, and what makes an object of each."""
+"""Ten kinds that need no controller, with the API version and content of an object of each."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Member:
     @classmethod
     @asynccontextmanager
     async def registered(cls, name: str, *, hub: Hub, kubeconfig: Path) -> AsyncIterator[Self]:
-        """A member whose API server is the test's own, on the hub for as long as the context."""
+        """A member with an API server of the test's own, registered while the context lasts."""
         async with await Hub.connect(kubeconfig, manager="test") as cluster:
             member = cls(name=name, hub=hub, cluster=cluster)
             await member.register(heartbeat_seconds=1)
@@ -59,14 +59,14 @@ class Member:
         return Agent(member=self.name, hub=self.hub, cluster=self.cluster, settings=settings)
 
     async def register(self, *, heartbeat_seconds: int = 60) -> None:
-        """Do what placement does for a new member."""
+        """Do what the placement does for a new member."""
         identity = {"kind": "User", "name": self.name}
         spec = {"identity": identity, "heartbeatPeriodSeconds": heartbeat_seconds}
         await self.hub.create(MEMBER_CLUSTER, {"metadata": {"name": self.name}, "spec": spec})
         await self.hub.apply(NAMESPACE, {"metadata": {"name": self.namespace}})
 
     async def unregister(self) -> None:
-        # Its namespace stays: Works that no agent lets go would keep namespace controllers busy.
+        # Its namespace stays: Works without an agent to release them would block its deletion.
         with suppress(NotFound):
             await self.hub.delete(MEMBER_CLUSTER, self.name)
 
@@ -78,7 +78,7 @@ class Member:
         labels: dict[str, str] | None = None,
         **spec: Any,
     ) -> Json:
-        """Create a Work or change what it holds."""
+        """Create a Work or change its content."""
         spec["workload"] = {"manifests": list(manifests)}
         if strategy:
             spec["applyStrategy"] = strategy
@@ -90,7 +90,7 @@ class Member:
         return await self.hub.get(WORK, name, namespace=self.namespace)
 
     async def reported(self, name: str, *, available: str | None = "True") -> Json:
-        """Wait until the agent has reported on the present content of a Work."""
+        """Wait until the agent has reported on the current content of a Work."""
 
         wanted = {"Applied": "True", "Available": available}
         if available is None:
@@ -113,7 +113,7 @@ class Member:
         )
 
     async def own(self, name: str) -> Json:
-        """Make the AppliedWork of a Work, as an earlier agent; returns how it owns objects."""
+        """Create the AppliedWork of a Work, like an earlier agent; return its owner reference."""
         spec = {"workName": name, "workNamespace": self.namespace}
         body = {"metadata": {"name": name}, "spec": spec}
         record = await self.cluster.create(APPLIED_WORK, body)
@@ -125,20 +125,20 @@ class Member:
         }
 
     async def data(self, name: str, namespace: str) -> dict[str, str] | None:
-        """Content of a ConfigMap on the member."""
+        """The data of a ConfigMap on the member."""
         found = await self.cluster.find(CONFIG_MAP, name, namespace=namespace)
         return None if found is None else found.get("data", {})
 
 
 def entry(work: Json, ordinal: int = 0) -> Json:
-    """What a Work says of one of its manifests."""
+    """The status of one manifest of a Work."""
     found: Json = work["status"]["manifestConditions"][ordinal]
     assert found["identifier"]["ordinal"] == ordinal
     return found
 
 
 def details(work: Json, kind: str, ordinal: int = 0) -> Json:
-    """The drifts or diffs of a manifest, without times, which must be there."""
+    """The drifts or diffs of a manifest, without their times, which must be set."""
     found = dict(entry(work, ordinal)[f"{kind}Details"])
     first = {"drift": "firstDriftedObservedTime", "diff": "firstDiffedObservedTime"}[kind]
     assert found.pop(first) <= found.pop("observationTime")
@@ -155,7 +155,7 @@ def namespace(name: str) -> Json:
 
 
 def one_of_each_kind(namespace: str) -> list[Json]:
-    """Objects of all `PASSIVE` kinds."""
+    """One object of each `PASSIVE` kind."""
     metadata = {"name": "a", "namespace": namespace}
     return [
         {"apiVersion": version, "kind": kind, "metadata": metadata, **rest}
@@ -164,7 +164,7 @@ def one_of_each_kind(namespace: str) -> list[Json]:
 
 
 def twenty_kilobytes(namespace: str) -> list[Json]:
-    """Objects that are about so much together, and as deep as those of workloads are."""
+    """Objects of about this size in total, nested as deeply as workloads."""
     variables = [
         {"name": f"VARIABLE_{each:03}", "value": f"a value for {namespace}, number {each:04}"}
         for each in range(70)

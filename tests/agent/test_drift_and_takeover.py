@@ -1,4 +1,4 @@
-"""Objects that are not as their manifest says: overwritten, taken over, left alone, reported."""
+"""Objects that differ from their manifest: overwritten, taken over, left alone, or reported."""
 
 import pytest
 
@@ -50,7 +50,7 @@ async def test_drift_stops_applying_until_it_is_gone(
         assert "driftDetails" not in entry(work)
 
 
-async def test_a_full_comparison_tells_of_drift_that_applying_leaves(
+async def test_a_full_comparison_reports_drift_that_applying_leaves(
     member: Member, unique: str, ns: str
 ) -> None:
     async with running(member.agent()):
@@ -72,7 +72,7 @@ async def test_a_full_comparison_tells_of_drift_that_applying_leaves(
         assert await member.data("cm", ns) == {"k": "v1", "extra": "mine"}
 
 
-async def test_the_times_of_drift_say_when_it_began_and_when_it_was_last_seen(
+async def test_drift_has_the_times_when_it_began_and_was_last_seen(
     member: Member, unique: str, ns: str
 ) -> None:
     strategy = {"whenToApply": "IfNotDrifted"}
@@ -92,7 +92,7 @@ async def test_the_times_of_drift_say_when_it_began_and_when_it_was_last_seen(
         assert again["observedDrifts"][0]["valueInMember"] == "y"
 
 
-async def test_another_agent_knows_when_the_drift_began(
+async def test_the_time_when_drift_began_survives_a_restart_of_the_agent(
     member: Member, unique: str, ns: str
 ) -> None:
     strategy = {"whenToApply": "IfNotDrifted"}
@@ -135,13 +135,13 @@ async def test_an_object_that_differs_is_not_taken_over_and_its_differences_are_
             "observedDiffs": [{"path": "/data/k", "valueInHub": "v1", "valueInMember": "old"}],
         }
         assert "ownerReferences" not in (await live(member, ns))["metadata"]
-        # As soon as somebody makes it equal it is taken over.
+        # Once it matches the manifest, it is taken over.
         await member.cluster.patch(CONFIG_MAP, "cm", {"data": {"k": "v1"}}, namespace=ns)
         work = await member.reported(unique)
         assert "diffDetails" not in entry(work)
 
 
-async def test_an_object_that_is_not_taken_over_is_made_anew_once_it_is_gone(
+async def test_an_object_that_is_not_taken_over_is_created_once_the_old_one_is_gone(
     member: Member, unique: str, ns: str
 ) -> None:
     await member.cluster.create(CONFIG_MAP, config_map("cm", ns, k="old"))
@@ -154,10 +154,10 @@ async def test_an_object_that_is_not_taken_over_is_made_anew_once_it_is_gone(
     assert await member.data("cm", ns) == {"k": "v1"}
 
 
-async def test_an_object_of_a_work_that_is_gone_is_taken_over(
+async def test_an_object_of_a_deleted_work_is_taken_over(
     member: Member, unique: str, ns: str
 ) -> None:
-    """As after a member has left and rejoined: it keeps what it had."""
+    """This happens after a member has left and rejoined, because it keeps its objects."""
     await member.cluster.create(CONFIG_MAP, config_map("cm", ns, k="old"))
     left_behind = await member.own(f"{unique}-orphan")
     theirs = {"ownerReferences": [left_behind]}
@@ -169,7 +169,7 @@ async def test_an_object_of_a_work_that_is_gone_is_taken_over(
     assert [each["name"] for each in owners] == [unique]
 
 
-async def test_a_new_version_of_the_manifest_is_no_drift(
+async def test_a_new_version_of_the_manifest_is_not_drift(
     member: Member, unique: str, ns: str
 ) -> None:
     strategy = {"whenToApply": "IfNotDrifted"}
@@ -217,7 +217,7 @@ async def test_an_object_that_two_works_claim_stays_with_the_first(
         assert await member.data("cm", ns) == {"key": "mine"}
 
 
-async def test_what_the_first_claimant_leaves_the_second_makes_anew(
+async def test_an_object_that_its_first_work_gives_up_is_recreated_for_the_second(
     member: Member, unique: str, ns: str
 ) -> None:
     second = f"{unique}-second"
@@ -239,7 +239,7 @@ async def test_what_the_first_claimant_leaves_the_second_makes_anew(
 
 
 @pytest.mark.parametrize("shared", [True, False])
-async def test_an_object_is_shared_with_foreign_owners_if_the_strategy_says_so(
+async def test_an_object_is_shared_with_other_owners_if_the_strategy_allows_it(
     member: Member, unique: str, ns: str, shared: bool
 ) -> None:
     other = await member.cluster.create(CONFIG_MAP, config_map("owner", ns))

@@ -1,4 +1,4 @@
-"""An agent says whether it works, to the kubelet and to Prometheus."""
+"""An agent reports its health to the kubelet and to Prometheus."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
@@ -22,7 +22,7 @@ Series = dict[str, float]
 
 
 async def asked(url: str) -> tuple[int, str]:
-    """How a page is answered; 0 while nobody listens."""
+    """Status and body of a page; 0 while nothing listens."""
     try:
         async with aiohttp.ClientSession() as http, http.get(url) as answer:
             return answer.status, await answer.text()
@@ -31,7 +31,7 @@ async def asked(url: str) -> tuple[int, str]:
 
 
 async def series(address: str) -> Series:
-    """Each sample, by its name and labels."""
+    """All samples, by name and labels."""
     _, text = await asked(f"http://{address}/metrics")
     return {
         ",".join([sample.name, *map("=".join, sorted(sample.labels.items()))]): sample.value
@@ -60,7 +60,7 @@ async def address(
     hub_kubeconfig: Path,
     member_kubeconfig: Callable[[str], Awaitable[Path]],
 ) -> AsyncIterator[str]:
-    """Metrics address of an agent that runs as a process."""
+    """Metrics address of an agent that runs in its own process."""
     address = f"127.0.0.1:{ports.choose()}"
     cluster = await member_kubeconfig("agents")
     process = await start(member.name, hub_kubeconfig, cluster, "--metrics-address", address)
@@ -69,7 +69,7 @@ async def address(
     await process.wait()
 
 
-async def test_an_agent_shows_what_becomes_of_works_and_of_its_heartbeat(
+async def test_an_agent_has_metrics_of_its_works_and_its_heartbeat(
     address: str, member: Member, unique: str
 ) -> None:
     await eventually(lambda: asked(f"http://{address}/readyz"), lambda seen: seen[0] == 200)
@@ -114,7 +114,7 @@ async def test_an_agent_is_not_ready_while_its_member_does_not_answer(
         await api_server.kill()
         _, told = await eventually(lambda: asked(ready), lambda seen: seen[0] == 503)
         assert told.startswith("not ready\nthe AppliedWorks on the member: ")
-        # The member's absence is nothing that a restart of the agent would mend.
+        # A restart of the agent would not bring the member back, so it stays alive.
         assert await asked(f"http://{address}/healthz") == (200, "ok\n")
         await api_server.start()
         await eventually(lambda: asked(ready), lambda seen: seen == (200, "ready\n"))
@@ -146,7 +146,7 @@ async def test_an_agent_is_not_ready_while_the_hub_does_not_answer(
             await eventually(missing, lambda seen: not seen)
 
 
-async def test_a_heartbeat_and_a_work_in_which_nothing_happens_any_more_are_hung(
+async def test_a_heartbeat_and_a_work_without_progress_count_as_hung(
     own: Member, api_server: PrivateApiServer
 ) -> None:
     settings = AgentSettings(hung_after=timedelta(seconds=1))
@@ -166,7 +166,7 @@ async def test_a_heartbeat_and_a_work_in_which_nothing_happens_any_more_are_hung
         await eventually(hung, lambda seen: not seen)
 
 
-async def test_without_an_address_agents_share_a_machine(
+async def test_agents_without_a_metrics_address_can_share_a_machine(
     member: Member,
     hub_kubeconfig: Path,
     member_kubeconfig: Callable[[str], Awaitable[Path]],
@@ -184,7 +184,7 @@ async def test_without_an_address_agents_share_a_machine(
             await process.wait()
 
 
-async def test_an_address_that_is_taken_is_one_clear_line(
+async def test_an_address_in_use_is_reported_in_one_line(
     address: str, member: Member, hub_kubeconfig: Path
 ) -> None:
     await eventually(lambda: asked(f"http://{address}/healthz"), lambda seen: seen[0] == 200)

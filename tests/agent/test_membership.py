@@ -1,4 +1,4 @@
-"""A member joins, sends its heartbeat and leaves; asserted in its MemberCluster."""
+"""A member joins, sends heartbeats and leaves, as its MemberCluster shows."""
 
 import asyncio
 from datetime import datetime
@@ -25,7 +25,7 @@ async def heartbeat(member: Member) -> datetime | None:
     return None
 
 
-async def test_a_member_joins_when_its_agent_is_there(member: Member) -> None:
+async def test_a_member_joins_when_its_agent_starts(member: Member) -> None:
     async with running(member.agent(PATIENT)):
         await eventually(lambda: heartbeat(member))
     status = (await read(member))["status"]
@@ -44,7 +44,7 @@ async def test_a_member_joins_when_its_agent_is_there(member: Member) -> None:
     }
 
 
-async def test_the_heartbeat_goes_on(hub: Hub, cluster: Hub, unique: str) -> None:
+async def test_the_heartbeat_is_repeated(hub: Hub, cluster: Hub, unique: str) -> None:
     member = Member(name=unique, hub=hub, cluster=cluster)
     await member.register(heartbeat_seconds=1)
     async with running(member.agent(PATIENT)):
@@ -56,11 +56,11 @@ async def test_the_heartbeat_goes_on(hub: Hub, cluster: Hub, unique: str) -> Non
 
         await eventually(beat_again)
     times = [each["lastTransitionTime"] for each in (await read(member))["status"]["conditions"]]
-    assert len(set(times)) == 1, "only the heartbeat moves, not the conditions"
+    assert len(set(times)) == 1, "only the heartbeat changes, not the conditions"
     await member.unregister()
 
 
-async def test_what_others_say_of_a_member_stays(member: Member) -> None:
+async def test_the_status_that_others_write_to_a_member_is_kept(member: Member) -> None:
     collected = condition("NamespaceCollectionSucceeded")
     other = {"type": "OtherAgent", "lastReceivedHeartbeat": "2026-01-01T00:00:00Z"}
     status = {"conditions": [collected], "agentStatus": [other]}
@@ -122,7 +122,7 @@ async def _registered_again(member: Member) -> None:
     await member.register()
 
 
-async def test_many_agents_live_in_one_process(hub: Hub, cluster: Hub, unique: str) -> None:
+async def test_many_agents_run_in_one_process(hub: Hub, cluster: Hub, unique: str) -> None:
     members = [Member(name=f"{unique}-{number}", hub=hub, cluster=cluster) for number in range(5)]
     for each in members:
         await each.register()

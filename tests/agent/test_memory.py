@@ -1,4 +1,4 @@
-"""What an agent keeps of a Work once it is applied: a member's agent may have hundreds."""
+"""How much memory an agent needs for an applied Work: a member may have hundreds."""
 
 import asyncio
 import gc
@@ -17,11 +17,11 @@ _NOT_DATA = (
     *(type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, partial),
     *(CodeType, FrameType, asyncio.Future, asyncio.AbstractEventLoop, Hub),
 )
-"""Where what an object holds ends, and the program begins."""
+"""Types that belong to the program, not to the data that an object holds."""
 
 
 def held(root: object) -> int:
-    """Bytes of everything that can be reached from an object."""
+    """Bytes of everything that is reachable from an object."""
     found: dict[int, object] = {}
     left = [root]
     while left:
@@ -32,9 +32,7 @@ def held(root: object) -> int:
     return sum(map(sys.getsizeof, found.values()))
 
 
-async def test_an_agent_keeps_of_a_work_no_more_than_twice_its_text(
-    member: Member, unique: str
-) -> None:
+async def test_an_agent_keeps_at_most_twice_the_text_of_a_work(member: Member, unique: str) -> None:
     agent = member.agent()
     async with running(agent):
         await member.put(unique, namespace(unique))

@@ -1,4 +1,4 @@
-"""An agent that is asked to reports its member's namespaces (contract: placement 11, 12)."""
+"""An agent reports its member's namespaces if asked to (contract: placement 11, 12)."""
 
 from datetime import timedelta
 
@@ -37,7 +37,7 @@ async def test_namespaces_are_reported_as_they_come_and_go(member: Member, uniqu
         await eventually(lambda: shows(own=None, placed="work"))
 
 
-async def test_more_namespaces_than_are_listed_are_told_of(member: Member) -> None:
+async def test_the_status_says_that_not_all_namespaces_are_listed(member: Member) -> None:
     few = AgentSettings(collect_namespaces=True, namespaces_limit=1)
     async with running(member.agent(few)):
 
@@ -50,7 +50,7 @@ async def test_more_namespaces_than_are_listed_are_told_of(member: Member) -> No
     assert len(said["namespaces"]) == 1
 
 
-async def test_an_agent_that_is_not_asked_takes_back_what_one_before_it_said(
+async def test_an_agent_that_is_not_asked_removes_namespaces_reported_before(
     member: Member,
 ) -> None:
     async def told() -> bool:

@@ -1,4 +1,4 @@
-"""Many members in one process, from Secrets on the hub; none harms another."""
+"""Many members in one process, from Secrets on the hub; none affects another."""
 
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -21,7 +21,7 @@ from tests.support.running import running
 
 @pytest.fixture
 async def kubeconfig(member_kubeconfig: Callable[[str], Awaitable[Path]]) -> str:
-    """A kubeconfig of the members' shared cluster that holds all it needs."""
+    """A kubeconfig of the members' shared cluster that refers to no other files."""
     return (await member_kubeconfig("agents")).read_text()
 
 
@@ -51,7 +51,7 @@ async def serving(hub: Hub, secrets: str) -> AsyncIterator[None]:
 
 
 async def hand_over(hub: Hub, secrets: str, member: Member, kubeconfig: str) -> None:
-    """Put a kubeconfig on the hub, or change the one that is there."""
+    """Store a kubeconfig on the hub, or change the existing one."""
     metadata = {
         "name": member.name,
         "namespace": secrets,
@@ -66,7 +66,7 @@ async def serves(member: Member, work: str) -> None:
     await member.reported(work)
 
 
-async def test_each_secret_brings_an_agent(
+async def test_each_secret_starts_an_agent(
     hub: Hub, secrets: str, members: list[Member], kubeconfig: str
 ) -> None:
     async with serving(hub, secrets):
@@ -77,7 +77,7 @@ async def test_each_secret_brings_an_agent(
             assert await heartbeat(each)
 
 
-async def test_a_bad_secret_harms_nobody_else_and_may_be_mended(
+async def test_a_bad_secret_does_not_affect_others_and_can_be_fixed(
     hub: Hub,
     secrets: str,
     members: list[Member],
@@ -92,7 +92,7 @@ async def test_a_bad_secret_harms_nobody_else_and_may_be_mended(
     async with serving(hub, secrets):
         await serves(good, good.name)
         assert (
-            f"member {nonsense.name} has no agent: Secret {nonsense.name} cannot be used"
+            f"cannot run an agent for member {nonsense.name}: Secret {nonsense.name} cannot be used"
             in caplog.text
         )
         assert "exec runs a program on this machine" in caplog.text
@@ -100,7 +100,7 @@ async def test_a_bad_secret_harms_nobody_else_and_may_be_mended(
         await serves(plugin, plugin.name)
 
 
-async def test_a_member_with_wrong_credentials_says_so_until_they_are_right(
+async def test_a_member_with_wrong_credentials_is_unhealthy_until_they_are_fixed(
     hub: Hub, secrets: str, members: list[Member], kubeconfig: str
 ) -> None:
     member, *_ = members
@@ -114,13 +114,13 @@ async def test_a_member_with_wrong_credentials_says_so_until_they_are_right(
 
         said = await eventually(is_unhealthy)
         assert "Unauthorized" in said["message"]
-        # As of a member that is away, nothing is said of its Works.
+        # As for an unreachable member, no status is written to its Works.
         assert "status" not in await member.work(member.name)
         await hand_over(hub, secrets, member, kubeconfig)
         await member.reported(member.name)
 
 
-async def test_a_removed_secret_ends_the_agent_and_leaves_the_member_as_it_is(
+async def test_a_deleted_secret_stops_the_agent_and_leaves_the_member_as_it_is(
     hub: Hub, secrets: str, members: list[Member], kubeconfig: str
 ) -> None:
     member, other, _ = members
@@ -136,7 +136,7 @@ async def test_a_removed_secret_ends_the_agent_and_leaves_the_member_as_it_is(
 
 
 async def _is_silent(member: Member, other: Member) -> bool:
-    """Whether no heartbeat comes while three of another member do."""
+    """True if a member sends no heartbeat while another one sends three."""
     before, begun = await heartbeat(member), await eventually(lambda: heartbeat(other))
     await eventually(
         lambda: heartbeat(other), lambda seen: seen and seen >= begun + timedelta(seconds=3)

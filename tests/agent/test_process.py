@@ -26,7 +26,7 @@ async def start(member: str, hub: Path, cluster: Path, *more: str) -> Process:
     )
 
 
-async def test_an_agent_of_its_own_works_until_it_is_told_to_stop(
+async def test_an_agent_process_runs_until_it_is_stopped(
     member: Member,
     unique: str,
     hub_kubeconfig: Path,
@@ -41,7 +41,7 @@ async def test_an_agent_of_its_own_works_until_it_is_told_to_stop(
     assert b"Traceback" not in errors
 
 
-async def test_a_missing_kubeconfig_is_one_clear_line(tmp_path: Path) -> None:
+async def test_a_missing_kubeconfig_is_reported_in_one_line(tmp_path: Path) -> None:
     absent = tmp_path / "absent.kubeconfig"
     process = await start("member1", absent, absent)
     _, errors = await process.communicate()

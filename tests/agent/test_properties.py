@@ -1,4 +1,4 @@
-"""What a member has is in its MemberCluster (contract: placement 11)."""
+"""The properties of a member are in its MemberCluster (contract: placement 11)."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ RESOURCES = {"cpu": "4", "memory": "16Gi"}
 
 @pytest.fixture
 async def kubeconfig(servers: Servers, unique: str) -> Path:
-    """Of a member that no other test puts nodes on."""
+    """Kubeconfig of a member to which no other test adds nodes."""
     del unique
     return await servers.cluster("properties")
 
@@ -62,7 +62,7 @@ async def add_pod(cluster: Hub, name: str, *, node: str) -> None:
 
 
 async def shown(member: Member, *, nodes: str, available: dict[str, str]) -> Json:
-    """Wait until the member shows so many nodes, with so much left."""
+    """Wait until the member reports this many nodes and these available resources."""
 
     def shows(found: Json) -> bool:
         counted = found.get("properties", {}).get("kubernetes-fleet.io/node-count", {})
@@ -94,7 +94,7 @@ async def test_properties_follow_the_nodes_and_the_pods_of_a_member(own: Member)
     await own.cluster.delete(NODE, own.name)
 
 
-async def test_without_the_right_to_see_nodes_the_member_says_so(
+async def test_a_missing_right_to_read_nodes_is_reported(
     own: Member, kubeconfig: Path, tmp_path: Path, unique: str
 ) -> None:
     nobody = await kubeconfig_of_nobody(own.cluster, kubeconfig, tmp_path, name=unique)
@@ -105,13 +105,13 @@ async def test_without_the_right_to_see_nodes_the_member_says_so(
     assert "nodes is forbidden" in found.problem
 
 
-async def test_a_member_that_answers_too_late_keeps_no_heartbeat_waiting(own: Member) -> None:
+async def test_a_slow_member_does_not_delay_the_heartbeat(own: Member) -> None:
     found = Properties(own.cluster, settings=AgentSettings(properties_patience=timedelta(0)))
     await found.renew()
     assert (found.observed, found.problem) == (None, "no answer within 0 s")
 
 
-async def test_what_is_fresh_is_not_collected_again(own: Member) -> None:
+async def test_fresh_properties_are_not_collected_again(own: Member) -> None:
     found = Properties(own.cluster, settings=PATIENT)
     await found.renew()
     asked = own.cluster.requests.total()

@@ -1,4 +1,4 @@
-"""Manifests that cannot be applied: each says why, the others go on."""
+"""Manifests that cannot be applied: each says why, and the others are applied."""
 
 import json
 
@@ -24,7 +24,7 @@ NS = "default"
 OF_TEAM = {names.PARENT_PLACEMENT_NAMESPACE: NS}
 """Label of a Work that comes from a ResourcePlacement of that namespace."""
 OF_BOX = {names.ENVELOPE_WORK: "ResourceEnvelope", names.ENVELOPE_NAMESPACE: NS}
-"""Labels of a Work that comes from a ResourceEnvelope of that namespace, whoever placed it."""
+"""Labels of a Work that comes from a ResourceEnvelope of that namespace, however it was placed."""
 
 
 def applied(work: Json, ordinal: int) -> Json:
@@ -43,7 +43,7 @@ def priority_class(name: str, value: int) -> Json:
     }
 
 
-async def test_a_refused_change_is_reported_with_the_servers_words(
+async def test_a_refused_change_is_reported_with_the_servers_message(
     member: Member, unique: str
 ) -> None:
     async with running(member.agent()):
@@ -81,7 +81,7 @@ async def test_a_missing_namespace_fails_one_manifest_until_it_exists(
         assert await member.data("b", missing) == {"key": "x"}
 
 
-async def test_a_kind_that_the_member_does_not_serve_fails_alone(
+async def test_a_kind_that_the_member_does_not_serve_does_not_affect_others(
     member: Member, unique: str
 ) -> None:
     ns = f"{unique}-ns"
@@ -104,7 +104,9 @@ async def test_a_kind_that_the_member_does_not_serve_fails_alone(
     assert applied(work, 1)["status"] == "True"
 
 
-async def test_a_custom_resource_comes_with_its_definition(member: Member, unique: str) -> None:
+async def test_a_custom_resource_can_be_placed_together_with_its_definition(
+    member: Member, unique: str
+) -> None:
     group = f"{unique}.example.com"
     thing = {"apiVersion": f"{group}/v1", "kind": "Thing", "metadata": {"name": "one"}}
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -133,7 +135,9 @@ async def test_a_custom_resource_comes_with_its_definition(member: Member, uniqu
     assert work["status"]["manifestConditions"][0]["identifier"]["resource"] == "things"
 
 
-async def test_what_admission_refuses_fails_alone(member: Member, unique: str) -> None:
+async def test_a_manifest_that_admission_refuses_does_not_affect_others(
+    member: Member, unique: str
+) -> None:
     ns = f"{unique}-ns"
     group = "admissionregistration.k8s.io"
     policy = {
@@ -180,7 +184,7 @@ async def test_what_admission_refuses_fails_alone(member: Member, unique: str) -
 
 
 async def _is_enforced(member: Member, ns: str) -> bool:
-    """Admission learns of a new policy by and by."""
+    """True once admission enforces a new policy, which takes a moment."""
     try:
         await member.cluster.create(CONFIG_MAP, config_map("probe", ns), dry_run=True)
     except HubError:
@@ -188,9 +192,7 @@ async def _is_enforced(member: Member, ns: str) -> bool:
     return False
 
 
-async def test_the_same_object_twice_is_refused_the_second_time(
-    member: Member, unique: str
-) -> None:
+async def test_a_duplicate_manifest_is_refused(member: Member, unique: str) -> None:
     ns = f"{unique}-ns"
     async with running(member.agent()):
         await member.put(unique, namespace(ns), namespace(ns))
@@ -207,7 +209,7 @@ async def test_an_object_with_only_a_generated_name_is_refused(member: Member, u
     assert applied(work, 0)["reason"] == "FoundGenerateName"
 
 
-async def test_a_namesake_of_another_fleet_is_left_alone(member: Member, unique: str) -> None:
+async def test_an_applied_work_of_another_fleet_is_left_alone(member: Member, unique: str) -> None:
     ns = f"{unique}-ns"
     spec = {"workName": unique, "workNamespace": "fleet-member-elsewhere"}
     await member.cluster.create(APPLIED_WORK, {"metadata": {"name": unique}, "spec": spec})
@@ -230,7 +232,7 @@ def cluster_role(name: str, **metadata: str) -> Json:
     }
 
 
-async def test_a_cluster_scoped_object_that_is_said_to_be_in_a_namespace_is_refused(
+async def test_a_cluster_scoped_object_with_a_namespace_is_refused(
     member: Member, unique: str
 ) -> None:
     async with running(member.agent()):
@@ -238,7 +240,7 @@ async def test_a_cluster_scoped_object_that_is_said_to_be_in_a_namespace_is_refu
         work = await member.reported(unique, available=None)
     assert applied(work, 0)["reason"] == "DecodingErred"
     assert applied(work, 0)["message"].endswith(
-        f"ClusterRole '{unique}' is cluster-scoped, but its manifest says namespace 'team')"
+        f"ClusterRole '{unique}' is cluster-scoped, but its manifest sets namespace 'team')"
     )
     assert applied(work, 1)["status"] == "True"
     assert await member.cluster.find(CLUSTER_ROLE, unique) is None
@@ -246,7 +248,7 @@ async def test_a_cluster_scoped_object_that_is_said_to_be_in_a_namespace_is_refu
 
 @pytest.mark.parametrize("labels", [OF_TEAM, OF_BOX], ids=["placement", "envelope"])
 @pytest.mark.parametrize("takeover", ["Always", "IfNoDiff", "Never"])
-async def test_what_comes_from_a_namespace_stays_in_it(
+async def test_objects_from_a_namespace_stay_in_that_namespace(
     member: Member, unique: str, takeover: str, labels: dict[str, str]
 ) -> None:
     outside = f"{unique}-outside"
@@ -267,11 +269,11 @@ async def test_what_comes_from_a_namespace_stays_in_it(
         assert {each["reason"] for each in says[:3]} == {"ManifestApplyFailed"}
         assert says[0]["message"] == (
             f"Failed to apply the manifest (error: ConfigMap '{unique}' is in namespace "
-            f"'{outside}': what comes from namespace '{NS}' of the hub stays in it)"
+            f"'{outside}': objects from namespace '{NS}' of the hub must stay in that namespace)"
         )
-        assert "is cluster-scoped: what comes from namespace" in says[1]["message"]
+        assert "is cluster-scoped: objects from namespace" in says[1]["message"]
 
-        # What was never theirs does not go with the Work either.
+        # Deleting the Work does not delete objects that it never owned.
         await member.hub.delete(WORK, unique, namespace=member.namespace)
         await member.gone(unique)
     assert await member.data(unique, outside) == {"key": "theirs"}
@@ -279,7 +281,7 @@ async def test_what_comes_from_a_namespace_stays_in_it(
     assert await member.cluster.find(NAMESPACE, f"{unique}-new") is None
 
 
-async def test_a_report_of_differences_shows_nothing_from_outside_the_namespace(
+async def test_reported_differences_show_nothing_from_outside_the_namespace(
     member: Member, unique: str
 ) -> None:
     outside = f"{unique}-outside"
@@ -298,7 +300,7 @@ async def test_a_report_of_differences_shows_nothing_from_outside_the_namespace(
 
         work = await eventually(lambda: member.work(unique), is_told)
     (said,) = work["status"]["manifestConditions"]
-    assert "what comes from namespace" in conditions_of(said)["DiffReported"]["message"]
+    assert "objects from namespace" in conditions_of(said)["DiffReported"]["message"]
     assert "diffDetails" not in said
     assert "secret" not in json.dumps(work["status"])
 
@@ -312,7 +314,7 @@ async def test_a_report_of_differences_shows_nothing_from_outside_the_namespace(
         ("autoscaling/v1", "Scale"),
     ],
 )
-async def test_what_is_no_object_of_its_own_is_refused(
+async def test_a_manifest_that_is_not_a_stored_object_is_refused(
     member: Member, unique: str, api_version: str, kind: str
 ) -> None:
     manifest: Json = {"apiVersion": api_version, "kind": kind, "metadata": {"name": unique}}

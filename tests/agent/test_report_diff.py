@@ -1,4 +1,4 @@
-"""ReportDiff: the agent says how the member differs from the hub, and touches nothing."""
+"""ReportDiff: the agent reports how the member differs from the hub, and changes nothing."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def summary(work: Json) -> tuple[str, ...]:
 ALL = ("True", "AllManifestsDiffReported", "All the specified manifests have reported diff")
 
 
-async def test_an_absent_object_differs_as_a_whole(member: Member, unique: str) -> None:
+async def test_a_missing_object_is_reported_as_a_whole(member: Member, unique: str) -> None:
     async with running(member.agent()):
         await member.put(unique, namespace(f"{unique}-ns"), strategy=REPORT)
         work = await compared(member, unique, "FoundDiff")
@@ -63,14 +63,14 @@ async def test_an_absent_object_differs_as_a_whole(member: Member, unique: str) 
         ),
     ],
 )
-async def test_what_differs_is_listed_and_left_as_it_is(
+async def test_differences_are_listed_and_the_object_is_left_unchanged(
     member: Member, unique: str, ns: str, comparison: str, differences: list[Json]
 ) -> None:
     await member.cluster.create(CONFIG_MAP, config_map("cm", ns, k="old", extra="theirs"))
     before = await live(member, ns)
     async with running(member.agent()):
         strategy = REPORT | {"comparisonOption": comparison}
-        # As it comes from a hub, where Kubernetes has filled it in.
+        # As on the hub, where Kubernetes has set the defaults.
         whole = namespace(ns) | {"spec": {"finalizers": ["kubernetes"]}}
         await member.put(unique, whole, config_map("cm", ns, k="v1"), strategy=strategy)
         work = await compared(member, unique, "NoDiffFound", "FoundDiff")
@@ -84,7 +84,7 @@ async def test_what_differs_is_listed_and_left_as_it_is(
     assert await live(member, ns) == before
 
 
-async def test_differences_are_reported_anew_when_the_object_changes(
+async def test_differences_are_reported_again_when_the_object_changes(
     member: Member, unique: str, ns: str
 ) -> None:
     async with running(member.agent()):
@@ -97,7 +97,7 @@ async def test_differences_are_reported_anew_when_the_object_changes(
         await compared(member, unique, "FoundDiff")
 
 
-async def test_a_manifest_that_the_member_would_refuse_is_compared_as_a_whole(
+async def test_a_manifest_that_the_member_would_refuse_is_compared_in_degraded_mode(
     member: Member, unique: str, ns: str
 ) -> None:
     immutable = config_map("cm", ns, k="old") | {"immutable": True}
@@ -112,7 +112,7 @@ async def test_a_manifest_that_the_member_would_refuse_is_compared_as_a_whole(
     ]
 
 
-async def test_what_cannot_be_compared_says_why_and_the_others_are(
+async def test_a_manifest_that_cannot_be_compared_says_why_and_the_others_are_compared(
     member: Member, unique: str, ns: str
 ) -> None:
     stranger = {"apiVersion": "example.com/v1", "kind": "Stranger", "metadata": {"name": "x"}}
@@ -131,7 +131,7 @@ async def test_what_cannot_be_compared_says_why_and_the_others_are(
     )
 
 
-async def test_a_work_that_only_compares_goes_without_a_trace(
+async def test_a_deleted_work_that_only_compared_leaves_the_member_unchanged(
     member: Member, unique: str, ns: str
 ) -> None:
     await member.cluster.create(CONFIG_MAP, config_map("cm", ns, k="old"))
@@ -143,14 +143,16 @@ async def test_a_work_that_only_compares_goes_without_a_trace(
     assert await member.data("cm", ns) == {"k": "old"}
 
 
-async def test_comparing_and_applying_take_turns(member: Member, unique: str, ns: str) -> None:
+async def test_a_work_can_switch_between_comparing_and_applying(
+    member: Member, unique: str, ns: str
+) -> None:
     async with running(member.agent()):
         await member.put(unique, config_map("cm", ns, k="v1"), strategy=REPORT)
         await compared(member, unique, "FoundDiff")
         await member.put(unique, config_map("cm", ns, k="v1"))
         work = await member.reported(unique)
         assert "diffDetails" not in entry(work)
-        # What was applied stays while there is only comparing.
+        # Applied objects stay while the Work only compares.
         await member.put(unique, config_map("cm", ns, k="v2"), strategy=REPORT)
         work = await compared(member, unique, "FoundDiff")
         assert details(work, "diff")["observedDiffs"] == [

@@ -1,4 +1,4 @@
-"""An agent, or what it depends on, goes away in the middle; nothing is lost or done twice."""
+"""An agent or a server that it depends on stops in the middle; nothing is lost or done twice."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -26,12 +26,12 @@ from tests.support.running import running
 from tests.support.servers import PrivateApiServer, Servers
 
 FIRST_WRITES = 7
-"""How often an agent writes to a member for its first Work, which has four objects."""
+"""Number of an agent's writes to a member for its first Work, which has four objects."""
 
 
 @pytest.fixture
 async def own(hub: Hub, private_api_server: PrivateApiServer, unique: str) -> AsyncIterator[Member]:
-    """A member whose API server is the test's own: no controllers, no definitions."""
+    """A member with an API server of the test's own: no controllers, no CRDs."""
     async with Member.registered(
         unique, hub=hub, kubeconfig=private_api_server.kubeconfig
     ) as member:
@@ -56,12 +56,12 @@ async def test_an_agent_without_the_right_to_install_says_what_to_do(
             await asyncio.wait_for(agent.run(), timeout=patience())
 
 
-async def test_a_restarted_agent_goes_on_where_the_other_was(member: Member, unique: str) -> None:
+async def test_a_restarted_agent_continues_where_it_left_off(member: Member, unique: str) -> None:
     ns = f"{unique}-ns"
     async with running(member.agent()):
         await member.put(unique, namespace(ns), config_map("old", ns, a="1"))
         await member.reported(unique)
-    # While no agent is there, the Work changes and loses an object.
+    # While no agent is running, the Work changes and loses an object.
     await member.put(unique, namespace(ns), config_map("new", ns, b="2"))
     async with running(member.agent()):
         await member.reported(unique)
@@ -75,7 +75,7 @@ async def test_a_restarted_agent_goes_on_where_the_other_was(member: Member, uni
 
 @pytest.fixture(scope="module")
 async def behind_proxy(servers: Servers) -> AsyncIterator[PrivateApiServer]:
-    """A member's API server without controllers, for tests that stand before it."""
+    """A member's API server without controllers, for tests that put a proxy in front of it."""
     async with servers.own_hub() as server:
         yield server
 
@@ -103,7 +103,7 @@ async def test_an_agent_killed_at_any_write_leaves_nothing_behind(
     number: int,
     carried_out: bool,
 ) -> None:
-    """The first agent ends at its nth write to the member, before or after it is carried out."""
+    """The first agent is killed at its nth write to the member, before or after it takes effect."""
     ns = f"{unique}-ns"
     maps = [config_map(f"cm{each}", ns, a="1") for each in range(3)]
     between = FaultProxy.between(behind_proxy, kubeconfig=tmp_path / "member", seed=0)
@@ -136,7 +136,7 @@ async def test_a_member_that_restarts_is_served_again(
         await private_api_server.kill()
         await own.put(own.name, namespace("ns"), config_map("cm", "ns", key="value2"))
         await is_away(own)
-        # A member that is away has not refused anything: the report stays as it was.
+        # An unreachable member has not refused anything: the status stays as it was.
         assert (await own.work(own.name))["status"] == before["status"]
         await private_api_server.start()
         await own.reported(own.name)
@@ -144,7 +144,7 @@ async def test_a_member_that_restarts_is_served_again(
 
 
 async def is_away(member: Member) -> None:
-    """Wait until the agent says that its member does not answer."""
+    """Wait until the agent reports that its member does not answer."""
 
     def says_so(found: Json) -> bool:
         status, _, message = says(found, "Healthy")
@@ -153,7 +153,7 @@ async def is_away(member: Member) -> None:
     await eventually(lambda: member.hub.get(MEMBER_CLUSTER, member.name), says_so)
 
 
-async def test_an_agent_waits_for_a_member_that_is_away(
+async def test_an_agent_waits_for_an_unreachable_member(
     own: Member, private_api_server: PrivateApiServer
 ) -> None:
     await private_api_server.kill()
@@ -165,7 +165,7 @@ async def test_an_agent_waits_for_a_member_that_is_away(
         assert await own.cluster.find(NAMESPACE, "late")
 
 
-async def test_an_applied_work_deleted_on_the_member_comes_back(
+async def test_an_applied_work_deleted_on_the_member_is_recreated(
     member: Member, unique: str
 ) -> None:
     ns = f"{unique}-ns"

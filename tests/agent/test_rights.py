@@ -1,4 +1,4 @@
-"""The rights in deploy/rbac are enough for an agent, and grant nothing more on the hub."""
+"""The rights in deploy/rbac are sufficient for an agent, and grant nothing else on the hub."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -24,7 +24,7 @@ async def least(
     member_kubeconfig: Callable[[str], Awaitable[Path]],
     tmp_path: Path,
 ) -> AsyncIterator[tuple[Hub, Hub]]:
-    """Clients of hub and member that may do just what the shipped files say."""
+    """Clients of hub and member with exactly the rights of the shipped files."""
     await grant(member.hub, ON_HUB, member=member.name)
     await grant(member.cluster, ON_MEMBER)
     for_hub = await of_account(
@@ -63,7 +63,7 @@ async def test_an_agent_needs_no_more_rights_than_the_shipped_ones(
     assert await member.cluster.find(NAMESPACE, ns) is None
 
 
-async def test_an_agent_reaches_nothing_else_on_the_hub(
+async def test_an_agent_cannot_access_anything_else_on_the_hub(
     member: Member, unique: str, least: tuple[Hub, Hub]
 ) -> None:
     hub, _ = least
@@ -87,7 +87,7 @@ async def test_an_agent_reaches_nothing_else_on_the_hub(
             await attempt
 
 
-async def test_a_kind_that_the_agent_may_not_see_fails_alone(
+async def test_a_kind_that_the_agent_may_not_read_does_not_affect_others(
     member: Member,
     unique: str,
     member_kubeconfig: Callable[[str], Awaitable[Path]],
@@ -117,7 +117,7 @@ async def test_a_kind_that_the_agent_may_not_see_fails_alone(
 
 
 async def _narrow_account(cluster: Hub, name: str, ns: str) -> None:
-    """A ServiceAccount that may place ConfigMaps and nothing else."""
+    """Create a ServiceAccount that may place ConfigMaps and nothing else."""
     verbs = ["get", "list", "watch", "create", "patch", "delete"]
     rules = [
         {

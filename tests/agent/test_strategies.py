@@ -1,4 +1,4 @@
-"""How the strategy of a Work says its objects are applied; asserted on a real member."""
+"""The apply strategy of a Work determines how its objects are applied to a real member."""
 
 import json
 
@@ -23,7 +23,7 @@ def annotations(body: Json) -> dict[str, str]:
     return found
 
 
-async def test_a_client_side_apply_notes_what_it_applied(
+async def test_a_client_side_apply_records_what_it_applied(
     member: Member, unique: str, ns: str
 ) -> None:
     async with running(member.agent()):
@@ -39,7 +39,7 @@ async def test_a_client_side_apply_notes_what_it_applied(
 
 
 @pytest.mark.parametrize("strategy", [CLIENT, SERVER, FORCED])
-async def test_removed_fields_go_and_those_of_others_stay(
+async def test_removed_fields_are_deleted_and_those_of_others_stay(
     member: Member, unique: str, ns: str, strategy: Json
 ) -> None:
     async with running(member.agent()):
@@ -78,7 +78,7 @@ async def test_an_injected_container_survives_a_new_version(
         await eventually(images)
 
 
-async def test_what_is_too_large_to_note_is_applied_by_the_server(
+async def test_an_object_too_large_for_the_annotation_is_applied_server_side(
     member: Member, unique: str, ns: str
 ) -> None:
     large = "x" * 300 * 1024
@@ -91,7 +91,7 @@ async def test_what_is_too_large_to_note_is_applied_by_the_server(
         await member.put(unique, config_map("cm", ns, large=large, new="1"))
         await member.reported(unique)
         assert (await live(member, ns))["data"].keys() == {"large", "new"}
-        # Small again, it is noted again, and nothing of the large version stays.
+        # Small again, it is recorded in the annotation, and nothing of the large version stays.
         await member.put(unique, config_map("cm", ns, new="2"))
         await member.reported(unique)
         body = await live(member, ns)
@@ -99,7 +99,7 @@ async def test_what_is_too_large_to_note_is_applied_by_the_server(
     assert annotations(body)[names.LAST_APPLIED]
 
 
-async def test_an_agent_goes_on_where_kubefleets_left_off(
+async def test_an_agent_continues_where_kubefleets_agent_left_off(
     member: Member, unique: str, ns: str
 ) -> None:
     applied = config_map("cm", ns, a="1", b="1")
@@ -114,7 +114,7 @@ async def test_an_agent_goes_on_where_kubefleets_left_off(
 
 
 @pytest.mark.parametrize(("first", "second"), [(CLIENT, SERVER), (SERVER, CLIENT)])
-async def test_a_changed_strategy_loses_track_of_nothing(
+async def test_a_changed_strategy_does_not_lose_track_of_fields(
     member: Member, unique: str, ns: str, first: Json, second: Json
 ) -> None:
     async with running(member.agent()):

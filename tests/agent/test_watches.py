@@ -1,4 +1,4 @@
-"""How an agent watches its member: once for each kind, and never in the way of anything else."""
+"""An agent watches its member once per kind, without getting in the way of anything else."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -37,12 +37,12 @@ NAMESPACES = 100
 
 @pytest.fixture(scope="module")
 async def server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
-    """Hub and member in one API server, of which a client of one test holds all connections."""
+    """Hub and member in one API server, all of whose connections one test's client may hold."""
     async with servers.own_hub() as server:
         yield server
 
 
-async def test_a_hundred_namespaces_of_ten_kinds_take_a_watch_for_each_kind(
+async def test_a_hundred_namespaces_with_ten_kinds_need_one_watch_per_kind(
     server: PrivateApiServer, unique: str
 ) -> None:
     async with (
@@ -72,7 +72,7 @@ async def test_a_hundred_namespaces_of_ten_kinds_take_a_watch_for_each_kind(
 
 
 async def beats(member: Member) -> None:
-    """Wait for two more heartbeats: one may have been under way."""
+    """Wait for two more heartbeats: the first may have been in progress already."""
     for _ in range(2):
         last = await heartbeat(member)
 
@@ -117,10 +117,10 @@ async def test_requests_without_an_answer_do_not_stop_the_heartbeat(
         await member.unregister()
 
 
-async def test_an_object_that_no_work_named_when_it_was_seen_is_put_back_when_it_goes(
+async def test_an_object_that_was_seen_before_a_work_named_it_is_restored_when_deleted(
     member: Member, unique: str
 ) -> None:
-    """After a restart objects are seen by the watch before the Work of each has been applied."""
+    """After a restart, the watch sees objects before their Works have been applied."""
     ns = f"{unique}-ns"
     names = [f"{unique}-{number}" for number in range(3)]
     async with running(member.agent()):
@@ -132,7 +132,7 @@ async def test_an_object_that_no_work_named_when_it_was_seen_is_put_back_when_it
     one_by_one = AgentSettings(works_at_once=1)
     async with running(member.agent(one_by_one)):
         for each in names:
-            # Unless a change is made to each Work, nothing shows that it was applied once more.
+            # Change each Work, because otherwise nothing shows that it was applied again.
             await member.put(each, config_map(each, ns, key="value"), reportBackStrategy={})
             await member.reported(each)
         for each in names:
@@ -141,7 +141,9 @@ async def test_an_object_that_no_work_named_when_it_was_seen_is_put_back_when_it
             await eventually(partial(member.data, each, ns), bool)
 
 
-async def test_of_what_no_work_names_only_the_name_is_kept(cluster: Hub, unique: str) -> None:
+async def test_only_the_identity_is_kept_of_objects_that_no_work_names(
+    cluster: Hub, unique: str
+) -> None:
     told: list[Sighting] = []
     await cluster.create(NAMESPACE, namespace(unique))
     for name in ("placed", "foreign"):
@@ -161,7 +163,7 @@ async def test_of_what_no_work_names_only_the_name_is_kept(cluster: Hub, unique:
 
 
 async def limited_account(cluster: Hub, name: str, namespaces: list[str]) -> None:
-    """A ServiceAccount that may place ConfigMaps, in these namespaces alone."""
+    """Create a ServiceAccount that may place ConfigMaps, only in these namespaces."""
     verbs = ["get", "list", "watch", "create", "patch", "delete"]
     records = ["appliedworks", "appliedworks/status"]
     rules = {
@@ -194,7 +196,7 @@ def granting(role: str, account: str, home: str) -> Json:
     }
 
 
-async def test_an_agent_that_may_not_see_all_namespaces_watches_those_that_it_serves(
+async def test_an_agent_that_may_not_watch_all_namespaces_watches_each_that_works_name(
     member: Member,
     unique: str,
     member_kubeconfig: Callable[[str], Awaitable[Path]],
@@ -226,7 +228,7 @@ async def test_an_agent_that_may_not_see_all_namespaces_watches_those_that_it_se
             for each in names:
                 await eventually(partial(member.data, "cm", each), bool)
 
-            # As soon as the agent may see all namespaces, one watch does for all of them.
+            # Once the agent may watch all namespaces, one watch serves all of them.
             await grant_everywhere(member.cluster, unique, f"{unique}-content", names[0])
             await watched(1)
             await member.cluster.delete(CONFIG_MAP, "cm", namespace=names[1])

@@ -1,4 +1,4 @@
-"""An agent brings Works to the member; asserted on the member and in the Work's status."""
+"""An agent applies Works to the member and reports the result in the Work's status."""
 
 from api import names
 from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
@@ -108,7 +108,9 @@ async def test_a_changed_work_changes_the_member(member: Member, unique: str) ->
         assert await member.data("cm", ns) == {"key": "value2"}
 
 
-async def test_what_a_work_no_longer_names_is_removed(member: Member, unique: str) -> None:
+async def test_an_object_that_a_work_no_longer_names_is_removed(
+    member: Member, unique: str
+) -> None:
     ns = f"{unique}-ns"
     async with running(member.agent()):
         first, second = config_map("first", ns, a="1"), config_map("second", ns, b="2")
@@ -126,7 +128,7 @@ async def test_what_a_work_no_longer_names_is_removed(member: Member, unique: st
         assert await member.data("second", ns) == {"b": "2"}
 
 
-async def test_a_deleted_work_takes_its_objects_along(member: Member, unique: str) -> None:
+async def test_deleting_a_work_deletes_its_objects(member: Member, unique: str) -> None:
     ns = f"{unique}-ns"
     async with running(member.agent()):
         await member.put(unique, namespace(ns), config_map("cm", ns, key="value1"))
@@ -137,7 +139,7 @@ async def test_a_deleted_work_takes_its_objects_along(member: Member, unique: st
             found = await member.hub.find(WORK, unique, namespace=member.namespace)
             if found is not None:
                 return False
-            # The Work may go only after everything that it put on the member: this fails at once.
+            # The Work may only go after all its objects on the member; if not, fail at once.
             assert await member.cluster.find(NAMESPACE, ns) is None
             assert await member.cluster.find(APPLIED_WORK, unique) is None
             return True
@@ -160,7 +162,7 @@ async def test_a_deployment_is_available_once_its_pods_are(member: Member, uniqu
         await member.reported(unique, available="True")
 
 
-async def test_the_status_of_an_object_comes_back_if_the_work_asks_for_it(
+async def test_the_status_of_an_object_is_reported_back_if_the_work_asks_for_it(
     member: Member, unique: str, ns: str
 ) -> None:
     mirror = {"type": "Mirror", "destination": "WorkAPI"}
@@ -169,7 +171,7 @@ async def test_the_status_of_an_object_comes_back_if_the_work_asks_for_it(
 
         async def mirrored() -> Json:
             (found,) = (await member.work(unique))["status"]["manifestConditions"]
-            # A Deployment says nothing of itself before its controller has seen it.
+            # A Deployment has no status before its controller has processed it.
             observed: Json = found.get("backReportedStatus", {}).get("observedStatus", {})
             return observed
 
@@ -182,7 +184,7 @@ async def test_the_status_of_an_object_comes_back_if_the_work_asks_for_it(
 
 
 async def _pods_become_ready(member: Member, ns: str) -> None:
-    """Play scheduler and kubelet."""
+    """Stand in for the scheduler and the kubelet."""
 
     async def found() -> Json | None:
         listing = await member.cluster.list(PODS, namespace=ns)
@@ -219,7 +221,7 @@ async def test_nothing_is_written_when_nothing_changed(member: Member, unique: s
     async with running(member.agent()):
         await member.put(unique, namespace(ns), config_map("cm", ns, key="value1"))
         first = await member.reported(unique)
-    # A new agent knows nothing and looks at everything again.
+    # A new agent knows nothing and processes everything again.
     async with running(member.agent()):
         await member.put(f"{unique}-2", config_map("cm2", ns, key="value1"))
         await member.reported(f"{unique}-2")
@@ -228,7 +230,9 @@ async def test_nothing_is_written_when_nothing_changed(member: Member, unique: s
     assert again["status"] == first["status"]
 
 
-async def test_an_object_that_others_own_too_is_only_disowned(member: Member, unique: str) -> None:
+async def test_an_object_with_other_owners_only_loses_its_owner_reference(
+    member: Member, unique: str
+) -> None:
     ns = f"{unique}-ns"
     shared = {"allowCoOwnership": True}
     async with running(member.agent()):
@@ -255,7 +259,7 @@ async def test_an_object_that_others_own_too_is_only_disowned(member: Member, un
         await eventually(is_disowned)
 
 
-async def test_a_namespace_that_takes_its_time_stays_recorded_until_it_is_gone(
+async def test_a_namespace_that_is_slow_to_delete_stays_recorded_until_it_is_gone(
     member: Member, unique: str
 ) -> None:
     kept, slow = f"{unique}-kept", f"{unique}-slow"

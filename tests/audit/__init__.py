@@ -1,1 +1,1 @@
-"""`python -m tests.audit`: whether anything is known against the packages in `uv.lock`."""
+"""`python -m tests.audit` checks the packages in `uv.lock` for known vulnerabilities."""

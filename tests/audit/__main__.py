@@ -1,4 +1,4 @@
-"""`python -m tests.audit [--required]`: exit code 1 when something has to be done."""
+"""`python -m tests.audit [--required]` exits with code 1 if there is something to do."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Asking OSV, the open database of vulnerabilities, about all locked packages at once."""
+"""Querying OSV, the open database of vulnerabilities, for all locked packages."""
 
 import subprocess
 from collections.abc import Mapping
@@ -11,36 +11,36 @@ ROOT: Final = Path(__file__).parent.parent.parent
 UV: Final = ROOT / ".uv" / "bin" / "uv"
 _AUDIT: Final = ("audit", "--frozen", "--preview-features", "audit-command")
 _FOUND: Final = 1
-"""Exit code of `uv audit` when there are advisories."""
+"""Exit code of `uv audit` if there are advisories."""
 _NOT_REACHED: Final = ("error sending request", "Request failed after")
-"""What it says when the database does not answer."""
+"""Parts of its output when the database does not answer."""
 
 
 class Outcome(Enum):
-    """How an audit ended."""
+    """The outcome of an audit."""
 
-    CLEAN = "nothing is known against the locked packages"
-    FOUND = "there are advisories against locked packages"
+    CLEAN = "no known vulnerabilities in the locked packages"
+    FOUND = "there are advisories for locked packages"
     NOT_MADE = "NOT AUDITED: the database of advisories cannot be reached"
-    BROKEN = "the audit could not be made"
+    BROKEN = "the audit failed"
 
 
 @dataclass(frozen=True)
 class Audit:
-    """How an audit ended, and what was said about it."""
+    """The outcome of an audit, and its output."""
 
     outcome: Outcome
     text: str
 
     def is_failure(self, *, required: bool) -> bool:
-        """Whether a check has to fail; not for want of a network, unless it is required."""
+        """Return whether a check has to fail; a missing network counts only if required."""
         if self.outcome is Outcome.NOT_MADE:
             return required
         return self.outcome is not Outcome.CLEAN
 
 
 def audit(folder: Path, *, ignored: Mapping[str, str], service: str = "") -> Audit:
-    """Audit the lock file of a folder; `service` is the database's address, OSV's own if empty."""
+    """Audit the lock file in a folder; `service` is the database's address, by default OSV's."""
     flags = [flag for each in ignored for flag in ("--ignore", each)]
     flags += ["--service-url", service] if service else []
     ended = subprocess.run(

@@ -1,6 +1,6 @@
-"""Advisories that are known and do not concern fleetgate."""
+"""Known advisories that do not affect fleetgate."""
 
 from typing import Final
 
 IGNORED: Final[dict[str, str]] = {}
-"""Why each does not matter here, by the advisory's id (`GHSA-…`, `PYSEC-…` or `CVE-…`)."""
+"""The reason for ignoring each, by the advisory's id (`GHSA-…`, `PYSEC-…` or `CVE-…`)."""

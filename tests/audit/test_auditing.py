@@ -1,4 +1,4 @@
-"""The audit of dependencies finds what is known, and does not take silence for an answer."""
+"""The audit of dependencies finds known advisories, and does not mistake silence for success."""
 
 import json
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def project(tmp_path: Path) -> Path:
 
 @contextmanager
 def database(*advisories: str) -> Iterator[str]:
-    """A database on this machine that knows these advisories against idna; its address."""
+    """Run a local database with these advisories for idna; yield its address."""
 
     class Answers(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -97,26 +97,30 @@ def test_an_advisory_fails_the_check_and_is_named(project: Path) -> None:
     assert found.is_failure(required=False)
 
 
-def test_an_advisory_that_is_ignored_for_a_reason_does_not(project: Path) -> None:
+def test_an_advisory_that_is_ignored_for_a_reason_does_not_fail_the_check(project: Path) -> None:
     with database(ADVISORY) as service:
-        found = audit(project, ignored={ADVISORY: "nobody sends us names"}, service=service)
+        found = audit(
+            project, ignored={ADVISORY: "no untrusted names are processed"}, service=service
+        )
     assert found.outcome is Outcome.CLEAN, found.text
 
 
-def test_packages_that_nothing_is_known_against_pass(project: Path) -> None:
+def test_packages_without_advisories_pass(project: Path) -> None:
     with database() as service:
         found = audit(project, ignored={}, service=service)
     assert found.outcome is Outcome.CLEAN, found.text
     assert not found.is_failure(required=True)
 
 
-def test_a_database_that_is_away_is_said_and_fails_only_where_it_must_not(project: Path) -> None:
+def test_an_unreachable_database_fails_the_check_only_if_the_audit_is_required(
+    project: Path,
+) -> None:
     found = audit(project, ignored={}, service="http://127.0.0.1:1/")
     assert found.outcome is Outcome.NOT_MADE, found.text
     assert not found.is_failure(required=False)
     assert found.is_failure(required=True)
 
 
-def test_a_folder_without_a_lock_file_is_no_clean_audit(tmp_path: Path) -> None:
+def test_a_folder_without_a_lock_file_does_not_pass_the_audit(tmp_path: Path) -> None:
     found = audit(tmp_path, ignored={}, service="http://127.0.0.1:1/")
     assert found.outcome is Outcome.BROKEN, found.text

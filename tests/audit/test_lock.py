@@ -1,4 +1,4 @@
-"""The lock file says of each package where it is from, and what it has to be, to the byte."""
+"""The lock file pins the source and the exact content of each package."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ PACKAGES = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
 REGISTRY = {"registry": "https://pypi.org/simple"}
 
 
-def test_every_package_is_from_the_one_registry() -> None:
+def test_every_package_is_from_pypi() -> None:
     others = [each["name"] for each in PACKAGES if each["source"] != REGISTRY]
     assert others == ["fleetgate"]
 
@@ -26,7 +26,7 @@ def test_every_file_of_a_package_has_a_hash() -> None:
     assert without == []
 
 
-def test_what_an_image_installs_is_pinned_by_hashes() -> None:
+def test_packages_in_the_image_are_pinned_by_hashes() -> None:
     export = ("export", "--frozen", "--no-default-groups", "--no-emit-project", "--quiet")
     listed = subprocess.run(
         [UV, *export], cwd=ROOT, capture_output=True, text=True, check=True

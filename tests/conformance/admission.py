@@ -1,4 +1,4 @@
-"""A policy on the hub that refuses one change, as a person's webhook may."""
+"""A policy on the hub that refuses one change, as a user's webhook might."""
 
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -11,7 +11,7 @@ ACCEPTS = "object.status.conditions.exists(each, each.type == 'ApprovalAccepted'
 
 
 def acceptance_refused(world: World, request: str) -> AbstractAsyncContextManager[None]:
-    """Have the hub refuse that an approval request is marked as accepted."""
+    """Let the hub refuse to mark an approval request as accepted."""
     kind = world.scope.approval
     tried = condition("ApprovalAccepted", "False", reason="Trial")
     body = {"metadata": world.meta(request), "status": {"conditions": [tried]}}

@@ -1,10 +1,10 @@
-"""Fixtures of the conformance ring, its options, and the table at its end.
+"""Fixtures of the conformance tests, their options, and the table at the end.
 
 pytest tests/conformance                                        engine and hub of the session
 pytest tests/conformance --kubeconfig hub.kubeconfig --stuck-after 4     any engine, any hub
 
-In the second case the engine has to call a cluster stuck after as many seconds, and nothing else
-may place: `fleetgate worker --run engine,bridge --placement external --stuck-after 4s`.
+In the second case, the engine must report a cluster as stuck after that many seconds, and no other
+placement may run: `fleetgate worker --run engine,bridge --placement external --stuck-after 4s`.
 """
 
 import secrets
@@ -22,14 +22,14 @@ from tests.support.eventually import PATIENCE
 from tests.support.servers import STUCK_AFTER, Servers
 
 WITHIN = PATIENCE
-"""Seconds that an engine may take for a step; more when there is more to do than cores for it."""
+"""Seconds that an engine may take for a step; more if the machine is overloaded."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance")
-    group.addoption("--kubeconfig", type=Path, help="test whatever engine serves this hub")
+    group.addoption("--kubeconfig", type=Path, help="test the engine that runs on this hub")
     group.addoption(
-        "--stuck-after", type=float, help="seconds until that engine calls a cluster stuck"
+        "--stuck-after", type=float, help="seconds until that engine reports a cluster as stuck"
     )
     group.addoption("--within", type=float, help="seconds that it may take for a step")
 
@@ -42,7 +42,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="package")
 async def hub(request: pytest.FixtureRequest, servers: Servers) -> AsyncIterator[Hub]:
-    """The hub that the tests are pointed at, or the session's own with a worker on it."""
+    """The hub given by `--kubeconfig`, or the session's own hub with a worker."""
     given: Path | None = request.config.getoption("--kubeconfig", default=None)
     async with await Hub.connect(given or await servers.driven_cluster()) as client:
         yield client
@@ -50,7 +50,7 @@ async def hub(request: pytest.FixtureRequest, servers: Servers) -> AsyncIterator
 
 @pytest.fixture(scope="package")
 async def namespace(hub: Hub) -> AsyncIterator[str]:
-    """A namespace for all tests of one process."""
+    """A namespace for all tests in one process."""
     name = f"conformance-{secrets.token_hex(4)}"
     await hub.create(NAMESPACE, {"metadata": {"name": name}})
     yield name
@@ -65,7 +65,7 @@ async def world(
     namespace: str,
     unique: str,
 ) -> AsyncIterator[World]:
-    """A world of the test's own; it is removed afterwards."""
+    """A world for one test, which is removed afterwards."""
 
     def note(says: Says) -> None:
         request.node.user_properties.append((table.SEEN, says.name))

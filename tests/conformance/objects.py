@@ -1,6 +1,6 @@
-"""What people write on a hub, and how a run's status is read.
+"""Objects that people write on a hub, and helpers to read a run's status.
 
-Labels and annotations are spelled out, apart from the product's own constants.
+Labels and annotations are spelled out, independent of the product's own constants.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def timed_wait(time: str) -> Json:
 
 
 def stage(name: str = "one", /, **fields: Any) -> Json:
-    """A stage of the clusters that are labelled with its name."""
+    """A stage that selects the clusters labelled with its name."""
     return {"name": name, "labelSelector": {"matchLabels": {"stage": name}}, **fields}
 
 
@@ -45,10 +45,10 @@ def cluster_names(run: Json, index: int = 0) -> list[str]:
 
 
 def types_of(part: Json) -> list[str]:
-    """Types of all conditions, in order."""
+    """The types of all conditions, in order."""
     return [each["type"] for each in part.get("status", part).get("conditions", [])]
 
 
 def first(items: Sequence[Json], name: str) -> Json:
-    """The cluster entry of a name."""
+    """The cluster entry with this name."""
     return next(each for each in items if each["clusterName"] == name)

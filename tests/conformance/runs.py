@@ -1,4 +1,4 @@
-"""One update run as a test sees it: its object on the hub, and nothing else."""
+"""One update run as tests see it: only through its object on the hub."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +29,7 @@ class Run:
         suffix: str = "run",
         strategy: str = "",
     ) -> "Run":
-        """Write a run; without `index` it takes a snapshot of the hub as it is."""
+        """Create a run; without `index`, it takes a snapshot of the hub's current content."""
         spec = {
             "placementName": world.name,
             "stagedRolloutStrategyName": strategy or world.name,
@@ -41,14 +41,14 @@ class Run:
         await world.create(world.scope.run, run.name, {"spec": given})
         return run
 
-    # -- doing -----------------------------------------------------------------------------
+    # -- actions ---------------------------------------------------------------------------
 
     async def read(self) -> Json:
-        """The run as it is now."""
+        """The current run."""
         return await self.world.read(self.world.scope.run, self.name)
 
     async def set_state(self, state: str) -> Json:
-        """Change what the run is asked to do."""
+        """Change the desired state of the run."""
         return await self.world.patch(self.world.scope.run, self.name, {"spec": {"state": state}})
 
     async def delete(self) -> None:
@@ -60,10 +60,10 @@ class Run:
         return f"{self.name}-{side}-{stage}"
 
     async def approve(self, side: str, stage: str = "one") -> None:
-        """Approve one side of a stage as soon as that is asked for."""
+        """Approve one side of a stage as soon as the request exists."""
         await self.world.approve(self.request(side, stage))
 
-    # -- seeing ----------------------------------------------------------------------------
+    # -- checks ----------------------------------------------------------------------------
 
     async def until(self, expect: Expectation, *, within: float = 0) -> Json:
         """Wait until the run is as expected."""
@@ -75,13 +75,13 @@ class Run:
         )
 
     async def comes_to(self, says: Says, *, within: float = 0, **fill: Any) -> Json:
-        """Wait until the run has a condition, with the exact message if `fill` completes it."""
+        """Wait until the run has a condition, with the exact message if `fill` is given."""
         seen = await self.until(lambda run: run and fits(run, says, fill), within=within)
         self.shows(seen, says, **fill)
         return seen
 
     async def stage_comes_to(self, says: Says, index: int = 0, **fill: Any) -> Json:
-        """Wait until a stage has a condition; returns the run."""
+        """Wait until a stage has a condition; return the run."""
         seen = await self.until(
             lambda run: run and has_plan(run) and fits(stage_of(run, index), says, fill)
         )
@@ -89,7 +89,7 @@ class Run:
         return seen
 
     async def cluster_comes_to(self, says: Says, short: str, index: int = 0, **fill: Any) -> Json:
-        """Wait until a cluster has a condition; returns the run."""
+        """Wait until a cluster has a condition; return the run."""
         seen = await self.until(
             lambda run: run and has_plan(run) and fits(self.cluster(run, short, index), says, fill)
         )
@@ -106,7 +106,7 @@ class Run:
         )
 
     async def fails(self, error: str, *, within: float = 0) -> Json:
-        """Wait until the run has failed, and check the whole text."""
+        """Wait until the run has failed, and check the complete message."""
         seen = await self.until(lambda run: run and condition_of(run, "Succeeded"), within=within)
         self.shows(seen, Says.RUN_FAILED, error=error)
         self.shows(seen, Says.RUN_ABORTED)
@@ -115,7 +115,7 @@ class Run:
     async def is_preempted(
         self, short: str = "a", *, stage: str = "one", index: int = 0, binding: str = ""
     ) -> Json:
-        """Wait until the run has failed because somebody took this cluster's binding (8.6a)."""
+        """Wait until the run has failed because others changed this cluster's binding (8.6a)."""
         text = self.preemption(short, stage=stage, binding=binding)
         seen = await self.fails(f"{texts.E_ABORT}: {text}")
         self.shows(seen, Says.CLUSTER_FAILED, part=self.cluster(seen, short, index), error=text)
@@ -126,7 +126,7 @@ class Run:
         return seen
 
     def preemption(self, short: str, *, stage: str = "one", binding: str = "") -> str:
-        """What a cluster says whose binding, by default its first, somebody else has changed."""
+        """The error of a cluster whose binding, by default its first, was changed by others."""
         return texts.preempted(
             cluster=self.world.cluster(short),
             stage=stage,
@@ -134,7 +134,7 @@ class Run:
         )
 
     async def is_refused(self, error: str) -> Json:
-        """Wait until the run could not be initialized, and check the whole text."""
+        """Wait until initialization of the run has failed, and check the complete message."""
         seen = await self.until(lambda run: run and condition_of(run, "Initialized"))
         self.shows(seen, Says.RUN_NOT_INITIALIZED, error=error)
         assert objects.types_of(seen) == ["Initialized"]
@@ -162,7 +162,7 @@ class Run:
 
 
 def fits(part: Json, says: Says, fill: dict[str, str]) -> bool:
-    """Whether a part has the condition, with this message as far as it is known."""
+    """Return whether a part has the condition, with this message if `fill` is given."""
     row, found = says.value, condition_of(part, says.value.type)
     if (found.get("status"), found.get("reason")) != (row.status, row.reason):
         return False
@@ -170,12 +170,12 @@ def fits(part: Json, says: Says, fill: dict[str, str]) -> bool:
 
 
 def has_plan(run: Json) -> bool:
-    """Whether the run's status has its stages."""
+    """Return whether the run's status has its stages."""
     return "deletionStageStatus" in run.get("status", {})
 
 
 def _filled(message: str, fill: dict[str, str]) -> str:
-    # Not str.format: error texts hold braces of their own.
+    # Not str.format, because error messages may contain braces.
     for key, value in fill.items():
         message = message.replace("{" + key + "}", value)
     return message

@@ -1,4 +1,4 @@
-"""What runs are in when a test begins: a cluster in flight, a gate, clusters on their way out."""
+"""Situations of runs in which tests start: a cluster in flight, a gate, clusters being removed."""
 
 from hub import Json
 from tests.conformance.objects import APPROVAL, stage, stage_of
@@ -8,11 +8,11 @@ from tests.conformance.world import World
 from tests.support.conditions import condition_of
 
 HELD = ["conformance.example.com/held"]
-"""A finalizer, by which a binding stays for as long as a test wants."""
+"""A finalizer that keeps a deleted binding until the test releases it."""
 
 
 async def in_flight(world: World, shorts: str = "ab", **fields: object) -> Run:
-    """A run over one stage that has handed out to its first cluster."""
+    """Create a run with one stage, and wait until its first cluster is in flight."""
     await world.place(shorts)
     await world.strategy(stage(**fields))
     run = await Run.create(world)
@@ -21,14 +21,14 @@ async def in_flight(world: World, shorts: str = "ab", **fields: object) -> Run:
 
 
 async def started(run: Run, *shorts: str) -> None:
-    """Wait until the run has handed out to these clusters of its first stage, and says so."""
+    """Wait until these clusters of the first stage are in flight, and the run says so."""
     for short in shorts:
         await run.world.handed_out(short)
         await run.cluster_comes_to(Says.CLUSTER_STARTED, short)
 
 
 async def asks(world: World, side: str = "before") -> Run:
-    """A run over one cluster that waits for approval before or after it."""
+    """Create a run with one cluster, and wait until it waits for approval before or after it."""
     await world.place("a")
     await world.strategy(stage(**{f"{side}StageTasks": [APPROVAL]}))
     run = await Run.create(world)
@@ -41,7 +41,7 @@ async def asks(world: World, side: str = "before") -> Run:
 
 
 async def lost_and_asked_again(world: World, request: str) -> None:
-    """Delete an approval request that is not accepted, and wait until it is made anew."""
+    """Delete an approval request that is not accepted, and wait until it is created again."""
     first = await world.asked(request)
     await world.delete(world.scope.approval, request)
     await world.until(
@@ -52,7 +52,7 @@ async def lost_and_asked_again(world: World, request: str) -> None:
 
 
 async def at_a_gate(world: World, *, policy: Json | None = None) -> Run:
-    """A run over a and b in stage one, which waits for approval, and c in stage two."""
+    """Create a run with a and b in stage one, which waits for approval, and c in stage two."""
     clusters = {
         "a": {"stage": "one", "order": "1"},
         "b": {"stage": "one", "order": "2"},
@@ -77,7 +77,7 @@ async def at_a_gate(world: World, *, policy: Json | None = None) -> Run:
 
 
 async def goes_through(run: Run) -> Json:
-    """Approve a run that is at its gate, and see it through."""
+    """Approve a run that waits at its gate, and wait until it succeeds."""
     await run.approve("before")
     await run.world.update("a", "b", "c")
     return await run.succeeds()
@@ -87,13 +87,13 @@ async def goes_through(run: Run) -> Json:
 
 
 async def leaving(world: World, shorts: str, *, held: bool = True) -> None:
-    """Bindings that the scheduler has given up."""
+    """Create bindings that the scheduler has given up."""
     for short in shorts:
         await world.binding(short, state="Unscheduled", finalizers=HELD if held else ())
 
 
 async def removing(world: World, shorts: str) -> Run:
-    """A run that has updated its one cluster and deletes the held bindings of these."""
+    """Create a run that has updated its only cluster and deletes the held bindings of these."""
     await world.place("a")
     await leaving(world, shorts)
     await world.strategy(stage())
@@ -104,7 +104,7 @@ async def removing(world: World, shorts: str) -> Run:
 
 
 async def let_go(world: World, *shorts: str) -> None:
-    """Let deleted bindings go away, as the work generator does in the end."""
+    """Release deleted bindings, as the work generator eventually does."""
     for short in shorts:
         await world.until(
             world.scope.binding,

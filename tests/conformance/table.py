@@ -8,14 +8,14 @@ from typing import Any
 from tests.conformance.vocabulary import Says
 
 SEEN = "condition of section 5"
-"""Property of a test: a row of section 5 that it has seen word for word."""
+"""Property of a test: a row of section 5 that it has verified word for word."""
 _NAME = re.compile(
     r"::test_(?P<decision>decision_)?(?P<first>\d+)(?:_(?P<second>\d+))?(?P<letter>[a-z])?_"
 )
 
 
 def section(node: str) -> str | None:
-    """The section, or decision, that a test's name begins with; None for other tests."""
+    """The section, or decision, that a test's name starts with; None for other tests."""
     found = _NAME.search(node)
     if found is None:
         return None
@@ -27,7 +27,7 @@ def section(node: str) -> str | None:
 
 
 def lines(reports: Iterable[Any]) -> Iterator[str]:
-    """The table, or nothing when no test of this ring ran."""
+    """The lines of the table; none if no conformance test ran."""
     tests = [each for each in reports if _is_test(each)]
     if not tests:
         return

@@ -22,7 +22,7 @@ from tests.support.conditions import condition_of
 # -- 10.1 in a stage -----------------------------------------------------------------------
 
 
-async def test_10_1_created_stopped_it_goes_through_when_resumed(world: World) -> None:
+async def test_10_1_a_run_created_stopped_succeeds_when_resumed(world: World) -> None:
     await world.place("ab")
     await world.strategy(stage())
     run = await Run.create(world, state="Stop")
@@ -35,7 +35,7 @@ async def test_10_1_created_stopped_it_goes_through_when_resumed(world: World) -
     await run.succeeds()
 
 
-async def test_10_1_clusters_in_flight_are_waited_for_and_no_other_starts(world: World) -> None:
+async def test_10_1_a_stop_waits_for_clusters_in_flight_and_starts_no_others(world: World) -> None:
     run = await in_flight(world, "abc", maxConcurrency=2)
     await world.handed_out("b")
     await run.set_state("Stop")
@@ -57,7 +57,7 @@ async def test_10_1_clusters_in_flight_are_waited_for_and_no_other_starts(world:
     await run.succeeds()
 
 
-async def test_10_1_with_all_clusters_done_while_stopping_the_stage_is_stopped_not_over(
+async def test_10_1_a_stage_whose_clusters_finish_while_stopping_is_stopped_not_completed(
     world: World,
 ) -> None:
     run = await in_flight(world, "a", afterStageTasks=[APPROVAL])
@@ -72,7 +72,7 @@ async def test_10_1_with_all_clusters_done_while_stopping_the_stage_is_stopped_n
     await run.succeeds()
 
 
-async def test_10_1_a_cluster_that_gets_stuck_keeps_the_stop_from_being_complete(
+async def test_10_1_a_stuck_cluster_keeps_the_stop_from_completing(
     world: World,
 ) -> None:
     run = await in_flight(world)
@@ -85,7 +85,7 @@ async def test_10_1_a_cluster_that_gets_stuck_keeps_the_stop_from_being_complete
     await world.untouched("b")
 
 
-async def test_10_1_a_run_that_is_stuck_stays_so_when_it_is_stopped(world: World) -> None:
+async def test_10_1_a_stuck_run_stays_stuck_when_it_is_stopped(world: World) -> None:
     run = await in_flight(world)
     await run.comes_to(Says.RUN_STUCK, clusters=world.cluster("a"), stage="one")
     await run.set_state("Stop")
@@ -97,8 +97,8 @@ async def test_10_1_a_run_that_is_stuck_stays_so_when_it_is_stopped(world: World
     await run.comes_to(Says.RUN_STOPPED)
 
 
-async def test_10_1_when_stuck_clusters_finish_the_others_are_waited_for(world: World) -> None:
-    """Stuck, then stopping again: one cluster is late, another has just begun."""
+async def test_10_1_a_stop_waits_for_others_when_stuck_clusters_finish(world: World) -> None:
+    """Stuck, then stopping again: one cluster is late, another has just started."""
     run = await in_flight(world, "abc", maxConcurrency=2)
     await world.handed_out("b")
     await run.comes_to(Says.RUN_STUCK, clusters=", ".join(world.clusters("ab")), stage="one")
@@ -113,7 +113,7 @@ async def test_10_1_when_stuck_clusters_finish_the_others_are_waited_for(world: 
     await run.comes_to(Says.RUN_STOPPED)
 
 
-async def test_10_1_a_failing_cluster_is_waited_for_too(world: World) -> None:
+async def test_10_1_a_stop_waits_for_a_failing_cluster_too(world: World) -> None:
     run = await in_flight(world)
     await world.report("a", "Applied", "False", "NotAllWorkHaveBeenApplied")
     await run.set_state("Stop")
@@ -123,8 +123,8 @@ async def test_10_1_a_failing_cluster_is_waited_for_too(world: World) -> None:
     await run.comes_to(Says.RUN_STOPPED)
 
 
-async def test_10_1_a_cluster_taken_while_stopping_is_preempted(world: World) -> None:
-    """As while running: nobody should wait for what others have taken."""
+async def test_10_1_a_cluster_taken_over_while_stopping_is_preempted(world: World) -> None:
+    """As while running: the run must not wait for a cluster that others have taken over."""
     run = await in_flight(world)
     await run.set_state("Stop")
     await run.comes_to(Says.RUN_STOPPING)
@@ -133,7 +133,7 @@ async def test_10_1_a_cluster_taken_while_stopping_is_preempted(world: World) ->
     await world.untouched("b")
 
 
-async def test_10_1_a_binding_that_goes_while_stopping_fails_the_run(world: World) -> None:
+async def test_10_1_a_binding_deleted_while_stopping_fails_the_run(world: World) -> None:
     run = await in_flight(world)
     await run.set_state("Stop")
     await run.comes_to(Says.RUN_STOPPING)
@@ -143,7 +143,7 @@ async def test_10_1_a_binding_that_goes_while_stopping_fails_the_run(world: Worl
     )
 
 
-async def test_10_1_a_run_whose_placement_goes_while_stopping_fails(world: World) -> None:
+async def test_10_1_a_placement_deleted_while_stopping_fails_the_run(world: World) -> None:
     run = await in_flight(world)
     await run.set_state("Stop")
     await run.comes_to(Says.RUN_STOPPING)
@@ -154,7 +154,7 @@ async def test_10_1_a_run_whose_placement_goes_while_stopping_fails(world: World
 # -- 10.2 in the deletion stage ------------------------------------------------------------
 
 
-async def test_10_2_bindings_that_are_being_deleted_are_waited_for(world: World) -> None:
+async def test_10_2_a_stop_waits_for_bindings_that_are_being_deleted(world: World) -> None:
     run = await removing(world, "xy")
     await run.set_state("Stop")
     seen = await run.comes_to(Says.RUN_STOPPING)
@@ -181,7 +181,7 @@ async def test_10_2_a_binding_that_comes_back_while_stopping_fails_the_run(world
     await run.fails(f"{E_ABORT}: {E_UNEXP}: {text}")
 
 
-async def test_10_2_resumed_while_bindings_go_the_run_succeeds_when_they_are_gone(
+async def test_10_2_a_run_resumed_while_bindings_are_deleted_succeeds_once_they_are_gone(
     world: World,
 ) -> None:
     run = await removing(world, "x")
@@ -193,10 +193,10 @@ async def test_10_2_resumed_while_bindings_go_the_run_succeeds_when_they_are_gon
     await run.succeeds()
 
 
-async def test_decision_10_stopped_before_the_deletion_stage_nothing_is_deleted(
+async def test_decision_10_a_run_stopped_before_the_deletion_stage_deletes_nothing(
     world: World,
 ) -> None:
-    """A strategy without stages: the deletion stage is the one to be stopped in."""
+    """The strategy has no stages, so the run stops in the deletion stage."""
     await world.place("")
     await leaving(world, "x")
     await world.strategy()
@@ -232,7 +232,7 @@ async def test_10_3_an_approval_given_while_stopped_counts_after_the_resume(
     assert condition_of(await world.asked(request), "ApprovalAccepted")
 
 
-async def test_10_3_a_wait_that_is_over_while_stopped_counts_after_the_resume(
+async def test_10_3_a_wait_that_ends_while_stopped_counts_after_the_resume(
     world: World,
 ) -> None:
     """Decision 5: the time spent stopped counts."""
@@ -266,7 +266,7 @@ async def test_10_4_a_stage_that_waited_for_tasks_waits_again(world: World, side
     assert condition_of(seen, "Progressing")["observedGeneration"] == 3
 
 
-async def test_10_4_with_clusters_still_in_flight_only_the_run_progresses_again(
+async def test_10_4_only_the_run_progresses_again_while_clusters_are_in_flight(
     world: World,
 ) -> None:
     run = await in_flight(world)
@@ -295,7 +295,9 @@ async def test_10_4_a_stuck_run_is_still_stuck_when_it_is_resumed(world: World) 
     await run.succeeds()
 
 
-async def test_10_4_stopped_between_two_clusters_it_goes_on_with_the_next(world: World) -> None:
+async def test_10_4_a_run_stopped_between_two_clusters_continues_with_the_next(
+    world: World,
+) -> None:
     run = await in_flight(world, "abc")
     for done, following in (("a", "b"), ("b", "c")):
         await run.set_state("Stop")

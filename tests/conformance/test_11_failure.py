@@ -29,7 +29,7 @@ async def test_11_a_failed_initialization_has_one_condition(world: World) -> Non
     assert types_of(seen) == ["Initialized"]
 
 
-async def test_11_a_run_that_fails_in_a_stage_fails_the_stage_with_the_same_text(
+async def test_11_a_run_that_fails_in_a_stage_fails_the_stage_with_the_same_message(
     world: World,
 ) -> None:
     await world.place({"a": {"stage": "one"}, "b": {"stage": "two"}, "c": {"stage": "three"}})
@@ -61,7 +61,7 @@ async def test_11_a_failed_run_leaves_the_bindings_as_they_are(world: World) -> 
     assert after["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
 
 
-async def test_11_after_a_failed_run_a_new_one_goes_through(world: World) -> None:
+async def test_11_a_new_run_succeeds_after_a_failed_one(world: World) -> None:
     await world.place("ab")
     await world.strategy(stage())
     failed = await Run.create(world, suffix="failed")
@@ -146,7 +146,7 @@ MOMENTS = [
 
 @pytest.mark.parametrize("moment", MOMENTS, ids=lambda moment: moment.__name__)
 async def test_12_a_run_may_be_deleted_at_any_moment(world: World, moment: object) -> None:
-    """Its approval requests go with it; what it has written into bindings stays."""
+    """Its approval requests are deleted with it; what it has written to bindings stays."""
     await world.place("a")
     await leaving(world, "x")
     tasks = {"beforeStageTasks": [APPROVAL], "afterStageTasks": [APPROVAL, timed_wait("1s")]}
@@ -197,7 +197,7 @@ async def test_12_a_run_of_the_same_name_is_a_new_run(world: World) -> None:
     await again.succeeds()
 
 
-async def test_12_a_run_re_created_at_once_does_not_inherit_an_approval(world: World) -> None:
+async def test_12_a_run_recreated_at_once_does_not_inherit_an_approval(world: World) -> None:
     await world.place("a")
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))
     first = await Run.create(world)
@@ -211,7 +211,7 @@ async def test_12_a_run_re_created_at_once_does_not_inherit_an_approval(world: W
 
 
 async def requests(world: World, run: Run) -> list[str]:
-    """Names of the approval requests that are left of a run."""
+    """The names of the remaining approval requests of a run."""
     listing = await world.hub.list(
         world.scope.approval, namespace=world.namespace, labels=f"{TARGET_RUN}={run.name}"
     )

@@ -1,4 +1,4 @@
-"""Section 14's worked example; decisions 13 (events) and 16 (versions) seen from outside."""
+"""The worked example of section 14; decisions 13 (events) and 16 (versions) as users see them."""
 
 from dataclasses import replace
 from typing import Any
@@ -24,7 +24,7 @@ from tests.support.eventually import eventually
 pytestmark = pytest.mark.both_scopes
 
 
-async def test_14_the_example_reads_as_in_the_contract(world: World) -> None:
+async def test_14_the_status_of_the_example_is_that_of_the_contract(world: World) -> None:
     """After the first stage, the second waits for approval."""
     labels: dict[str, dict[str, str]] = {
         "1": {"stage": "canary", "order": "2"},
@@ -60,7 +60,7 @@ async def test_14_the_example_reads_as_in_the_contract(world: World) -> None:
 
 
 def expected(world: World, run: Run, stages: list[Json]) -> Json:
-    """The status of the example, with conditions as `shortened` shows them."""
+    """The status of the example, with conditions in the format of `shortened`."""
     waiting = "The updateRun is waiting for before-stage tasks in stage canary to complete"
     return {
         "appliedStrategy": APPLY_DEFAULTS,
@@ -117,7 +117,7 @@ def expected(world: World, run: Run, stages: list[Json]) -> Json:
 
 
 def shortened(status: Json) -> Json:
-    """The status as the contract prints it: conditions in short, times left out."""
+    """The status as the contract prints it: conditions abbreviated, times omitted."""
     shown: Json = _shorten(status)
     shown["conditions"][-1] += f" {status['conditions'][-1]['message']}"
     return shown
@@ -134,7 +134,7 @@ def _shorten(part: Any) -> Any:
     return {key: "…" if key in times else _shorten(value) for key, value in part.items()}
 
 
-async def test_decision_13_the_story_of_a_run_is_told_in_its_events(world: World) -> None:
+async def test_decision_13_the_events_of_a_run_report_its_progress(world: World) -> None:
     run = await in_flight(world, "ab", beforeStageTasks=[], afterStageTasks=[APPROVAL])
     await run.comes_to(Says.RUN_STUCK, clusters=world.cluster("a"), stage="one")
     await run.set_state("Stop")

@@ -1,4 +1,4 @@
-"""Sections 2 and 3, a sample: what the API server refuses. The whole is in the tests of `api`."""
+"""Sections 2 and 3, a sample of what the API server refuses; tests/api covers all of it."""
 
 import pytest
 
@@ -44,6 +44,6 @@ async def test_decision_2_a_stage_name_may_have_hyphens(world: World) -> None:
     await world.strategy(stage("dev-clusters"))
 
 
-async def test_decision_2_two_stages_of_one_name_are_refused(world: World) -> None:
+async def test_decision_2_two_stages_with_the_same_name_are_refused(world: World) -> None:
     with pytest.raises(Invalid, match="name"):
         await world.strategy(stage("one"), stage("two"), stage("one"))

@@ -1,4 +1,4 @@
-"""Section 6: what a run does in each state, and that its end is its end."""
+"""Section 6: what a run does in each state, and that its result is final."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from tests.conformance.world import World
 from tests.support.conditions import condition_of
 
 
-async def test_6_created_with_initialize_it_is_planned_and_nothing_else(world: World) -> None:
+async def test_6_a_run_created_with_initialize_is_only_planned(world: World) -> None:
     await world.place("ab")
     await world.strategy(stage())
     run = await Run.create(world, state="Initialize")
@@ -30,7 +30,7 @@ async def test_6_created_with_initialize_it_is_planned_and_nothing_else(world: W
     await world.untouched("a", "b")
 
 
-async def test_6_without_a_state_it_is_only_initialized(world: World) -> None:
+async def test_6_a_run_without_a_state_is_only_initialized(world: World) -> None:
     await world.place("a")
     await world.strategy(stage())
     run = await Run.create(world, state=None)
@@ -39,7 +39,7 @@ async def test_6_without_a_state_it_is_only_initialized(world: World) -> None:
     await world.untouched("a")
 
 
-async def test_6_created_with_run_it_is_planned_and_started(world: World) -> None:
+async def test_6_a_run_created_with_run_is_planned_and_started(world: World) -> None:
     await world.place("a")
     await world.strategy(stage())
     run = await Run.create(world)
@@ -48,7 +48,7 @@ async def test_6_created_with_run_it_is_planned_and_started(world: World) -> Non
     run.shows(seen, Says.RUN_INITIALIZED)
 
 
-async def test_6_created_with_stop_it_is_planned_and_stopped(world: World) -> None:
+async def test_6_a_run_created_with_stop_is_planned_and_stopped(world: World) -> None:
     await world.place("a")
     await world.strategy(stage())
     run = await Run.create(world, state="Stop")
@@ -59,7 +59,7 @@ async def test_6_created_with_stop_it_is_planned_and_stopped(world: World) -> No
     await world.untouched("a")
 
 
-async def test_6_set_to_run_an_initialized_run_starts(world: World) -> None:
+async def test_6_an_initialized_run_starts_when_set_to_run(world: World) -> None:
     await world.place("a")
     await world.strategy(stage())
     run = await Run.create(world, state="Initialize")
@@ -70,7 +70,7 @@ async def test_6_set_to_run_an_initialized_run_starts(world: World) -> None:
 
 
 async def test_6_a_new_state_keeps_every_earlier_result_valid(world: World) -> None:
-    """Step 2: every condition speaks of the new generation, its time stays."""
+    """Step 2: every condition observes the new generation, and keeps its time."""
     await world.place({"a": {"stage": "one"}, "b": {"stage": "two"}})
     await world.strategy(
         stage("one", beforeStageTasks=[APPROVAL], afterStageTasks=[APPROVAL]),
@@ -103,7 +103,7 @@ async def test_6_a_new_state_keeps_every_earlier_result_valid(world: World) -> N
         assert times[0]["lastTransitionTime"] == times[1]["lastTransitionTime"]
 
 
-async def test_6_a_run_under_way_has_the_finalizer(world: World) -> None:
+async def test_6_an_active_run_has_the_finalizer(world: World) -> None:
     await world.place("a")
     await world.strategy(stage())
     run = await Run.create(world, state="Initialize")
@@ -111,7 +111,7 @@ async def test_6_a_run_under_way_has_the_finalizer(world: World) -> None:
     assert seen["metadata"]["finalizers"] == [RUN_FINALIZER]
 
 
-async def test_6_a_failed_initialization_is_final_also_when_the_cause_is_mended(
+async def test_6_a_failed_initialization_is_final_even_if_the_cause_is_fixed(
     world: World,
 ) -> None:
     await world.place("a")
@@ -150,7 +150,7 @@ async def test_6_a_failed_run_does_nothing_more(world: World) -> None:
 
 
 async def _is_left_alone(run: Run, says: Says) -> None:
-    """Nobody rewrites the status: its conditions still speak of the old generation."""
+    """Check that the status is not rewritten: its conditions still observe the old generation."""
     await run.stays(says, seconds=QUIET)
     seen = await run.read()
     assert (
@@ -178,13 +178,13 @@ async def test_2_1_an_unknown_state_is_refused(world: World) -> None:
 @pytest.mark.parametrize(
     "field", ["placementName", "stagedRolloutStrategyName", "resourceSnapshotIndex"]
 )
-async def test_2_1_what_a_run_rolls_out_is_immutable(world: World, field: str) -> None:
+async def test_2_1_the_content_of_a_run_is_immutable(world: World, field: str) -> None:
     run = await Run.create(world)
     with pytest.raises(Invalid, match=f"{field} is immutable"):
         await world.patch(world.scope.run, run.name, {"spec": {field: "other"}})
 
 
-async def test_decision_18_an_index_left_out_cannot_be_added_later(world: World) -> None:
+async def test_decision_18_an_omitted_index_cannot_be_added_later(world: World) -> None:
     run = await Run.create(world, index=None)
     patch = {"spec": {"resourceSnapshotIndex": "1"}}
     with pytest.raises(Invalid, match="resourceSnapshotIndex is immutable"):

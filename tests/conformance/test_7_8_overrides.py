@@ -20,7 +20,7 @@ MEMBER_NAME = "kubernetes-fleet.io/member-name"
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """Override snapshots written by hand, in a namespace that the placement selects."""
+    """Hand-written override snapshots, in a namespace that the placement selects."""
 
     world: World
     home: str
@@ -29,13 +29,13 @@ class Overrides:
     async def cluster_wide(
         self, name: str, where: Json, *, about: str = "", placement: Json | None = None
     ) -> str:
-        """A ClusterResourceOverride's snapshot; by default about the selected namespace."""
+        """Create a ClusterResourceOverride's snapshot, by default for the selected namespace."""
         selected = selector("Namespace", about or self.home)
         override = f"{self.world.name}-{name}"
         return await self.hand.cluster(override, selected, where, placement=placement)
 
     async def namespaced(self, name: str, where: Json, *, placement: Json | None = None) -> str:
-        """A ResourceOverride's snapshot, about the ConfigMap that is selected."""
+        """Create the snapshot of a ResourceOverride of the selected ConfigMap."""
         selected = selector("ConfigMap", self.world.name)
         override = f"{self.world.name}-{name}"
         return await self.hand.namespaced(override, self.home, selected, where, placement=placement)
@@ -43,7 +43,7 @@ class Overrides:
 
 @pytest.fixture
 async def namespace(hub: Hub, unique: str) -> AsyncIterator[str]:
-    """A namespace of the test's own, whose overrides are of no other test's content."""
+    """A namespace for one test, so that overrides do not affect other tests."""
     name = f"{unique}-home"
     await hub.create(NAMESPACE, {"metadata": {"name": name}})
     yield name
@@ -52,7 +52,7 @@ async def namespace(hub: Hub, unique: str) -> AsyncIterator[str]:
 
 @pytest.fixture
 async def overrides(world: World, namespace: str) -> AsyncIterator[Overrides]:
-    """Overrides for a placement of one ConfigMap on a, of production, and b."""
+    """Overrides for a placement of one ConfigMap on a, which is labelled as production, and b."""
     await world.place(
         {"a": {"stage": "one", "env": "prod"}, "b": {"stage": "one"}},
         versions=0,
@@ -70,7 +70,7 @@ async def overrides(world: World, namespace: str) -> AsyncIterator[Overrides]:
 
 
 async def recorded(world: World, run: Run) -> dict[str, list[str]]:
-    """Names of the override snapshots in the run's plan, by cluster."""
+    """The names of the override snapshots in the run's plan, by cluster."""
     seen = await run.comes_to(Says.RUN_INITIALIZED)
     return {
         short: [
@@ -97,7 +97,7 @@ async def test_7_8_the_overrides_of_each_cluster_are_recorded_in_order(
     }
 
 
-async def test_7_8_what_is_recorded_is_written_into_the_binding(
+async def test_7_8_the_recorded_overrides_are_written_to_the_binding(
     world: World, overrides: Overrides
 ) -> None:
     wide = await overrides.cluster_wide("w", EVERYWHERE)
@@ -110,9 +110,7 @@ async def test_7_8_what_is_recorded_is_written_into_the_binding(
     await run.succeeds()
 
 
-async def test_7_8_overrides_of_something_else_are_left_out(
-    world: World, overrides: Overrides
-) -> None:
+async def test_7_8_unrelated_overrides_are_left_out(world: World, overrides: Overrides) -> None:
     await overrides.cluster_wide("elsewhere", by_labels(env="nowhere"))
     await overrides.cluster_wide("about", EVERYWHERE, about="another-namespace")
     await overrides.cluster_wide("other", EVERYWHERE, placement={"name": "another"})
@@ -132,7 +130,7 @@ async def test_7_8_clusters_to_be_deleted_have_no_overrides(
     assert stage_of(seen, -1)["clusters"] == [{"clusterName": world.cluster("x")}]
 
 
-async def test_7_8_later_changes_of_overrides_make_no_difference(
+async def test_7_8_later_changes_of_overrides_have_no_effect(
     world: World, overrides: Overrides
 ) -> None:
     first = await overrides.cluster_wide("w", EVERYWHERE)

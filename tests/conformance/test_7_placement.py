@@ -15,7 +15,7 @@ PICK_2: Json = {"placementType": "PickN", "numberOfClusters": 2}
 
 
 async def refused(world: World, error: str) -> Json:
-    """Start a run of the world as it is, and check with which text it is refused."""
+    """Create a run in the current world, and check the message with which it is refused."""
     await world.strategy(stage())
     run = await Run.create(world)
     status: Json = (await run.is_refused(error))["status"]
@@ -30,7 +30,7 @@ async def test_7_1_a_missing_placement_is_a_user_error(world: World) -> None:
     assert list(status) == ["conditions"]
 
 
-async def test_7_1_a_placement_that_rolls_out_by_itself_is_refused(world: World) -> None:
+async def test_7_1_a_placement_without_external_strategy_is_refused(world: World) -> None:
     await world.place("a", strategy={"type": "RollingUpdate"})
     text = (
         "parent placement does not have an external rollout strategy, "
@@ -40,7 +40,7 @@ async def test_7_1_a_placement_that_rolls_out_by_itself_is_refused(world: World)
     assert list(status) == ["conditions"]
 
 
-async def test_7_1_a_placement_without_a_strategy_rolls_out_by_itself(world: World) -> None:
+async def test_7_1_a_placement_without_a_strategy_is_refused(world: World) -> None:
     await world.place("a", strategy={})
     text = (
         "parent placement does not have an external rollout strategy, "
@@ -115,12 +115,12 @@ async def test_7_2_a_policy_snapshot_without_an_index_is_unexpected(
             ),
         ),
     ],
-    ids=["without", "no number"],
+    ids=["without", "not a number"],
 )
 async def test_7_2_a_pick_n_policy_without_a_count_is_unexpected(
     world: World, count: str | None, why: str
 ) -> None:
-    """The one text that is joined with a comma."""
+    """The only message that is joined with a comma."""
     await world.place("a", policy=PICK_2)
     name = f"{world.name}-0"
     if count:
@@ -164,7 +164,7 @@ async def test_7_2_a_policy_scheduled_for_another_generation_is_refused(world: W
     ],
     ids=["none", "PickAll", "PickN", "PickFixed"],
 )
-async def test_7_3_as_many_clusters_are_updated_as_the_policy_picks(
+async def test_7_3_the_run_covers_as_many_clusters_as_the_policy_picks(
     world: World, policy: Json | None, count: int
 ) -> None:
     await world.placement()
@@ -181,7 +181,7 @@ async def test_7_3_as_many_clusters_are_updated_as_the_policy_picks(
     assert seen["status"]["policySnapshotIndexUsed"] == "0"
 
 
-async def test_7_3_no_bindings_at_all_are_refused(world: World) -> None:
+async def test_7_3_a_run_without_any_bindings_is_refused(world: World) -> None:
     await world.place("")
     key = world.key(f"{world.name}-0")
     status = await refused(
@@ -197,7 +197,7 @@ async def test_7_3_no_bindings_at_all_are_refused(world: World) -> None:
     [(PICK_2, 2), ({"placementType": "PickFixed", "clusterNames": ["x", "y", "z"]}, 3)],
     ids=["PickN", "PickFixed"],
 )
-async def test_7_3_other_than_the_picked_number_of_bindings_is_unexpected(
+async def test_7_3_a_number_of_bindings_other_than_the_picked_one_is_unexpected(
     world: World, policy: Json, wanted: int
 ) -> None:
     await world.place("")
@@ -243,7 +243,7 @@ async def test_7_3_a_binding_of_an_old_policy_is_waited_for_without_a_condition(
     assert cluster_names(seen) == world.clusters("ab")
 
 
-async def test_7_3_what_comes_before_the_bindings_is_judged_before_them(world: World) -> None:
+async def test_7_3_earlier_checks_come_before_the_bindings(world: World) -> None:
     """A binding of an old policy does not keep a run from being refused for an earlier reason."""
     await world.place("a", strategy={"type": "RollingUpdate"})
     await world.binding("b", policy=7)

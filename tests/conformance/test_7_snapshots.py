@@ -26,7 +26,7 @@ async def refused(world: World, error: str, *, index: str | None) -> Json:
 @pytest.mark.parametrize(
     "index", ["x", "-1", "1.0", "1_0", " 0", "0x1", "٣", "9223372036854775808"]
 )
-async def test_7_7_an_index_that_is_no_natural_number_is_a_user_error(
+async def test_7_7_an_index_that_is_not_a_natural_number_is_a_user_error(
     world: World, index: str
 ) -> None:
     await world.place("a")
@@ -40,14 +40,14 @@ async def test_7_7_an_index_that_is_no_natural_number_is_a_user_error(
         "policySnapshotIndexUsed",
         "stagedUpdateStrategySnapshot",
         "stagesStatus",
-    ], "what was found out before stays"
+    ], "earlier findings are kept"
 
 
 @pytest.mark.parametrize(("index", "shown"), [("1", "1"), ("007", "7"), ("+0", "0")])
 async def test_7_7_an_index_without_a_snapshot_is_a_user_error(
     world: World, index: str, shown: str
 ) -> None:
-    """The label is compared as typed, the text shows the number."""
+    """The label is compared as given, but the message shows the number."""
     await world.place("a")
     text = (
         f"no resourceSnapshots with index `{shown}` found for placement `{world.key(world.name)}`"
@@ -62,7 +62,7 @@ async def test_7_7_snapshots_without_a_master_are_unexpected(world: World) -> No
     await refused(world, f"{E_UNEXP}: {text}", index="0")
 
 
-async def test_7_7_of_a_group_of_snapshots_the_master_is_rolled_out(world: World) -> None:
+async def test_7_7_the_master_of_a_group_of_snapshots_is_rolled_out(world: World) -> None:
     await world.place("a")
     await world.hand.part(0, 0)
     await world.hand.part(0, 1)
@@ -82,7 +82,9 @@ async def test_7_7_an_older_snapshot_may_be_rolled_out(world: World) -> None:
     assert seen["status"]["resourceSnapshotIndexUsed"] == "1"
 
 
-async def test_7_7_without_an_index_the_content_is_taken_as_it_is(world: World) -> None:
+async def test_7_7_a_run_without_an_index_takes_a_snapshot_of_the_current_content(
+    world: World,
+) -> None:
     await world.place("a", versions=0)
     content = await write_content(world, "v1")
     await world.strategy(stage())
@@ -96,7 +98,7 @@ async def test_7_7_without_an_index_the_content_is_taken_as_it_is(world: World) 
     await world.untouched("a")
 
 
-async def test_7_7_the_same_content_is_not_taken_twice(world: World) -> None:
+async def test_7_7_unchanged_content_gets_no_second_snapshot(world: World) -> None:
     await world.place("a", versions=0)
     await write_content(world, "v1")
     await world.strategy(stage())
@@ -107,7 +109,9 @@ async def test_7_7_the_same_content_is_not_taken_twice(world: World) -> None:
     assert seen["status"]["resourceSnapshotIndexUsed"] == "0"
 
 
-async def test_7_7_changed_content_is_taken_at_once_under_the_next_index(world: World) -> None:
+async def test_7_7_changed_content_gets_a_snapshot_with_the_next_index_at_once(
+    world: World,
+) -> None:
     await world.place("a", versions=0)
     await write_content(world, "v1")
     await world.strategy(stage())
@@ -129,7 +133,7 @@ async def test_7_7_old_snapshots_are_pruned_to_the_history_limit(world: World) -
         await write_content(world, f"v{version}")
         run = await Run.create(world, index=None, suffix=f"{version}", state="Initialize")
         await run.comes_to(Says.RUN_INITIALIZED)
-        # One that somebody may still start keeps its version.
+        # A run that may still be started keeps its snapshot from being pruned.
         await world.delete(world.scope.run, run.name)
         await world.gone(world.scope.run, run.name)
     assert await world.find(world.scope.resource_snapshot, world.hand.snapshot_name(0)) is None
@@ -137,7 +141,7 @@ async def test_7_7_old_snapshots_are_pruned_to_the_history_limit(world: World) -
         assert await world.find(world.scope.resource_snapshot, world.hand.snapshot_name(index))
 
 
-async def test_7_7_selecting_nothing_makes_an_empty_snapshot(world: World) -> None:
+async def test_7_7_a_placement_that_selects_nothing_gets_an_empty_snapshot(world: World) -> None:
     await world.place("a", versions=0)
     await world.strategy(stage())
     run = await Run.create(world, index=None, state="Initialize")
@@ -146,7 +150,7 @@ async def test_7_7_selecting_nothing_makes_an_empty_snapshot(world: World) -> No
     assert taken["spec"]["selectedResources"] == []
 
 
-async def test_7_7_selectors_that_cannot_be_followed_are_a_user_error(world: World) -> None:
+async def test_7_7_selectors_that_cannot_be_resolved_are_a_user_error(world: World) -> None:
     unknown = {"group": "nowhere.example.com", "version": "v1", "kind": "Gadget", "name": "x"}
     await world.place("a", versions=0, resourceSelectors=[unknown])
     await world.strategy(stage())
@@ -160,7 +164,7 @@ async def test_7_7_selectors_that_cannot_be_followed_are_a_user_error(world: Wor
     assert cluster_names(seen) == world.clusters("a")
 
 
-async def test_7_9_that_a_run_is_initialized_is_written_before_anything_is_done(
+async def test_7_9_initialization_is_recorded_before_anything_else_is_done(
     world: World,
 ) -> None:
     await world.place("a")
@@ -177,7 +181,7 @@ async def test_7_9_that_a_run_is_initialized_is_written_before_anything_is_done(
     assert "conditions" not in run.cluster(first, "a")
 
 
-async def test_decision_9_an_index_less_run_announces_the_index_it_uses(world: World) -> None:
+async def test_decision_9_a_run_without_an_index_announces_the_index_it_uses(world: World) -> None:
     await world.place("a", versions=0)
     await write_content(world, "v1")
     await world.strategy(stage())
@@ -191,7 +195,7 @@ async def test_decision_9_an_index_less_run_announces_the_index_it_uses(world: W
 
 
 async def write_content(world: World, value: str) -> str:
-    """Write what the world's placement selects, and return its name."""
+    """Write the object that the world's placement selects, and return its name."""
     if world.namespace:
         body = {"metadata": world.meta(world.name), "data": {"key": value}}
         await world.hub.apply(CONFIG_MAP, body)

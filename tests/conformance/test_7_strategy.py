@@ -18,14 +18,14 @@ from tests.conformance.world import World
 
 
 async def planned(world: World, *stages: Json) -> Json:
-    """The run of a strategy with these stages, initialized."""
+    """Create a run with these stages, and return it once it is initialized."""
     await world.strategy(*stages)
     run = await Run.create(world, state="Initialize")
     return await run.comes_to(Says.RUN_INITIALIZED)
 
 
 async def refused(world: World, error: str, *stages: Json) -> Json:
-    """The status of a run that such a strategy makes impossible."""
+    """Create a run that is refused because of these stages, and return its status."""
     await world.strategy(*stages)
     run = await Run.create(world)
     status: Json = (await run.is_refused(f"{E_VALID}: {E_USER}: {error}"))["status"]
@@ -40,7 +40,7 @@ async def test_7_4_a_missing_strategy_is_a_user_error(world: World) -> None:
     run = await Run.create(world, strategy="nowhere")
     text = f"referenced updateStrategy not found: `{world.key('nowhere')}`"
     status = (await run.is_refused(f"{E_VALID}: {E_USER}: {text}"))["status"]
-    assert status["policyObservedClusterCount"] == 1, "what was found out before stays"
+    assert status["policyObservedClusterCount"] == 1, "earlier findings are kept"
     assert "stagedUpdateStrategySnapshot" not in status
 
 
@@ -67,11 +67,11 @@ async def test_7_4_the_strategy_is_copied_with_its_defaults(world: World) -> Non
         ("1h30m", "1h30m0s"),
         ("24h", "24h0m0s"),
         ("1.5h", "1h30m0s"),
-        # Go's 500ms would be refused in the status; KubeFleet never initializes such a run.
+        # The status would not accept Go's 500ms; KubeFleet never initializes such a run.
         ("0.5s", "0.5s"),
     ],
 )
-async def test_2_2_a_wait_is_copied_as_go_writes_it(world: World, typed: str, copied: str) -> None:
+async def test_2_2_a_wait_is_copied_in_gos_format(world: World, typed: str, copied: str) -> None:
     await world.place("a")
     seen = await planned(world, stage(afterStageTasks=[timed_wait(typed)]))
     task = seen["status"]["stagedUpdateStrategySnapshot"]["stages"][0]["afterStageTasks"][0]
@@ -145,7 +145,7 @@ async def test_7_5d_a_cluster_in_two_stages_is_refused(world: World) -> None:
     ],
     ids=["absent", "a word", "a fraction", "an underscore", "too large"],
 )
-async def test_7_5d_a_sorting_label_that_is_no_integer_is_refused(
+async def test_7_5d_a_sorting_label_that_is_not_an_integer_is_refused(
     world: World, labels: dict[str, str], value: str, why: str
 ) -> None:
     await world.place({"a": {"stage": "one", **labels}})
@@ -167,7 +167,7 @@ async def test_7_5e_clusters_are_ordered_by_name(world: World) -> None:
     assert cluster_names(await planned(world, stage())) == world.clusters("abc")
 
 
-async def test_7_5e_clusters_are_ordered_by_the_number_on_their_label_then_by_name(
+async def test_7_5e_clusters_are_ordered_by_their_numeric_label_then_by_name(
     world: World,
 ) -> None:
     order = {"a": "10", "b": "9", "c": "0", "d": "9", "e": "007"}
@@ -183,7 +183,7 @@ async def test_7_5f_a_stage_may_be_empty(world: World) -> None:
     assert cluster_names(seen, 1) == world.clusters("a")
 
 
-async def test_7_5f_a_stage_without_a_selector_is_empty_and_an_empty_selector_takes_all(
+async def test_7_5f_a_stage_without_a_selector_is_empty_but_an_empty_selector_matches_all(
     world: World,
 ) -> None:
     await world.place("ab")
@@ -218,7 +218,7 @@ async def test_7_5_a_cluster_in_no_stage_is_named(world: World) -> None:
     assert "deletionStageStatus" not in status
 
 
-async def test_7_5_of_many_clusters_in_no_stage_ten_are_named(world: World) -> None:
+async def test_7_5_at_most_ten_clusters_in_no_stage_are_named(world: World) -> None:
     shorts = "abcdefghijkl"
     await world.place({short: {"stage": "other"} for short in shorts})
     await world.strategy(stage())
@@ -226,7 +226,7 @@ async def test_7_5_of_many_clusters_in_no_stage_ten_are_named(world: World) -> N
     await run.is_refused(unplaced(*world.clusters(shorts[:10]), total=12))
 
 
-async def test_7_5_a_scheduled_cluster_that_is_no_member_is_in_no_stage(world: World) -> None:
+async def test_7_5_a_scheduled_cluster_that_is_not_a_member_is_in_no_stage(world: World) -> None:
     await world.place("a")
     await world.binding("b")
     await world.strategy(stage("all", labelSelector={}))
@@ -234,7 +234,7 @@ async def test_7_5_a_scheduled_cluster_that_is_no_member_is_in_no_stage(world: W
     await run.is_refused(unplaced(world.cluster("b")))
 
 
-async def test_7_5_a_strategy_without_stages_has_a_place_for_no_cluster(world: World) -> None:
+async def test_7_5_a_strategy_without_stages_cannot_update_any_cluster(world: World) -> None:
     await world.place("a")
     await world.strategy()
     run = await Run.create(world)
@@ -255,7 +255,7 @@ async def test_7_6_the_deletion_stage_lists_clusters_by_name(world: World) -> No
     }
 
 
-async def test_7_6_with_nothing_to_delete_its_list_is_empty(world: World) -> None:
+async def test_7_6_the_deletion_stage_is_empty_if_there_is_nothing_to_delete(world: World) -> None:
     await world.place("a")
     deletion = stage_of(await planned(world, stage()), -1)
     assert deletion == {"stageName": DELETION_STAGE, "clusters": []}

@@ -1,4 +1,4 @@
-"""Section 8.4: what a run writes into a binding, step by step; 8.6a: who else may not."""
+"""Section 8.4: what a run writes to a binding, step by step; 8.6a: when others write to it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,13 +25,13 @@ OTHER_STRATEGY = {**APPLY_DEFAULTS, "type": "ServerSideApply"}
 
 
 async def prepared(world: World, shorts: str = "a", *, versions: int = 1, **fields: object) -> None:
-    """One stage with these clusters."""
+    """Create a strategy of one stage with these clusters."""
     await world.place(shorts, versions=versions)
     await world.strategy(stage(**fields))
 
 
 async def synced(world: World, short: str = "a", *, state: str = "Bound") -> Json:
-    """Bring a binding to the content of the run to come, before there is one."""
+    """Set a binding to the content of a later run, before that exists."""
     return await world.change_binding(
         short,
         resourceSnapshotName=world.hand.snapshot_name(0),
@@ -108,7 +108,7 @@ async def test_8_4_a_synced_and_bound_binding_is_only_announced(world: World) ->
     assert after["metadata"]["generation"] == before["metadata"]["generation"]
 
 
-async def test_8_4_a_binding_announced_for_its_generation_is_judged_as_it_is(
+async def test_8_4_a_binding_announced_for_its_generation_is_evaluated_as_it_is(
     world: World,
 ) -> None:
     await prepared(world)
@@ -123,7 +123,7 @@ async def test_8_4_a_binding_announced_for_its_generation_is_judged_as_it_is(
     run.shows(seen, Says.CLUSTER_SUCCEEDED, part=run.cluster(seen, "a"))
 
 
-async def test_decision_6_a_cluster_found_failing_is_started_and_becomes_stuck(
+async def test_decision_6_a_cluster_that_is_already_failing_is_started_and_becomes_stuck(
     world: World,
 ) -> None:
     await prepared(world)
@@ -149,7 +149,7 @@ async def test_8_4_the_first_cluster_starts_its_stage(world: World) -> None:
     assert stage_of(again, 0)["startTime"] == stage_of(seen, 0)["startTime"]
 
 
-async def test_8_4_clusters_follow_each_other_in_the_order_of_the_stage(world: World) -> None:
+async def test_8_4_clusters_are_updated_in_the_order_of_the_stage(world: World) -> None:
     order = {"a": "3", "b": "1", "c": "2"}
     await world.place({short: {"stage": "one", "order": at} for short, at in order.items()})
     await world.strategy(stage(sortingLabelKey="order"))
@@ -161,7 +161,7 @@ async def test_8_4_clusters_follow_each_other_in_the_order_of_the_stage(world: W
     await run.succeeds()
 
 
-async def test_8_4_a_later_run_goes_over_the_same_clusters_again(world: World) -> None:
+async def test_8_4_a_later_run_updates_the_same_clusters_again(world: World) -> None:
     await prepared(world, "ab", versions=2)
     first = await Run.create(world, suffix="first", index="1")
     await world.update("a", "b", index=1)
@@ -179,7 +179,7 @@ async def is_preempted(run: Run) -> None:
     await run.world.untouched("b")
 
 
-async def test_8_6a_another_run_that_takes_the_cluster_fails_this_one(world: World) -> None:
+async def test_8_6a_another_run_that_takes_over_the_cluster_fails_this_one(world: World) -> None:
     await prepared(world, "ab", versions=2)
     run = await Run.create(world, suffix="first")
     await world.handed_out("a")
@@ -209,7 +209,7 @@ async def test_8_6a_any_change_of_a_binding_in_flight_preempts_it(
     await is_preempted(run)
 
 
-async def test_8_6a_a_change_at_the_very_moment_of_the_hand_over_preempts_too(
+async def test_8_6a_a_change_right_after_the_binding_is_written_preempts_too(
     world: World,
 ) -> None:
     await prepared(world, "ab")
@@ -224,13 +224,13 @@ async def test_8_6a_a_change_at_the_very_moment_of_the_hand_over_preempts_too(
 
 
 @pytest.mark.parametrize("status", ["False", "Unknown"])
-async def test_8_6a_an_announcement_taken_back_preempts_too(world: World, status: str) -> None:
+async def test_8_6a_a_withdrawn_announcement_preempts_too(world: World, status: str) -> None:
     run = await in_flight(world)
     await world.report("a", "RolloutStarted", status)
     await is_preempted(run)
 
 
-async def test_8_6a_a_finished_cluster_may_be_taken_by_others(world: World) -> None:
+async def test_8_6a_a_finished_cluster_may_be_changed_by_others(world: World) -> None:
     await prepared(world, "ab")
     run = await Run.create(world)
     await world.update("a")
@@ -240,7 +240,7 @@ async def test_8_6a_a_finished_cluster_may_be_taken_by_others(world: World) -> N
     await run.succeeds()
 
 
-async def test_8_6a_a_cluster_whose_turn_has_not_come_is_simply_overwritten(world: World) -> None:
+async def test_8_6a_a_cluster_that_is_not_due_yet_is_simply_overwritten(world: World) -> None:
     await prepared(world, "ab")
     run = await Run.create(world)
     await world.handed_out("a")
@@ -249,7 +249,7 @@ async def test_8_6a_a_cluster_whose_turn_has_not_come_is_simply_overwritten(worl
     await run.succeeds()
 
 
-async def test_5_errors_of_several_clusters_are_told_together(world: World) -> None:
+async def test_5_errors_of_several_clusters_are_reported_together(world: World) -> None:
     await prepared(world, "abc", maxConcurrency=2)
     run = await Run.create(world)
     await started(run, "a", "b")

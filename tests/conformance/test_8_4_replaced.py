@@ -1,4 +1,4 @@
-"""Section 8.4, steps 4 and 6: bindings that the scheduler replaces by others."""
+"""Section 8.4, steps 4 and 6: bindings that the scheduler replaces."""
 
 from tests.conformance.pace import between_two_looks
 from tests.conformance.runs import Run
@@ -9,7 +9,7 @@ from tests.support.conditions import condition_of
 
 
 async def replace(world: World, short: str) -> str:
-    """Give a cluster another binding, and say by which short name the world knows it."""
+    """Replace a cluster's binding, and return the short name of the new one."""
     again = f"{short}-again"
     with between_two_looks():
         await world.delete(world.scope.binding, world.binding_name(short))
@@ -17,7 +17,7 @@ async def replace(world: World, short: str) -> str:
     return again
 
 
-async def test_8_4_a_cluster_is_updated_by_the_binding_that_it_has_by_then(world: World) -> None:
+async def test_8_4_a_cluster_is_updated_through_its_current_binding(world: World) -> None:
     run = await at_a_gate(world)
     again = await replace(world, "c")
     await run.approve("before")
@@ -51,17 +51,17 @@ async def test_8_4_a_binding_replaced_while_stopped_is_used_after_the_resume(
     await run.succeeds()
 
 
-async def test_8_4_a_binding_replaced_in_flight_is_one_that_others_have_taken(
+async def test_8_4_a_binding_replaced_in_flight_preempts_the_cluster(
     world: World,
 ) -> None:
-    """Step 6: the new one has not the content that the run has handed out."""
+    """Step 6: the new binding does not have the content that the run has written."""
     run = await in_flight(world)
     again = await replace(world, "a")
     await run.is_preempted(binding=again)
     await world.untouched(again, "b")
 
 
-async def test_8_4_a_binding_made_anew_under_its_name_in_flight_is_taken_too(
+async def test_8_4_a_binding_recreated_under_its_name_in_flight_preempts_the_cluster_too(
     world: World,
 ) -> None:
     run: Run = await in_flight(world)

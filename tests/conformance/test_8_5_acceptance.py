@@ -1,4 +1,4 @@
-"""Section 8.5: accepting an approval, and what if that cannot be written."""
+"""Section 8.5: accepting an approval, also if the acceptance cannot be written."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.conformance.world import World
 from tests.support.conditions import condition, condition_of
 
 
-async def test_8_5_an_acceptance_that_cannot_be_written_is_tried_again(world: World) -> None:
+async def test_8_5_an_acceptance_that_cannot_be_written_is_retried(world: World) -> None:
     run = await asks(world)
     request = run.request("before")
     async with acceptance_refused(world, request):
@@ -25,10 +25,10 @@ async def test_8_5_an_acceptance_that_cannot_be_written_is_tried_again(world: Wo
     assert condition_of(await world.asked(request), "ApprovalAccepted")
 
 
-async def test_8_5_a_request_deleted_while_its_acceptance_cannot_be_written_is_made_anew(
+async def test_8_5_a_request_deleted_while_its_acceptance_cannot_be_written_is_recreated(
     world: World,
 ) -> None:
-    """The approval went with it, and has to be given again."""
+    """The approval is deleted with it, and has to be given again."""
     run = await asks(world)
     request = run.request("before")
     async with acceptance_refused(world, request):
@@ -41,7 +41,7 @@ async def test_8_5_a_request_deleted_while_its_acceptance_cannot_be_written_is_m
     await world.handed_out("a")
 
 
-async def test_8_5_an_approval_taken_back_while_its_acceptance_cannot_be_written_does_not_count(
+async def test_8_5_an_approval_withdrawn_while_its_acceptance_cannot_be_written_does_not_count(
     world: World,
 ) -> None:
     run = await asks(world)
@@ -56,10 +56,10 @@ async def test_8_5_an_approval_taken_back_while_its_acceptance_cannot_be_written
     await world.handed_out("a")
 
 
-async def test_8_5_what_was_accepted_earlier_counts_without_being_approved(world: World) -> None:
+async def test_8_5_an_earlier_acceptance_counts_without_an_approval(world: World) -> None:
     await world.place("a")
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))
-    # A request that is older than the run would be of another run of the name.
+    # A request older than the run would belong to another run of the same name.
     run = await Run.create(world, state="Initialize")
     request = run.request("before")
     await world.hand.ask(request, run=run.name, stage="one")
@@ -78,7 +78,7 @@ async def test_8_5_what_was_accepted_earlier_counts_without_being_approved(world
 async def test_4_an_approval_without_all_its_fields_is_refused(
     world: World, field: str, text: str
 ) -> None:
-    """Section 15, row 13: the patch that an older user document shows."""
+    """Section 15, row 13: the patch shown in older user documentation."""
     run = await asks(world)
     approved = condition("Approved", "True", 1)
     del approved[field]

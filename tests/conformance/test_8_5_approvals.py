@@ -1,4 +1,4 @@
-"""Sections 4 and 8.5: approval requests, every sentence of them."""
+"""Sections 4 and 8.5: approval requests, sentence by sentence."""
 
 import pytest
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.both_scopes
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
-async def test_4_the_request_says_what_is_to_be_approved(world: World, side: str) -> None:
+async def test_4_the_request_says_what_to_approve(world: World, side: str) -> None:
     run = await asks(world, side)
     request = await world.asked(f"{run.name}-{side}-one")
     assert request["spec"] == {"parentStageRollout": run.name, "targetStage": "one"}
@@ -43,7 +43,7 @@ async def test_4_the_request_is_immutable(world: World) -> None:
 
 
 @pytest.mark.parametrize("generation", [None, 0, 2, 7])
-async def test_4_an_approval_of_another_generation_does_not_count(
+async def test_4_an_approval_for_another_generation_does_not_count(
     world: World, generation: int | None
 ) -> None:
     run = await asks(world)
@@ -56,17 +56,17 @@ async def test_4_an_approval_of_another_generation_does_not_count(
     await world.handed_out("a")
 
 
-async def test_4_an_approval_that_says_no_does_not_count(world: World) -> None:
+async def test_4_an_approval_with_status_false_does_not_count(world: World) -> None:
     run = await asks(world)
     await world.approve(run.request("before"), status="False")
     await run.stays(Says.RUN_WAITING_BEFORE, seconds=QUIET)
     await world.untouched("a")
 
 
-async def test_decision_3_the_longest_names_of_run_and_stage_fit_into_that_of_a_request(
+async def test_decision_3_the_longest_names_of_run_and_stage_fit_into_the_name_of_a_request(
     world: World,
 ) -> None:
-    """Each has at most 63 characters, so no name of a request is too long."""
+    """Each has at most 63 characters, so the name of a request is never too long."""
     long_stage = "s" * 63
     await world.place("a")
     await world.strategy(
@@ -101,7 +101,7 @@ async def test_decision_12_an_approval_that_does_not_count_is_explained(world: W
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
-async def test_8_5_an_approval_is_asked_for_given_and_accepted(world: World, side: str) -> None:
+async def test_8_5_an_approval_is_requested_given_and_accepted(world: World, side: str) -> None:
     run = await asks(world, side)
     request = run.request(side)
 
@@ -134,10 +134,10 @@ async def test_8_5_an_approval_is_asked_for_given_and_accepted(world: World, sid
     await run.succeeds()
 
 
-async def test_8_5_an_approval_given_before_it_is_asked_for_counts(world: World) -> None:
-    """A request that exists already and targets this run and stage is taken as it is.
+async def test_8_5_an_approval_given_before_it_is_requested_counts(world: World) -> None:
+    """An existing request that targets this run and stage is used as it is.
 
-    One that is older than the run is of another run of the name.
+    A request older than the run belongs to another run of the same name.
     """
     await world.place("a")
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))
@@ -173,7 +173,7 @@ async def test_8_5_a_request_that_targets_something_else_fails_the_run(
     await world.delete(world.scope.approval, name)
 
 
-async def test_8_5_once_approved_the_request_is_not_looked_at_any_more(world: World) -> None:
+async def test_8_5_an_approved_request_is_no_longer_checked(world: World) -> None:
     run = await asks(world)
     await run.approve("before")
     await world.handed_out("a")
@@ -184,7 +184,7 @@ async def test_8_5_once_approved_the_request_is_not_looked_at_any_more(world: Wo
     assert await world.find(world.scope.approval, run.request("before")) is None
 
 
-async def test_6_an_approval_of_no_run_triggers_nothing(world: World) -> None:
+async def test_6_an_approval_without_a_run_triggers_nothing(world: World) -> None:
     run = await asks(world)
     name = f"{world.name}-stray"
     await world.hand.ask(name, run="", stage="one")
@@ -195,7 +195,7 @@ async def test_6_an_approval_of_no_run_triggers_nothing(world: World) -> None:
 
 
 async def test_8_5_an_acceptance_cannot_be_reverted(world: World) -> None:
-    """Approved while another task still waits, then taken back."""
+    """It is approved while another task still waits, and then withdrawn."""
     await world.place("a")
     await world.strategy(stage(afterStageTasks=[APPROVAL, timed_wait("2s")]))
     run = await Run.create(world)
@@ -212,7 +212,7 @@ async def test_8_5_an_acceptance_cannot_be_reverted(world: World) -> None:
     run.shows(seen, Says.TASK_APPROVED, part=stage_of(seen, 0)["afterStageTaskStatus"][0])
 
 
-async def test_8_5_a_request_deleted_before_its_acceptance_is_made_anew(world: World) -> None:
+async def test_8_5_a_request_deleted_before_its_acceptance_is_recreated(world: World) -> None:
     run = await asks(world)
     request = run.request("before")
     await lost_and_asked_again(world, request)
@@ -222,7 +222,7 @@ async def test_8_5_a_request_deleted_before_its_acceptance_is_made_anew(world: W
     await world.handed_out("a")
 
 
-async def test_8_5_an_approval_taken_back_before_it_counts_has_to_be_given_again(
+async def test_8_5_an_approval_withdrawn_before_it_counts_has_to_be_given_again(
     world: World,
 ) -> None:
     run = await asks(world)

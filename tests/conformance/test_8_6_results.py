@@ -1,4 +1,4 @@
-"""Section 8.6b: what a binding's conditions mean, and clusters that take too long."""
+"""Section 8.6b: the meaning of a binding's conditions, and clusters that take too long."""
 
 import pytest
 
@@ -37,7 +37,7 @@ async def test_8_6b_available_or_diff_reported_is_success(world: World, kind: st
     run.shows(seen, Says.CLUSTER_SUCCEEDED, part=run.cluster(seen, "a"))
 
 
-async def test_8_6b_a_run_that_only_reports_differences_succeeds(world: World) -> None:
+async def test_8_6b_a_run_with_the_strategy_report_diff_succeeds(world: World) -> None:
     report = {"type": "External", "applyStrategy": {"type": "ReportDiff"}}
     await world.place("ab", strategy=report)
     await world.strategy(stage())
@@ -73,7 +73,7 @@ async def test_8_6b_applied_alone_is_not_success(world: World) -> None:
 async def test_8_6b_a_failing_binding_changes_no_condition(
     world: World, kind: str, reason: str
 ) -> None:
-    """Decision 7; the cluster goes on as soon as its binding does."""
+    """Decision 7; the cluster continues as soon as its binding recovers."""
     run = await in_flight(world, "ab")
     before = await run.read()
     await world.report("a", kind, "False", reason)
@@ -91,7 +91,7 @@ async def test_8_6b_a_failing_binding_changes_no_condition(
 
 
 @pytest.mark.parametrize("failing", [True, False], ids=["failing", "silent"])
-async def test_8_4_a_cluster_that_takes_too_long_is_stuck_whatever_the_reason(
+async def test_8_4_a_cluster_that_takes_too_long_is_stuck_for_any_reason(
     world: World, failing: bool
 ) -> None:
     run = await in_flight(world, "a")
@@ -102,7 +102,7 @@ async def test_8_4_a_cluster_that_takes_too_long_is_stuck_whatever_the_reason(
     assert types_of(run.cluster(seen, "a")) == ["Started"]
 
 
-async def test_8_4_until_the_threshold_a_cluster_is_not_stuck(world: World) -> None:
+async def test_8_4_a_cluster_is_not_stuck_before_the_threshold(world: World) -> None:
     run = await in_flight(world, "a")
     await run.stays(Says.RUN_PROGRESSING, seconds=world.stuck_after / 4)
 
@@ -132,7 +132,7 @@ async def test_8_4_a_run_recovers_from_stuck_and_starts_the_next_cluster(world: 
     await run.succeeds()
 
 
-async def test_8_4_while_others_are_stuck_the_run_stays_stuck(world: World) -> None:
+async def test_8_4_a_run_stays_stuck_while_other_clusters_are_stuck(world: World) -> None:
     run = await in_flight(world, "abc", maxConcurrency=2)
     await world.handed_out("b")
     both = ", ".join(world.clusters("ab"))

@@ -1,4 +1,4 @@
-"""Section 8.8: the stage that removes clusters which are no longer picked."""
+"""Section 8.8: the stage that removes clusters that are no longer picked."""
 
 from hub import Json
 from tests.conformance.objects import (
@@ -29,7 +29,7 @@ async def test_8_8_bindings_are_deleted_only_after_all_stages(world: World) -> N
     await run.succeeds()
 
 
-async def test_8_8_all_bindings_are_deleted_at_once_and_each_is_told_of(world: World) -> None:
+async def test_8_8_all_bindings_are_deleted_at_once_and_reported_separately(world: World) -> None:
     await world.place("a")
     await leaving(world, "xyz")
     await world.strategy(stage())
@@ -63,7 +63,7 @@ async def test_8_8_all_bindings_are_deleted_at_once_and_each_is_told_of(world: W
     assert deletion["endTime"]
 
 
-async def test_8_8_a_binding_that_is_gone_already_counts_as_deleted(world: World) -> None:
+async def test_8_8_a_binding_that_is_already_gone_counts_as_deleted(world: World) -> None:
     await world.place("a")
     await leaving(world, "x", held=False)
     await world.strategy(stage())
@@ -76,7 +76,7 @@ async def test_8_8_a_binding_that_is_gone_already_counts_as_deleted(world: World
         run.shows(seen, says, part=run.cluster(seen, "x", -1))
 
 
-async def test_8_8_with_nothing_to_delete_the_stage_succeeds_at_once(world: World) -> None:
+async def test_8_8_the_stage_succeeds_at_once_if_there_is_nothing_to_delete(world: World) -> None:
     await world.place("a")
     await world.strategy(stage())
     run = await Run.create(world)
@@ -87,7 +87,7 @@ async def test_8_8_with_nothing_to_delete_the_stage_succeeds_at_once(world: Worl
     run.shows(seen, Says.STAGE_SUCCEEDED, part=deletion)
 
 
-async def test_8_8_a_deletion_that_takes_long_is_not_called_stuck(world: World) -> None:
+async def test_8_8_a_slow_deletion_is_not_reported_as_stuck(world: World) -> None:
     run = await removing(world, "x")
     await run.stays(Says.RUN_PROGRESSING, seconds=world.stuck_after + 0.5)
     await let_go(world, "x")
@@ -108,7 +108,7 @@ async def test_8_8_a_binding_that_comes_back_after_its_deletion_fails_the_run(
 
 
 async def is_aborted(run: Run, text: str) -> None:
-    """The deletion stage has failed, and the run with it."""
+    """Wait until the run has failed in the deletion stage."""
     text = f"{E_ABORT}: {E_UNEXP}: {text}"
     seen = await run.fails(text)
     run.shows(seen, Says.STAGE_FAILED, part=stage_of(seen, -1), error=text)
@@ -128,10 +128,10 @@ async def test_8_8_a_second_binding_of_a_cluster_being_deleted_fails_the_run(
     )
 
 
-async def test_8_8_a_further_cluster_to_be_deleted_ends_the_run_before_its_stage_is_asked(
+async def test_8_8_another_cluster_to_be_deleted_fails_the_run_in_validation(
     world: World,
 ) -> None:
-    """Section 9 comes first, so the text is its, and the stage has not failed."""
+    """Section 9 comes first, so the message is from there, and the stage has not failed."""
     run = await removing(world, "x")
     await world.binding("y", state="Unscheduled")
     text = f"the cluster `{world.cluster('y')}` to be deleted is not in the delete stage"

@@ -43,7 +43,7 @@ async def test_8_1_an_empty_stage_is_skipped_without_its_tasks(world: World) -> 
 # -- 8.2 tasks before a stage --------------------------------------------------------------
 
 
-async def test_8_2_before_its_approval_a_stage_has_not_begun(world: World) -> None:
+async def test_8_2_a_stage_does_not_start_before_its_approval(world: World) -> None:
     await world.place("a")
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))
     run = await Run.create(world)
@@ -55,8 +55,8 @@ async def test_8_2_before_its_approval_a_stage_has_not_begun(world: World) -> No
     await world.untouched("a")
 
 
-async def test_8_2_a_run_that_says_that_it_waits_can_be_approved(world: World) -> None:
-    """Who waits for the condition and then approves finds what to approve."""
+async def test_8_2_a_run_whose_condition_says_that_it_waits_can_be_approved(world: World) -> None:
+    """The approval request exists by the time the condition says that the run is waiting."""
     await world.place("a")
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))
     run = await Run.create(world)
@@ -64,7 +64,7 @@ async def test_8_2_a_run_that_says_that_it_waits_can_be_approved(world: World) -
     assert await world.find(world.scope.approval, run.request("before")) is not None
 
 
-async def test_8_2_after_its_approval_a_stage_begins(world: World) -> None:
+async def test_8_2_a_stage_starts_after_its_approval(world: World) -> None:
     await world.place("a")
     await world.strategy(stage(beforeStageTasks=[APPROVAL]))
     run = await Run.create(world)
@@ -75,7 +75,7 @@ async def test_8_2_after_its_approval_a_stage_begins(world: World) -> None:
     assert stage_of(seen, 0)["startTime"]
 
 
-async def test_8_2_each_stage_asks_only_when_its_turn_has_come(world: World) -> None:
+async def test_8_2_each_stage_requests_approval_only_when_it_is_due(world: World) -> None:
     await world.place({"a": {"stage": "one"}, "b": {"stage": "two"}})
     await world.strategy(stage("one"), stage("two", beforeStageTasks=[APPROVAL]))
     run = await Run.create(world)
@@ -103,7 +103,7 @@ async def test_8_2_each_stage_asks_only_when_its_turn_has_come(world: World) -> 
         ("100%", 3, 3),
     ],
 )
-async def test_8_3_so_many_clusters_are_updated_at_once(
+async def test_8_3_the_concurrency_limits_how_many_clusters_are_updated_at_once(
     world: World, concurrency: int | str | None, clusters: int, at_once: int
 ) -> None:
     shorts = "abcd"[:clusters]
@@ -117,7 +117,7 @@ async def test_8_3_so_many_clusters_are_updated_at_once(
     await world.untouched(*shorts[at_once:])
 
 
-async def test_8_3_each_cluster_that_is_done_makes_room_for_the_next(world: World) -> None:
+async def test_8_3_the_next_cluster_starts_when_one_is_done(world: World) -> None:
     await world.place("abcd")
     await world.strategy(stage(maxConcurrency=2))
     await Run.create(world)
@@ -132,7 +132,7 @@ async def test_8_3_each_cluster_that_is_done_makes_room_for_the_next(world: Worl
 # -- 8.7 tasks after a stage ---------------------------------------------------------------
 
 
-async def test_8_7_with_its_clusters_done_a_stage_waits_for_its_tasks(world: World) -> None:
+async def test_8_7_a_stage_waits_for_its_tasks_when_its_clusters_are_done(world: World) -> None:
     await world.place({"a": {"stage": "one"}, "b": {"stage": "two"}})
     await world.strategy(stage("one", afterStageTasks=[APPROVAL]), stage("two"))
     run = await Run.create(world)
@@ -144,7 +144,7 @@ async def test_8_7_with_its_clusters_done_a_stage_waits_for_its_tasks(world: Wor
     await world.untouched("b")
 
 
-async def test_8_7_a_stage_without_tasks_is_done_with_its_clusters(world: World) -> None:
+async def test_8_7_a_stage_without_tasks_ends_with_its_clusters(world: World) -> None:
     await world.place({"a": {"stage": "one"}, "b": {"stage": "two"}})
     await world.strategy(stage("one"), stage("two"))
     run = await Run.create(world)
@@ -166,14 +166,14 @@ async def test_8_7_a_timed_wait_counts_from_the_last_cluster(world: World) -> No
     seen = await run.succeeds()
     task = stage_of(seen, 0)["afterStageTaskStatus"][0]
     run.shows(seen, Says.TASK_WAITED, part=task)
-    # Only the reason has changed since it began to wait, so the time has not (2.2).
+    # The transition time is still that of the start of the wait: only the reason changed (2.2).
     begun = condition_of(stage_of(seen, 0), "Progressing")["lastTransitionTime"]
     over = condition_of(task, "WaitTimeElapsed")["lastTransitionTime"]
-    # Both are cut to whole seconds.
+    # Both are truncated to whole seconds.
     assert _seconds(begun, over) >= 1
 
 
-async def test_8_7_all_tasks_run_side_by_side_and_all_have_to_pass(world: World) -> None:
+async def test_8_7_all_tasks_run_in_parallel_and_all_have_to_complete(world: World) -> None:
     await world.place("a")
     await world.strategy(stage(afterStageTasks=[timed_wait("1s"), APPROVAL]))
     run = await Run.create(world)

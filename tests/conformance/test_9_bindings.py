@@ -1,4 +1,4 @@
-"""Section 9: bindings that the scheduler changes or gives up under a run."""
+"""Section 9: bindings that the scheduler changes or gives up during a run."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from tests.conformance.objects import stage_of
 from tests.conformance.pace import LOOKED_TWICE, between_two_looks
 from tests.conformance.situations import at_a_gate, goes_through, started
 from tests.conformance.texts import E_ABORT, E_UNEXP
-from tests.conformance.violations import Deed, change_policy
+from tests.conformance.violations import Change, change_policy
 from tests.conformance.vocabulary import Says
 from tests.conformance.world import World
 from tests.support.conditions import condition_of
@@ -22,12 +22,12 @@ pytestmark = pytest.mark.both_scopes
         (lambda world: world.delete(world.scope.binding, world.binding_name("b")), 1),
         (lambda world: world.change_binding("b", state="Unscheduled"), 1),
     ],
-    ids=["is gone", "is not picked any more"],
+    ids=["is gone", "is no longer picked"],
 )
-async def test_9_a_cluster_in_flight_whose_binding_goes_ends_the_run_in_its_words(
-    world: World, change: Deed, left: int
+async def test_9_losing_the_binding_of_a_cluster_in_flight_fails_the_run_in_validation(
+    world: World, change: Change, left: int
 ) -> None:
-    """Validation comes before execution: this is no preemption, and no stage has failed."""
+    """Validation comes before execution: this is not a preemption, and no stage has failed."""
     run = await at_a_gate(world)
     await run.approve("before")
     await started(run, "b")
@@ -40,7 +40,7 @@ async def test_9_a_cluster_in_flight_whose_binding_goes_ends_the_run_in_its_word
     assert not condition_of(run.cluster(seen, "b"), "Succeeded")
 
 
-async def test_9_of_a_new_policy_and_changed_bindings_the_policy_is_told(world: World) -> None:
+async def test_9_a_new_policy_is_reported_before_changed_bindings(world: World) -> None:
     """The scheduler moves the bindings to a new policy while one of them is in flight."""
     run = await at_a_gate(world)
     await run.approve("before")
@@ -65,7 +65,7 @@ async def test_9_a_run_waits_for_a_binding_of_an_old_policy_without_failing(
     await goes_through(run)
 
 
-async def test_9_a_binding_of_an_old_policy_that_is_given_up_ends_the_run(world: World) -> None:
+async def test_9_a_binding_of_an_old_policy_that_is_given_up_fails_the_run(world: World) -> None:
     run = await at_a_gate(world)
     await world.binding("d", policy=7)
     await run.stays(Says.RUN_WAITING_BEFORE, seconds=LOOKED_TWICE)
@@ -76,7 +76,7 @@ async def test_9_a_binding_of_an_old_policy_that_is_given_up_ends_the_run(world:
     )
 
 
-async def test_9_while_a_binding_is_of_an_old_policy_nothing_new_begins(world: World) -> None:
+async def test_9_while_a_binding_belongs_to_an_old_policy_nothing_new_starts(world: World) -> None:
     run = await at_a_gate(world)
     await world.binding("d", policy=7)
     await run.stays(Says.RUN_WAITING_BEFORE, seconds=LOOKED_TWICE)

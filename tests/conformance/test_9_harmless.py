@@ -1,10 +1,10 @@
-"""Section 9: what may change without a run taking notice."""
+"""Section 9: changes that do not affect a run."""
 
 import pytest
 
 from tests.conformance.objects import cluster_names, stage
 from tests.conformance.situations import at_a_gate, goes_through
-from tests.conformance.violations import Deed, label
+from tests.conformance.violations import Change, label
 from tests.conformance.world import World
 from tests.support.hand_placement import LATEST
 
@@ -38,13 +38,15 @@ async def join_elsewhere(world: World) -> None:
     ids=[
         "the strategy is edited",
         "the strategy is deleted",
-        "there is a new version",
-        "a label that decides nothing",
-        "an order that comes to the same",
+        "there is a new snapshot",
+        "an unrelated label",
+        "another value with the same order",
         "a cluster that is not picked",
     ],
 )
-async def test_9_what_comes_to_the_same_does_not_end_a_run(world: World, change: Deed) -> None:
+async def test_9_a_change_without_effect_on_the_plan_does_not_fail_the_run(
+    world: World, change: Change
+) -> None:
     run = await at_a_gate(world)
     await change(world)
     seen = await goes_through(run)

@@ -1,6 +1,6 @@
-"""Section 9's rows about the run's own status, which somebody edits by hand.
+"""Section 9's rows about the run's own status, when people edit it by hand.
 
-KubeFleet reads its status back, and fails. Here the workflow remembers, and writes it again.
+KubeFleet reads its status back, and fails. Here the workflow has the state, and writes it again.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ COPY = "stagedUpdateStrategySnapshot"
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What somebody makes of a status; the name says which check of section 9 it trips."""
+    """An edit of a status by hand, named after the check of section 9 that it would fail."""
 
     name: str
     change: Callable[[Json], object]
@@ -41,7 +41,7 @@ def clusters(status: Json) -> list[Json]:
 
 
 def says(part: Json, kind: str, status: str) -> None:
-    """Give a stage or cluster a condition that it has not come to."""
+    """Give a stage or cluster a condition that it has not reached."""
     kept = [each for each in part.get("conditions", []) if each["type"] != kind]
     part["conditions"] = [*kept, condition(kind, status, 1)]
 
@@ -59,16 +59,16 @@ EDITS = [
         lambda status: says(stages(status)[0], "Succeeded", "True"),
     ),
     Edit(
-        "a stage is finished after the one at work",
+        "a stage is finished after the active one",
         lambda status: says(stages(status)[1], "Succeeded", "True"),
     ),
     Edit("a stage has failed", lambda status: says(stages(status)[0], "Succeeded", "False")),
-    Edit("two stages are at work", lambda status: says(stages(status)[1], "Progressing", "True")),
+    Edit("two stages are active", lambda status: says(stages(status)[1], "Progressing", "True")),
     Edit("a cluster is done", lambda status: says(clusters(status)[0], "Succeeded", "True")),
     Edit("a cluster has failed", lambda status: says(clusters(status)[0], "Succeeded", "False")),
     Edit("the deletion stage is lost", lambda status: status.pop("deletionStageStatus")),
     Edit(
-        "the deletion stage is at work",
+        "the deletion stage is active",
         lambda status: says(status["deletionStageStatus"], "Progressing", "True"),
     ),
     Edit(
@@ -79,7 +79,7 @@ EDITS = [
 
 
 async def edit(run: Run, change: Callable[[Json], object]) -> None:
-    """Change the status as somebody does who has read it a moment ago."""
+    """Change the status, based on a version read just before."""
     path = {"op": "replace", "path": "/status"}
     status = (await run.read())["status"]
     change(status)
@@ -94,9 +94,7 @@ async def edit(run: Run, change: Callable[[Json], object]) -> None:
 
 
 @pytest.mark.parametrize("meddling", EDITS, ids=str)
-async def test_9_a_status_that_somebody_edits_is_written_again(
-    world: World, meddling: Edit
-) -> None:
+async def test_9_a_status_edited_by_hand_is_written_again(world: World, meddling: Edit) -> None:
     run = await at_a_gate(world)
     before = await run.read()
     await edit(run, meddling.change)
@@ -111,7 +109,7 @@ async def test_9_a_status_that_somebody_edits_is_written_again(
         run.shows(seen, Says.CLUSTER_SUCCEEDED, part=run.cluster(seen, short, index))
 
 
-async def test_9_more_clusters_said_to_be_in_flight_than_may_be_hold_nothing_up(
+async def test_9_a_status_with_too_many_clusters_in_flight_does_not_block_the_run(
     world: World,
 ) -> None:
     run = await in_flight(world, "abc")
@@ -123,8 +121,8 @@ async def test_9_more_clusters_said_to_be_in_flight_than_may_be_hold_nothing_up(
     await run.succeeds()
 
 
-async def test_8_4_a_cluster_said_to_have_failed_is_waited_for(world: World) -> None:
-    """Step 3: only a run that has forgotten why takes that from its status."""
+async def test_8_4_a_run_waits_for_a_cluster_edited_to_have_failed(world: World) -> None:
+    """Step 3: only a run that has lost its own state would read that from its status."""
     run = await in_flight(world)
     await edit(run, lambda status: says(clusters(status)[0], "Succeeded", "False"))
     await world.report("a")

@@ -1,7 +1,7 @@
-"""Section 9: what has changed so that a run under way cannot go on.
+"""Section 9: changes after which an active run cannot continue.
 
-The runs wait at a gate, so that nothing but the change itself can make an engine look (decision
-8); each has to end within three seconds of the change.
+The runs wait at a gate, so that only the change itself can make an engine check (decision 8); each
+has to end within three seconds of the change.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from tests.support.conditions import condition_of
 
 
 @pytest.mark.parametrize("violation", VIOLATIONS, ids=str)
-async def test_9_a_violation_ends_the_run_also_at_a_gate(
+async def test_9_a_violation_fails_the_run_even_at_a_gate(
     world: World, violation: Violation
 ) -> None:
     """Within three seconds; stages and clusters stay as they were (decision 8)."""
@@ -33,7 +33,7 @@ async def test_9_a_violation_ends_the_run_also_at_a_gate(
     await world.untouched(*await remaining(world, "abc"))
 
 
-async def test_9_another_apply_strategy_ends_the_run(world: World) -> None:
+async def test_9_a_changed_apply_strategy_fails_the_run(world: World) -> None:
     run = await at_a_gate(world)
     await APPLIED_OTHERWISE.change(world)
     seen = await run.until(lambda found: found and condition_of(found, "Succeeded"))
@@ -45,15 +45,15 @@ async def test_9_another_apply_strategy_ends_the_run(world: World) -> None:
 
 
 @pytest.mark.parametrize("violation", PASSING, ids=str)
-async def test_decision_8_what_is_wrong_only_between_two_steps_does_not_count(
+async def test_decision_8_a_temporary_violation_does_not_count(
     world: World, violation: Violation
 ) -> None:
     run = await at_a_gate(world, policy=violation.policy)
     with between_two_looks():
         await violation.change(world)
         await asyncio.sleep(BETWEEN_TWO_STEPS)
-        assert violation.mend
-        await violation.mend(world)
+        assert violation.undo
+        await violation.undo(world)
     await goes_through(run)
 
 
@@ -66,7 +66,7 @@ async def test_decision_8_what_is_wrong_only_between_two_steps_does_not_count(
     ],
     ids=str,
 )
-async def test_9_a_violation_ends_a_run_with_clusters_in_flight(
+async def test_9_a_violation_fails_a_run_with_clusters_in_flight(
     world: World, violation: Violation
 ) -> None:
     run = await at_a_gate(world, policy=violation.policy)
@@ -99,7 +99,7 @@ async def deleting(world: World) -> Run:
 @pytest.mark.parametrize(
     "moment", [waiting_after_a_stage, stuck, deleting], ids=lambda moment: moment.__name__
 )
-async def test_9_a_violation_ends_the_run_at_other_moments_too(
+async def test_9_a_violation_fails_the_run_at_other_moments_too(
     world: World, moment: Callable[[World], Awaitable[Run]]
 ) -> None:
     run = await moment(world)
@@ -110,10 +110,10 @@ async def test_9_a_violation_ends_the_run_at_other_moments_too(
         assert after["status"][part] == before[part]
 
 
-# -- when it is looked ---------------------------------------------------------------------
+# -- when the engine checks ----------------------------------------------------------------
 
 
-async def test_9_while_only_initialized_nothing_is_checked_until_the_start(world: World) -> None:
+async def test_9_an_initialized_run_is_not_checked_before_it_starts(world: World) -> None:
     await world.place("a")
     await world.strategy(stage())
     run = await Run.create(world, state="Initialize")
@@ -125,7 +125,7 @@ async def test_9_while_only_initialized_nothing_is_checked_until_the_start(world
     await world.untouched("a")
 
 
-async def test_decision_8_while_stopped_nothing_is_checked_until_the_resume(world: World) -> None:
+async def test_decision_8_a_stopped_run_is_not_checked_before_it_resumes(world: World) -> None:
     run = await in_flight(world)
     await run.set_state("Stop")
     await run.comes_to(Says.RUN_STOPPING)
@@ -138,7 +138,9 @@ async def test_decision_8_while_stopped_nothing_is_checked_until_the_resume(worl
     await world.untouched("b")
 
 
-async def test_decision_8_what_is_mended_while_stopped_does_not_count(world: World) -> None:
+async def test_decision_8_a_violation_that_is_fixed_while_stopped_does_not_count(
+    world: World,
+) -> None:
     await world.place("ab")
     await world.strategy(stage())
     run = await Run.create(world, state="Stop")
@@ -152,7 +154,7 @@ async def test_decision_8_what_is_mended_while_stopped_does_not_count(world: Wor
 
 
 async def remaining(world: World, shorts: str) -> list[str]:
-    """Those clusters whose bindings are still there."""
+    """The clusters whose bindings still exist."""
     return [
         short
         for short in shorts

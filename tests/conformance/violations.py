@@ -1,6 +1,6 @@
-"""What may change around a run under way so that it cannot go on (section 9), and how it says so.
+"""Changes around an active run after which it cannot continue (section 9), with its errors.
 
-The changes are for a run that `situations.at_a_gate` begins.
+The changes are for a run that `situations.at_a_gate` creates.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,18 +16,18 @@ from tests.conformance.world import World
 from tests.support.hand_placement import LATEST, POLICY_INDEX
 
 PICK_N: Json = {"placementType": "PickN", "numberOfClusters": 3}
-Deed = Callable[[World], Awaitable[object]]
+Change = Callable[[World], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A change after which a run cannot go on."""
+    """A change after which a run cannot continue."""
 
     name: str
-    change: Deed
+    change: Change
     text: Callable[[World], str]
-    mend: Deed | None = None
-    """Takes the change back, where that is possible."""
+    undo: Change | None = None
+    """Reverts the change, if that is possible."""
     policy: Json | None = None
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ async def apply_as_before(world: World) -> None:
     await world.patch(world.scope.placement, world.name, {"spec": {"strategy": strategy}})
 
 
-def label_policy(**labels: str | None) -> Deed:
+def label_policy(**labels: str | None) -> Change:
     names = {"latest": LATEST, "index": POLICY_INDEX}
 
     async def change(world: World) -> None:
@@ -67,7 +67,7 @@ def label_policy(**labels: str | None) -> Deed:
     return change
 
 
-def count_clusters(count: str | None) -> Deed:
+def count_clusters(count: str | None) -> Change:
     async def change(world: World) -> None:
         patch = {"metadata": {"annotations": {NUMBER_OF_CLUSTERS: count}}}
         await world.patch(world.scope.policy_snapshot, policy_name(world), patch)
@@ -96,7 +96,7 @@ async def move_to_stage_two(world: World) -> None:
     await world.label("b", {"stage": "none", "tier": "second"})
 
 
-def label(short: str, **labels: str | None) -> Deed:
+def label(short: str, **labels: str | None) -> Change:
     return lambda world: world.label(short, labels)
 
 
@@ -105,7 +105,7 @@ VIOLATIONS = [
         "the placement is deleted",
         lambda world: world.delete(world.scope.placement, world.name),
         lambda _: f"{E_VALID}: {E_USER}: parent placement not found",
-        mend=lambda world: world.placement(),
+        undo=lambda world: world.placement(),
     ),
     Violation(
         "the placement is replaced by one that rolls out by itself",
@@ -121,7 +121,7 @@ VIOLATIONS = [
         lambda world: (
             f"{E_VALID}: no latest policy snapshot found for placement {world.key(world.name)}"
         ),
-        mend=label_policy(latest="true"),
+        undo=label_policy(latest="true"),
     ),
     Violation(
         "two policy snapshots are the latest",
@@ -130,7 +130,7 @@ VIOLATIONS = [
             f"{E_VALID}: {E_UNEXP}: multiple active policy snapshots found for placement "
             f"{world.key(world.name)}: got 2, want 1"
         ),
-        mend=lambda world: world.outdate_policy(1),
+        undo=lambda world: world.outdate_policy(1),
     ),
     Violation(
         "the policy snapshot loses its index",
@@ -139,23 +139,23 @@ VIOLATIONS = [
             f"{E_VALID}: {E_UNEXP}: policy snapshot `{world.key(policy_name(world))}` "
             "does not have a policy index label"
         ),
-        mend=label_policy(index="0"),
+        undo=label_policy(index="0"),
     ),
     Violation(
-        "the policy is not scheduled any more",
+        "the policy is no longer scheduled",
         lambda world: world.hand.say_scheduled(0, "False"),
         lambda world: f"{E_VALID}: policy snapshot `{policy_name(world)}` not fully scheduled yet",
-        mend=lambda world: world.hand.say_scheduled(0, "True"),
+        undo=lambda world: world.hand.say_scheduled(0, "True"),
     ),
     Violation(
-        "the number of clusters is gone",
+        "the number of clusters is missing",
         count_clusters(None),
         lambda world: (
             f"{E_VALID}, {E_UNEXP}: cannot find annotation {NUMBER_OF_CLUSTERS}: the policy "
             f"snapshot `{world.key(policy_name(world))}` doesn't have valid cluster count "
             "annotation"
         ),
-        mend=count_clusters("3"),
+        undo=count_clusters("3"),
         policy=PICK_N,
     ),
     Violation(
@@ -173,7 +173,7 @@ VIOLATIONS = [
             f"{E_ABORT}: the cluster count initialized in the updateRun is outdated, "
             "latest: 4, recorded: 3"
         ),
-        mend=count_clusters("3"),
+        undo=count_clusters("3"),
         policy=PICK_N,
     ),
     Violation(
@@ -191,28 +191,28 @@ VIOLATIONS = [
             f"{E_VALID}: {E_UNEXP}: the number of selected bindings 2 is not equal to the "
             "observed cluster count 3"
         ),
-        mend=lambda world: world.binding("c"),
+        undo=lambda world: world.binding("c"),
         policy=PICK_N,
     ),
     Violation(
         "a cluster loses its stage",
         label("a", stage="other"),
         lambda world: unplaced(world.cluster("a")),
-        mend=label("a", stage="one"),
+        undo=label("a", stage="one"),
     ),
     Violation(
         "a cluster leaves the fleet",
         lambda world: world.unregister("a"),
         lambda world: unplaced(world.cluster("a")),
-        mend=lambda world: world.member("a", {"stage": "one", "order": "1"}),
+        undo=lambda world: world.member("a", {"stage": "one", "order": "1"}),
     ),
     Violation(
-        "a cluster comes into a second stage",
+        "a cluster is in a second stage",
         label("b", tier="second"),
         lambda world: (
             f"{E_VALID}: {E_USER}: cluster `{world.cluster('b')}` appears in more than one stages"
         ),
-        mend=label("b", tier=None),
+        undo=label("b", tier=None),
     ),
     Violation(
         "a cluster loses its place in the order",
@@ -221,7 +221,7 @@ VIOLATIONS = [
             f"{E_VALID}: {E_USER}: the sorting label `order:last` on cluster "
             f'`{world.cluster("b")}` is not valid: strconv.Atoi: parsing "last": invalid syntax'
         ),
-        mend=label("b", order="2"),
+        undo=label("b", order="2"),
     ),
     Violation(
         "a cluster joins a stage",
@@ -229,7 +229,7 @@ VIOLATIONS = [
         lambda _: (
             f"{E_ABORT}: the number of clusters in index `0` stage has changed, new: 3, existing: 2"
         ),
-        mend=lambda world: world.delete(world.scope.binding, world.binding_name("d")),
+        undo=lambda world: world.delete(world.scope.binding, world.binding_name("d")),
     ),
     Violation(
         "a cluster is no longer picked",
@@ -237,7 +237,7 @@ VIOLATIONS = [
         lambda _: (
             f"{E_ABORT}: the number of clusters in index `1` stage has changed, new: 0, existing: 1"
         ),
-        mend=lambda world: world.change_binding("c", state="Scheduled"),
+        undo=lambda world: world.change_binding("c", state="Scheduled"),
     ),
     Violation(
         "a cluster moves to another stage",
@@ -245,7 +245,7 @@ VIOLATIONS = [
         lambda _: (
             f"{E_ABORT}: the number of clusters in index `0` stage has changed, new: 1, existing: 2"
         ),
-        mend=label("b", stage="one", tier=None),
+        undo=label("b", stage="one", tier=None),
     ),
     Violation(
         "the order of clusters changes",
@@ -254,7 +254,7 @@ VIOLATIONS = [
             f"{E_ABORT}: the `0` cluster in the `0` stage has changed, "
             f"new: {world.cluster('b')}, existing: {world.cluster('a')}"
         ),
-        mend=label("a", order="1"),
+        undo=label("a", order="1"),
     ),
     Violation(
         "another cluster is to be deleted",
@@ -263,22 +263,22 @@ VIOLATIONS = [
             f"{E_ABORT}: {E_UNEXP}: the cluster `{world.cluster('d')}` to be deleted is not in "
             "the delete stage"
         ),
-        mend=lambda world: world.delete(world.scope.binding, world.binding_name("d")),
+        undo=lambda world: world.delete(world.scope.binding, world.binding_name("d")),
     ),
 ]
 APPLIED_OTHERWISE = Violation(
     "the apply strategy changes",
     apply_otherwise,
     lambda _: f"{E_ABORT}: {E_USER}: the applyStrategy in the updateRun is outdated, latest: ",
-    mend=apply_as_before,
+    undo=apply_as_before,
 )
-"""Its text goes on with how the two are printed, which the contract leaves open."""
+"""Its message continues with both strategies, whose format the contract leaves open."""
 _OFTEN = ("the placement is deleted", "no policy snapshot is the latest", "a binding is gone")
 PASSING = [
     each
     if each.name in _OFTEN
-    else pytest.param(each, marks=pytest.mark.long("the engine takes them all alike"))
+    else pytest.param(each, marks=pytest.mark.long("the engine treats them all alike"))
     for each in [*VIOLATIONS, APPLIED_OTHERWISE]
-    if each.mend
+    if each.undo
 ]
-"""Those that somebody may cause for a moment, between two steps."""
+"""Violations that may occur temporarily, between two steps of a change."""

@@ -1,7 +1,7 @@
-"""Every condition of the contract's section 5, spelled out once more, apart from the product.
+"""Every condition of the contract's section 5, spelled out independently of the product.
 
-A test names the row that it expects; the summary at the end of the session says which rows no
-test has named.
+A test names the row that it expects; the summary at the end of the session lists the rows that no
+test has seen.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ RUN_WAITING = "The updateRun is waiting for {side}-stage tasks in stage {stage} 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One condition as it has to read; `{…}` in the message is filled in by the test."""
+    """One condition with its exact texts; the test fills in `{…}` in the message."""
 
     type: str
     status: str

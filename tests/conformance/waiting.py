@@ -1,4 +1,4 @@
-"""Waiting for one object by watching it: no state that it passes through goes unseen."""
+"""Waiting for one object by watching it, so that no intermediate state goes unnoticed."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from hub import Hub, Json
 from tests.support.eventually import patience
 
 Expectation = Callable[[Json | None], object]
-"""Whether the object, or None when there is none, is as expected."""
+"""Returns whether the object is as expected; called with None if it does not exist."""
 
 
 class NotSeenError(AssertionError):
@@ -27,7 +27,7 @@ async def until(
     namespace: str = "",
     within: float,
 ) -> Json | None:
-    """Watch one object until it is as expected, and return it as it was then."""
+    """Watch one object until it is as expected, and return it in that state."""
     seen: Json | None = None
     try:
         changes = states(hub, kind, name, namespace)
@@ -36,7 +36,7 @@ async def until(
                 if expect(seen):
                     return seen
     except TimeoutError:
-        # It may be the test that has stalled, with what it waits for on its way.
+        # The test itself may have stalled, with the expected event still on its way.
         seen = await hub.find(kind, name, namespace=namespace)
         if expect(seen):
             return seen
@@ -49,7 +49,7 @@ async def until(
 async def throughout(
     hub: Hub, kind: Kind, name: str, expect: Expectation, *, namespace: str = "", seconds: float
 ) -> None:
-    """Watch one object for a while; fail at the first moment when it is not as expected."""
+    """Watch one object for a while; fail as soon as it is not as expected."""
     try:
         async with asyncio.timeout(seconds), aclosing(states(hub, kind, name, namespace)) as each:
             async for seen in each:
@@ -61,7 +61,7 @@ async def throughout(
 async def states(
     hub: Hub, kind: Kind, name: str, namespace: str
 ) -> AsyncGenerator[Json | None, None]:
-    """The object as it is now, and then after each change; None while there is none."""
+    """Yield the current object, and again after each change; None while it does not exist."""
     selection: dict[str, Any] = {"namespace": namespace, "fields": f"metadata.name={name}"}
     while True:
         listing = await hub.list(kind, **selection)

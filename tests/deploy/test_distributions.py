@@ -1,4 +1,4 @@
-"""Wheel and sdist hold all that is needed, and what is installed from them works anywhere."""
+"""Wheel and sdist are complete, and an installation from them works in any folder."""
 
 import os
 import re
@@ -25,7 +25,7 @@ UV = shutil.which("uv") or str(ROOT / ".uv" / "bin" / "uv")
 
 
 def run(*command: object, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, without what leads a Python to this clone."""
+    """Run a command in a folder, without variables that point Python to this clone."""
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -48,7 +48,7 @@ def build(tree: Path, target: Path, *what: str) -> None:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with both, as a release makes them."""
+    """A folder with both distributions, built as for a release."""
     folder = tmp_path_factory.mktemp("dist")
     build(ROOT, folder)
     return folder
@@ -61,9 +61,9 @@ def wheel(built: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def bin_folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment with the wheel; what that needs is taken from this one."""
+    """The `bin` folder of an environment with the wheel; dependencies come from this one."""
     if not Path(UV).exists():
-        pytest.skip("there is no uv: make setup")
+        pytest.skip("uv is not installed: make setup")
     folder = tmp_path_factory.mktemp("installed")
     venv.create(folder / "env")
     python = folder / "env" / "bin" / "python"
@@ -71,15 +71,15 @@ def bin_folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = run(UV, *install, folder=folder)
     assert done.returncode == 0, done.stderr
     (packages,) = folder.glob("env/lib/python*/site-packages")
-    # A folder that is named so is looked through last, and what it says of this clone is not read.
+    # A folder listed in a .pth file is searched last, and its own .pth files are not processed.
     (packages / "needed.pth").write_text(sysconfig.get_path("purelib"))
     return python.parent
 
 
-def test_the_wheel_holds_every_file_of_the_rooms(wheel: Path) -> None:
+def test_the_wheel_contains_every_file_of_the_packages(wheel: Path) -> None:
     tracked = run("git", "ls-files", *rooms(), folder=ROOT)
     if tracked.returncode != 0:
-        pytest.skip("this is no clone")
+        pytest.skip("not a git clone")
     left_out = ("deploy/helm/", "deploy/packaging.py")
     wanted = {each for each in tracked.stdout.splitlines() if not each.startswith(left_out)}
     held = set(zipfile.ZipFile(wheel).namelist())
@@ -89,28 +89,26 @@ def test_the_wheel_holds_every_file_of_the_rooms(wheel: Path) -> None:
 
 
 def untracked() -> list[str]:
-    """What a clone holds that is being worked on."""
+    """Files in the clone that are not committed yet."""
     return run(
         "git", "ls-files", "--others", "--exclude-standard", *rooms(), folder=ROOT
     ).stdout.splitlines()
 
 
-def test_the_sdist_makes_the_same_wheel_to_the_byte(
-    built: Path, wheel: Path, tmp_path: Path
-) -> None:
+def test_the_sdist_builds_an_identical_wheel(built: Path, wheel: Path, tmp_path: Path) -> None:
     with tarfile.open(built / f"fleetgate-{version()}.tar.gz") as files:
         files.extractall(tmp_path, filter="data")
     build(tmp_path / f"fleetgate-{version()}", tmp_path, "-t", "wheel")
     assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
 
 
-def test_the_installed_command_says_its_version(bin_folder: Path, tmp_path: Path) -> None:
+def test_the_installed_command_prints_its_version(bin_folder: Path, tmp_path: Path) -> None:
     for name in ("fleetgate", "kubectl-fleetgate"):
         done = run(bin_folder / name, "--version", folder=tmp_path)
         assert (done.returncode, done.stdout) == (0, f"fleetgate {version()}\n"), done.stderr
 
 
-def test_the_installed_command_brings_the_definitions(bin_folder: Path, tmp_path: Path) -> None:
+def test_the_installed_command_includes_the_definitions(bin_folder: Path, tmp_path: Path) -> None:
     done = run(bin_folder / "fleetgate", "crds", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     shipped = {path.name for path in (ROOT / "deploy" / "crds").glob("*.yaml")}
@@ -125,7 +123,9 @@ def test_the_installed_worker_refuses_a_wrong_setting(bin_folder: Path, tmp_path
     assert done.stderr.startswith("error: FLEETGATE_STUCK_AFTER is 'soon': ")
 
 
-def test_the_installed_fleet_finds_what_it_is_built_from(bin_folder: Path, tmp_path: Path) -> None:
+def test_the_installed_fleet_finds_its_worker_and_build_recipes(
+    bin_folder: Path, tmp_path: Path
+) -> None:
     ask = (
         "import worker, deploy.local.own_processes as own, deploy.local.programs as programs\n"
         "print(worker.__file__, own._WORKER)\n"
@@ -142,7 +142,7 @@ def test_the_installed_fleet_finds_what_it_is_built_from(bin_folder: Path, tmp_p
 
 
 def test_everything_imported_is_declared() -> None:
-    """Nothing works only because the tests' own packages are there too."""
+    """Nothing works only because the tests' own dependencies are installed too."""
     provided = metadata.packages_distributions()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [each for needed in project["optional-dependencies"].values() for each in needed]

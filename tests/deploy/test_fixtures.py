@@ -1,4 +1,4 @@
-"""The servers that other tests rely on."""
+"""The servers that other tests depend on."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ async def test_the_shared_api_server_keeps_what_is_written(hub: Hub, unique: str
     assert (await hub.get(CONFIG_MAP, unique, namespace="default"))["metadata"]["name"] == unique
 
 
-async def test_a_private_api_server_keeps_its_content_over_a_kill(
+async def test_a_private_api_server_keeps_its_content_when_killed(
     private_api_server: PrivateApiServer, hub_kubeconfig: Path, unique: str
 ) -> None:
     async with await Hub.connect(private_api_server.kubeconfig) as client:

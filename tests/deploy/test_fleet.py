@@ -1,4 +1,4 @@
-"""A small fleet goes up, is repaired, goes down and comes back as it was."""
+"""A small fleet starts, is repaired, stops, and starts again unchanged."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ from tests.support.servers import Servers
 
 pytestmark = [
     pytest.mark.xdist_group("local-fleet"),
-    pytest.mark.alone("they start and end one fleet in turn"),
+    pytest.mark.alone("they start and stop one fleet in turn"),
 ]
 
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", namespaced=True)
@@ -82,7 +82,9 @@ async def test_up_registers_the_members_of_the_tutorials(addresses: FleetAddress
     assert namespace is not None
 
 
-async def test_up_again_leaves_every_process_alone(fleet: Fleet, addresses: FleetAddresses) -> None:
+async def test_a_second_up_leaves_every_process_alone(
+    fleet: Fleet, addresses: FleetAddresses
+) -> None:
     before = fleet.pids()
 
     again = await fleet.up()
@@ -91,7 +93,7 @@ async def test_up_again_leaves_every_process_alone(fleet: Fleet, addresses: Flee
     assert again == addresses
 
 
-async def test_status_shows_what_runs_and_what_died_and_up_repairs_it(
+async def test_status_shows_a_dead_process_and_up_restarts_it(
     fleet: Fleet, addresses: FleetAddresses
 ) -> None:
     before = fleet.pids()
@@ -108,7 +110,7 @@ async def test_status_shows_what_runs_and_what_died_and_up_repairs_it(
         assert await member.find(NAMESPACE, "default") is not None
 
 
-async def test_up_restarts_just_the_worker_when_it_was_killed(fleet: Fleet) -> None:
+async def test_up_restarts_only_the_worker_if_it_was_killed(fleet: Fleet) -> None:
     await fleet.up(worker=True)
     before = fleet.pids()
     psutil.Process(before["worker"]).kill()
@@ -119,7 +121,7 @@ async def test_up_restarts_just_the_worker_when_it_was_killed(fleet: Fleet) -> N
     assert {name for name in before if after[name] != before[name]} == {"worker"}
 
 
-async def test_up_without_a_worker_ends_the_one_that_runs(fleet: Fleet) -> None:
+async def test_up_without_a_worker_stops_a_running_one(fleet: Fleet) -> None:
     await fleet.up(worker=True)
 
     await fleet.up(worker=False)
@@ -127,7 +129,7 @@ async def test_up_without_a_worker_ends_the_one_that_runs(fleet: Fleet) -> None:
     assert fleet.states()["worker"] is ProcessState.STOPPED
 
 
-async def test_deployments_of_a_member_become_available_but_for_bad_images(
+async def test_deployments_on_a_member_become_available_except_with_bad_images(
     addresses: FleetAddresses, unique: str
 ) -> None:
     async with await Hub.connect(addresses.member_kubeconfigs["member1"]) as member:
@@ -140,7 +142,7 @@ async def test_deployments_of_a_member_become_available_but_for_bad_images(
     assert bad["status"].get("availableReplicas", 0) == 0
 
 
-async def test_objects_survive_down_and_up_and_down_leaves_no_process(
+async def test_objects_survive_down_and_up_and_down_leaves_no_processes(
     fleet: Fleet, addresses: FleetAddresses, unique: str
 ) -> None:
     async with await Hub.connect(addresses.hub_kubeconfig) as hub:
@@ -158,7 +160,7 @@ async def test_objects_survive_down_and_up_and_down_leaves_no_process(
         assert await hub.find(CONFIG_MAP, unique, namespace="default") is not None
 
 
-async def test_everything_in_the_fleets_folder_is_for_its_owner_only(
+async def test_everything_in_the_fleets_folder_is_accessible_only_to_its_owner(
     fleet: Fleet, addresses: FleetAddresses
 ) -> None:
     root = fleet.local.paths.root
@@ -173,7 +175,7 @@ async def test_everything_in_the_fleets_folder_is_for_its_owner_only(
     assert addresses.hub_kubeconfig.parent == root
 
 
-async def test_a_second_command_waits_and_then_says_that_the_fleet_is_busy(
+async def test_a_second_command_waits_and_then_reports_that_the_fleet_is_busy(
     fleet: Fleet, addresses: FleetAddresses
 ) -> None:
     said: list[str] = []
@@ -183,7 +185,7 @@ async def test_a_second_command_waits_and_then_says_that_the_fleet_is_busy(
     with FileLock(paths.lock), pytest.raises(FleetBusy, match="still holds"):
         impatient.down()
 
-    assert said == ["another `fleetgate local` command is at work on this fleet; waiting for it"]
+    assert said == ["another `fleetgate local` command is running on this fleet; waiting for it"]
     assert addresses.hub_kubeconfig.exists()
 
 

@@ -1,4 +1,4 @@
-"""Alert rules and dashboard ask for nothing that a worker does not measure."""
+"""Alert rules and dashboard use only metrics that exist."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def expressions() -> list[str]:
 
 
 def selectors(expression: str) -> list[promql.VectorSelector]:
-    """Everything that an expression reads."""
+    """All selectors in an expression."""
     found: list[promql.VectorSelector] = []
 
     def note(node: promql.Expr) -> None:
@@ -74,9 +74,9 @@ def selectors(expression: str) -> list[promql.VectorSelector]:
 async def measured(
     servers: Servers, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[dict[str, set[str]]]:
-    """Names of what a worker shows, with the names of their labels.
+    """The metrics of a worker and the names of their labels.
 
-    It had a run, and has lost its Temporal since: some metrics are there only then.
+    The worker has processed a run and then lost Temporal: some metrics exist only after that.
     """
     server = await servers.started_api_server()
     temporal = TemporalServer(servers, tmp_path_factory.mktemp("temporal"))
@@ -101,7 +101,7 @@ async def measured(
 
 
 async def fail_a_run(hub: Hub) -> None:
-    """Let a run fail at once: its placement does not exist."""
+    """Create a run that fails at once, because its placement does not exist."""
     spec = {"placementName": "none", "stagedRolloutStrategyName": "none", "state": "Run"}
     await hub.create(CLUSTER_SCOPE.run, {"metadata": {"name": "any"}, "spec": spec})
 
@@ -113,7 +113,7 @@ async def fail_a_run(hub: Hub) -> None:
 
 
 async def shows(address: str, metric: str) -> dict[str, set[str]]:
-    """Wait until a metric is there, and return all."""
+    """Wait until a metric exists, and return all metrics."""
     return await eventually(lambda: scrape(address), lambda found: metric in found)
 
 
@@ -128,14 +128,14 @@ async def scrape(address: str) -> dict[str, set[str]]:
 
 
 def family_of(name: str, known: dict[str, set[str]]) -> str:
-    """What a series belongs to."""
+    """The metric that a series belongs to."""
     for part in PARTS_OF_HISTOGRAM:
         if name.removesuffix(part) in known:
             return name.removesuffix(part)
     return name
 
 
-def test_a_worker_measures_all_that_is_asked_for(measured: dict[str, set[str]]) -> None:
+def test_every_metric_in_use_is_exported_by_a_worker(measured: dict[str, set[str]]) -> None:
     asked = [each for text in expressions() for each in selectors(text)]
     assert len(asked) >= len(expressions())
     for selector in asked:
@@ -144,11 +144,11 @@ def test_a_worker_measures_all_that_is_asked_for(measured: dict[str, set[str]]) 
         assert name in measured, f"no worker shows {selector.name}"
         labels = measured[name] | MADE_BY_PROMETHEUS
         for matcher in selector.matchers.matchers:
-            # What waits or is silent has no series as long as nothing is.
+            # Metrics of waiting gates and silent members have no series while there are none.
             assert not measured[name] or matcher.name in labels, f"{selector.name}: {matcher.name}"
 
 
-def test_an_agent_measures_all_that_its_alerts_ask_for() -> None:
+def test_every_metric_in_agent_alerts_is_exported_by_an_agent() -> None:
     registry = CollectorRegistry()
     AgentMetrics(registry).of("any").beat()
     register_readiness(registry, Health(), name="fleetgate_agent_ready")
@@ -163,7 +163,7 @@ def test_an_agent_measures_all_that_its_alerts_ask_for() -> None:
             assert {each.name for each in selector.matchers.matchers} <= measured[selector.name]
 
 
-def test_phases_that_are_asked_for_exist() -> None:
+def test_all_phases_in_use_exist() -> None:
     asked = [
         value
         for text in expressions()
@@ -185,7 +185,7 @@ def test_every_alert_says_what_is_wrong_and_what_to_do() -> None:
         assert set(rule["annotations"]) == {"runbook_url", "summary", "description"}
 
 
-def test_every_alert_links_to_its_section_and_every_section_is_of_an_alert() -> None:
+def test_every_alert_links_to_its_section_and_every_section_has_an_alert() -> None:
     page = "docs/operations/alerts.md"
     headings = re.findall(r"^## (.+)$", (ROOT / page).read_text(), flags=re.MULTILINE)
     assert headings == [rule["alert"] for rule in all_rules()]
@@ -211,7 +211,7 @@ def test_commands_in_alerts_exist() -> None:
         assert command != "run" or word.strip("`") in RUN
 
 
-def test_panels_have_a_number_and_a_place_of_their_own() -> None:
+def test_panels_have_unique_ids_and_positions() -> None:
     numbers = [panel["id"] for panel in panels()]
     assert len(set(numbers)) == len(numbers)
     places = [str(panel["gridPos"]) for panel in panels()]

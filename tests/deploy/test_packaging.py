@@ -1,4 +1,4 @@
-"""What packages repeat of the sources is what the sources say."""
+"""The generated parts of packages are up to date with the sources."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ from deploy.packaging import ROOT, main, texts, version
 COPIES = [path for path in texts() if "/files/" in path]
 
 
-def test_the_packages_say_what_the_sources_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_packages_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--check"]) == 0, capsys.readouterr().err
 
 
@@ -32,14 +32,14 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f'name = "fleetgate"\nversion = "{version()}"' in (ROOT / "uv.lock").read_text()
 
 
-def test_the_image_is_made_by_the_same_uv_as_everything_else() -> None:
+def test_the_image_is_built_with_the_same_version_of_uv_as_everything_else() -> None:
     (by_make,) = re.findall(r"^UV_VERSION := (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert f"\nARG UV_VERSION={by_make}\n" in (ROOT / "Dockerfile").read_text()
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A tree with the files that this is about."""
+    """A copy of the files that packaging reads and writes."""
     sources = ["pyproject.toml", "Dockerfile", "deploy/rbac", "deploy/observability", "deploy/helm"]
     for each in sources:
         (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_new_version_is_told_and_then_written(
+def test_a_new_version_is_reported_and_then_written(
     clone: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project = clone / "pyproject.toml"
@@ -56,16 +56,16 @@ def test_a_new_version_is_told_and_then_written(
 
     assert main(["--check"], root=clone) == 1
     told = capsys.readouterr().err
-    assert "Dockerfile is not what the sources say" in told
-    assert "deploy/helm/fleetgate/Chart.yaml is not what the sources say" in told
-    assert "to write the files anew: python -m deploy.packaging" in told
+    assert "Dockerfile is out of date" in told
+    assert "deploy/helm/fleetgate/Chart.yaml is out of date" in told
+    assert "to update the files: python -m deploy.packaging" in told
 
     assert main([], root=clone) == 0
     assert main(["--check"], root=clone) == 0
     assert "ARG VERSION=9.9.9" in (clone / "Dockerfile").read_text()
 
 
-def test_a_role_that_changed_or_a_copy_that_is_lost_is_written_anew(clone: Path) -> None:
+def test_a_changed_role_and_a_missing_copy_are_written_again(clone: Path) -> None:
     role = clone / "deploy/rbac/hub-side.yaml"
     role.write_text(role.read_text() + "# more\n")
     lost = clone / "deploy/helm/fleetgate-agent/files/member-agent-on-member.yaml"
@@ -77,12 +77,12 @@ def test_a_role_that_changed_or_a_copy_that_is_lost_is_written_anew(clone: Path)
     assert lost.read_text() == (clone / "deploy/rbac/member-agent-on-member.yaml").read_text()
 
 
-def test_a_chart_holds_no_copy_that_nobody_writes() -> None:
+def test_every_copy_in_a_chart_is_generated() -> None:
     held = {str(path.relative_to(ROOT)) for path in ROOT.glob("deploy/helm/*/files/*")}
     assert held == set(COPIES)
 
 
-def test_only_what_is_packaged_gets_into_the_image() -> None:
+def test_only_packaged_files_get_into_the_image() -> None:
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
     let_in = {line[1:].rstrip("/") for line in ignored if line.startswith("!")}
     packaged = packaging.rooms(ROOT)

@@ -1,4 +1,4 @@
-"""Processes are found again, and only their own ones are ended."""
+"""Processes of a fleet are found again, and no others are stopped."""
 
 import os
 import subprocess
@@ -53,7 +53,7 @@ def test_a_stopped_process_is_gone_and_forgotten(processes: Processes) -> None:
     assert processes.names() == []
 
 
-def test_a_process_that_does_not_heed_term_is_killed(processes: Processes) -> None:
+def test_a_process_that_ignores_sigterm_is_killed(processes: Processes) -> None:
     running = started(processes, IGNORES_TERM)
     wait(lambda: "deaf" in processes.log("one").read_text())
 
@@ -62,7 +62,7 @@ def test_a_process_that_does_not_heed_term_is_killed(processes: Processes) -> No
     assert not running.is_alive()
 
 
-def test_a_process_that_ended_by_itself_is_not_found_but_remembered(processes: Processes) -> None:
+def test_a_process_that_exited_by_itself_is_not_found_but_remembered(processes: Processes) -> None:
     running = processes.start(python("print('bye')"))
     running.process.wait()
 
@@ -71,7 +71,9 @@ def test_a_process_that_ended_by_itself_is_not_found_but_remembered(processes: P
     assert processes.log("one").read_text() == "bye\n"
 
 
-def test_a_stale_pid_file_never_leads_to_a_stranger(processes: Processes, tmp_path: Path) -> None:
+def test_a_stale_pid_file_never_points_to_an_unrelated_process(
+    processes: Processes, tmp_path: Path
+) -> None:
     with subprocess.Popen([sys.executable, "-c", SLEEPS]) as stranger:
         stale = ProcessRecord(name="one", pid=stranger.pid, started_after_boot=1.0)
         (tmp_path / "pids/one.json").write_text(stale.model_dump_json())
@@ -86,13 +88,15 @@ def test_a_stale_pid_file_never_leads_to_a_stranger(processes: Processes, tmp_pa
         stranger.kill()
 
 
-def test_a_half_written_pid_file_counts_as_none(processes: Processes, tmp_path: Path) -> None:
+def test_a_half_written_pid_file_is_ignored(processes: Processes, tmp_path: Path) -> None:
     (tmp_path / "pids/one.json").write_text('{"name": "on')
 
     assert processes.find("one") is None
 
 
-def test_what_a_fleet_writes_is_for_its_owner_only(processes: Processes, tmp_path: Path) -> None:
+def test_files_of_a_fleet_are_readable_only_by_their_owner(
+    processes: Processes, tmp_path: Path
+) -> None:
     written = tmp_path / "written"
     running = processes.start(python(f"open({str(written)!r}, 'w')"))
     running.process.wait()

@@ -1,4 +1,4 @@
-"""Programs are got before the tests that need them, while those run that need none."""
+"""Programs are obtained before the tests that need them, while other tests already run."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ NO_TESTS: Final = 5
 
 
 class Run:
-    """One call, with a command in the place of pytest that ends with a code for each step."""
+    """One call, with a command in place of pytest that exits with a given code for each step."""
 
     def __init__(self, folder: Path) -> None:
         self.calls = folder / "pytest-calls"
@@ -55,7 +55,7 @@ def run(tmp_path: Path) -> Run:
     return Run(tmp_path)
 
 
-def test_tests_that_need_no_program_come_first_and_the_others_once_it_is_there(run: Run) -> None:
+def test_tests_that_need_no_programs_run_while_programs_are_being_obtained(run: Run) -> None:
     assert run.with_go()() == 0
 
     first, second = run.steps()
@@ -63,7 +63,7 @@ def test_tests_that_need_no_program_come_first_and_the_others_once_it_is_there(r
     assert second == "-k some --needing programs 1"
 
 
-def test_with_all_programs_there_the_tests_run_at_once(
+def test_all_tests_run_at_once_if_all_programs_are_present(
     run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     on_path = write_program(run.path / "thing")
@@ -76,7 +76,7 @@ def test_with_all_programs_there_the_tests_run_at_once(
     assert capsys.readouterr().err == f"thing: on the PATH, {on_path}\n"
 
 
-def test_a_program_that_cannot_be_got_fails_and_says_what_was_not_run(
+def test_a_program_that_cannot_be_obtained_fails_and_says_which_tests_were_not_run(
     run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run.environment["PATH"] = str(run.path)
@@ -84,8 +84,8 @@ def test_a_program_that_cannot_be_got_fails_and_says_what_was_not_run(
     assert run() == 1
     assert [step.startswith("-k some --needing nothing") for step in run.steps()] == [True]
     told = capsys.readouterr().err
-    assert "error: thing v1 is needed and there is no way to get it. Tried:\n" in told
-    assert "Ways out: set FLEETGATE_THING" in told
+    assert "error: cannot find, download or build thing v1. Tried:\n" in told
+    assert "To fix this, set FLEETGATE_THING" in told
     assert told.endswith("\nThe tests that need programs were NOT run.\n")
 
 
@@ -93,7 +93,7 @@ def test_a_program_that_cannot_be_got_fails_and_says_what_was_not_run(
     ("first", "second", "code"),
     [(1, 0, 1), (0, 1, 1), (NO_TESTS, 0, 0), (0, NO_TESTS, 0), (NO_TESTS, NO_TESTS, NO_TESTS)],
 )
-def test_the_exit_code_is_that_of_both_steps(
+def test_the_exit_code_combines_both_steps(
     first: int, second: int, code: int, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FIRST", str(first))
@@ -103,7 +103,7 @@ def test_the_exit_code_is_that_of_both_steps(
     assert len(run.steps()) == 2
 
 
-def test_a_first_step_that_was_interrupted_is_the_last(
+def test_an_interrupted_first_step_prevents_the_second(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FIRST", "2")
@@ -114,7 +114,7 @@ def test_a_first_step_that_was_interrupted_is_the_last(
     assert len(run.steps()) == 1
 
 
-def test_a_program_that_is_missing_fails_a_test_with_the_way_out(
+def test_a_missing_program_fails_a_test_with_instructions(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in run.environment.items():
@@ -124,7 +124,7 @@ def test_a_program_that_is_missing_fails_a_test_with_the_way_out(
         programs.here(thing())
 
 
-def test_tests_that_need_programs_are_known_by_their_fixtures() -> None:
+def test_tests_that_need_programs_are_recognised_by_their_fixtures() -> None:
     room = "tests/deploy/helm/test_values.py"
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "--needing", "nothing", room]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -134,7 +134,7 @@ def test_tests_that_need_programs_are_known_by_their_fixtures() -> None:
     assert "deselected" in said
 
 
-def test_tests_need_the_programs_of_the_fleet_and_helm() -> None:
+def test_the_programs_of_the_tests_are_those_of_the_fleet_and_helm() -> None:
     assert [program.name for program in PROGRAMS] == [
         "etcd",
         "kube-apiserver",

@@ -1,4 +1,4 @@
-"""What becomes of a pod on a simulated node."""
+"""The status of pods on a simulated node."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -54,14 +54,14 @@ def test_one_bad_image_keeps_the_pod_from_being_ready() -> None:
 
 
 @pytest.mark.parametrize("images", [("nginx:1",), ("nginx:1", "nginx:bad")])
-def test_a_pod_that_is_as_it_should_be_is_left_alone(images: tuple[str, ...]) -> None:
+def test_a_pod_that_is_up_to_date_is_left_alone(images: tuple[str, ...]) -> None:
     given = pod(*images)
     given["status"] = settled(given)
 
     assert next_status(given, now=NOW) is None
 
 
-def test_a_new_image_is_taken_up() -> None:
+def test_a_new_image_changes_the_status() -> None:
     given = pod("nginx:1")
     given["status"] = settled(given)
     given["spec"]["containers"][0]["image"] = "nginx:bad"
@@ -69,7 +69,7 @@ def test_a_new_image_is_taken_up() -> None:
     assert settled(given)["phase"] == "Pending"
 
 
-def test_a_pod_that_is_going_away_is_left_alone() -> None:
+def test_a_pod_that_is_being_deleted_is_left_alone() -> None:
     assert next_status(pod("nginx:1", deletionTimestamp="2026-01-02T03:04:05Z"), now=NOW) is None
 
 

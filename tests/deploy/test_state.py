@@ -1,4 +1,4 @@
-"""What a fleet keeps from one `up` to the next."""
+"""The state that a fleet keeps from one `up` to the next."""
 
 import errno
 import os
@@ -24,7 +24,7 @@ def test_a_new_fleet_has_three_members() -> None:
     assert sized(None, members=None).members == ("member1", "member2", "member3")
 
 
-def test_a_fleet_keeps_its_size_when_none_is_asked_for() -> None:
+def test_a_fleet_keeps_its_size_by_default() -> None:
     assert len(sized(sized(None, members=5), members=None).members) == 5
 
 
@@ -59,7 +59,7 @@ def test_a_port_that_another_program_took_is_replaced() -> None:
     assert changed == {"hub-apiserver"}
 
 
-def test_fleets_that_start_side_by_side_choose_different_ports(
+def test_fleets_that_start_at_the_same_time_choose_different_ports(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """None of their servers listens yet."""
@@ -76,7 +76,7 @@ def test_fleets_that_start_side_by_side_choose_different_ports(
     assert ports.choose() == free[3]
 
 
-def test_the_ports_of_a_running_process_are_its_own() -> None:
+def test_a_running_process_keeps_its_ports() -> None:
     first = sized(None, members=1).with_ports(is_running=none_runs)
     with closing(socket.create_server((ports.LOOPBACK, first.ports["temporal/ui"]))):
         second = first.with_ports(is_running=lambda name: name == "temporal")
@@ -84,7 +84,7 @@ def test_the_ports_of_a_running_process_are_its_own() -> None:
     assert second.ports == first.ports
 
 
-def test_the_state_is_read_as_it_was_saved_and_is_for_its_owner_only(tmp_path: Path) -> None:
+def test_the_state_is_read_as_saved_and_readable_only_by_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     state = sized(None, members=2).with_tokens()
 
@@ -106,12 +106,12 @@ def test_a_damaged_state_is_an_error_that_says_what_to_do(tmp_path: Path) -> Non
         load(path)
 
 
-def test_a_full_disk_is_an_error_that_names_the_place(tmp_path: Path) -> None:
+def test_a_full_disk_is_an_error_that_names_the_path(tmp_path: Path) -> None:
     with pytest.raises(DiskFull, match=str(tmp_path)), disk_full_explained(tmp_path):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_the_processes_are_listed_in_the_order_of_their_dependence() -> None:
+def test_processes_are_listed_in_dependency_order() -> None:
     assert FleetState(members=("member1",)).processes == [
         "etcd",
         "temporal",

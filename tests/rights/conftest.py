@@ -1,4 +1,4 @@
-"""fleetgate's processes on a hub of these tests' own, each with the rights shipped for it."""
+"""fleetgate's processes on a hub for these tests only, each with the rights shipped for it."""
 
 import asyncio
 import logging
@@ -39,27 +39,27 @@ _WRITES_STATUS = {
         }
     ],
 }
-"""What approvers had before there were policies: the status, but not the verb."""
+"""A role that may write the status of approval requests, but lacks the verb `approve`."""
 
 _REPORTED = {"policyObservedClusterCount": 7}
 
 
 class Person(Protocol):
-    """Makes a client of a user, who has the ClusterRoles that are named."""
+    """Creates a client for a user with the given ClusterRoles."""
 
     async def __call__(self, user: str, *roles: str) -> Hub: ...
 
 
 @pytest.fixture(scope="package")
 async def own_kubeconfig(servers: Servers) -> AsyncIterator[Path]:
-    """Of a hub where nobody else places or rolls out, nor another test process does."""
+    """Kubeconfig of a hub on which no other test or process places or rolls out anything."""
     async with servers.own_cluster("rights") as kubeconfig:
         yield kubeconfig
 
 
 @pytest.fixture(scope="package")
 async def admin(own_kubeconfig: Path) -> AsyncIterator[Hub]:
-    """The administrator of the hub, who granted the rights as the file's head says."""
+    """The administrator of the hub, with the shipped rights and policies installed."""
     async with await Hub.connect(own_kubeconfig, manager="kubectl") as hub:
         await grant(hub, _ROLES)
         await grant(hub, _PEOPLE)
@@ -74,11 +74,11 @@ async def admin(own_kubeconfig: Path) -> AsyncIterator[Hub]:
 
 
 async def _in_force(gate: Gate) -> None:
-    """Wait until the policies sign and refuse, which takes the API server a moment."""
+    """Wait until the policies sign approvals and refuse writes, which takes a moment."""
     hub, scope = gate.admin, gate.scope
 
     async def written(kind: Kind, status: Json) -> Json | None:
-        """What a status would be, None if it is refused."""
+        """The object that a status write would store, None if it is refused."""
         body = {"metadata": {"name": gate.unique} | gate.place, "status": status}
         try:
             return await hub.apply(kind, body, subresource="status", manager="probe", dry_run=True)
@@ -97,7 +97,7 @@ async def _in_force(gate: Gate) -> None:
         try:
             return await signed() and await refused()
         except Unavailable:
-            return False  # Policies learn of new kinds later than others do.
+            return False  # Policies learn of new kinds later than the API server.
 
     await eventually(both)
 
@@ -106,7 +106,7 @@ async def _in_force(gate: Gate) -> None:
 async def clients(
     admin: Hub, own_kubeconfig: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[dict[str, Hub]]:
-    """A client for each part, with its ServiceAccount and no more."""
+    """A client for each role, with the rights of its ServiceAccount."""
     folder = tmp_path_factory.mktemp("rights")
     async with AsyncExitStack() as stack:
         made = {}
@@ -143,12 +143,12 @@ async def gate(admin: Hub, scope: Scope, unique: str) -> AsyncIterator[Gate]:
 
 @pytest.fixture(scope="package")
 def temporal_approvals(request: pytest.FixtureRequest) -> TemporalApprovals:
-    """What the operator has set; a test may say otherwise."""
+    """The operator's setting; a test may override it."""
     return getattr(request, "param", TemporalApprovals.ACCEPT)
 
 
 class _Refusals(logging.Handler):
-    """Keeps what processes say of requests that the API server refused."""
+    """Collects the log messages about requests that the API server refused."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -164,7 +164,7 @@ class _Refusals(logging.Handler):
 async def refused(
     clients: dict[str, Hub], temporal_address: str, temporal_approvals: TemporalApprovals
 ) -> AsyncIterator[list[str]]:
-    """What was refused to engine, bridge and placement, which are at work meanwhile."""
+    """Run engine, bridge and placement; yield the requests that they were refused."""
     refusals, root = _Refusals(), logging.getLogger()
     root.addHandler(refusals)
     async with _at_work(clients, temporal_address, temporal_approvals):
@@ -174,7 +174,7 @@ async def refused(
 
 @pytest.fixture
 def processes(refused: list[str]) -> Iterator[None]:
-    """Engine, bridge and placement at work; none of them may have been refused anything."""
+    """Run engine, bridge and placement, and check that no request of theirs was refused."""
     yield
     assert refused == []
 
@@ -200,7 +200,7 @@ async def _at_work(
 
 @pytest.fixture
 async def world(admin: Hub, processes: None, scope: Scope, unique: str) -> AsyncIterator[World]:
-    """A placement's surroundings on that hub."""
+    """The surroundings of a placement on that hub."""
     del processes
     surroundings = World(admin, scope, unique)
     await surroundings.prepare()

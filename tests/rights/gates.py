@@ -1,4 +1,4 @@
-"""A run that waits at a gate, made by hand, and what people try to write into its objects."""
+"""A hand-made run that waits at a gate, and writes that people attempt on its objects."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from tests.support.conditions import condition
 from tests.support.hand_placement import HandPlacement
 
 Write = Callable[[Hub, Kind, Json, Json, str], Awaitable[Json]]
-"""By whom, of what kind, the object as it is, the change, the subresource."""
+"""Writes as a client, given the kind, the current object, the change and the subresource."""
 
 
 def approval(message: str, kind: str = "Approved") -> Json:
@@ -19,12 +19,12 @@ def approval(message: str, kind: str = "Approved") -> Json:
 
 
 async def merge(hub: Hub, kind: Kind, body: Json, change: Json, subresource: str) -> Json:
-    """As `kubectl patch --type=merge`."""
+    """Write like `kubectl patch --type=merge`."""
     return await _patch(hub, kind, body, change, subresource)
 
 
 async def json_patch(hub: Hub, kind: Kind, body: Json, change: Json, subresource: str) -> Json:
-    """As `kubectl patch --type=json`, of each top-level field."""
+    """Write like `kubectl patch --type=json`, with one operation per top-level field."""
     patch: list[Any] = [
         {"op": "add", "path": f"/{top}", "value": _merged(body.get(top, {}), value)}
         for top, value in change.items()
@@ -47,7 +47,7 @@ async def _patch(
 
 
 async def apply(hub: Hub, kind: Kind, body: Json, change: Json, subresource: str) -> Json:
-    """As `kubectl apply --server-side --force-conflicts`."""
+    """Write like `kubectl apply --server-side --force-conflicts`."""
     meta = body["metadata"]
     named = {key: meta[key] for key in ("name", "namespace") if key in meta}
     whole = change | {"metadata": named | change.get("metadata", {})}
@@ -55,7 +55,7 @@ async def apply(hub: Hub, kind: Kind, body: Json, change: Json, subresource: str
 
 
 async def replace(hub: Hub, kind: Kind, body: Json, change: Json, subresource: str) -> Json:
-    """As `kubectl replace`."""
+    """Write like `kubectl replace`."""
     return await hub.replace(kind, _merged(body, change), subresource=subresource)
 
 
@@ -83,26 +83,26 @@ class Gate:
 
     @property
     def namespace(self) -> str:
-        """Where the two are; empty without one."""
+        """The namespace of both; empty if they are cluster-scoped."""
         return self.unique if self.scope.run.namespaced else ""
 
     @property
     def place(self) -> Json:
-        """The same for an object's metadata."""
+        """The namespace as metadata of an object."""
         return {"namespace": self.namespace} if self.namespace else {}
 
     def _by(self, hub: Hub) -> HandPlacement:
-        """What somebody writes about the placement, which does not exist."""
+        """Writes objects that belong to the placement, which does not exist."""
         return HandPlacement(hub, self.scope, self.unique, self.namespace)
 
     async def prepare(self) -> None:
-        """Make both."""
+        """Create the run and the request."""
         await self.admin.create(NAMESPACE, {"metadata": {"name": self.unique}})
         await self.make_run(self.admin, self.unique)
         await self._by(self.admin).ask(self.unique, run=self.unique, stage="prod")
 
     async def clear(self) -> None:
-        """Remove what is there."""
+        """Delete the objects."""
         for kind in (self.scope.approval, self.scope.run):
             for each in (await self.admin.list(kind, namespace=self.namespace)).items:
                 name: str = each["metadata"]["name"]
@@ -110,27 +110,27 @@ class Gate:
                     await self.admin.delete(kind, name, namespace=self.namespace)
 
     async def make_run(self, hub: Hub, name: str, **metadata: Json) -> Json:
-        """Make a run, which nobody plans: its placement does not exist."""
+        """Create a run that no engine plans, because its placement does not exist."""
         spec = {"placementName": self.unique, "stagedRolloutStrategyName": "none"}
         return await self._by(hub).write(self.scope.run, name, {"spec": spec}, **metadata)
 
     async def run(self) -> Json:
-        """The run as it is."""
+        """The current run."""
         return await self._by(self.admin).read_run(self.unique)
 
     async def request(self) -> Json:
-        """The approval request as it is."""
+        """The current approval request."""
         return await self.admin.get(self.scope.approval, self.unique, namespace=self.namespace)
 
     async def approve(self, hub: Hub, message: str, how: Write = merge) -> str:
-        """Approve, and say what message the object has then."""
+        """Approve, and return the resulting message of the condition."""
         before = await self.request()
         after = await how(hub, self.scope.approval, before, approval(message), "status")
         found: str = after["status"]["conditions"][0]["message"]
         return found
 
     async def change(self, hub: Hub, change: Json, how: Write = merge) -> dict[str, str]:
-        """Change the run, and say what annotations of fleetgate it has then."""
+        """Change the run, and return its resulting fleetgate annotations."""
         body = await self.run()
         body["metadata"].pop("managedFields", None)
         after = await how(hub, self.scope.run, body, change, "")
@@ -138,7 +138,7 @@ class Gate:
 
 
 def annotations(body: Json) -> dict[str, str]:
-    """Who did what, by the object."""
+    """The fleetgate annotations of an object, which say who did what."""
     found = body["metadata"].get("annotations", {})
     prefix = "fleetgate.dev/"
     return {

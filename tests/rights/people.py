@@ -1,4 +1,4 @@
-"""People, as the hub knows them: users whom the administrator's kubeconfig stands in for."""
+"""Users of the hub, impersonated with the administrator's kubeconfig."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ _REVIEW = Kind(
 
 
 def kubeconfig_of(user: str, *, admin: Path, folder: Path, groups: tuple[str, ...] = ()) -> Path:
-    """A kubeconfig whose requests are made as the user, with the user's rights only."""
+    """A kubeconfig that impersonates a user, with only the user's rights."""
     document = yaml.safe_load(admin.read_text())
     document["users"][0]["user"] |= {"as": user, "as-groups": list(groups)}
     path = folder / f"{user.replace(':', '-')}.kubeconfig"
@@ -25,7 +25,7 @@ def kubeconfig_of(user: str, *, admin: Path, folder: Path, groups: tuple[str, ..
 
 
 async def bind(hub: Hub, user: str, role: str, *, namespace: str = "") -> None:
-    """Give a user a ClusterRole, for the whole hub or for one namespace, and see it in force."""
+    """Bind a ClusterRole to a user, hub-wide or in one namespace, and wait until it is in force."""
     kind = "RoleBinding" if namespace else "ClusterRoleBinding"
     served = await hub.kind_for(f"{RBAC}/v1", kind)
     assert served is not None
@@ -40,16 +40,16 @@ async def bind(hub: Hub, user: str, role: str, *, namespace: str = "") -> None:
 
 
 async def in_force(hub: Hub, user: str, role: str, *, namespace: str = "") -> None:
-    """Wait until a user may do what a ClusterRole is for, which takes the API server a moment.
+    """Wait until a user has the rights of a ClusterRole, which takes the API server a moment.
 
-    One deed for each rule will do: the API server takes in a role as a whole.
+    One check per rule is enough: the API server loads a role as a whole.
     """
     rules = (await hub.get(CLUSTER_ROLE, role))["rules"]
-    deeds = [_deed(rule, namespace) for rule in rules if "resources" in rule]
+    accesses = [_access(rule, namespace) for rule in rules if "resources" in rule]
 
     async def allowed() -> bool:
-        for deed in deeds:
-            asked = {"metadata": {}, "spec": {"user": user, "resourceAttributes": deed}}
+        for access in accesses:
+            asked = {"metadata": {}, "spec": {"user": user, "resourceAttributes": access}}
             if not (await hub.create(_REVIEW, asked))["status"]["allowed"]:
                 return False
         return True
@@ -57,7 +57,7 @@ async def in_force(hub: Hub, user: str, role: str, *, namespace: str = "") -> No
     await eventually(allowed)
 
 
-def _deed(rule: Json, namespace: str) -> Json:
+def _access(rule: Json, namespace: str) -> Json:
     resource, _, subresource = rule["resources"][0].partition("/")
     return {
         "group": rule["apiGroups"][0],

@@ -1,4 +1,4 @@
-"""Each part may hold its own Lease with the shipped rights, and no other."""
+"""With the shipped rights, each role may hold its own Lease, and no other."""
 
 import asyncio
 
@@ -16,7 +16,7 @@ async def until_cancelled(_: Term) -> None:
 
 
 @pytest.mark.parametrize(("part", "other"), [("bridge", "placement"), ("placement", "bridge")])
-async def test_a_part_leads_with_its_rights_and_touches_no_other_lease(
+async def test_a_role_can_lead_but_not_touch_other_leases(
     part: str, other: str, clients: dict[str, Hub], admin: Hub
 ) -> None:
     standings: asyncio.Queue[Standing] = asyncio.Queue()

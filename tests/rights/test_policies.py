@@ -1,4 +1,4 @@
-"""The policies in deploy/rbac: who may write what, and that the names that are written are true."""
+"""The policies in deploy/rbac: who may write what, and that recorded names are true."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -23,13 +23,13 @@ pytestmark = pytest.mark.both_scopes
 
 
 @pytest.mark.parametrize("how", WAYS)
-async def test_an_approval_names_who_gave_it(gate: Gate, person: Person, how: str) -> None:
+async def test_an_approval_names_its_approver(gate: Gate, person: Person, how: str) -> None:
     jane = await person("jane", "fleetgate-approver")
     assert await gate.approve(jane, "lgtm", WAYS[how]) == "lgtm (by jane)"
 
 
 @pytest.mark.parametrize("how", WAYS)
-async def test_a_name_that_is_not_the_users_is_outdone(
+async def test_the_users_own_name_is_added_to_a_forged_one(
     gate: Gate, person: Person, how: str
 ) -> None:
     jane = await person("jane", "fleetgate-approver")
@@ -48,34 +48,34 @@ async def test_a_name_that_is_not_the_users_is_outdone(
         ("ok (by jane on behalf of joe) or so", "ok (by jane on behalf of joe) or so (by jane)"),
     ],
 )
-async def test_how_an_approval_is_signed(
+async def test_an_approval_is_signed_unless_it_already_names_the_user(
     gate: Gate, person: Person, written: str, stored: str
 ) -> None:
     assert await gate.approve(await person("jane", "fleetgate-approver"), written) == stored
 
 
-async def test_who_changes_an_approval_signs_it(gate: Gate, person: Person) -> None:
+async def test_a_changed_approval_is_signed_again(gate: Gate, person: Person) -> None:
     await gate.approve(await person("jane", "fleetgate-approver"), "ok")
     joe = await person("joe", "fleetgate-approver")
     assert await gate.approve(joe, "fine (by jane)") == "fine (by jane) (by joe)"
 
 
-async def test_an_approver_sets_no_other_condition(gate: Gate, person: Person) -> None:
+async def test_an_approver_cannot_set_other_conditions(gate: Gate, person: Person) -> None:
     jane = await person("jane", "fleetgate-approver")
     forged = approval("", kind="ApprovalAccepted")
-    with pytest.raises(Forbidden, match="jane may set no condition but Approved"):
+    with pytest.raises(Forbidden, match="jane may only set the condition Approved"):
         await merge(jane, gate.scope.approval, await gate.request(), forged, "status")
 
 
-async def test_who_may_write_the_status_may_not_approve_therefore(
+async def test_the_right_to_write_the_status_does_not_include_approval(
     gate: Gate, person: Person
 ) -> None:
     writer = await person("writer", "writes-status")
-    with pytest.raises(Forbidden, match="writer may not approve: that needs the verb approve"):
+    with pytest.raises(Forbidden, match="writer may not approve: this requires the verb approve"):
         await gate.approve(writer, "ok")
 
 
-async def test_nobody_else_takes_an_approval_back(gate: Gate, person: Person) -> None:
+async def test_only_approvers_can_withdraw_an_approval(gate: Gate, person: Person) -> None:
     await gate.approve(await person("jane", "fleetgate-approver"), "ok")
     writer = await person("writer", "writes-status")
     none: Json = {"status": {"conditions": []}}
@@ -83,7 +83,9 @@ async def test_nobody_else_takes_an_approval_back(gate: Gate, person: Person) ->
         await merge(writer, gate.scope.approval, await gate.request(), none, "status")
 
 
-async def test_the_engine_answers_and_passes_on_names(gate: Gate, clients: dict[str, Hub]) -> None:
+async def test_the_engine_can_accept_approvals_and_pass_on_names(
+    gate: Gate, clients: dict[str, Hub]
+) -> None:
     engine = clients["engine"]
     assert await gate.approve(engine, "ok (by joe)") == "ok (by joe)"
     conditions = (await gate.request())["status"]["conditions"]
@@ -93,25 +95,29 @@ async def test_the_engine_answers_and_passes_on_names(gate: Gate, clients: dict[
     assert len((await gate.request())["status"]["conditions"]) == 2
 
 
-async def test_an_administrator_approves_by_name_and_is_no_engine(gate: Gate) -> None:
-    """The administrator of the tests' hub is called admin."""
+async def test_an_administrator_approves_under_their_own_name_and_is_not_an_engine(
+    gate: Gate,
+) -> None:
+    """The administrator of the tests' hub is named admin."""
     assert await gate.approve(gate.admin, "ok (by jane)") == "ok (by jane) (by admin)"
     forged = approval("", kind="ApprovalAccepted")
-    with pytest.raises(Forbidden, match="admin may set no condition but Approved"):
+    with pytest.raises(Forbidden, match="admin may only set the condition Approved"):
         await merge(gate.admin, gate.scope.approval, await gate.request(), forged, "status")
     status = {"status": {"policyObservedClusterCount": 7}}
-    with pytest.raises(Forbidden, match=r"admin may not write the status of .*adds --as"):
+    with pytest.raises(Forbidden, match=r"admin may not write the status of .*add --as"):
         await merge(gate.admin, gate.scope.run, await gate.run(), status, "status")
 
 
-async def test_an_administrator_repairs_a_status_for_the_engine(gate: Gate, person: Person) -> None:
+async def test_an_administrator_can_repair_a_status_by_impersonating_the_engine(
+    gate: Gate, person: Person
+) -> None:
     engine = await person("system:serviceaccount:fleetgate:fleetgate-engine")
     status = {"status": {"policyObservedClusterCount": 7}}
     await merge(engine, gate.scope.run, await gate.run(), status, "status")
     assert (await gate.run())["status"]["policyObservedClusterCount"] == 7
 
 
-async def test_a_run_names_who_made_it(gate: Gate, person: Person) -> None:
+async def test_a_run_names_its_creator(gate: Gate, person: Person) -> None:
     jane = await person("jane", "fleetgate-runner")
     name = f"{gate.unique}-2"
     forged = {CREATED_BY: "joe", STATE_BY: "joe", STATE_GENERATION: "1"}
@@ -121,7 +127,7 @@ async def test_a_run_names_who_made_it(gate: Gate, person: Person) -> None:
 
 
 @pytest.mark.parametrize("how", WAYS)
-async def test_a_run_names_who_started_it(gate: Gate, person: Person, how: str) -> None:
+async def test_a_run_names_the_user_who_started_it(gate: Gate, person: Person, how: str) -> None:
     jane = await person("jane", "fleetgate-runner")
     forged = {"metadata": {"annotations": {STATE_BY: "joe", STATE_GENERATION: "2"}}}
     assert await gate.change(jane, RUN | forged, WAYS[how]) == {
@@ -146,7 +152,7 @@ async def test_names_on_a_run_cannot_be_removed(gate: Gate, person: Person) -> N
     assert await gate.change(jane, {"metadata": {"annotations": None}}) == true
 
 
-async def test_a_comment_is_of_one_change(gate: Gate, person: Person) -> None:
+async def test_a_comment_belongs_to_one_change(gate: Gate, person: Person) -> None:
     jane = await person("jane", "fleetgate-runner")
     said = {STATE_BY: "jane on behalf of joe", STATE_COMMENT: "now", STATE_GENERATION: "2"}
     started = await gate.change(jane, RUN | {"metadata": {"annotations": said}})
@@ -155,14 +161,16 @@ async def test_a_comment_is_of_one_change(gate: Gate, person: Person) -> None:
     assert stopped == {"created-by": "admin", "state-by": "jane", "state-generation": "3"}
 
 
-async def test_the_engine_names_whom_a_message_names(gate: Gate, clients: dict[str, Hub]) -> None:
+async def test_the_engine_can_record_the_name_in_a_message(
+    gate: Gate, clients: dict[str, Hub]
+) -> None:
     said = {STATE_BY: "somebody in Temporal", STATE_GENERATION: "2"}
     found = await gate.change(clients["engine"], RUN | {"metadata": {"annotations": said}})
     assert found["state-by"] == "somebody in Temporal"
 
 
-async def test_no_other_account_names_others(gate: Gate, person: Person) -> None:
-    """As that of Argo CD, which often may do everything."""
+async def test_no_other_account_can_name_others(gate: Gate, person: Person) -> None:
+    """For example Argo CD's account, which often has all rights."""
     account = await person("system:serviceaccount:argocd:argocd", "cluster-admin")
     said = {STATE_BY: "joe", STATE_GENERATION: "2"}
     found = await gate.change(account, RUN | {"metadata": {"annotations": said}})
@@ -172,8 +180,8 @@ async def test_no_other_account_names_others(gate: Gate, person: Person) -> None
     )
 
 
-async def test_an_account_that_may_do_everything_reports(gate: Gate, person: Person) -> None:
-    """As KubeFleet's hub agent does."""
+async def test_an_account_with_all_rights_can_report(gate: Gate, person: Person) -> None:
+    """For example that of KubeFleet's hub agent."""
     account = await person("system:serviceaccount:fleet-system:hub-agent", "cluster-admin")
     status = {"status": {"policyObservedClusterCount": 7}}
     found = await merge(account, gate.scope.run, await gate.run(), status, "status")
@@ -184,7 +192,7 @@ async def test_an_account_that_may_do_everything_reports(gate: Gate, person: Per
 async def without_names(
     private_api_server: PrivateApiServer, tmp_path: Path
 ) -> AsyncIterator[tuple[Gate, Hub]]:
-    """A gate and jane, on a hub whose API server cannot write down who did it."""
+    """A gate and jane's client, on a hub whose API server cannot record who did what."""
     async with AsyncExitStack() as stack:
         kubeconfig = private_api_server.kubeconfig
         admin = await stack.enter_async_context(await Hub.connect(kubeconfig, manager="kubectl"))
@@ -203,7 +211,7 @@ async def without_names(
         yield gate, jane
 
 
-async def test_where_the_api_server_writes_no_names_false_ones_are_refused(
+async def test_false_names_are_refused_if_the_api_server_cannot_record_names(
     without_names: tuple[Gate, Hub],
 ) -> None:
     gate, jane = without_names
@@ -226,7 +234,7 @@ async def test_where_the_api_server_writes_no_names_false_ones_are_refused(
     assert (await gate.change(jane, RUN | true))["state-by"] == "jane on behalf of joe"
     assert await gate.change(gate.admin, {"spec": {"state": "Stop"}}), "kubectl alone works"
 
-    with pytest.raises(Forbidden, match="names somebody else than jane"):
+    with pytest.raises(Forbidden, match="names someone other than jane"):
         await gate.approve(jane, "ok (by joe)")
     assert await gate.approve(jane, "ok") == "ok"
     assert await gate.approve(jane, "fine (by jane)") == "fine (by jane)"

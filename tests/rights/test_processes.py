@@ -1,4 +1,4 @@
-"""The rights in deploy/rbac/hub-side.yaml are enough for a rollout, and grant nothing more."""
+"""The rights in deploy/rbac/hub-side.yaml are sufficient for a rollout, and grant nothing else."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -24,7 +24,7 @@ ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", na
 
 
 async def strategy(world: World) -> str:
-    """One stage of all clusters, which a person lets begin."""
+    """A strategy with one stage of all clusters, which starts after an approval."""
     stage = {"name": "all", "labelSelector": {}, "beforeStageTasks": [{"type": "Approval"}]}
     await world.hub.create(
         world.scope.strategy,
@@ -38,7 +38,7 @@ def metadata(world: World, name: str) -> Json:
 
 
 async def run(world: World, strategy: str, name: str) -> str:
-    """A run that takes a snapshot itself, as it names no index."""
+    """Create a run that takes a snapshot itself, because it has no index."""
     name = f"{world.unique}-{name}"
     spec = {
         "placementName": world.name,
@@ -73,7 +73,7 @@ async def says(world: World, run: str, kind: str) -> Json:
 
 
 @pytest.mark.both_scopes
-async def test_a_whole_life_needs_no_more_than_the_shipped_rights(world: World) -> None:
+async def test_a_complete_rollout_needs_only_the_shipped_rights(world: World) -> None:
     stays, leaves = await world.join("a"), await world.join("b")
     if not world.home:
         await override(world)
@@ -151,15 +151,15 @@ def body(world: World) -> Json:
 REFUSED: dict[str, dict[str, Attempt]] = {
     "engine": {
         "change a placement": of_placement({"spec": {"revisionHistoryLimit": 3}}),
-        "make a run": lambda hub, world: hub.create(CLUSTER_SCOPE.run, body(world)),
+        "create a run": lambda hub, world: hub.create(CLUSTER_SCOPE.run, body(world)),
         "delete a run": lambda hub, world: hub.delete(CLUSTER_SCOPE.run, "any"),
         "change a strategy": lambda hub, _: hub.patch(CLUSTER_SCOPE.strategy, "any", {}),
-        "make a binding": lambda hub, world: hub.create(CLUSTER_SCOPE.binding, body(world)),
+        "create a binding": lambda hub, world: hub.create(CLUSTER_SCOPE.binding, body(world)),
         "write a Work": lambda hub, world: hub.create(WORK, body(world)),
         "delete an approval": lambda hub, _: hub.delete(CLUSTER_SCOPE.approval, "any"),
         "change a member": lambda hub, _: hub.patch(MEMBER_CLUSTER, "any", {}),
         "change content": lambda hub, world: hub.patch(CONFIG_MAP, "cm", {}, namespace="default"),
-        "make a role": lambda hub, world: hub.create(ROLE, body(world) | {"rules": []}),
+        "create a role": lambda hub, world: hub.create(ROLE, body(world) | {"rules": []}),
     },
     "bridge": {
         "write a run's status": lambda hub, _: hub.patch(
@@ -169,7 +169,7 @@ REFUSED: dict[str, dict[str, Attempt]] = {
         "approve": lambda hub, _: hub.patch(
             CLUSTER_SCOPE.approval, "any", {}, subresource="status"
         ),
-        "ask for an approval": lambda hub, world: hub.create(CLUSTER_SCOPE.approval, body(world)),
+        "request an approval": lambda hub, world: hub.create(CLUSTER_SCOPE.approval, body(world)),
         "read a Secret": lambda hub, _: hub.list(SECRET, namespace="default"),
         "read content": lambda hub, _: hub.list(CONFIG_MAP, namespace="default"),
         "read Works": lambda hub, _: hub.list(WORK),
@@ -199,7 +199,7 @@ REFUSED: dict[str, dict[str, Attempt]] = {
 
 @cluster_scoped
 @pytest.mark.parametrize("part", REFUSED)
-async def test_a_part_reaches_nothing_else(
+async def test_a_role_cannot_do_anything_else(
     part: str, world: World, clients: dict[str, Hub]
 ) -> None:
     for what, attempt in REFUSED[part].items():

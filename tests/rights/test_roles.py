@@ -1,4 +1,4 @@
-"""The roles for people in deploy/rbac/people.yaml: what each may, and that it may nothing else."""
+"""The roles for people in deploy/rbac/people.yaml: what each allows, and nothing else."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -38,7 +38,7 @@ async def make_run(hub: Hub, gate: Gate) -> None:
 
 
 def change(kind: str, patch: Json, subresource: str = "") -> Attempt:
-    """A change of an object that belongs to the gate, or of one that there is not."""
+    """Change an object that belongs to the gate, or one that does not exist."""
     return lambda hub, gate: hub.patch(
         getattr(gate.scope, kind),
         gate.unique,
@@ -50,20 +50,20 @@ def change(kind: str, patch: Json, subresource: str = "") -> Attempt:
 
 
 ATTEMPTS: dict[str, Attempt] = {
-    "look": look,
-    "look for approvals": lambda hub, gate: hub.list(gate.scope.approval, namespace=gate.namespace),
-    "read what is rolled out": lambda hub, gate: hub.list(
+    "view runs": look,
+    "view approvals": lambda hub, gate: hub.list(gate.scope.approval, namespace=gate.namespace),
+    "read content": lambda hub, gate: hub.list(
         gate.scope.resource_snapshot, namespace=gate.namespace
     ),
     "write a strategy": write_strategy,
-    "make a run": make_run,
+    "create a run": make_run,
     "start a run": change("run", {"spec": {"state": "Run"}}),
     "delete a run": lambda hub, gate: hub.delete(
         gate.scope.run, f"{gate.unique}-none", namespace=gate.namespace
     ),
     "approve": change("approval", approval("ok"), "status"),
     "accept an approval": change("approval", approval("", "ApprovalAccepted"), "status"),
-    "ask for an approval": lambda hub, gate: hub.create(
+    "request an approval": lambda hub, gate: hub.create(
         gate.scope.approval, named(gate, "-2"), dry_run=True
     ),
     "write a run's status": change("run", {"status": {}}, "status"),
@@ -73,11 +73,11 @@ ATTEMPTS: dict[str, Attempt] = {
     "read Secrets": lambda hub, gate: hub.list(SECRET, namespace=gate.namespace),
 }
 MAY: dict[str, set[str]] = {
-    "fleetgate-viewer": {"look", "look for approvals"},
-    "fleetgate-content-viewer": {"read what is rolled out"},
-    "fleetgate-runner": {"look", "look for approvals", "make a run", "start a run"},
-    "fleetgate-approver": {"look", "look for approvals", "approve"},
-    "fleetgate-strategy-author": {"look", "write a strategy"},
+    "fleetgate-viewer": {"view runs", "view approvals"},
+    "fleetgate-content-viewer": {"read content"},
+    "fleetgate-runner": {"view runs", "view approvals", "create a run", "start a run"},
+    "fleetgate-approver": {"view runs", "view approvals", "approve"},
+    "fleetgate-strategy-author": {"view runs", "write a strategy"},
 }
 
 
@@ -93,17 +93,17 @@ async def allowed(hub: Hub, gate: Gate) -> set[str]:
 
 
 @pytest.mark.parametrize("role", MAY)
-async def test_a_role_may_what_it_is_for_and_nothing_else(
+async def test_a_role_allows_its_purpose_and_nothing_else(
     role: str, gate: Gate, person: Person
 ) -> None:
     assert await allowed(await person(f"only-{role}", role), gate) == MAY[role]
 
 
 @pytest.mark.parametrize("role", MAY)
-async def test_a_role_for_one_namespace_ends_there(
+async def test_a_role_for_one_namespace_applies_only_there(
     role: str, gate: Gate, own_kubeconfig: Path, tmp_path: Path
 ) -> None:
-    """In the namespace of the gate a StagedUpdateRun is within reach, and nothing without one."""
+    """It covers StagedUpdateRuns in the gate's namespace, and no cluster-scoped objects."""
     user = f"{gate.unique}-{role}"
     await bind(gate.admin, user, role, namespace=gate.unique)
     kubeconfig = kubeconfig_of(user, admin=own_kubeconfig, folder=tmp_path)
@@ -111,5 +111,5 @@ async def test_a_role_for_one_namespace_ends_there(
         assert await allowed(hub, gate) == (MAY[role] if gate.namespace else set())
 
 
-async def test_who_has_no_role_may_nothing(gate: Gate, person: Person) -> None:
+async def test_without_a_role_nothing_is_allowed(gate: Gate, person: Person) -> None:
     assert await allowed(await person("nobody"), gate) == set()

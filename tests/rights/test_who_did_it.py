@@ -1,4 +1,4 @@
-"""Who made, stopped, started and approved a run: in the objects, the events and the history."""
+"""Who created, stopped, started and approved a run: in its objects, events and history."""
 
 import json
 from collections.abc import Callable, Coroutine, Iterator
@@ -31,7 +31,7 @@ def named(world: World, user: str) -> str:
 
 @pytest.fixture(scope="module")
 def reached_temporal(temporal_address: str) -> Iterator[None]:
-    """Commands reach Temporal."""
+    """Let commands reach Temporal."""
     with pytest.MonkeyPatch.context() as surroundings:
         surroundings.setenv("TEMPORAL_ADDRESS", temporal_address)
         make_patient(surroundings)
@@ -45,9 +45,9 @@ async def types(
     tmp_path: Path,
     reached_temporal: None,
 ) -> Types:
-    """Type a command as somebody: jane may run, joe may approve, both reach Temporal.
+    """Run a command as a user: jane is a runner, joe an approver, and both can reach Temporal.
 
-    Their names end as the test's other names: other tests know others of these names.
+    Their names have the test's suffix, because other tests have users of the same names.
     """
     for user, role in (("jane", "fleetgate-runner"), ("joe", "fleetgate-approver")):
         await bind(world.hub, named(world, user), role, namespace=world.home)
@@ -62,12 +62,12 @@ async def types(
 
 @pytest.fixture
 async def temporal(temporal_address: str) -> Client:
-    """A client of Temporal, as anybody has who reaches it."""
+    """A client of Temporal, like that of any user with access to it."""
     return await connect({"TEMPORAL_ADDRESS": temporal_address})
 
 
 async def placed(world: World) -> str:
-    """A member with a placement that picks it, and a strategy with a gate before its stage."""
+    """Create a member, a placement that picks it, and a strategy with a gate before its stage."""
     member = await world.join("a")
     await world.place(world.pick_fixed(member))
     await world.told("Scheduled", status="True")
@@ -89,14 +89,14 @@ async def stored(world: World, name: str) -> Json:
 
 
 async def told(world: World, name: str) -> list[str]:
-    """What the events of a run say."""
+    """The messages of a run's events."""
     fields = f"involvedObject.name={name}"
     found = await world.hub.list(EVENT, namespace=world.home or "default", fields=fields)
     return [each["message"] for each in found.items]
 
 
 async def told_until(world: World, name: str, last: str) -> list[str]:
-    """The same, when one of them says this."""
+    """Wait for an event with this message, and return the messages of all."""
 
     async def look() -> list[str] | None:
         found = await told(world, name)
@@ -111,7 +111,7 @@ def workflow_id(world: World, body: Json) -> str:
     return "/".join(filter(None, place))
 
 
-async def test_each_step_names_who_took_it(world: World, types: Types) -> None:
+async def test_each_step_names_the_user_who_took_it(world: World, types: Types) -> None:
     member, name = await placed(world), f"{world.unique}-1"
     jane, joe = named(world, "jane"), named(world, "joe")
     made = await types(
@@ -165,7 +165,7 @@ async def test_each_step_names_who_took_it(world: World, types: Types) -> None:
     assert who["approved"] == (joe, "fine")
 
 
-async def test_what_is_typed_with_kubectl_is_named_too(world: World, types: Types) -> None:
+async def test_steps_taken_with_kubectl_name_the_user_too(world: World, types: Types) -> None:
     await placed(world)
     name = await run(world, world.unique, "1")
     await request(world, name)
@@ -195,7 +195,9 @@ async def test_what_is_typed_with_kubectl_is_named_too(world: World, types: Type
     assert who["approved"] == "admin with kubectl"
 
 
-async def test_what_comes_through_temporal_alone_says_so(world: World, temporal: Client) -> None:
+async def test_a_message_sent_only_through_temporal_is_marked_as_such(
+    world: World, temporal: Client
+) -> None:
     await placed(world)
     name = await run(world, world.unique, "1")
     await request(world, name)
@@ -217,7 +219,7 @@ async def test_what_comes_through_temporal_alone_says_so(world: World, temporal:
 
 
 @pytest.mark.parametrize("temporal_approvals", [TemporalApprovals.REFUSE], indirect=True)
-async def test_an_operator_may_have_approvals_in_temporal_refused(
+async def test_an_operator_can_have_approvals_in_temporal_refused(
     world: World, types: Types, temporal: Client
 ) -> None:
     await placed(world)
@@ -228,14 +230,14 @@ async def test_an_operator_may_have_approvals_in_temporal_refused(
         await handle.execute_update("approve", Approve(stage="all", by="joe"))
     assert "approvals given in Temporal alone are refused" in str(refused.value.cause)
     await handle.signal("approve", Approve(stage="all", by="joe"))
-    # Answered after the signal was looked at.
+    # The query is answered after the signal has been processed.
     assert await handle.query("pending_approvals") != []
     assert condition_of(await request(world, name), "Approved") == {}
     approved = await types("joe", "approve", name, "--no-wait")
     assert approved.out == "stage all (before) is approved\n", approved.err
 
 
-async def test_what_a_run_refuses_is_not_written(world: World, types: Types) -> None:
+async def test_an_approval_that_a_run_refuses_is_not_written(world: World, types: Types) -> None:
     await placed(world)
     name = await run(world, world.unique, "1")
     await request(world, name)

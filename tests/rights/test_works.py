@@ -1,4 +1,4 @@
-"""What an agent may write of the Works of its member."""
+"""What an agent may write to the Works of its member."""
 
 import pytest
 
@@ -25,7 +25,7 @@ async def work(admin: Hub, unique: str) -> Json:
 
 @pytest.fixture
 async def agent(admin: Hub, person: Person, work: Json, unique: str) -> Hub:
-    """A client with the rights that placement grants an agent."""
+    """A client with the rights that the placement grants to an agent."""
     identity = Subject(kind="User", name=unique)
     owner = OwnerReference(api_version="v1", kind="Namespace", name="default", uid="none")
     for body in member_rights.rights(unique, identity=identity, owner=owner):
@@ -40,11 +40,11 @@ async def agent(admin: Hub, person: Person, work: Json, unique: str) -> Hub:
     namespace = work["metadata"]["namespace"]
 
     async def in_force() -> bool:
-        """The API server takes a moment to notice rights and policies."""
+        """True once rights and policies are in force, which takes the API server a moment."""
         try:
             await client.patch(WORK, "w", change, namespace=namespace, dry_run=True)
         except Forbidden as error:
-            return "may change finalizers" in str(error)
+            return "may only change the finalizers" in str(error)
         return False
 
     await eventually(in_force)
@@ -63,11 +63,11 @@ async def agent(admin: Hub, person: Person, work: Json, unique: str) -> Hub:
         {"spec": {"workload": {"manifests": [{"apiVersion": "v1", "kind": "ConfigMap"}]}}},
     ],
 )  # fmt: skip
-async def test_an_agent_changes_nothing_of_a_work_but_finalizers_and_status(
+async def test_an_agent_may_only_change_the_finalizers_and_status_of_a_work(
     agent: Hub, work: Json, change: Json
 ) -> None:
     namespace = work["metadata"]["namespace"]
-    with pytest.raises(Forbidden, match="may change finalizers and the status of works and nothi"):
+    with pytest.raises(Forbidden, match="may only change the finalizers and the status of works"):
         await agent.patch(WORK, "w", change, namespace=namespace)
 
     held = {"metadata": {"finalizers": ["kubernetes-fleet.io/work-cleanup"]}}
@@ -78,7 +78,7 @@ async def test_an_agent_changes_nothing_of_a_work_but_finalizers_and_status(
     await agent.patch(WORK, "w", {"metadata": {"finalizers": None}}, namespace=namespace)
 
 
-async def test_placement_writes_works_as_before(clients: dict[str, Hub], work: Json) -> None:
+async def test_the_placement_may_still_write_works(clients: dict[str, Hub], work: Json) -> None:
     change = {"metadata": {"labels": {"kubernetes-fleet.io/parent-CRP": "another"}}}
     namespace = work["metadata"]["namespace"]
     changed = await clients["placement"].patch(WORK, "w", change, namespace=namespace)

@@ -1,5 +1,5 @@
-"""Runs on a hub, a network, workers and a Temporal that fail: each case ends as if they had not.
+"""Runs survive failures of the hub, the network, workers and Temporal, with the usual result.
 
-The faults are real where they can be (servers killed, paused and restarted, a compacted store);
-the others are made by a proxy between the engine and a real hub.
+The faults are real where possible (servers killed, paused and restarted, a compacted store); the
+others are injected by a proxy between the engine and a real hub.
 """

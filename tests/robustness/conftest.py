@@ -1,4 +1,4 @@
-"""A hub of these tests' own, which they stop, kill, silence and stand in front of."""
+"""A hub for these tests only, which they stop, kill, pause, and reach through a faulty proxy."""
 
 import asyncio
 import secrets
@@ -24,30 +24,30 @@ from wiring.temporal import polling
 from workflows.plugin import connect
 
 LIMITS = Limits(reconnect_most=timedelta(seconds=1))
-"""An engine comes back ten times as soon as by default, or these tests would mostly wait for it."""
+"""An engine reconnects ten times as fast as by default, so that tests need not wait for it."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let these tests take turns: they stop servers, and an engine takes all runs of the hub.
+    """Run these tests one at a time: they stop servers, and an engine takes all runs of the hub.
 
-    But those do no harm that share one engine.
+    Tests that share one engine may run in parallel.
     """
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents and "one_engine" not in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.alone("it breaks what others would use"))
+            item.add_marker(pytest.mark.alone("it breaks servers that other tests use"))
 
 
 @pytest.fixture(scope="package")
 async def server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
-    """The API server of these tests, started."""
+    """The running API server of these tests."""
     async with servers.own_hub() as started:
         yield started
 
 
 @pytest.fixture
 async def hub(server: PrivateApiServer) -> AsyncIterator[Hub]:
-    """The tests' own way to the hub, past any proxy."""
+    """The tests' own client of the hub, without a proxy."""
     async with await Hub.connect(server.kubeconfig, manager="kubectl-edit") as client:
         yield client
 
@@ -60,7 +60,7 @@ async def temporal(temporal_address: str) -> Client:
 
 @pytest.fixture
 async def own_temporal(servers: Servers, tmp_path: Path) -> AsyncIterator[TemporalServer]:
-    """A Temporal server of the test's own, started."""
+    """A running Temporal server for one test only."""
     async with TemporalServer(servers, tmp_path).running() as server:
         yield server
 
@@ -69,7 +69,7 @@ async def own_temporal(servers: Servers, tmp_path: Path) -> AsyncIterator[Tempor
 async def running_engine(
     kubeconfig: Path, temporal: Client, *, queue: str = ""
 ) -> AsyncIterator[None]:
-    """Worker and bridge; by default on a task queue of their own."""
+    """Run a worker and a bridge, by default on a task queue of their own."""
     queue = queue or f"robust-{secrets.token_hex(4)}"
     async with await Hub.connect(kubeconfig, limits=LIMITS) as hub:
         worker = Worker(temporal, task_queue=queue, activities=all_activities(hub, temporal))
@@ -86,14 +86,14 @@ async def running_engine(
 
 @pytest.fixture
 async def engine(server: PrivateApiServer, temporal: Client) -> AsyncIterator[None]:
-    """An engine with a clear way to the hub."""
+    """An engine that reaches the hub without a proxy."""
     async with running_engine(server.kubeconfig, temporal):
         yield
 
 
 @pytest.fixture(scope="module")
 async def one_engine(server: PrivateApiServer, temporal: Client) -> AsyncIterator[None]:
-    """The same for all tests of a module, which run side by side and do it no harm."""
+    """An engine for all tests of a module, which run in parallel and do not disturb it."""
     async with running_engine(server.kubeconfig, temporal):
         yield
 
@@ -106,11 +106,11 @@ class Between(Protocol):
 
 @pytest.fixture
 def proxied_engine(server: PrivateApiServer, temporal: Client, tmp_path: Path) -> Between:
-    """An engine that reaches the hub through a proxy, which does no harm until told."""
+    """An engine that reaches the hub through a proxy, which injects no faults until told to."""
 
     @asynccontextmanager
     async def between(seed: int = 0) -> AsyncIterator[FaultProxy]:
-        print(f"seed of the faults: {seed}")  # noqa: T201 - to repeat a failure with
+        print(f"seed of the faults: {seed}")  # noqa: T201 - to repeat a failure
         kubeconfig = tmp_path / "proxied.kubeconfig"
         async with (
             FaultProxy.between(server, kubeconfig=kubeconfig, seed=seed) as proxy,
@@ -123,19 +123,19 @@ def proxied_engine(server: PrivateApiServer, temporal: Client, tmp_path: Path) -
 
 @pytest.fixture
 def rollout(hub: Hub, scope: Scope, unique: str) -> Rollout:
-    """A run that is not written yet."""
+    """A run that has not been created yet."""
     return Rollout(hub, scope, unique)
 
 
 @pytest.fixture
 def pair(hub: Hub, unique: str) -> Rollouts:
-    """A run of each scope, not written yet."""
+    """A run of each scope, not created yet."""
     return _one_of_each_scope(hub, unique)
 
 
 @pytest.fixture
 def other_pair(hub: Hub, unique: str) -> Rollouts:
-    """Another run of each scope, for another moment at which the same fault strikes."""
+    """Another run of each scope, for another moment at which the same fault occurs."""
     return _one_of_each_scope(hub, f"{unique}-o")
 
 

@@ -1,4 +1,4 @@
-"""Runs with everything in their way: an approval, a wait, a stop, a cluster to be removed."""
+"""Runs with an approval, a timed wait, a stop, or a cluster to remove."""
 
 from api.kinds import Scope
 from api.names import TARGET_UPDATE_RUN
@@ -7,11 +7,11 @@ from tests.robustness.rollouts import APPROVAL, Rollout, in_time
 from tests.support.conditions import condition_of, says
 
 HELD = "example.com/held"
-"""Finalizer that keeps a binding from going."""
+"""Finalizer that keeps a deleted binding."""
 
 
 class Journey(Rollout):
-    """A rollout, with what of it the strategy declares."""
+    """A rollout whose strategy has an approval, a timed wait, or neither."""
 
     def __init__(
         self, hub: Hub, scope: Scope, name: str, *, approval: bool = False, wait: str = ""
@@ -28,13 +28,13 @@ class Journey(Rollout):
         return super()._stage(name) | self._tasks[name]
 
     async def half_of_stage_one(self) -> None:
-        """One cluster of the stage done, one in flight, and the run says so."""
+        """Finish one cluster of the stage and leave one in flight; wait until the run says so."""
         await self.written("one")
         await self.placement.report(self.stages["one"][0])
         await in_time(self.read, lambda run: says(_cluster(run, 0, 0), "Succeeded")[0] == "True")
 
     async def rest_of_stage_one(self) -> None:
-        """The other cluster is done too."""
+        """Finish the other cluster of the stage."""
         await self.placement.report(self.stages["one"][1])
 
     async def stop(self) -> None:
@@ -42,13 +42,13 @@ class Journey(Rollout):
         await self.placement.set_state(self.run, "Stop")
 
     async def resume_once_stopped(self) -> None:
-        """See that the run is stopped, and have it go on."""
+        """Wait until the run has stopped, and resume it."""
         await self.reaches("UpdateRunStopped")
         assert await self.scheduled("two")
         await self.placement.set_state(self.run, "Run")
 
     async def removes(self) -> None:
-        """Wait until the run says that it removes the cluster."""
+        """Wait until the run's status says that it removes the cluster."""
 
         def says_so(run: Json) -> bool:
             stage = run.get("status", {}).get("deletionStageStatus", {"clusters": []})
@@ -57,11 +57,11 @@ class Journey(Rollout):
         await in_time(self.read, says_so)
 
     async def release(self) -> None:
-        """Let the binding of the cluster go that the run removes."""
+        """Release the binding of the cluster that the run removes."""
         await self._hold([])
 
     async def hold(self) -> None:
-        """Have a binding of a cluster that is no longer picked, which will not go at once."""
+        """Create a binding of a cluster that is no longer picked, held by a finalizer."""
         await self.placement.member(self.leaving, {})
         await self.placement.binding(self.leaving, state="Unscheduled")
         await self._hold([HELD])
@@ -75,7 +75,7 @@ class Journey(Rollout):
         )
 
     async def approval_uids(self) -> list[str]:
-        """Which approval requests of the run there are."""
+        """The uids of the run's approval requests."""
         listing = await self.hub.list(
             self.scope.approval,
             namespace=self.placement.namespace,

@@ -1,4 +1,4 @@
-"""A hub with a store of its own, which a test backs up and puts back."""
+"""A hub with its own etcd, which a test can back up and restore."""
 
 import asyncio
 import secrets
@@ -18,7 +18,7 @@ GRACE = timedelta(seconds=3)
 
 
 class RestorableHub:
-    """An API server on an etcd, both of the test's own."""
+    """An API server and an etcd, both for one test only."""
 
     def __init__(self, servers: Servers, folder: Path) -> None:
         self._data, self._backup = folder / "etcd", folder / "backup"
@@ -41,35 +41,35 @@ class RestorableHub:
 
     @property
     def kubeconfig(self) -> Path:
-        """How to reach it, whichever content it has."""
+        """Kubeconfig of the hub, valid before and after a restore."""
         return self._plane.kubeconfig
 
     async def start(self) -> None:
-        """Start it with what its store holds."""
+        """Start the hub with the current data of its etcd."""
         self._plane.prepare()
         await ensure(self._store, processes=self._processes)
         await ensure(self._api_server, processes=self._processes)
         self._plane.write_kubeconfig()
 
     async def install(self) -> None:
-        """Make the kinds known."""
+        """Install the CRDs."""
         async with await Hub.connect(self.kubeconfig) as hub:
             await crds.install(hub, crds.definitions())
 
     async def stop(self) -> None:
-        """End both; the API server first, which needs its store to end in peace."""
+        """Stop both, the API server first, because it needs etcd for a clean shutdown."""
         for service in (self._api_server, self._store):
             await asyncio.to_thread(self._processes.stop, [service.name], grace=GRACE)
 
     async def back_up(self) -> None:
-        """Keep the store as it is now."""
+        """Back up the data of etcd."""
         await self.stop()
         shutil.rmtree(self._backup, ignore_errors=True)
         await asyncio.to_thread(shutil.copytree, self._data, self._backup)
         await self.start()
 
     async def restore(self) -> None:
-        """Put the store back as it was kept."""
+        """Restore the data of etcd from the backup."""
         await self.stop()
         await asyncio.to_thread(shutil.rmtree, self._data)
         await asyncio.to_thread(shutil.copytree, self._backup, self._data)

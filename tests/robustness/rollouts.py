@@ -1,4 +1,4 @@
-"""Runs over two stages, and the people and members around them, on a hub that may be away."""
+"""Runs with two stages, with the people and members involved, on a hub that may be unreachable."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -26,7 +26,7 @@ async def in_time(
     look: Callable[[], Awaitable[SeenT]],
     expect: Callable[[SeenT], object],
 ) -> SeenT:
-    """As `eventually`, but over a hub that does not answer at times."""
+    """Like `eventually`, but for a hub that does not answer at times."""
 
     async def answered() -> SeenT | None:
         try:
@@ -40,16 +40,16 @@ async def in_time(
 
 
 class Rollout:
-    """One run over the stages `one` and `two`, each with some clusters."""
+    """One run with the stages `one` and `two`, each with two clusters."""
 
     def __init__(self, hub: Hub, scope: Scope, name: str) -> None:
         self.hub = hub
         self.scope = scope
         self.name = name
-        """Of the placement, the strategy and the first run."""
+        """Name of the placement, the strategy and the first run."""
         self.run = name
         self.index = 0
-        """Of the version that the latest run rolls out."""
+        """Index of the snapshot that the latest run rolls out."""
         self.placement = HandPlacement(
             hub, scope, name, namespace=name if namespaced(scope) else ""
         )
@@ -63,12 +63,15 @@ class Rollout:
         return [*self.stages["one"], *self.stages["two"]]
 
     async def begin(self, *, gate: bool = False, gate_after: bool = False) -> None:
-        """Create everything and the run; gates are an approval before stage two, and after one."""
+        """Create everything including the run.
+
+        `gate` requires an approval before stage two, `gate_after` one after stage one.
+        """
         await self.prepare(gate=gate, gate_after=gate_after)
         await self.placement.create_run(self.name, self.name, index="0")
 
     async def prepare(self, *, gate: bool = False, gate_after: bool = False) -> None:
-        """Create everything but the run."""
+        """Create everything except the run."""
         members = {
             cluster: {"stage": f"{self.name}-{stage}"}
             for stage, clusters in self.stages.items()
@@ -81,7 +84,7 @@ class Rollout:
         await self.placement.strategy(self.name, stages)
 
     async def again(self) -> None:
-        """Create a second run, for the next version."""
+        """Create another run, for the next snapshot."""
         self.index += 1
         self.run = f"{self.name}-{self.index}"
         await self.placement.snapshot(self.index)
@@ -91,10 +94,10 @@ class Rollout:
         selector = {"matchLabels": {"stage": f"{self.name}-{name}"}}
         return {"name": name, "labelSelector": selector, "maxConcurrency": 2}
 
-    # -- what members and people do ---------------------------------------------------------
+    # -- actions of members and people ------------------------------------------------------
 
     async def update(self, stage: str) -> None:
-        """Let the clusters of a stage be written, and say that they are available."""
+        """Wait until the clusters of a stage are written, and report them as available."""
         await self.written(stage)
         await asyncio.gather(*(self.placement.report(each) for each in self.stages[stage]))
 
@@ -114,17 +117,17 @@ class Rollout:
         )
 
     async def at_gate(self) -> str:
-        """Update the first stage and wait at the gate of the second; returns the request."""
+        """Update stage one and wait at the gate of stage two; return the request's name."""
         await self.update("one")
         return await self.at_gate_asked()
 
     async def at_gate_asked(self) -> str:
-        """Wait until the run says that it asked for the approval; returns the request."""
+        """Wait until the run has requested the approval; return the request's name."""
         await in_time(self.read, _asks)
         return f"{self.name}-before-two"
 
     async def approved(self, request: str) -> None:
-        """Approve, on a hub that may be on its way back."""
+        """Approve, retrying while the hub is coming back."""
 
         async def approve() -> bool:
             await self.placement.approve(request)
@@ -133,33 +136,33 @@ class Rollout:
         await in_time(approve, bool)
 
     async def create_approval(self, *, stage: str) -> None:
-        """Write the request for stage two before the run does, about any stage."""
+        """Create the request for stage two before the run does, for any target stage."""
         await self.placement.ask(f"{self.name}-before-two", run=self.name, stage=stage)
 
     async def approve_and_finish(self) -> None:
-        """Pass the gate and see the run succeed."""
+        """Approve the gate and wait until the run succeeds."""
         await self.approved(f"{self.name}-before-two")
         await self.finish()
 
     async def from_mid_stage_to_end(self) -> None:
-        """The rest of a rollout whose first stage is written."""
+        """Finish a rollout whose first stage is written."""
         await self.at_gate()
         await self.approve_and_finish()
 
     async def from_begin_to_end(self) -> None:
-        """The whole rollout, with its gate."""
+        """Run the whole rollout, with its gate."""
         await self.begin(gate=True)
         await self.from_mid_stage_to_end()
 
     async def finish(self) -> None:
-        """Update the second stage and see the run succeed."""
+        """Update stage two and wait until the run succeeds."""
         await self.update("two")
         await self.succeeded()
 
-    # -- what people do by hand -------------------------------------------------------------
+    # -- changes by hand --------------------------------------------------------------------
 
     async def patch_status(self, patch: list[Json]) -> None:
-        """Change the run's status past the engine."""
+        """Change the run's status behind the engine's back."""
         await self.hub.patch(
             self.scope.run,
             self.name,
@@ -169,21 +172,21 @@ class Rollout:
         )
 
     async def annotate(self, text: str) -> None:
-        """Put a label and an annotation on the run."""
+        """Add a label and an annotation to the run."""
         await self._patch_metadata({"labels": {"by-hand": text}, "annotations": {"by-hand": text}})
 
     async def without_finalizer(self) -> None:
-        """Take all finalizers from the run."""
+        """Remove all finalizers from the run."""
         await self._patch_metadata({"finalizers": None})
 
     async def _patch_metadata(self, metadata: Json) -> None:
         patch = {"metadata": metadata}
         await self.hub.patch(self.scope.run, self.name, patch, namespace=self.placement.namespace)
 
-    # -- how the world is -------------------------------------------------------------------
+    # -- checks of the current state --------------------------------------------------------
 
     async def read(self) -> Json:
-        """The run as it is now."""
+        """The current run."""
         return await self.placement.read_run(self.run)
 
     async def reaches(self, reason: str, *, kind: str = "Progressing") -> Json:
@@ -191,8 +194,8 @@ class Rollout:
         return await in_time(self.read, lambda seen: says(seen, kind)[1] == reason)
 
     async def succeeded(self) -> None:
-        """See the whole status of a success, and each binding written once by each run."""
-        # Somebody may have typed a condition Succeeded, which stands until the run is over.
+        """Wait for success; check the whole status, and that each run wrote each binding once."""
+        # A test may have added a condition Succeeded by hand, which stays until the run ends.
         ends = ("UpdateRunSucceeded", "UpdateRunFailed")
         run = await in_time(self.read, lambda seen: says(seen, "Progressing")[1] in ends)
         assert says(run, "Succeeded") == (
@@ -211,14 +214,14 @@ class Rollout:
         assert await self.generations() == dict.fromkeys(self.clusters, 2 + self.index)
 
     async def told_times_since(self, begun: datetime) -> None:
-        """See that the times people read in the status lie between then and now, in order."""
+        """Check that the times in the status are in order, and between `begun` and now."""
         begin, end = format_time(begun), format_time(datetime.now(UTC))
         for stage in (await self.read())["status"]["stagesStatus"]:
             times = [begin, stage["startTime"], stage["endTime"], end]
             assert times == sorted(times)
 
     async def approval_after_one_counts(self) -> None:
-        """Wait until the run says that the approval after stage one is given."""
+        """Wait until the run's status says that stage one was approved afterwards."""
 
         def says_so(run: Json) -> bool:
             (task,) = self._stage_of(run, "one")["afterStageTaskStatus"]
@@ -227,7 +230,7 @@ class Rollout:
         await in_time(self.read, says_so)
 
     async def started(self, stage: str) -> None:
-        """Wait until the run says that all clusters of a stage are started."""
+        """Wait until the run's status says that all clusters of a stage have started."""
 
         def says_so(run: Json) -> bool:
             found = self._stage_of(run, stage).get("clusters", [])
@@ -236,12 +239,12 @@ class Rollout:
         await in_time(self.read, says_so)
 
     async def scheduled(self, stage: str) -> bool:
-        """Whether no cluster of a stage is written yet."""
+        """Return whether no cluster of a stage has been written yet."""
         bindings = [await self.placement.read_binding(each) for each in self.stages[stage]]
         return all(each["spec"]["state"] == "Scheduled" for each in bindings)
 
     async def settled(self) -> Json:
-        """The run, once its status has not changed for a second."""
+        """Return the run once its status has not changed for a second."""
         while True:
             before = await self.read()
             await asyncio.sleep(1)
@@ -259,9 +262,9 @@ class Rollout:
         await in_time(runs, lambda found: self.name not in found)
 
     async def watchable(self) -> None:
-        """Wait until the hub lets its runs be watched: started again, it turns watches away first.
+        """Wait until the hub accepts watches of runs, which it rejects just after a restart.
 
-        Whoever is turned away lists, and never learns that a version is forgotten.
+        A rejected client lists again, and would never learn that a version was compacted.
         """
 
         async def has_event() -> bool:
@@ -276,20 +279,20 @@ class Rollout:
         await in_time(has_event, bool)
 
     async def told(self) -> list[str]:
-        """Reasons of the events of the run, oldest first."""
+        """The reasons of the run's events, oldest first."""
         namespace = self.placement.namespace or CLUSTER_NAMESPACE
         fields = f"involvedObject.name={self.run}"
         found = (await self.hub.list(EVENT, namespace=namespace, fields=fields)).items
         return [each["reason"] for each in sorted(found, key=lambda each: each["eventTime"])]
 
     async def approval_names(self) -> list[str]:
-        """Names of the approval requests that there are."""
+        """The names of all approval requests."""
         kind = self.scope.approval
         listing = await self.hub.list(kind, namespace=self.placement.namespace)
         return [each["metadata"]["name"] for each in listing.items]
 
     async def generations(self) -> dict[str, int]:
-        """How often the spec of each binding was written, its creation included."""
+        """How often the spec of each binding was written, including its creation."""
         bindings = [await self.placement.read_binding(each) for each in self.clusters]
         return {each["spec"]["targetCluster"]: each["metadata"]["generation"] for each in bindings}
 
@@ -307,7 +310,7 @@ class Rollout:
 
 
 class Rollouts:
-    """Runs of both scopes, driven side by side."""
+    """Runs of both scopes, driven in parallel."""
 
     def __init__(self, rollouts: list[Rollout]) -> None:
         self._rollouts = rollouts
@@ -319,24 +322,24 @@ class Rollouts:
         return iter(self._rollouts)
 
     async def each(self, act: Callable[[Rollout], Awaitable[object]]) -> None:
-        """Do something with all of them."""
+        """Call a function with each run, in parallel."""
         await asyncio.gather(*(act(rollout) for rollout in self))
 
 
 def writes_binding(rollout: Rollout, *, status: bool) -> Callable[[web.Request], bool]:
-    """Whether a request is one of the two writes to a binding."""
+    """Match one of the two writes to a run's first binding."""
     binding = f"/{rollout.placement.binding_name(rollout.clusters[0])}"
     end = binding + ("/status" if status else "")
     return lambda request: request.method == "PATCH" and request.path.endswith(end)
 
 
 def namespaced(scope: Scope) -> bool:
-    """Whether the runs of a scope live in a namespace."""
+    """Return whether the runs of a scope are namespaced."""
     return bool(scope.run.namespaced)
 
 
 def _asks(run: Json) -> bool:
-    """Whether the run waits for the approval that it asked for before stage two."""
+    """Return whether the run waits for the requested approval before stage two."""
     stages = run.get("status", {}).get("stagesStatus", [])
     tasks = stages[1].get("beforeStageTaskStatus", []) if len(stages) > 1 else []
     asked = bool(tasks and condition_of(tasks[0], "ApprovalRequestCreated"))

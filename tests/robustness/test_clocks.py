@@ -1,4 +1,4 @@
-"""Members and people whose clocks are wrong: only what they say counts, not when they say it."""
+"""Wrong clocks of members and people do not matter: what they report counts, not its timestamp."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Approvals that are there before the run asks for them."""
+"""Approvals that exist before the run requests them."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ from workflows.messages import Approve
 pytestmark = pytest.mark.usefixtures("one_engine")
 
 
-async def test_a_request_created_and_approved_before_its_stage_counts_at_the_gate(
+async def test_a_request_approved_before_its_stage_counts_at_the_gate(
     rollout: Rollout,
 ) -> None:
     await rollout.begin(gate=True)
@@ -36,7 +36,7 @@ async def test_a_request_created_and_approved_before_its_stage_counts_at_the_gat
     ]
 
 
-async def test_a_request_created_for_another_stage_ends_the_run_at_the_gate(
+async def test_a_request_created_for_another_stage_fails_the_run_at_the_gate(
     rollout: Rollout,
 ) -> None:
     await rollout.begin(gate=True)
@@ -77,27 +77,27 @@ async def test_an_early_approval_through_temporal_is_refused_or_ignored(
     await rollout.finish()
 
 
-async def test_what_was_approved_for_a_namesake_of_the_run_does_not_count(
+async def test_an_approval_for_another_run_of_the_same_name_does_not_count(
     rollout: Rollout,
 ) -> None:
     await rollout.prepare(gate=True)
-    # With the run there: without it, what was made for another one would go at once.
+    # Create the run first: without it, a request for another run would be deleted at once.
     await rollout.placement.create_run(rollout.name, rollout.name, index="0", state="Initialize")
     before = await approved_request(rollout, annotations={RUN_UID: "of-another-run"})
     await rollout.placement.set_state(rollout.name, "Run")
-    await asks_anew(rollout, before)
+    await asks_again(rollout, before)
 
 
-async def test_what_was_approved_before_there_was_the_run_does_not_count(rollout: Rollout) -> None:
+async def test_an_approval_from_before_the_run_existed_does_not_count(rollout: Rollout) -> None:
     await rollout.prepare(gate=True)
     before = await approved_request(rollout)
-    await asyncio.sleep(1.1)  # The API server notes seconds.
+    await asyncio.sleep(1.1)  # The API server records whole seconds.
     await rollout.placement.create_run(rollout.name, rollout.name, index="0")
-    await asks_anew(rollout, before)
+    await asks_again(rollout, before)
 
 
 async def approved_request(rollout: Rollout, *, annotations: dict[str, str] | None = None) -> str:
-    """Write the request that the gate of stage two will make, approved; returns its uid."""
+    """Create the request of the gate of stage two, already approved; return its uid."""
     placement, request = rollout.placement, f"{rollout.name}-before-two"
     await placement.ask(request, run=rollout.name, stage="two", annotations=annotations)
     await placement.approve(request)
@@ -107,8 +107,8 @@ async def approved_request(rollout: Rollout, *, annotations: dict[str, str] | No
     return uid
 
 
-async def asks_anew(rollout: Rollout, before: str) -> None:
-    """See that the gate waits for an approval of its own, and passes with that."""
+async def asks_again(rollout: Rollout, before: str) -> None:
+    """Check that the gate waits for a new approval, and passes with it."""
     placement, request = rollout.placement, f"{rollout.name}-before-two"
     await rollout.at_gate()
     assert await rollout.scheduled("two")

@@ -1,4 +1,4 @@
-"""Runs that are created together with their placement, before anybody has looked at that."""
+"""Runs that are created together with their placement, before it has been scheduled."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.support.hand_placement import HandPlacement
 pytestmark = pytest.mark.usefixtures("one_engine")
 
 
-async def test_a_run_waits_until_its_placement_has_been_looked_at(rollout: Rollout) -> None:
+async def test_a_run_waits_until_its_placement_has_been_scheduled(rollout: Rollout) -> None:
     await _prepare_unscheduled(rollout)
     await _has_scheduler(rollout)
     await rollout.placement.create_run(rollout.name, rollout.name, index="0")
@@ -21,8 +21,8 @@ async def test_a_run_waits_until_its_placement_has_been_looked_at(rollout: Rollo
     assert (await rollout.told())[:2] == ["PlacementAwaited", "Initialized"]
 
 
-@pytest.mark.long("it waits for as long as a run does")
-async def test_a_placement_that_nobody_looks_at_fails_the_run(rollout: Rollout) -> None:
+@pytest.mark.long("it waits as long as a run does")
+async def test_a_placement_that_is_never_scheduled_fails_the_run(rollout: Rollout) -> None:
     await _prepare_unscheduled(rollout)
     await _has_scheduler(rollout)
     await rollout.placement.create_run(rollout.name, rollout.name, index="0")
@@ -31,7 +31,7 @@ async def test_a_placement_that_nobody_looks_at_fails_the_run(rollout: Rollout) 
 
 
 async def _has_scheduler(rollout: Rollout) -> None:
-    """Let another placement say that there is somebody who looks at placements."""
+    """Create another, scheduled placement, to show that a scheduler is running."""
     known = rollout.placement
     other = HandPlacement(known.hub, known.scope, f"{known.name}-other", namespace=known.namespace)
     await other.place()

@@ -1,4 +1,4 @@
-"""People who change the objects of a run under way by hand."""
+"""People edit the objects of an active run by hand."""
 
 import pytest
 
@@ -37,7 +37,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", sorted(EDITS))
-async def test_a_status_edited_in_mid_stage_is_whole_again_and_the_run_goes_on(
+async def test_a_status_edited_in_mid_stage_is_repaired_and_the_run_continues(
     rollout: Rollout, edit: str
 ) -> None:
     await rollout.begin()
@@ -48,12 +48,12 @@ async def test_a_status_edited_in_mid_stage_is_whole_again_and_the_run_goes_on(
 
 
 @pytest.mark.parametrize("edit", sorted(EDITS))
-async def test_a_status_edited_at_a_gate_is_whole_again_before_anything_happens(
+async def test_a_status_edited_at_a_gate_is_repaired_before_anything_else_happens(
     rollout: Rollout, edit: str
 ) -> None:
     await rollout.begin(gate=True)
     request = await rollout.at_gate()
-    # What the run writes at a gate is written by then.
+    # The run has written everything that it writes at a gate.
     before = await rollout.read()
     await rollout.patch_status(EDITS[edit])
     await in_time(rollout.read, lambda run: run.get("status") == before["status"])
@@ -62,7 +62,7 @@ async def test_a_status_edited_at_a_gate_is_whole_again_before_anything_happens(
     await rollout.finish()
 
 
-async def test_an_approval_lost_while_the_status_is_wiped_is_asked_for_again(
+async def test_an_approval_request_lost_while_the_status_is_wiped_is_created_again(
     rollout: Rollout,
 ) -> None:
     await rollout.begin(gate=True)
@@ -84,7 +84,7 @@ async def test_an_approval_lost_while_the_status_is_wiped_is_asked_for_again(
     ],
     ids=lambda spec: next(iter(spec)),
 )
-async def test_a_binding_edited_in_flight_ends_the_run_as_preempted(
+async def test_a_binding_edited_in_flight_fails_the_run_as_preempted(
     rollout: Rollout, spec: Json
 ) -> None:
     await rollout.begin()
@@ -110,7 +110,7 @@ async def test_a_binding_edited_in_flight_ends_the_run_as_preempted(
     edited = run["status"]["stagesStatus"][0]
     assert says(edited, "Succeeded") == ("False", "StageUpdatingFailed", text)
     assert says(edited["clusters"][1], "Succeeded")[:2] == ("False", "ClusterUpdatingFailed")
-    # Nobody fights over it, and nothing further is begun.
+    # The run does not write the binding again, and starts nothing else.
     generations = await rollout.generations()
     assert generations == dict(zip(rollout.clusters, [2, 3, 1, 1], strict=True))
 
@@ -130,7 +130,7 @@ async def test_labels_and_annotations_of_a_run_change_nothing(rollout: Rollout) 
     assert meta["generation"] == 1
 
 
-async def test_a_finalizer_removed_by_hand_is_put_back(rollout: Rollout) -> None:
+async def test_a_finalizer_removed_by_hand_is_restored(rollout: Rollout) -> None:
     await rollout.begin(gate=True)
     request = await rollout.at_gate()
     await rollout.without_finalizer()

@@ -1,4 +1,4 @@
-"""The API server ends, or falls silent, and comes back: the runs go on as if it had not."""
+"""Runs continue as usual after the API server has stopped, or has been silent, for a while."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from tests.support.fault_proxy import all_sprung, release
 from tests.support.servers import PrivateApiServer
 
 SILENCE = 10
-"""Seconds: longer than a status write is tried, shorter than a request's time-out."""
+"""In seconds: longer than a status write is retried, shorter than a request's timeout."""
 
-IN_PEACE = pytest.param(True, marks=pytest.mark.long("easier than to be killed"))
-CARRIED_OUT = pytest.param(True, marks=pytest.mark.long("writes whose answer is lost are tested"))
+IN_PEACE = pytest.param(True, marks=pytest.mark.long("easier than being killed"))
+CARRIED_OUT = pytest.param(True, marks=pytest.mark.long("lost responses have tests of their own"))
 
 
 async def restart(server: PrivateApiServer, *, graceful: bool) -> None:
@@ -25,7 +25,7 @@ async def restart(server: PrivateApiServer, *, graceful: bool) -> None:
 
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("graceful", [False, IN_PEACE])
-async def test_runs_outlive_a_restart_in_mid_stage_and_at_a_gate(
+async def test_runs_survive_a_restart_of_the_hub_in_mid_stage_and_at_a_gate(
     server: PrivateApiServer, pair: Rollouts, other_pair: Rollouts, graceful: bool
 ) -> None:
     await in_mid_stage_and_at_gate(pair, other_pair)
@@ -36,7 +36,7 @@ async def test_runs_outlive_a_restart_in_mid_stage_and_at_a_gate(
 
 
 @pytest.mark.parametrize("carried_out", [False, CARRIED_OUT])
-async def test_runs_outlive_a_hub_killed_during_a_status_write(
+async def test_runs_survive_a_hub_killed_during_a_status_write(
     server: PrivateApiServer, pair: Rollouts, proxied_engine: Between, carried_out: bool
 ) -> None:
     async with proxied_engine() as proxy:
@@ -53,7 +53,7 @@ async def test_runs_outlive_a_hub_killed_during_a_status_write(
 
 
 @pytest.mark.usefixtures("engine")
-async def test_runs_outlive_a_silent_hub_in_mid_stage_and_at_a_gate(
+async def test_runs_survive_a_silent_hub_in_mid_stage_and_at_a_gate(
     server: PrivateApiServer, pair: Rollouts, other_pair: Rollouts
 ) -> None:
     await in_mid_stage_and_at_gate(pair, other_pair)
@@ -71,7 +71,7 @@ async def test_runs_outlive_a_silent_hub_in_mid_stage_and_at_a_gate(
 
 
 async def in_mid_stage_and_at_gate(in_mid_stage: Rollouts, at_gate: Rollouts) -> None:
-    """Begin all runs, and bring each to the moment at which the fault is to strike."""
+    """Start all runs, and bring each to the moment when the fault is to occur."""
     await (in_mid_stage + at_gate).each(lambda each: each.begin(gate=True))
     await asyncio.gather(
         in_mid_stage.each(lambda each: each.written("one")), at_gate.each(Rollout.at_gate)
@@ -79,6 +79,6 @@ async def in_mid_stage_and_at_gate(in_mid_stage: Rollouts, at_gate: Rollouts) ->
 
 
 def writes_status(rollout: Rollout) -> Callable[[web.Request], bool]:
-    """Whether a request writes the run's status."""
+    """Match requests that write the run's status."""
     end = f"/{rollout.run}/status"
     return lambda request: request.method == "PATCH" and request.path.endswith(end)

@@ -1,4 +1,4 @@
-"""Requests that reach the hub when whoever sent them has long given up: nothing comes of them."""
+"""Requests that reach the hub long after their sender has given up have no effect."""
 
 from collections.abc import Callable
 
@@ -14,17 +14,17 @@ from tests.workflows.runs import workflow_id
 
 
 def patches(end: str) -> Callable[[web.Request], bool]:
-    """Whether a request patches what has a path that ends so."""
+    """Match requests that patch a path with this ending."""
     return lambda request: request.method == "PATCH" and request.path.endswith(end)
 
 
 def first_binding(rollout: Rollout) -> str:
-    """Where the binding is that a run writes first."""
+    """The end of the path of the binding that a run writes first."""
     return f"/{rollout.placement.binding_name(rollout.clusters[0])}"
 
 
 @pytest.mark.parametrize("subresource", ["", "/status"])
-async def test_what_a_run_wrote_to_a_binding_does_not_disturb_a_later_run(
+async def test_a_late_write_to_a_binding_does_not_disturb_a_later_run(
     pair: Rollouts, proxied_engine: Between, subresource: str
 ) -> None:
     async with proxied_engine() as proxy:
@@ -40,7 +40,7 @@ async def test_what_a_run_wrote_to_a_binding_does_not_disturb_a_later_run(
         await pair.each(Rollout.finish)
 
 
-async def test_the_first_status_of_a_run_does_not_undo_the_last(
+async def test_a_late_first_status_of_a_run_does_not_undo_the_last(
     pair: Rollouts, proxied_engine: Between
 ) -> None:
     async with proxied_engine() as proxy:
@@ -73,7 +73,7 @@ async def test_a_stop_while_an_approval_is_being_accepted_stops_the_run(
         await pair.each(Rollout.finish)
 
 
-async def test_a_stop_through_temporal_does_not_undo_what_people_set_later(
+async def test_a_late_stop_through_temporal_does_not_undo_a_newer_state(
     rollout: Rollout, proxied_engine: Between, temporal: Client
 ) -> None:
     async with proxied_engine() as proxy:

@@ -1,4 +1,4 @@
-"""Two workers of which one has the bridge: it is killed, told to stop, suspended."""
+"""Two workers, one of which leads the bridge: it is killed, stopped, or suspended."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ BRIDGE = "fleetgate-bridge"
 def workers(
     server: PrivateApiServer, temporal_address: str, unique: str, tmp_path: Path
 ) -> Iterator[dict[str, WorkerProcess]]:
-    """Two workers that share their work; `first` can be led through a proxy."""
+    """Two workers that share their work; `first` can be routed through a proxy."""
     made = {
         name: WorkerProcess(
             server.kubeconfig,
@@ -53,20 +53,20 @@ async def begin(workers: dict[str, WorkerProcess]) -> tuple[WorkerProcess, Worke
     return first, second
 
 
-async def test_a_run_goes_on_when_the_worker_that_leads_is_killed(
+async def test_a_run_continues_when_the_leading_worker_is_killed(
     pair: Rollouts, workers: dict[str, WorkerProcess]
 ) -> None:
     first, second = await begin(workers)
     await pair.each(lambda each: each.begin(gate=True))
     await pair.each(Rollout.at_gate)
     first.kill()
-    # Only the bridge carries this over to the workflow.
+    # Only the bridge passes this on to the workflow.
     await pair.each(Rollout.approve_and_finish)
     await says(second, "bridge leads")
 
 
-@pytest.mark.long("two processes; tests/wiring has who leads, and when")
-async def test_who_is_told_to_stop_hands_over_and_the_run_goes_on(
+@pytest.mark.long("two processes; tests/wiring covers leadership")
+async def test_a_worker_that_is_stopped_hands_over_and_the_run_continues(
     pair: Rollouts, workers: dict[str, WorkerProcess], hub: Hub
 ) -> None:
     first, second = await begin(workers)
@@ -93,8 +93,8 @@ def about(run: Rollout) -> str:
     return f"/{run.scope.run.plural}/{run.name}"
 
 
-@pytest.mark.long("two processes; tests/wiring has what fences who led")
-async def test_who_led_and_was_suspended_writes_nothing_when_it_wakes_up(
+@pytest.mark.long("two processes; tests/wiring covers the fencing of former leaders")
+async def test_a_suspended_leader_writes_nothing_when_it_wakes_up(
     rollout: Rollout,
     server: PrivateApiServer,
     workers: dict[str, WorkerProcess],
@@ -103,7 +103,7 @@ async def test_who_led_and_was_suspended_writes_nothing_when_it_wakes_up(
     kubeconfig = tmp_path / "proxied.kubeconfig"
     async with FaultProxy.between(server, kubeconfig=kubeconfig, seed=0) as proxy:
         workers["first"].kubeconfig = kubeconfig
-        # Its engine would rightly write.
+        # An engine in it would still be allowed to write.
         workers["first"].roles = "bridge"
         first, second = await begin(workers)
         first.pause()
@@ -111,7 +111,7 @@ async def test_who_led_and_was_suspended_writes_nothing_when_it_wakes_up(
         await says(second, "bridge leads")
         await rollout.update("one")
 
-        # It hears now of a run that nobody had picked up when it fell asleep.
+        # It now learns of a run that no worker had picked up when it was suspended.
         late = proxy.trap(is_write_about(rollout), carried_out=False)
         late.released.set()
         first.resume()

@@ -1,4 +1,4 @@
-"""Temporal loses all that it knew: runs go on from what the hub recorded, and repeat nothing."""
+"""Temporal loses all its data: runs resume from their status on the hub, and repeat nothing."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,11 +20,11 @@ from tests.workflows.runs import workflow_id
 from workflows.plugin import connect
 
 WAIT = timedelta(seconds=45)
-"""Longer than it takes to lose Temporal and have it back, on a busy machine too."""
+"""Longer than it takes to lose Temporal and start it again, even on a busy machine."""
 
 
 class Moment(NamedTuple):
-    """When Temporal is lost, and how the run comes to its end after that."""
+    """The moment when Temporal is lost, and how the run finishes after that."""
 
     reach: Callable[[Journey], Awaitable[None]]
     go_on: Callable[[Journey], Awaitable[None]]
@@ -106,7 +106,7 @@ MOMENTS = {
 
 
 def journeys(hub: Hub, name: str) -> list[tuple[Moment, Journey]]:
-    """One run for each moment and scope."""
+    """One run per moment and scope."""
     return [
         (
             moment,
@@ -123,38 +123,38 @@ def journeys(hub: Hub, name: str) -> list[tuple[Moment, Journey]]:
     ]
 
 
-@pytest.mark.long("a minute; planning has where a run goes on from what the hub recorded")
-async def test_runs_go_on_from_the_hub_when_temporal_has_lost_everything(
+@pytest.mark.long("a minute; tests/planning covers where a run resumes from its status")
+async def test_runs_resume_from_the_hub_when_temporal_has_lost_everything(
     server: PrivateApiServer, hub: Hub, own_temporal: TemporalServer, unique: str
 ) -> None:
     found = journeys(hub, unique)
     client = await connect({"TEMPORAL_ADDRESS": own_temporal.address})
-    # Worker and bridge stay: they have to notice for themselves.
+    # Worker and bridge keep running: they have to notice by themselves.
     async with running_engine(server.kubeconfig, client):
         await asyncio.gather(*(moment.reach(run) for moment, run in found))
         requests = {run.name: await run.approval_uids() for _, run in found}
         await own_temporal.lose_everything()
         await asyncio.gather(*(moment.go_on(run) for moment, run in found))
-        # Also that each binding was written once.
+        # This also checks that each binding was written once.
         await asyncio.gather(*(run.succeeded() for _, run in found))
     for moment, run in found:
         told = await run.told()
         assert [told.count(each) for each in ("Initialized", "Adopted", "Succeeded")] == [1, 1, 1]
         assert told.count("StageStarted") == 2 + (moment is MOMENTS["removes"])
-        assert await run.approval_uids() == requests[run.name], "an approval was asked for again"
+        assert await run.approval_uids() == requests[run.name], "an approval was requested again"
         if moment.wait:
             found_run = await run.read()
             waited(found_run, await waits(client, workflow_id(found_run, run.scope)))
 
 
 async def waits(client: Client, workflow: str) -> list[datetime]:
-    """Until when a workflow meant to sleep for a timed wait."""
+    """The times at which a workflow's timers for timed waits were due."""
     times: dict[int, datetime] = {}
     found = []
     async for event in client.get_workflow_handle(workflow).fetch_history_events():
         times[event.event_id] = event.event_time.ToDatetime(UTC)
         if event.HasField("workflow_task_completed_event_attributes"):
-            # What it asks for then is by the time at which the task was started.
+            # Timers that it requests are relative to the start of the workflow task.
             started_event = event.workflow_task_completed_event_attributes.started_event_id
             times[event.event_id] = times[started_event]
         timer = event.timer_started_event_attributes
@@ -165,7 +165,7 @@ async def waits(client: Client, workflow: str) -> list[datetime]:
 
 
 def waited(run: Json, until: list[datetime]) -> None:
-    """See that the wait was as long as it should be, from its original start."""
+    """Check that the wait had the right length, from its original start."""
     stage = run["status"]["stagesStatus"][0]
     begun = max(_time(each, "Succeeded") for each in stage["clusters"])
     over = _time(stage["afterStageTaskStatus"][0], "WaitTimeElapsed")
@@ -173,7 +173,7 @@ def waited(run: Json, until: list[datetime]) -> None:
     assert format_time(due) <= over
     # The API keeps whole seconds.
     assert all(abs(each - due) <= timedelta(seconds=1) for each in until)
-    assert until or over > format_time(due), "it was in time to sleep, and did not"
+    assert until or over > format_time(due), "it should have slept, but did not"
 
 
 def _time(body: Json, kind: str) -> str:

@@ -1,4 +1,4 @@
-"""A hub that refuses, delays, cuts off and forgets to answer: runs still do each thing once."""
+"""A hub that refuses, delays or drops requests or responses: runs still do everything once."""
 
 import asyncio
 import os
@@ -19,14 +19,14 @@ from tests.support.fault_proxy import REASONS, Faults
 from tests.workflows.runs import workflow_id
 
 SEED_VARIABLE = "FLEETGATE_TEST_SEED"
-"""Repeats what a seed did that was printed by a test that failed."""
+"""Environment variable with the seed that a failed test printed, to repeat its faults."""
 
 REFUSED = 4
-"""Seconds."""
+"""In seconds."""
 MOST_EVENTS = 20
-"""Of a workflow's history in that time."""
+"""Maximum number of history events of a workflow in that time."""
 CONFLICT = 409
-"""The answer after which an engine has to look again, not only to repeat."""
+"""The response after which an engine has to read again, not just retry."""
 
 
 @pytest.mark.parametrize(
@@ -34,12 +34,14 @@ CONFLICT = 409
     [
         CONFLICT,
         *(
-            pytest.param(each, marks=pytest.mark.long("the last test of this module has it too"))
+            pytest.param(
+                each, marks=pytest.mark.long("also covered by the last test of this module")
+            )
             for each in sorted(REASONS.keys() - {CONFLICT})
         ),
     ],
 )
-async def test_writes_that_are_refused_at_times_are_repeated(
+async def test_writes_that_are_refused_at_times_are_retried(
     pair: Rollouts, proxied_engine: Between, answer: int
 ) -> None:
     async with proxied_engine(seed=answer) as proxy:
@@ -48,7 +50,7 @@ async def test_writes_that_are_refused_at_times_are_repeated(
         assert proxy.done[str(answer)]
 
 
-async def test_a_status_that_a_policy_refuses_is_tried_again_in_peace(
+async def test_a_status_that_a_policy_refuses_is_retried_at_a_low_rate(
     hub: Hub, rollout: Rollout, proxied_engine: Between, temporal: Client
 ) -> None:
     async with proxied_engine():
@@ -66,7 +68,7 @@ async def test_a_status_that_a_policy_refuses_is_tried_again_in_peace(
 
 
 def refusing_status(hub: Hub, rollout: Rollout) -> AbstractAsyncContextManager[None]:
-    """Have the hub refuse every status of the run."""
+    """Let the hub refuse every status of the run."""
     kind, namespace = rollout.scope.run, rollout.placement.namespace
     patch = [{"op": "add", "path": "/status/policyObservedClusterCount", "value": 9}]
     trial = partial(
@@ -81,7 +83,7 @@ def refusing_status(hub: Hub, rollout: Rollout) -> AbstractAsyncContextManager[N
     return status_refused(hub, kind, rollout.run, unless="false", trial=trial)
 
 
-async def test_writes_whose_answer_is_lost_are_done_once(
+async def test_writes_whose_response_is_lost_are_done_once(
     pair: Rollouts, proxied_engine: Between
 ) -> None:
     async with proxied_engine(seed=1) as proxy:
@@ -90,7 +92,7 @@ async def test_writes_whose_answer_is_lost_are_done_once(
         assert proxy.done["lost"]
 
 
-async def test_everything_at_once_only_costs_time(pair: Rollouts, proxied_engine: Between) -> None:
+async def test_all_faults_together_only_cost_time(pair: Rollouts, proxied_engine: Between) -> None:
     seed = int(os.environ.get(SEED_VARIABLE) or secrets.randbelow(1_000_000))
     async with proxied_engine(seed=seed) as proxy:
         proxy.faults = Faults(

@@ -1,4 +1,4 @@
-"""The hub is restored from a backup while Temporal remembers more: nothing is rolled out twice."""
+"""The hub is restored from a backup older than Temporal's state: nothing is rolled out twice."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ NOTHING_AGAIN = (
 async def restorable(
     servers: Servers, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[RestorableHub]:
-    """A hub that can be put back, started."""
+    """A running hub that can be restored."""
     hub = RestorableHub(servers, tmp_path_factory.mktemp("restorable"))
     await hub.start()
     await hub.install()
@@ -42,7 +42,7 @@ def of_both_scopes(hub: Hub, name: str) -> Rollouts:
 
 
 async def in_the_middle_of_stage_two(rollout: Rollout) -> None:
-    """One cluster of the stage done, one in flight."""
+    """Finish one cluster of stage two, and leave one in flight."""
     await rollout.approved(f"{rollout.name}-before-two")
     await rollout.written("two")
     done, _ = rollout.stages["two"]
@@ -54,7 +54,7 @@ async def in_the_middle_of_stage_two(rollout: Rollout) -> None:
 
 
 async def failed(rollout: Rollout) -> str:
-    """Wait until the run has failed; returns why."""
+    """Wait until the run has failed; return the message."""
     run = await in_time(rollout.read, lambda seen: says(seen, "Succeeded")[0] == "False")
     assert says(run, "Progressing")[1] == "UpdateRunFailed"
     return says(run, "Succeeded")[2]
@@ -67,7 +67,7 @@ async def failed(rollout: Rollout) -> str:
         pytest.param(False, id="engine restarts", marks=pytest.mark.long("half a minute")),
     ],
 )
-async def test_runs_that_did_more_than_a_restored_hub_knows_are_over(
+async def test_runs_that_did_more_than_a_restored_hub_knows_fail(
     restorable: RestorableHub, temporal: Client, unique: str, engine_stays: bool
 ) -> None:
     async with (
@@ -106,10 +106,10 @@ async def test_runs_that_did_more_than_a_restored_hub_knows_are_over(
         for rollout in over:
             assert await rollout.scheduled("two"), "a binding was written again"
         for rollout in further:
-            # The cluster in flight may be handed out again, until the run is over.
+            # The cluster in flight may be written again until the run ends.
             done = await rollout.placement.read_binding(rollout.stages["two"][0])
             assert done["spec"]["state"] == "Scheduled", "a binding was written again"
-        # Of runs that are younger than the backup the hub knows nothing.
+        # The hub does not know of runs that are newer than the backup.
         for workflow in workflows:
             handle = temporal.get_workflow_handle(workflow)
             await eventually(handle.describe, lambda seen: seen.status is not RUNNING)

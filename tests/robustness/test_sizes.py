@@ -1,4 +1,4 @@
-"""The largest runs: one that may be goes to its end, one that is too large does not begin."""
+"""The largest runs: one within the limits succeeds, one beyond them does not start."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ MOST_EVENTS = 20_000
 
 @pytest.fixture
 async def members(hub: Hub) -> AsyncIterator[None]:
-    """Clusters on which everything is available at once."""
+    """Clusters on which everything becomes available at once."""
     simulated = asyncio.create_task(SimulatedMembers(hub, delay=0).run())
     yield
     simulated.cancel()
@@ -33,7 +33,7 @@ async def members(hub: Hub) -> AsyncIterator[None]:
 
 
 async def fleet(hub: Hub, name: str, clusters: int) -> HandPlacement:
-    """A placement on so many clusters with the longest names, in as many stages as there may be."""
+    """A placement on this many clusters with the longest names, in the most stages allowed."""
     placement = HandPlacement(hub, CLUSTER_SCOPE, name)
     await placement.create({})
 
@@ -56,7 +56,7 @@ async def fleet(hub: Hub, name: str, clusters: int) -> HandPlacement:
     return placement
 
 
-@pytest.mark.long("1,000 clusters, on servers that are real")
+@pytest.mark.long("1,000 clusters on real servers")
 async def test_a_thousand_clusters_in_31_stages_are_updated(
     hub: Hub, unique: str, temporal: Client, members: None
 ) -> None:
@@ -73,8 +73,8 @@ async def test_a_thousand_clusters_in_31_stages_are_updated(
     print(f"status {status} bytes; history {found.history_length} events, {size} bytes")  # noqa: T201
 
 
-@pytest.mark.long("3,100 clusters, on servers that are real")
-async def test_a_run_of_more_clusters_than_a_status_can_hold_says_so_and_changes_nothing(
+@pytest.mark.long("3,100 clusters on real servers")
+async def test_a_run_with_more_clusters_than_a_status_can_hold_fails_and_changes_nothing(
     hub: Hub, unique: str
 ) -> None:
     placement = await fleet(hub, unique, 3100)

@@ -1,4 +1,4 @@
-"""The Temporal server ends and comes back with what its file holds: runs go on."""
+"""Runs continue after the Temporal server has restarted with its stored data."""
 
 import pytest
 
@@ -11,9 +11,9 @@ from workflows.plugin import connect
 
 @pytest.mark.parametrize(
     "graceful",
-    [False, pytest.param(True, marks=pytest.mark.long("easier than to be killed"))],
+    [False, pytest.param(True, marks=pytest.mark.long("easier than being killed"))],
 )
-async def test_runs_outlive_a_restart_of_temporal_in_mid_stage_and_at_a_gate(
+async def test_runs_survive_a_restart_of_temporal_in_mid_stage_and_at_a_gate(
     pair: Rollouts,
     other_pair: Rollouts,
     server: PrivateApiServer,

@@ -1,4 +1,4 @@
-"""Watches that break, repeat themselves or fall behind: whatever they missed is made up for."""
+"""Watches break, repeat events or fall behind: the engine still catches up."""
 
 import base64
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ from tests.workflows.runs import workflow_id
 
 
 async def compact(etcd_address: str) -> None:
-    """Forget every version of every object but the latest."""
+    """Compact etcd: drop every version of every object except the latest."""
     everything = {"key": base64.b64encode(b"/").decode(), "limit": "1"}
     async with aiohttp.ClientSession(etcd_address) as http:
         async with http.post("/v3/kv/range", json=everything) as found:
@@ -30,7 +30,7 @@ async def compact(etcd_address: str) -> None:
             assert compacted.status == 200, await compacted.text()
 
 
-async def test_what_a_watch_missed_while_it_was_broken_off_is_made_up_for(
+async def test_changes_missed_by_a_broken_watch_are_caught_up_on(
     pair: Rollouts, proxied_engine: Between
 ) -> None:
     async with proxied_engine() as proxy:
@@ -44,8 +44,8 @@ async def test_what_a_watch_missed_while_it_was_broken_off_is_made_up_for(
         await pair.each(Rollout.finish)
 
 
-@pytest.mark.long("watches end early where everything goes wrong at once")
-async def test_watches_that_end_early_all_the_time_do_not_matter(
+@pytest.mark.long("the test of all faults together also ends watches early")
+async def test_watches_that_always_end_early_do_not_matter(
     pair: Rollouts, proxied_engine: Between
 ) -> None:
     async with proxied_engine(seed=2) as proxy:
@@ -54,7 +54,7 @@ async def test_watches_that_end_early_all_the_time_do_not_matter(
         assert proxy.done["watch"]
 
 
-async def test_events_that_come_three_times_count_once(
+async def test_events_that_arrive_three_times_count_once(
     pair: Rollouts, proxied_engine: Between
 ) -> None:
     async with proxied_engine() as proxy:
@@ -86,20 +86,20 @@ async def test_an_engine_whose_versions_are_compacted_away_lists_again(
 async def forgotten(
     proxy: FaultProxy, server: PrivateApiServer, servers: Servers, rollouts: Rollouts
 ) -> AsyncIterator[None]:
-    """What happens to the runs is forgotten by the hub before any watch could tell of it."""
-    # A shorter watch would count as broken, after which the engine lists anyway.
+    """Let the hub forget the changes in this context before any watch can report them."""
+    # After a shorter watch, which counts as broken, the engine would list anyway.
     enough = 1.5 * SHORTEST_STREAM.total_seconds()
     await eventually(lambda: proxy.watched_for() > enough)
     async with proxy.no_watches(cleanly=True):
         yield
         await compact(await servers.etcd_address())
-        # Its memory of recent events is gone as well.
+        # A restart also clears the API server's cache of recent events.
         await server.kill()
         await server.start()
         await rollouts.each(Rollout.watchable)
 
 
-async def test_a_stop_that_no_watch_told_of_is_kept(
+async def test_a_stop_that_no_watch_reported_takes_effect(
     rollout: Rollout, proxied_engine: Between
 ) -> None:
     async with proxied_engine() as proxy:
@@ -115,7 +115,7 @@ async def test_a_stop_that_no_watch_told_of_is_kept(
         await rollout.finish()
 
 
-async def test_a_placement_deleted_unseen_ends_the_run(
+async def test_a_placement_deleted_unnoticed_fails_the_run(
     rollout: Rollout, proxied_engine: Between
 ) -> None:
     async with proxied_engine() as proxy:
@@ -130,7 +130,7 @@ async def test_a_placement_deleted_unseen_ends_the_run(
 
 
 @pytest.mark.parametrize("by_force", [False, True])
-async def test_a_run_deleted_unseen_leaves_nothing(
+async def test_a_run_deleted_unnoticed_leaves_nothing_behind(
     rollout: Rollout, proxied_engine: Between, temporal: Client, by_force: bool
 ) -> None:
     async with proxied_engine() as proxy:
@@ -149,7 +149,7 @@ async def test_a_run_deleted_unseen_leaves_nothing(
         )
 
 
-async def test_a_binding_that_others_replace_before_it_was_seen_as_written_is_theirs(
+async def test_a_binding_that_others_replace_before_the_engine_sees_its_write_fails_the_run(
     rollout: Rollout, proxied_engine: Between, server: PrivateApiServer, servers: Servers
 ) -> None:
     cluster, placement = rollout.clusters[0], rollout.placement

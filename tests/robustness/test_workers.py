@@ -1,4 +1,4 @@
-"""Several workers at once, workers that are killed, paused, or have the wrong time."""
+"""Several workers at once, and workers that are killed, paused, or have a wrong clock."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from tests.support.fault_proxy import FaultProxy, all_sprung, release
 from tests.support.servers import PrivateApiServer
 
 PAUSE = 8
-"""Seconds: longer than a worker may be silent before another one takes over."""
+"""In seconds: longer than a worker may be silent before another one takes over."""
 
 NewWorker = Callable[..., WorkerProcess]
 
@@ -24,7 +24,7 @@ wrong_clock = pytest.mark.skipif(not FAKETIME, reason="needs the package libfake
 def new_worker(
     server: PrivateApiServer, temporal_address: str, unique: str, tmp_path: Path
 ) -> Iterator[NewWorker]:
-    """Make workers of one task queue; they are ended after the test."""
+    """Create workers on one task queue; they are killed after the test."""
     made: list[WorkerProcess] = []
 
     def new(*, clock: str = "", kubeconfig: Path = server.kubeconfig) -> WorkerProcess:
@@ -46,7 +46,7 @@ def new_worker(
         worker.kill()
 
 
-async def test_two_workers_do_everything_once_also_when_one_is_killed(
+async def test_two_workers_do_everything_once_even_if_one_is_killed(
     pair: Rollouts, new_worker: NewWorker
 ) -> None:
     first, second = new_worker(), new_worker()
@@ -90,8 +90,8 @@ async def test_a_worker_killed_while_it_writes_bindings_is_replaced(
     await (pair + other_pair).each(Rollout.finish)
 
 
-@pytest.mark.long("a process that pauses for long")
-async def test_a_worker_that_was_paused_alone_goes_on(
+@pytest.mark.long("a process with a long pause")
+async def test_a_single_worker_continues_after_a_pause(
     pair: Rollouts, new_worker: NewWorker
 ) -> None:
     worker = new_worker()
@@ -107,8 +107,8 @@ async def test_a_worker_that_was_paused_alone_goes_on(
     await pair.each(Rollout.finish)
 
 
-@pytest.mark.long("two processes, of which one pauses for long")
-async def test_a_worker_that_comes_back_from_a_pause_does_not_repeat_what_another_did(
+@pytest.mark.long("two processes, one of them with a long pause")
+async def test_a_worker_does_not_repeat_after_a_pause_what_another_did_meanwhile(
     pair: Rollouts, new_worker: NewWorker
 ) -> None:
     paused, other = new_worker(), new_worker()
@@ -143,7 +143,7 @@ async def test_a_clock_that_jumps_in_mid_run_does_not_matter(
 
 
 @wrong_clock
-async def test_what_a_run_wrote_with_a_fast_clock_is_not_taken_for_a_later_run(
+async def test_a_write_with_a_fast_clock_is_not_mistaken_for_one_of_a_later_run(
     rollout: Rollout, server: PrivateApiServer, new_worker: NewWorker, tmp_path: Path
 ) -> None:
     kubeconfig = tmp_path / "proxied.kubeconfig"

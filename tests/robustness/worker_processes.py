@@ -1,4 +1,4 @@
-"""Workers as processes of their own, which a test may kill, pause, and give a wrong clock."""
+"""Workers in their own processes, which a test may kill, pause, or run with a wrong clock."""
 
 import os
 import signal
@@ -15,14 +15,14 @@ from tests.support.suspending import suspend
 
 ROOT = Path(__file__).parents[2]
 FAKETIME = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
-"""Debian's package `libfaketime`, where it is installed."""
+"""The library of Debian's package `libfaketime`, if it is installed."""
 
 
 @dataclass
 class WorkerProcess:
-    """One worker with engine and bridge; `clock` shifts its time of day by a file's content.
+    """One worker with engine and bridge; the content of the file `clock` shifts its wall clock.
 
-    With an `identity` it does not know of a predecessor on this machine that it has ended.
+    With an `identity`, it cannot tell that a predecessor on this machine has ended.
     """
 
     kubeconfig: Path
@@ -31,14 +31,14 @@ class WorkerProcess:
     log: Path
     clock: Path | None = None
     root: Path = ROOT
-    """Of the sources that it runs."""
+    """Root of the sources that it runs."""
     roles: str = "engine,bridge"
     identity: str = ""
     _address: str = field(default_factory=lambda: f"{ports.LOOPBACK}:{ports.choose()}")
     _process: subprocess.Popen[bytes] | None = None
 
     async def start(self) -> None:
-        """Start it, and wait until it is ready."""
+        """Start the worker, and wait until it is ready."""
         self._begin()
         await eventually(self._readiness, lambda status: status == 200)
 
@@ -49,14 +49,14 @@ class WorkerProcess:
             )
 
     def kill(self) -> None:
-        """End it at once, if it runs."""
+        """Kill the worker, if it is running."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
 
     def terminate(self) -> int:
-        """Tell it to stop, and wait until it has; returns its exit code."""
+        """Stop the worker gracefully, and return its exit code."""
         assert self._process is not None
         self._process.terminate()
         code = self._process.wait(timeout=patience())
@@ -64,7 +64,7 @@ class WorkerProcess:
         return code
 
     def pause(self) -> None:
-        """Have it do nothing, as on a machine that is suspended."""
+        """Suspend the process, as if its machine were suspended."""
         assert self._process is not None
         suspend(self._process.pid)
 
@@ -80,7 +80,7 @@ class WorkerProcess:
                 "LD_PRELOAD": str(FAKETIME[0]),
                 "FAKETIME_TIMESTAMP_FILE": str(self.clock),
                 "FAKETIME_NO_CACHE": "1",
-                # A machine's clock may jump; what counts seconds since its start does not.
+                # The wall clock of a machine may jump; its monotonic clock does not.
                 "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             }
         return (
@@ -101,7 +101,7 @@ class WorkerProcess:
         return (await self._said())[0]
 
     async def standing(self) -> str:
-        """What it says of itself: whether it is ready, what it leads and where it stands by."""
+        """Its answer about readiness, what it leads, and where it stands by."""
         return (await self._said())[1]
 
     async def _said(self) -> tuple[int, str]:

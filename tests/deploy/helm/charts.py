@@ -17,30 +17,30 @@ LEAST: dict[Path, Json] = {
     HUB_SIDE: {"temporal": {"address": "temporal-frontend.temporal:7233"}},
     MEMBER_SIDE: {"member": "prod-1", "hub": {"kubeconfigSecret": {"name": "hub"}}},
 }
-"""The values that have to be given."""
+"""The required values."""
 KUBERNETES = "1.34.4"
 
 
 class Refused(Exception):  # noqa: N818 - it is an outcome, not an error
-    """Helm said no; the text is what it said."""
+    """Helm failed; the text is its output."""
 
 
 @dataclass(frozen=True)
 class Objects:
-    """What a chart makes."""
+    """The objects that a chart renders."""
 
     all: list[Json]
 
     def of(self, kind: str) -> dict[str, Json]:
-        """Those of a kind, by their names."""
+        """The objects of a kind, by name."""
         return {each["metadata"]["name"]: each for each in self.all if each["kind"] == kind}
 
     def one(self, kind: str, name: str) -> Json:
-        """The one of this name."""
+        """The object of a kind with this name."""
         return self.of(kind)[name]
 
     def containers(self) -> list[tuple[str, Json, Json]]:
-        """All containers, at least one, each with its owner's name and its pod's spec."""
+        """All containers (at least one), each with the name of its owner and the pod's spec."""
         found = [
             (each["metadata"]["name"], container, each["spec"]["template"]["spec"])
             for each in self.all
@@ -51,14 +51,14 @@ class Objects:
         return found
 
     def deployments(self) -> list[Json]:
-        """All Deployments, at least one."""
+        """All Deployments (at least one)."""
         found = [*self.of("Deployment").values()]
         assert found, "a chart without a Deployment"
         return found
 
 
 class Helm:
-    """The program."""
+    """The helm program."""
 
     def __init__(self, program: Path, folder: Path) -> None:
         self._program = program
@@ -66,11 +66,11 @@ class Helm:
         self._rendered: dict[str, str] = {}
 
     def render(self, chart: Path, values: Json | None = None, *flags: str) -> Objects:
-        """The objects with these values besides those that have to be given. Raises Refused."""
+        """Render a chart with these values and the required ones. Raises Refused."""
         return self.render_as_given(chart, merged(LEAST[chart], values or {}), *flags)
 
     def render_as_given(self, chart: Path, values: Json, *flags: str) -> Objects:
-        """The objects with just these values. Raises Refused."""
+        """Render a chart with only these values. Raises Refused."""
         command = ["template", "fleetgate", chart, "--kube-version", KUBERNETES, *flags]
         key = repr((command, values))
         text = self._rendered.get(key) or self.run(*command, values=values)
@@ -78,7 +78,7 @@ class Helm:
         return Objects([each for each in yaml.safe_load_all(text) if each])
 
     def run(self, *command: object, values: Json | None = None) -> str:
-        """What a command prints, in the release's namespace. Raises Refused."""
+        """Return the output of a command in the release's namespace. Raises Refused."""
         given: list[object] = []
         if values is not None:
             file = self._folder / "values.yaml"
@@ -86,7 +86,7 @@ class Helm:
             given = ["--values", file]
         done = subprocess.run(
             [str(each) for each in (self._program, *command, "--namespace", NAMESPACE, *given)],
-            # Nothing of the person who types the tests.
+            # Nothing from the environment of the user who runs the tests.
             env={"HOME": str(self._folder), "KUBECONFIG": "/nowhere"},
             capture_output=True,
             text=True,
@@ -98,7 +98,7 @@ class Helm:
 
 
 def merged(one: Json, other: Json) -> Json:
-    """Both, as Helm merges values: the other wins."""
+    """Merge values as Helm does: the other ones win."""
     both = dict(one)
     for key, value in other.items():
         below = one.get(key)
@@ -108,5 +108,5 @@ def merged(one: Json, other: Json) -> Json:
 
 
 def variables(container: Json) -> dict[str, str]:
-    """The variables of a container that have a value of their own."""
+    """The variables of a container that have a literal value."""
     return {each["name"]: each["value"] for each in container.get("env", []) if "value" in each}

@@ -1,4 +1,4 @@
-"""What the chart of the hub side makes of its values."""
+"""The objects that the chart of the hub side renders from its values."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ each_set = pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
 
 
 @each_set
-def test_helm_finds_nothing_to_complain_about(values: Json, helm: Helm) -> None:
+def test_helm_lint_passes(values: Json, helm: Helm) -> None:
     helm.run("lint", HUB_SIDE, "--strict", "--kube-version", "1.34.4", values=least(values))
 
 
@@ -78,7 +78,7 @@ def least(values: Json) -> Json:
 
 
 @each_set
-def test_every_process_runs_as_nobody_on_a_file_system_that_it_cannot_write(
+def test_every_process_runs_unprivileged_on_a_read_only_file_system(
     values: Json, helm: Helm
 ) -> None:
     found = list(helm.render(HUB_SIDE, values).containers())
@@ -98,7 +98,7 @@ def test_every_process_runs_as_nobody_on_a_file_system_that_it_cannot_write(
         assert mounted == {each["name"] for each in pod["volumes"]}, name
 
 
-def test_each_part_is_two_processes_with_an_identity_of_their_own(helm: Helm) -> None:
+def test_each_role_has_two_replicas_with_their_own_identity(helm: Helm) -> None:
     objects = helm.render(HUB_SIDE)
     deployments = objects.of("Deployment")
     assert set(deployments) == {f"fleetgate-{part}" for part in PARTS}
@@ -112,7 +112,7 @@ def test_each_part_is_two_processes_with_an_identity_of_their_own(helm: Helm) ->
         assert variables(pod["containers"][0])["FLEETGATE_RUN"] == part
 
 
-def test_together_they_are_one_process_with_the_rights_of_all(helm: Helm) -> None:
+def test_together_the_roles_are_one_process_with_the_rights_of_all(helm: Helm) -> None:
     objects = helm.render(HUB_SIDE, {"processes": "together"})
     (deployment,) = objects.deployments()
     pod = deployment["spec"]["template"]["spec"]
@@ -125,7 +125,7 @@ def test_together_they_are_one_process_with_the_rights_of_all(helm: Helm) -> Non
 
 
 @pytest.mark.parametrize("processes", ["separate", "together"])
-def test_another_system_that_places_leaves_no_placement(processes: str, helm: Helm) -> None:
+def test_there_is_no_placement_if_another_system_handles_it(processes: str, helm: Helm) -> None:
     values = {"processes": processes, "settings": {"placement": "external"}}
     objects = helm.render(HUB_SIDE, values)
     runs = [variables(each)["FLEETGATE_RUN"] for each in workers(objects)]
@@ -139,14 +139,14 @@ def workers(objects: Any) -> list[Json]:
     return found
 
 
-def test_every_part_is_one_that_a_worker_has(helm: Helm) -> None:
+def test_the_chart_has_every_role_of_a_worker(helm: Helm) -> None:
     objects = helm.render(HUB_SIDE, VALUES["with agents"])
     named = {variables(each)["FLEETGATE_RUN"] for each in workers(objects)}
     assert named == {str(role) for role in Role}
 
 
 @each_set
-def test_probes_service_and_monitor_ask_where_the_worker_answers(values: Json, helm: Helm) -> None:
+def test_probes_service_and_monitor_use_the_address_of_the_worker(values: Json, helm: Helm) -> None:
     objects = helm.render(HUB_SIDE, values)
     for container in workers(objects):
         host, _, port = variables(container)["FLEETGATE_METRICS_ADDRESS"].rpartition(":")
@@ -167,7 +167,7 @@ def test_probes_service_and_monitor_ask_where_the_worker_answers(values: Json, h
     for monitor in objects.of("ServiceMonitor").values():
         selector = monitor["spec"]["selector"]["matchLabels"]
         assert selector.items() <= service["metadata"]["labels"].items()
-        # Else the namespace of the scraped pod takes the place of that of a run.
+        # Otherwise the namespace of the scraped pod would replace that of a run.
         assert all(each["honorLabels"] for each in monitor["spec"]["endpoints"])
 
 
@@ -185,7 +185,7 @@ def test_replicas_are_spread_over_nodes_and_zones(helm: Helm) -> None:
             assert chosen["app.kubernetes.io/component"] in deployment["metadata"]["name"]
 
 
-def test_secrets_of_temporal_reach_those_who_talk_to_it_and_nobody_else(helm: Helm) -> None:
+def test_temporals_secrets_are_mounted_only_in_processes_that_use_temporal(helm: Helm) -> None:
     objects = helm.render(HUB_SIDE, VALUES["with everything"])
     for name, container, pod in objects.containers():
         mounted = {each["secret"]["secretName"] for each in pod["volumes"] if "secret" in each}
@@ -215,7 +215,7 @@ def test_secrets_of_temporal_reach_those_who_talk_to_it_and_nobody_else(helm: He
             assert (mounted, from_secrets) == (set(), {}), name
 
 
-def test_a_hub_elsewhere_is_reached_by_its_kubeconfig_alone(helm: Helm) -> None:
+def test_a_remote_hub_is_reached_only_with_its_kubeconfig(helm: Helm) -> None:
     objects = helm.render(HUB_SIDE, VALUES["on another cluster"])
     assert not objects.of("ClusterRole")
     assert not objects.of("ClusterRoleBinding")
@@ -227,7 +227,7 @@ def test_a_hub_elsewhere_is_reached_by_its_kubeconfig_alone(helm: Helm) -> None:
             assert mount in container["volumeMounts"], name
 
 
-def test_the_definitions_come_before_everything_else_with_rights_of_their_own(helm: Helm) -> None:
+def test_the_definitions_are_installed_first_with_separate_rights(helm: Helm) -> None:
     objects = helm.render(HUB_SIDE)
     job = objects.one("Job", "fleetgate-crds")
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
@@ -242,17 +242,17 @@ def test_the_definitions_come_before_everything_else_with_rights_of_their_own(he
         annotations = objects.one(kind, "fleetgate-crds")["metadata"]["annotations"]
         assert annotations["helm.sh/hook"] == "pre-install,pre-upgrade"
         assert int(annotations["helm.sh/hook-weight"]) < 0
-    assert not objects.of("CustomResourceDefinition"), "Helm would take them away again"
+    assert not objects.of("CustomResourceDefinition"), "Helm would delete them on uninstall"
 
 
-def test_jobs_are_left_out_where_others_do_their_work(helm: Helm) -> None:
+def test_jobs_are_left_out_if_they_are_turned_off(helm: Helm) -> None:
     values = {"crds": {"install": False}, "temporal": {"setup": {"enabled": False}}}
     objects = helm.render(HUB_SIDE, values)
     assert not objects.of("Job")
     assert "fleetgate-crds" not in objects.of("ServiceAccount") | objects.of("ClusterRole")
 
 
-def test_only_what_is_let_out_gets_out(helm: Helm) -> None:
+def test_egress_can_be_restricted(helm: Helm) -> None:
     values: Json = {"networkPolicy": {"egress": {"restrict": True}}}
     policy = helm.render(HUB_SIDE, values).one("NetworkPolicy", "fleetgate")["spec"]
     assert policy["policyTypes"] == ["Ingress", "Egress"]
@@ -260,7 +260,7 @@ def test_only_what_is_let_out_gets_out(helm: Helm) -> None:
     assert ports == {("UDP", 53), ("TCP", 53), ("TCP", 443), ("TCP", 6443), ("TCP", 7233)}
 
 
-def test_alerts_and_dashboard_are_those_that_are_shipped(helm: Helm) -> None:
+def test_alerts_and_dashboard_are_the_shipped_ones(helm: Helm) -> None:
     objects = helm.render(HUB_SIDE, VALUES["with everything"])
     shipped = yaml.safe_load((ROOT / "deploy/observability/alerts.yaml").read_text())
     assert objects.one("PrometheusRule", "fleetgate")["spec"] == shipped
@@ -268,7 +268,7 @@ def test_alerts_and_dashboard_are_those_that_are_shipped(helm: Helm) -> None:
     assert dashboard == (ROOT / "deploy/observability/grafana-dashboard.json").read_text()
 
 
-def test_alerts_link_to_the_documentation_that_is_named(helm: Helm) -> None:
+def test_alerts_link_to_the_configured_documentation(helm: Helm) -> None:
     alerts = {"enabled": True, "documentation": "https://docs.example.org/fleetgate/"}
     objects = helm.render(HUB_SIDE, {"metrics": {"alerts": alerts}})
     groups = objects.one("PrometheusRule", "fleetgate")["spec"]["groups"]
@@ -281,7 +281,7 @@ def test_alerts_link_to_the_documentation_that_is_named(helm: Helm) -> None:
 
 
 @pytest.mark.parametrize("chart", [HUB_SIDE, MEMBER_SIDE], ids=lambda chart: str(chart.name))
-def test_the_image_is_of_the_charts_version_unless_another_is_named(chart: Any, helm: Helm) -> None:
+def test_the_image_has_the_version_of_the_chart_by_default(chart: Any, helm: Helm) -> None:
     def images(image: Json) -> set[str]:
         objects = helm.render(chart, {"image": image})
         return {container["image"] for _, container, _ in objects.containers()}

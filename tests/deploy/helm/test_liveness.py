@@ -1,6 +1,6 @@
-"""A process whose event loop stands still fails the probe by which the kubelet restarts it.
+"""A process whose event loop is blocked fails its liveness probe, so the kubelet restarts it.
 
-Real processes, started and probed as the charts say.
+Real processes, started and probed as defined in the charts.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ sys.argv[0] = "fleetgate"
 from starter.cli import main
 main()
 """
-"""A program like `fleetgate`, whose main thread, and so its event loop, stops on a signal."""
+"""A program like `fleetgate` whose main thread, and with it the event loop, blocks on a signal."""
 
 
 @pytest.fixture(params=[HUB_SIDE, MEMBER_SIDE], ids=["worker", "agent"])
 async def container(
     request: pytest.FixtureRequest, helm: Helm, hub: Hub, temporal_address: str, unique: str
 ) -> AsyncIterator[Json]:
-    """The container of a worker or an agent that can do its work here."""
+    """The container of a worker or an agent that can run here."""
     metrics: Json = {"metrics": {"port": ports.choose()}}
     if request.param is HUB_SIDE:
         values = metrics | {
@@ -80,7 +80,7 @@ def process(
 
 
 async def passes(container: Json, probe: str) -> bool:
-    """Ask as the kubelet does, once."""
+    """Run a probe once, as the kubelet does."""
     asked = container[probe]
     (port,) = (each for each in container["ports"] if each["name"] == asked["httpGet"]["port"])
     url = f"http://127.0.0.1:{port['containerPort']}{asked['httpGet']['path']}"
@@ -92,7 +92,7 @@ async def passes(container: Json, probe: str) -> bool:
         return False
 
 
-async def test_a_process_whose_event_loop_stands_still_fails_its_liveness_probe(
+async def test_a_process_with_a_blocked_event_loop_fails_its_liveness_probe(
     container: Json, process: subprocess.Popen[bytes], mounts: Path
 ) -> None:
     for probe in ("livenessProbe", "readinessProbe"):
@@ -100,10 +100,10 @@ async def test_a_process_whose_event_loop_stands_still_fails_its_liveness_probe(
     process.send_signal(signal.SIGUSR1)
     log = mounts / "log"
     await eventually(lambda: asyncio.to_thread(log.read_text), lambda seen: BLOCKED in seen)
-    # It never answers again, however often the kubelet asks.
+    # It does not answer later probes either.
     assert [await passes(container, "livenessProbe") for _ in range(2)] == [False, False]
     assert not await passes(container, "readinessProbe")
-    assert process.poll() is None, "it hangs, and would hang for ever"
+    assert process.poll() is None, "it hangs forever"
 
 
 def test_the_probes_of_all_processes_are_the_same(helm: Helm) -> None:
@@ -118,5 +118,5 @@ def test_the_probes_of_all_processes_are_the_same(helm: Helm) -> None:
         first = containers[0][probe]
         assert [each[probe] for each in containers] == [first] * len(containers)
     liveness = containers[0]["livenessProbe"]
-    # A restart comes about a minute after the loop stopped, and not for a stall of some seconds.
+    # A restart comes about a minute after the loop blocks, and not for a stall of a few seconds.
     assert 30 <= liveness["failureThreshold"] * liveness.get("periodSeconds", 10) <= 60

@@ -1,4 +1,4 @@
-"""What the chart of the member side makes of its values."""
+"""The objects that the chart of the member side renders from its values."""
 
 import click
 import pytest
@@ -21,13 +21,13 @@ each_way = pytest.mark.parametrize("values", [{}, BY_TOKEN], ids=["kubeconfig", 
 
 
 @each_way
-def test_helm_finds_nothing_to_complain_about(values: Json, helm: Helm) -> None:
+def test_helm_lint_passes(values: Json, helm: Helm) -> None:
     given = {"member": "prod-1", "hub": {"kubeconfigSecret": {"name": "hub"}}} | values
     helm.run("lint", MEMBER_SIDE, "--strict", "--kube-version", "1.34.4", values=given)
 
 
 @each_way
-def test_the_agent_understands_its_flags(values: Json, helm: Helm) -> None:
+def test_the_agent_accepts_its_flags(values: Json, helm: Helm) -> None:
     ((_, container, _),) = helm.render(MEMBER_SIDE, values).containers()
     command, *arguments = container["args"]
     assert command == "agent"
@@ -39,7 +39,7 @@ def test_the_agent_understands_its_flags(values: Json, helm: Helm) -> None:
 
 
 @each_way
-def test_there_is_one_agent_at_a_time_as_nobody(values: Json, helm: Helm) -> None:
+def test_one_agent_runs_at_a_time_without_privileges(values: Json, helm: Helm) -> None:
     (deployment,) = helm.render(MEMBER_SIDE, values).of("Deployment").values()
     assert deployment["spec"]["replicas"] == 1
     assert deployment["spec"]["strategy"] == {"type": "Recreate"}
@@ -68,7 +68,7 @@ def test_a_token_becomes_a_kubeconfig_that_reads_it_from_its_secret(helm: Helm) 
     assert volume["secret"]["items"] == [{"key": "token", "path": file}]
 
 
-def test_another_hub_makes_another_pod(helm: Helm) -> None:
+def test_a_changed_hub_restarts_the_pod(helm: Helm) -> None:
     def annotations(server: str) -> Json:
         values = BY_TOKEN | {"hub": BY_TOKEN["hub"] | {"server": server}}
         (deployment,) = helm.render(MEMBER_SIDE, values).of("Deployment").values()
@@ -78,7 +78,7 @@ def test_another_hub_makes_another_pod(helm: Helm) -> None:
     assert annotations("https://one:6443") != annotations("https://two:6443")
 
 
-def test_only_requests_for_metrics_and_health_are_let_in(helm: Helm) -> None:
+def test_only_requests_for_metrics_and_health_are_allowed(helm: Helm) -> None:
     scraper = {"podSelector": {"matchLabels": {"app": "prometheus"}}}
     values: Json = {"networkPolicy": {"metricsFrom": [scraper]}}
     policy = helm.render(MEMBER_SIDE, values).one("NetworkPolicy", "fleetgate-agent")["spec"]
@@ -89,7 +89,7 @@ def test_only_requests_for_metrics_and_health_are_let_in(helm: Helm) -> None:
     assert open_to_all["ingress"] == [{"ports": ports}]
 
 
-def test_prometheus_finds_the_agent_where_it_listens(helm: Helm) -> None:
+def test_prometheus_scrapes_the_agents_metrics_port(helm: Helm) -> None:
     metrics: Json = {"port": 9999, "podMonitor": {"enabled": True, "labels": {"release": "x"}}}
     objects = helm.render(MEMBER_SIDE, {"metrics": metrics})
     monitor = objects.one("PodMonitor", "fleetgate-agent")
@@ -105,7 +105,7 @@ def test_prometheus_finds_the_agent_where_it_listens(helm: Helm) -> None:
     assert "PodMonitor" not in {each["kind"] for each in helm.render(MEMBER_SIDE).all}
 
 
-def test_the_alerts_are_those_that_are_shipped(helm: Helm) -> None:
+def test_the_alerts_are_the_shipped_ones(helm: Helm) -> None:
     shipped = yaml.safe_load((ROOT / "deploy/observability/agent-alerts.yaml").read_text())
     enabled: Json = {"metrics": {"alerts": {"enabled": True}}}
     rules = helm.render(MEMBER_SIDE, enabled).one("PrometheusRule", "fleetgate-agent")

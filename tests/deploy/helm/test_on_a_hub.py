@@ -1,4 +1,4 @@
-"""A real API server takes what the charts make, and the processes work with just that."""
+"""A real API server accepts the charts' objects, and the processes need nothing else."""
 
 import asyncio
 import base64
@@ -47,7 +47,7 @@ EVERYTHING: dict[str, tuple[Path, Json]] = {
 
 
 def of_prometheus(kind: str, plural: str) -> Json:
-    """A definition that takes anything, in place of the operator's."""
+    """A CRD that accepts anything, in place of the operator's."""
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     version = {
         "name": "v1",
@@ -70,7 +70,7 @@ def of_prometheus(kind: str, plural: str) -> Json:
 
 @pytest.fixture(scope="module")
 async def kubeconfig(servers: Servers) -> AsyncIterator[Path]:
-    """Of a cluster that is both hub and member, and nobody else's."""
+    """Kubeconfig of a cluster that is both hub and member, for these tests only."""
     async with servers.own_cluster("charts") as found:
         yield found
 
@@ -78,7 +78,7 @@ async def kubeconfig(servers: Servers) -> AsyncIterator[Path]:
 @pytest.fixture(scope="module")
 async def admin(kubeconfig: Path) -> AsyncIterator[Hub]:
     async with await Hub.connect(kubeconfig, manager="kubectl") as hub:
-        # The API server itself refuses pods that may do more than they need.
+        # The API server itself rejects pods with more privileges than they need.
         labels = {"pod-security.kubernetes.io/enforce": "restricted"}
         await hub.create(NAMESPACE, {"metadata": {"name": RELEASED, "labels": labels}})
         await hub.create(NAMESPACE, {"metadata": {"name": MEMBERS}})
@@ -88,14 +88,14 @@ async def admin(kubeconfig: Path) -> AsyncIterator[Hub]:
 
 @pytest.mark.parametrize("what", EVERYTHING)
 @pytest.mark.usefixtures("admin")
-def test_an_api_server_takes_every_object(
+def test_an_api_server_accepts_every_object(
     what: str, helm: Helm, kubeconfig: Path, tmp_path: Path
 ) -> None:
     chart, values = EVERYTHING[what]
     objects = helm.render(chart, values).all
     file = tmp_path / "objects.yaml"
     file.write_text(yaml.safe_dump_all(objects))
-    # Of what another test has left here it is told nothing.
+    # Force conflicts, because another test may have left objects here.
     apply = ("apply", "--server-side", "--force-conflicts", "--dry-run=server")
     told = kubectl(kubeconfig, *apply, "-f", file)
     assert told.count("(server dry run)") == len(objects)
@@ -103,7 +103,7 @@ def test_an_api_server_takes_every_object(
 
 
 def kubectl(kubeconfig: Path, *words: object) -> str:
-    """Type it, and return all that it says; it has to go well."""
+    """Run kubectl, which must succeed, and return its output."""
     typed = ["kubectl", "--kubeconfig", str(kubeconfig), *map(str, words)]
     done = subprocess.run(typed, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -112,7 +112,7 @@ def kubectl(kubeconfig: Path, *words: object) -> str:
 
 @pytest.fixture
 def values(temporal_address: str, unique: str) -> Json:
-    """Those of an operator whose pods are processes of this machine."""
+    """Values for pods that run as local processes."""
     return {
         "temporal": {"address": temporal_address},
         "settings": {"taskQueue": unique},
@@ -120,10 +120,10 @@ def values(temporal_address: str, unique: str) -> Json:
     }
 
 
-async def test_a_release_is_installed_changed_and_removed_and_runs_stay(
+async def test_a_release_is_installed_upgraded_and_removed_and_runs_stay(
     helm: Helm, admin: Hub, kubeconfig: Path, values: Json, unique: str
 ) -> None:
-    # There are no pods here that could do the Jobs; what they do is tried below.
+    # No pods run here that could execute the Jobs; another test below runs their commands.
     chart = (HUB_SIDE, "--kubeconfig", kubeconfig, "--no-hooks")
     helm.run("install", "fleetgate", *chart, "--take-ownership", values=values)
     assert await deployed(admin) == {"fleetgate-engine", "fleetgate-bridge", "fleetgate-placement"}
@@ -153,7 +153,7 @@ async def deployed(admin: Hub) -> set[str]:
 
 
 async def apply(admin: Hub, objects: Objects, *kinds: str) -> None:
-    """Apply those of these kinds."""
+    """Apply the objects of these kinds."""
     for kind in kinds:
         for body in objects.of(kind).values():
             known = await admin.kind_for(body["apiVersion"], kind)
@@ -164,7 +164,7 @@ async def apply(admin: Hub, objects: Objects, *kinds: str) -> None:
 RIGHTS = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
 
 
-async def test_each_process_gets_ready_with_the_command_and_the_rights_of_its_pod(
+async def test_each_process_becomes_ready_with_the_command_and_the_rights_of_its_pod(
     helm: Helm, admin: Hub, kubeconfig: Path, values: Json, tmp_path: Path
 ) -> None:
     objects = helm.render(HUB_SIDE, merged(values, {"settings": {"memberSecrets": MEMBERS}}))
@@ -190,7 +190,7 @@ async def status(url: str) -> int:
         return 0
 
 
-async def test_the_jobs_do_with_their_rights_what_they_are_for(
+async def test_the_rights_of_the_jobs_are_sufficient(
     helm: Helm, admin: Hub, kubeconfig: Path, values: Json, tmp_path: Path
 ) -> None:
     objects = helm.render(HUB_SIDE, values)
@@ -251,7 +251,7 @@ def identity(member: str) -> dict[str, str]:
 
 
 async def register(admin: Hub, member: str) -> None:
-    """What an administrator and a placement do for a new member."""
+    """Do what an administrator and the placement do for a new member."""
     spec = {"identity": identity(member)}
     await admin.create(MEMBER_CLUSTER, {"metadata": {"name": member}, "spec": spec})
     await admin.create(NAMESPACE, {"metadata": {"name": f"{MEMBER_NAMESPACE_PREFIX}{member}"}})
@@ -259,7 +259,7 @@ async def register(admin: Hub, member: str) -> None:
 
 
 def way(kubeconfig: Path) -> Json:
-    """The values by which an agent finds the hub of a kubeconfig."""
+    """Values with which an agent reaches the hub of a kubeconfig."""
     hub = yaml.safe_load(kubeconfig.read_text())["clusters"][0]["cluster"]
     authority = base64.b64decode(hub["certificate-authority-data"]).decode()
     return {"server": hub["server"], "certificateAuthority": authority}

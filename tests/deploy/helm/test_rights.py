@@ -1,4 +1,4 @@
-"""The charts grant what the files in deploy/rbac grant, to those who run here."""
+"""The charts grant the rights of deploy/rbac to the accounts of the release."""
 
 from pathlib import Path
 
@@ -18,11 +18,11 @@ from tests.deploy.helm.charts import (
 ROLES = ("ClusterRole", "Role")
 BINDINGS = ("ClusterRoleBinding", "RoleBinding")
 OWN = {"fleetgate-crds"}
-"""What the charts have for themselves."""
+"""Objects of the charts that are not in deploy/rbac."""
 
 
 def shipped(*files: str) -> Objects:
-    """What people apply who do not use Helm."""
+    """The objects for users who do not use Helm."""
     found: list[Json] = []
     for file in files:
         found += yaml.safe_load_all((ROOT / "deploy" / "rbac" / file).read_text())
@@ -55,14 +55,14 @@ def for_people() -> list[str]:
     return sorted(each for each in names - for_processes if not each.startswith("member-"))
 
 
-def test_each_part_of_the_hub_side_has_the_rights_that_are_shipped_for_it(helm: Helm) -> None:
+def test_each_worker_role_has_the_rights_shipped_for_it(helm: Helm) -> None:
     files = shipped("hub-side.yaml")
     made = helm.render(HUB_SIDE, {"people": {"roles": False, "policies": False}})
     assert rules(made) == rules(files)
     assert granted(made) == granted(files)
 
 
-def test_agents_on_the_hub_have_the_rights_that_are_shipped_for_them(helm: Helm) -> None:
+def test_agents_on_the_hub_have_the_rights_shipped_for_them(helm: Helm) -> None:
     files = shipped("hub-side.yaml", "agents-on-hub.yaml")
     values = {"settings": {"memberSecrets": "edge"}, "people": {"roles": False, "policies": False}}
     made = helm.render(HUB_SIDE, values)
@@ -72,7 +72,7 @@ def test_agents_on_the_hub_have_the_rights_that_are_shipped_for_them(helm: Helm)
         assert made.one(kind, "fleetgate-agents")["metadata"]["namespace"] == "edge"
 
 
-def test_roles_and_policies_for_people_are_those_that_are_shipped(helm: Helm) -> None:
+def test_roles_and_policies_for_people_are_the_shipped_ones(helm: Helm) -> None:
     serves = "admissionregistration.k8s.io/v1beta1/MutatingAdmissionPolicy"
     made = helm.render(HUB_SIDE, None, "--api-versions", serves)
     without = helm.render(HUB_SIDE, {"people": {"roles": False, "policies": False}})
@@ -90,11 +90,11 @@ def test_roles_and_policies_for_people_are_those_that_are_shipped(helm: Helm) ->
     assert len(added) == len(shipped(*for_people()).all)
 
 
-def test_policies_that_the_hub_does_not_know_are_left_out(helm: Helm) -> None:
+def test_policies_that_the_hub_does_not_support_are_left_out(helm: Helm) -> None:
     assert not helm.render(HUB_SIDE).of("MutatingAdmissionPolicy")
 
 
-def test_an_agent_has_the_rights_that_are_shipped_for_it(helm: Helm) -> None:
+def test_an_agent_has_the_rights_shipped_for_it(helm: Helm) -> None:
     files = shipped("member-agent-on-member.yaml")
     made = helm.render(MEMBER_SIDE)
     assert rules(made) == rules(files)
@@ -106,7 +106,7 @@ def test_an_agent_has_the_rights_that_are_shipped_for_it(helm: Helm) -> None:
     [(HUB_SIDE, "fleetgate-content-reader"), (MEMBER_SIDE, "fleetgate-agent")],
     ids=["hub side", "member side"],
 )
-def test_what_is_placed_can_be_narrowed_down(chart: Path, role: str, helm: Helm) -> None:
+def test_the_kinds_that_may_be_placed_can_be_restricted(chart: Path, role: str, helm: Helm) -> None:
     only = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"]}
     before = helm.render(chart).one("ClusterRole", role)["rules"]
     after = helm.render(chart, {"rbac": {"contentRules": [only]}}).one("ClusterRole", role)["rules"]
@@ -115,7 +115,7 @@ def test_what_is_placed_can_be_narrowed_down(chart: Path, role: str, helm: Helm)
 
 
 @pytest.mark.parametrize("chart", [HUB_SIDE, MEMBER_SIDE], ids=lambda chart: str(chart.name))
-def test_who_grants_rights_by_hand_gets_none(chart: Path, helm: Helm) -> None:
+def test_no_rights_are_granted_if_rbac_is_turned_off(chart: Path, helm: Helm) -> None:
     values: Json = {"rbac": {"create": False}}
     if chart == HUB_SIDE:
         values |= {"people": {"roles": False}, "crds": {"install": False}}
@@ -124,9 +124,7 @@ def test_who_grants_rights_by_hand_gets_none(chart: Path, helm: Helm) -> None:
 
 
 @pytest.mark.parametrize("processes", ["separate", "together"])
-def test_every_account_that_is_granted_something_is_one_that_runs(
-    processes: str, helm: Helm
-) -> None:
+def test_rights_are_granted_only_to_accounts_in_use(processes: str, helm: Helm) -> None:
     made = helm.render(HUB_SIDE, {"processes": processes})
     run = {
         pod["serviceAccountName"] for _, _, pod in made.containers() if "serviceAccountName" in pod

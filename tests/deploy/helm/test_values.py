@@ -1,4 +1,4 @@
-"""Values say what a worker can be told, and a wrong one is refused by its name."""
+"""The values cover every setting of a worker, and a wrong one is refused by name."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def test_every_setting_of_a_worker_has_a_value() -> None:
     )
 
 
-def test_settings_are_the_workers_own_defaults_but_for_the_log(helm: Helm) -> None:
+def test_settings_default_to_the_workers_own_except_for_the_log_format(helm: Helm) -> None:
     found = [container for _, container, _ in helm.render(HUB_SIDE).containers()]
     workers = [container for container in found if container["args"] == ["worker"]]
     assert workers
@@ -58,7 +58,7 @@ def test_settings_are_the_workers_own_defaults_but_for_the_log(helm: Helm) -> No
 
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
-def test_a_worker_understands_every_variable_that_it_is_given(values: Json, helm: Helm) -> None:
+def test_a_worker_accepts_every_variable_that_it_is_given(values: Json, helm: Helm) -> None:
     for _, container, _ in helm.render(HUB_SIDE, values).containers():
         told = variables(container)
         Settings.load(told)
@@ -73,7 +73,7 @@ def test_the_command_line_has_every_command_that_a_container_runs(values: Json, 
 
 
 def understands(arguments: list[str]) -> None:
-    """Parse a command line as `fleetgate` does, without carrying it out. Raises UsageError."""
+    """Parse a command line as `fleetgate` does, without running it. Raises UsageError."""
     command: click.Command = fleetgate
     while isinstance(command, click.Group):
         found = command.get_command(click.Context(command), arguments[0])
@@ -85,7 +85,7 @@ def understands(arguments: list[str]) -> None:
 
 
 @CHARTS
-def test_the_schema_names_every_value_and_nothing_else(chart: Path) -> None:
+def test_the_schema_lists_every_value_and_nothing_else(chart: Path) -> None:
     values = yaml.safe_load((chart / "values.yaml").read_text())
     schema = json.loads((chart / "values.schema.json").read_text())
     assert sorted(leaves(values)) == sorted(named(schema, schema))
@@ -93,7 +93,7 @@ def test_the_schema_names_every_value_and_nothing_else(chart: Path) -> None:
 
 def leaves(values: Json, path: str = "") -> Iterator[str]:
     for key, value in values.items():
-        # A map whose keys are the user's own is one value.
+        # A map with keys chosen by the user counts as one value.
         own = {"requests", "limits", "labels", "podSecurityContext", "securityContext"}
         if isinstance(value, dict) and value and key not in own:
             yield from leaves(value, f"{path}.{key}")
@@ -105,7 +105,7 @@ def named(schema: Json, root: Json, path: str = "") -> Iterator[str]:
     for key, field in schema["properties"].items():
         found = root["definitions"][field["$ref"].split("/")[-1]] if "$ref" in field else field
         if key in {"global", "claims"}:
-            continue  # nothing has them as they come
+            continue  # not in the default values
         if "properties" in found:
             assert found["additionalProperties"] is False, f"{path}.{key}"
             yield from named(found, root, f"{path}.{key}")
@@ -114,28 +114,32 @@ def named(schema: Json, root: Json, path: str = "") -> Iterator[str]:
 
 
 WRONG: dict[str, tuple[Path, Json, str]] = {
-    "a name that there is not": (HUB_SIDE, {"enigne": {}}, "enigne"),
-    "a name that there is not, further in": (
+    "an unknown name": (HUB_SIDE, {"enigne": {}}, "enigne"),
+    "an unknown nested name": (
         HUB_SIDE,
         {"settings": {"stuckafter": "5m"}},
         r"/settings.*stuckafter",
     ),
-    "no length of time": (HUB_SIDE, {"settings": {"stuckAfter": "soon"}}, "/settings/stuckAfter"),
-    "a namespace that none can have": (
+    "an invalid duration": (HUB_SIDE, {"settings": {"stuckAfter": "soon"}}, "/settings/stuckAfter"),
+    "an invalid namespace": (
         HUB_SIDE,
         {"settings": {"skippedNamespaces": "a,B"}},
         "/settings/skippedNamespaces",
     ),
     "a number without a unit": (HUB_SIDE, {"settings": {"stuckAfter": 5}}, "/settings/stuckAfter"),
-    "a way to place that there is not": (
+    "an unknown placement": (
         HUB_SIDE,
         {"settings": {"placement": "kubefleet"}},
         "/settings/placement.*'builtin', 'external'",
     ),
-    "another way to run": (HUB_SIDE, {"processes": "both"}, "/processes.*'separate', 'together'"),
+    "an unknown way to run": (
+        HUB_SIDE,
+        {"processes": "both"},
+        "/processes.*'separate', 'together'",
+    ),
     "half a replica": (HUB_SIDE, {"engine": {"replicas": 1.5}}, "/engine/replicas"),
-    "less than no replica": (HUB_SIDE, {"engine": {"replicas": -1}}, "/engine/replicas"),
-    "no Temporal": (HUB_SIDE, {"temporal": {"address": ""}}, "temporal.address is empty: give"),
+    "a negative number of replicas": (HUB_SIDE, {"engine": {"replicas": -1}}, "/engine/replicas"),
+    "no Temporal": (HUB_SIDE, {"temporal": {"address": ""}}, "temporal.address is empty: set"),
     "a Temporal without a port": (
         HUB_SIDE,
         {"temporal": {"address": "temporal"}},
@@ -146,34 +150,34 @@ WRONG: dict[str, tuple[Path, Json, str]] = {
         {"temporal": {"address": "https://temporal:7233"}},
         "/temporal/address",
     ),
-    "a Secret as a text": (
+    "a Secret as a string": (
         HUB_SIDE,
         {"temporal": {"apiKeySecret": "key"}},
         "/temporal/apiKeySecret",
     ),
     "a short digest": (HUB_SIDE, {"image": {"digest": "sha256:123"}}, "/image/digest"),
-    "a port that only root may have": (HUB_SIDE, {"metrics": {"port": 80}}, "/metrics/port"),
-    "a context of no kubeconfig": (
+    "a privileged port": (HUB_SIDE, {"metrics": {"port": 80}}, "/metrics/port"),
+    "a context without a kubeconfig": (
         HUB_SIDE,
         {"settings": {"context": "prod"}},
         "settings.context names a context of a kubeconfig, but hub.kubeconfigSecret.name is empty",
     ),
-    "a build of no deployment": (
+    "a build without a deployment": (
         HUB_SIDE,
         {"settings": {"buildId": "1"}},
         "settings.deployment and settings.buildId go together",
     ),
-    "no member": (MEMBER_SIDE, {"member": ""}, "member is empty: give the name"),
-    "a member of another name": (MEMBER_SIDE, {"member": "Prod_1"}, "/member"),
+    "no member": (MEMBER_SIDE, {"member": ""}, "member is empty: set it to the name"),
+    "an invalid name of a member": (MEMBER_SIDE, {"member": "Prod_1"}, "/member"),
     "no hub": (
         MEMBER_SIDE,
         {"hub": {"kubeconfigSecret": {"name": ""}}},
-        "the hub is not named: give hub.kubeconfigSecret.name, or hub.server",
+        "the hub is not configured: set hub.kubeconfigSecret.name, or hub.server",
     ),
     "two hubs": (
         MEMBER_SIDE,
         {"hub": {"server": "https://hub:6443"}},
-        "hub.kubeconfigSecret.name and hub.server are both given",
+        "hub.kubeconfigSecret.name and hub.server are both set",
     ),
     "a hub without a token": (
         MEMBER_SIDE,
@@ -185,21 +189,19 @@ WRONG: dict[str, tuple[Path, Json, str]] = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_a_wrong_value_is_refused_by_its_name(what: str, helm: Helm) -> None:
+def test_a_wrong_value_is_refused_by_name(what: str, helm: Helm) -> None:
     chart, values, told = WRONG[what]
     with pytest.raises(Refused, match=told):
         helm.render(chart, values)
 
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
-def test_what_helm_is_given_as_part_of_another_chart_is_no_mistake(
-    values: Json, helm: Helm
-) -> None:
+def test_global_values_of_a_parent_chart_are_accepted(values: Json, helm: Helm) -> None:
     assert helm.render_as_given(HUB_SIDE, merged(least(values), {"global": {"region": "eu"}}))
 
 
 @CHARTS
-def test_without_values_it_is_said_what_has_to_be_given(chart: Path, helm: Helm) -> None:
+def test_missing_required_values_are_named(chart: Path, helm: Helm) -> None:
     (first, *_) = LEAST[chart]
-    with pytest.raises(Refused, match=f"{first}.* is empty: give"):
+    with pytest.raises(Refused, match=f"{first}.* is empty: set it to"):
         helm.render_as_given(chart, {})

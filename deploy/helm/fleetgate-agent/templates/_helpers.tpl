@@ -19,14 +19,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{- define "fleetgate-agent.checks" -}}
 {{- if not .Values.member }}
-{{- fail "member is empty: give the name of the member's MemberCluster on the hub, as in --set member=prod-1" }}
+{{- fail "member is empty: set it to the name of the member's MemberCluster on the hub, for example --set member=prod-1" }}
 {{- end }}
 {{- with .Values.hub }}
 {{- if and .kubeconfigSecret.name .server }}
-{{- fail "hub.kubeconfigSecret.name and hub.server are both given: a kubeconfig says where the hub is, so take one of them away" }}
+{{- fail "hub.kubeconfigSecret.name and hub.server are both set, but the kubeconfig already holds the address of the hub: remove one of them" }}
 {{- end }}
 {{- if not (or .kubeconfigSecret.name .server) }}
-{{- fail "the hub is not named: give hub.kubeconfigSecret.name, or hub.server and hub.tokenSecret.name" }}
+{{- fail "the hub is not configured: set hub.kubeconfigSecret.name, or hub.server and hub.tokenSecret.name" }}
 {{- end }}
 {{- if and .server (not .tokenSecret.name) }}
 {{- fail "hub.server needs hub.tokenSecret.name, the Secret with the agent's token on the hub" }}

@@ -17,14 +17,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end }}
 
-{{/* The parts that run, as a list. */}}
+{{/* The worker roles that run, as a comma-separated list. */}}
 {{- define "fleetgate.roles" -}}
 engine,bridge
 {{- if eq .Values.settings.placement "builtin" }},placement{{ end }}
 {{- if .Values.settings.memberSecrets }},agents{{ end }}
 {{- end }}
 
-{{/* The Deployments, as a map from the name after `fleetgate-` to the parts that each runs. */}}
+{{/* The Deployments, as a map from the name after `fleetgate-` to the roles that each runs. */}}
 {{- define "fleetgate.deployments" -}}
 {{- $roles := include "fleetgate.roles" . -}}
 {{- if eq .Values.processes "together" -}}
@@ -36,7 +36,7 @@ worker: {{ $roles }}
 {{- end -}}
 {{- end }}
 
-{{/* The ServiceAccount of a part, as the shipped roles call it. */}}
+{{/* The ServiceAccount of this release for one in a shipped binding; empty if its role does not run. */}}
 {{- define "fleetgate.accountOf" -}}
 {{- $part := trimPrefix "fleetgate-" .account -}}
 {{- if not (has $part (splitList "," (include "fleetgate.roles" .root))) -}}
@@ -47,7 +47,7 @@ worker: {{ $roles }}
 
 {{- define "fleetgate.checks" -}}
 {{- if not .Values.temporal.address }}
-{{- fail "temporal.address is empty: give host:port of Temporal's frontend, as in --set temporal.address=temporal-frontend.temporal:7233" }}
+{{- fail "temporal.address is empty: set it to host:port of Temporal's frontend, for example --set temporal.address=temporal-frontend.temporal:7233" }}
 {{- end }}
 {{- if ne (empty .Values.settings.deployment) (empty .Values.settings.buildId) }}
 {{- fail "settings.deployment and settings.buildId go together: set both or none" }}
@@ -57,7 +57,7 @@ worker: {{ $roles }}
 {{- end }}
 {{- end }}
 
-{{/* Variables and volumes by which a process finds the hub. */}}
+{{/* Variables and volumes that tell a process how to reach the hub. */}}
 {{- define "fleetgate.hubEnv" -}}
 {{- if .Values.hub.kubeconfigSecret.name }}
 - name: KUBECONFIG
@@ -83,7 +83,7 @@ worker: {{ $roles }}
 {{- end }}
 {{- end }}
 
-{{/* Variables and volumes by which a process finds Temporal. */}}
+{{/* Variables and volumes that tell a process how to reach Temporal. */}}
 {{- define "fleetgate.temporalEnv" -}}
 {{- with .Values.temporal }}
 - {name: TEMPORAL_ADDRESS, value: {{ .address | quote }}}
@@ -151,7 +151,7 @@ worker: {{ $roles }}
 {{- end }}
 {{- end }}
 
-{{/* What all pods have alike. */}}
+{{/* Settings that all pods share. */}}
 {{- define "fleetgate.podSettings" -}}
 securityContext: {{- toYaml .Values.podSecurityContext | nindent 2 }}
 {{- with .Values.imagePullSecrets }}

@@ -1,4 +1,4 @@
-// Builds the store of the embedded fleet.
+// Builds etcd for the embedded fleet.
 module fleetgate.dev/local/etcd
 
 go 1.24.0
