@@ -44,8 +44,8 @@ class Use:
 def words(path: Path = WORDS) -> list[Word]:
     """Read the list."""
     return [
-        Word(re.compile(rf"\b(?:{each['find']})\b", re.IGNORECASE), each["write"])
-        for each in yaml.safe_load(path.read_text())
+        Word(re.compile(rf"\b(?:{find})\b", re.IGNORECASE), write)
+        for find, write in yaml.safe_load(path.read_text()).items()
     ]
 
 
