@@ -215,7 +215,7 @@ _VERSION: Final = (
         "kubectl get {kind} -A",
     ),
     Pattern.of(
-        r"(?P<kind>\w+) `(?P<name>[^`]*)` holds what is no object: (?P<why>.*)",
+        r"(?P<kind>\w+) `(?P<name>[^`]*)` holds an entry that is not an object: (?P<why>.*)",
         "The {kind} {name} on the hub holds an entry that is not a Kubernetes object: {why}.",
         "Correct its data: each entry must be a complete object with apiVersion, kind and "
         "metadata.",
@@ -254,7 +254,7 @@ _LOST: Final = (
         _RUNS,
     ),
     Pattern.of(
-        r"its status cannot be gone on from",
+        r"its status cannot be resumed",
         "Temporal lost the run's workflow, and the run's status on the hub cannot replace it: "
         "parts are missing, or it was changed by hand.",
         "Create a new run; clusters that already have its snapshot are not changed by it.",

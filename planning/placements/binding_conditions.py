@@ -35,7 +35,7 @@ class BindingReport:
         return {"conditions": [each.to_wire() for each in self.conditions], **lists}
 
     def says(self, binding: Binding) -> bool:
-        """Whether the binding's status says all this already."""
+        """Return whether the binding's status says all this already."""
         status = binding.status
         own = {each.type: each for each in status.conditions if each.type in _OWN}
         listed = Outcomes(
@@ -65,7 +65,7 @@ def report(binding: Binding, outcome: Outcome, *, now: datetime) -> BindingRepor
 
 
 def is_announced(binding: Binding) -> bool:
-    """Whether a rollout says of the current content that it may, or may not, go out.
+    """Return whether a rollout says of the current content that it may, or may not, go out.
 
     contract: placement 6 (a Bound binding is processed once RolloutStarted is fresh)
     """
@@ -74,7 +74,7 @@ def is_announced(binding: Binding) -> bool:
 
 
 def is_reported(binding: Binding) -> bool:
-    """Whether the status says something of the current content already."""
+    """Return whether the status says something of the current content already."""
     return _fresh(binding, ConditionType.OVERRIDDEN) is not None
 
 

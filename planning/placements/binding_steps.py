@@ -76,7 +76,7 @@ def kept(work: Json) -> Json:
 
 
 def _says_more(manifest: Json) -> bool:
-    """Whether a Work says more of an object than that all is well."""
+    """Return whether a Work says more of an object than that all is well."""
     if any(manifest.get(name) for name in ("driftDetails", "diffDetails", "backReportedStatus")):
         return True
     return any(each.get("status") != "True" for each in manifest.get("conditions") or [])

@@ -104,7 +104,7 @@ def _follow(
 
 
 def _is_undecided(binding: Binding, frame: Frame) -> bool:
-    """Whether what the binding says is of another version than the cluster is to get.
+    """Return whether what the binding says is of another version than the cluster is to get.
 
     One that says that it is held back speaks of the new version, although it has the old one.
     """

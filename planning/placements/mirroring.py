@@ -43,7 +43,7 @@ class Mirrored:
 
 
 def is_wanted(spec: PlacementSpec) -> bool:
-    """Whether the originals on the hub are to show the status of what was made of them."""
+    """Return whether the originals on the hub are to show the status of what was made of them."""
     strategy = spec.strategy.report_back_strategy
     return (
         strategy is not None
@@ -53,7 +53,7 @@ def is_wanted(spec: PlacementSpec) -> bool:
 
 
 def picks_one(policy: PlacementPolicy | None) -> bool:
-    """Whether there can never be two clusters, of which an original could show only one."""
+    """Return whether there can never be two clusters, of which an original could show only one."""
     if policy is None:
         return False
     if policy.placement_type is PlacementType.PICK_FIXED:

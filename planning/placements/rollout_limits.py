@@ -62,13 +62,13 @@ class Room:
         self._additions = limits.in_use(picked) - in_use
 
     def interrupt(self, health: Health) -> bool:
-        """Whether a cluster may be interrupted; then it counts."""
+        """Return whether a cluster may be interrupted; then it counts."""
         if health != Health.AVAILABLE:
             return health == Health.DOWN
         self._interruptions -= 1
         return self._interruptions >= 0
 
     def add(self) -> bool:
-        """Whether one more cluster may get content; then it counts."""
+        """Return whether one more cluster may get content; then it counts."""
         self._additions -= 1
         return self._additions >= 0

@@ -44,7 +44,7 @@ class SelectionError(Exception):
 
 
 def is_selectable(group: str, kind: str) -> bool:
-    """Whether objects of this kind may be placed at all."""
+    """Return whether objects of this kind may be placed at all."""
     if group == PLACEMENT_GROUP:
         return (group, kind) in envelopes.KINDS
     return group not in _GROUPS and (group, kind) not in _KINDS
@@ -61,12 +61,12 @@ class SelectionRules:
     StatefulSets, and are not placed."""
 
     def is_open(self, namespace: str) -> bool:
-        """Whether a namespace may be placed: those of Kubernetes and of the fleet may not."""
+        """Return whether a namespace may be placed: those of Kubernetes and of the fleet may not."""
         skipped = _RESERVED_NAMESPACES | self.skipped_namespaces
         return namespace not in skipped and not namespace.startswith(_RESERVED_PREFIXES)
 
     def may_be_placed(self, resource: Json, *, services: Collection[tuple[str, str]] = ()) -> bool:
-        """Whether a selected object is the user's own, and not made by the cluster itself.
+        """Return whether a selected object is the user's own, and not made by the cluster itself.
 
         `services` are namespace and name of the Services next to it: they make their Endpoints.
         """

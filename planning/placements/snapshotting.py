@@ -66,7 +66,7 @@ def number_of(snapshot: Json) -> int:
 
 
 def is_master(snapshot: Json) -> bool:
-    """Whether the object is the first of its revision, the one that describes it."""
+    """Return whether the object is the first of its revision, the one that describes it."""
     return bool(snapshot["metadata"].get("annotations", {}).get(names.RESOURCE_HASH))
 
 

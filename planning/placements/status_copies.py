@@ -24,7 +24,7 @@ SYNCED: Final = placement_condition(CLUSTER_RESOURCE_PLACEMENT, ConditionType.ST
 
 
 def is_wanted(placement: Placement) -> bool:
-    """Whether people without rights on the placement itself are to see its status."""
+    """Return whether people without rights on the placement itself are to see its status."""
     wanted = placement.spec.status_reporting_scope == StatusReportingScope.NAMESPACE_ACCESSIBLE
     return wanted and not placement.metadata.namespace
 

@@ -17,7 +17,7 @@ Named = tuple[str, str]
 
 
 def is_under_way(run: UpdateRun) -> bool:
-    """Whether a run may still roll something out; a stopped one may be resumed.
+    """Return whether a run may still roll something out; a stopped one may be resumed.
 
     One that could not be planned never will.
     """

@@ -249,8 +249,8 @@ async def test_a_rollout_that_what_is_no_object_holds_up_is_told(
     (event, *_) = await eventually(told)
     assert event["message"].startswith(
         "nothing is rolled out until this is corrected: unexpected behavior which cannot be"
-        f" handled by the controller: ResourceEnvelope `{world.unique}/box` holds what is no"
-        " object: data.one."
+        f" handled by the controller: ResourceEnvelope `{world.unique}/box` holds an entry that is"
+        " not an object: data.one."
     )
     assert "s3cret" not in event["message"]
     assert await world.works() == []

@@ -68,6 +68,6 @@ def test_bytes_are_written_in_the_largest_unit_that_loses_nothing(amount: int, t
 
 @pytest.mark.parametrize("exponent", ["e101", "e-101", "e999999", "E99999999999999999999"])
 def test_an_exponent_that_nothing_has_is_refused_before_anything_is_computed(exponent: str) -> None:
-    with pytest.raises(ValueError, match="is no quantity that anything could have"):
+    with pytest.raises(ValueError, match="is out of range for a quantity"):
         quantities.parse(f"1{exponent}")
     assert quantities.known(f"1{exponent}") is None

@@ -36,7 +36,7 @@ __all__ = [
 
 
 def names_no_cluster(policy: PlacementPolicy | None) -> bool:
-    """Whether the policy is PickFixed with an empty list, which KubeFleet never schedules.
+    """Return whether the policy is PickFixed with an empty list, which KubeFleet never schedules.
 
     What is placed stays, and nothing is decided: `Scheduled` of the placement is Unknown.
     """

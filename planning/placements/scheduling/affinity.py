@@ -91,7 +91,7 @@ def preferred_terms(policy: PlacementPolicy) -> list[PreferredClusterSelector]:
 
 
 def meets(term: ClusterSelectorTerm, cluster: Candidate) -> bool:
-    """Whether the cluster has the labels and the properties of a required term."""
+    """Return whether the cluster has the labels and the properties of a required term."""
     selector = term.property_selector
     wanted = selector.match_expressions if selector else []
     return _labels_match(term, cluster) and all(_has(each, cluster) for each in wanted)

@@ -18,7 +18,7 @@ def matters(
     *,
     fulfilled: bool,
 ) -> bool:
-    """Whether to schedule again, now that a member has changed.
+    """Return whether to schedule again, now that a member has changed.
 
     `fulfilled` says that the policy has all that it wants: then what a member is like now does
     not matter to it, unless it wants whatever there is.

@@ -52,7 +52,7 @@ TEXTS = {
     "closed namespace": refused(SELECTING.closed_namespace("kube-system")),
     "no namespace": refused(SELECTING.no_namespace()),
     "twice": refused(SelectionError(user("found duplicate resource /v1, Kind=ConfigMap, a/b"))),
-    "envelope": str(UnreadableError("ResourceEnvelope `a/b` holds what is no object: data.x: no")),
+    "envelope": str(UnreadableError("ResourceEnvelope `a/b` holds an entry that is not an object: data.x: no")),
     "override": str(
         UnreadableError("invalid cluster label selector of ResourceOverrideSnapshot `a/b-0`: no")
     ),
@@ -62,17 +62,19 @@ TEXTS = {
     + "the name of placement `/web` has 64 characters: nothing can be labelled with it, which "
     "takes 63 at most; make a placement of a shorter name",
     "too many clusters": test_initialization.USER
-    + "the run is too large: its status would grow to 2 bytes with 9 clusters, and etcd takes 1 of "
-    "one object: divide the placement, so that a run has at most about 4 clusters like these",
+    + "the run is too large: its status would grow to 2 bytes with 9 clusters, and etcd accepts at "
+    "most 1 per object: divide the placement, so that a run has at most about 4 clusters like "
+    "these",
     "too many labels": test_initialization.USER
-    + "the run is too large: its status would grow to 2 bytes, and etcd takes 1 of one object; "
-    "most of that is the copy of the strategy: give it fewer or shorter selectors",
+    + "the run is too large: its status would grow to 2 bytes, and etcd accepts at most 1 per "
+    "object; most of that is the copy of the strategy: give the strategy fewer or shorter "
+    "selectors",
     "over in Temporal": restored.ended_text(Ended(how="succeeded", at=NOW)),
     "ended in Temporal": restored.ended_text(Ended(how="terminated", at=NOW, by_itself=False)),
     "restored": str(
         abort(
             "the hub was restored from a backup that is older than what this run has done: 1 "
-            "updated cluster(s) have an earlier content again (a); nothing was rolled out again"
+            "updated cluster(s) have earlier content again (a); nothing was rolled out again"
         )
     ),
     "cannot be resumed": str(
@@ -126,7 +128,7 @@ def test_the_cause_repeats_the_names_from_the_message(name: str, part: str) -> N
 
 
 def test_braces_in_a_message_are_shown_unchanged() -> None:
-    text = str(UnreadableError("ResourceEnvelope `a/b` holds what is no object: {x} and {}"))
+    text = str(UnreadableError("ResourceEnvelope `a/b` holds an entry that is not an object: {x} and {}"))
     assert "{x} and {}" in explained(text).cause
 
 

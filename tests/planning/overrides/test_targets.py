@@ -90,6 +90,7 @@ def test_what_is_no_object_inside_an_envelope_is_named_but_not_shown(
     with pytest.raises(InitializationError) as caught:
         targets([envelope("ResourceEnvelope", "team", secret=content)])
     assert str(caught.value) == (
-        f"{VALID}{UNEXPECTED}ResourceEnvelope `team/box` holds what is no object: {complaint}"
+        f"{VALID}{UNEXPECTED}ResourceEnvelope `team/box` holds an entry that is not an object: "
+        f"{complaint}"
     )
     assert "hidden" not in f"{caught.value} {caught.value.__cause__}"

@@ -60,7 +60,7 @@ def key_of(request: BaseApprovalRequest) -> str:
     [(7, "has observedGeneration 7"), (0, "has no observedGeneration")],
 )
 def test_an_approval_of_another_generation_is_told_why(generation: int, what: str) -> None:
-    why = warned(asked(approved(generation=generation))).partition(". Type: ")[0]
+    why = warned(asked(approved(generation=generation))).partition(". To fix it: ")[0]
     assert why == (
         f"The approval does not count: its condition Approved {what}, "
         "but the generation of the request is 1"
@@ -85,7 +85,7 @@ def test_what_needs_no_remedy_gets_no_warning(conditions: list[dict[str, Any]]) 
 def test_the_patch_to_type_corrects_the_generation_alone(others: int) -> None:
     wrong = approved(generation=7)
     request = asked(*[condition("Other")] * others, wrong, generation=3)
-    typed = warned(request).partition("Type: ")[2].partition(" or: ")[0]
+    typed = warned(request).partition("To fix it: ")[2].partition(" or: ")[0]
     *words, patch = shlex.split(typed)
     assert words == [
         *("kubectl", "patch", "clusterapprovalrequests", "v2-before-prod"),
@@ -104,7 +104,7 @@ def test_the_patch_to_type_corrects_the_generation_alone(others: int) -> None:
 )
 def test_commands_name_kind_and_namespace(namespace: str, kind: Kind, words: list[str]) -> None:
     message = warned(asked(approved(generation=7), namespace=namespace), kind)
-    typed, _, command = message.partition("Type: ")[2].partition(" or: ")
+    typed, _, command = message.partition("To fix it: ")[2].partition(" or: ")
     assert shlex.split(typed)[2 : 2 + len(words)] == words
     flag = f" -n {namespace}" if namespace else ""
     assert command == f"fleetgate approve v2 prod --before{flag}"

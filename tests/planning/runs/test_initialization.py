@@ -325,7 +325,7 @@ def test_what_an_earlier_step_refuses_is_settled_whatever_the_bindings(wrong: An
         ([], "placement `/web` has no policy snapshot yet"),
         (
             [policy(scheduled=False, looked_at=False)],
-            "the scheduler has not looked at policy snapshot `/web-0` yet",
+            "the scheduler has not processed policy snapshot `/web-0` yet",
         ),
     ],
 )

@@ -29,18 +29,18 @@ def test_a_run_that_never_started_cannot_be_stopped() -> None:
 @pytest.mark.parametrize("wanted", [RUN, STOP])
 def test_a_run_that_is_over_takes_no_wish(current: RunState, wanted: RunState) -> None:
     assert lifecycle.refusal(current, wanted, run="v2", ended=True) == (
-        "run v2 is over, nothing can be changed; create a new run"
+        "run v2 has ended and cannot be changed; create a new run"
     )
 
 
 @pytest.mark.parametrize(
     ("wanted", "in_flight", "told"),
     [
-        (RUN, 0, "run v2 goes on"),
-        (RUN, 2, "run v2 goes on"),
+        (RUN, 0, "run v2 is running"),
+        (RUN, 2, "run v2 is running"),
         (STOP, 0, "run v2 is stopped"),
-        (STOP, 1, "run v2 stops: 1 cluster in flight will be waited for, no other is started"),
-        (STOP, 7, "run v2 stops: 7 clusters in flight will be waited for, no other is started"),
+        (STOP, 1, "run v2 is stopping: it waits for 1 cluster in flight and starts no other"),
+        (STOP, 7, "run v2 is stopping: it waits for 7 clusters in flight and starts no other"),
     ],
 )
 def test_a_person_is_told_what_becomes_of_their_wish(

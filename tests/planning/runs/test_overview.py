@@ -56,7 +56,7 @@ def test_a_run_that_waits_says_first_what_a_person_has_to_do(run: RunRef, ns: st
     assert shown(book, approval, run=run) == [
         "**The updateRun is waiting for before-stage tasks in stage prod to complete**",
         "",
-        f"Waiting for a person to approve `v2-before-prod`: type `{command}`, {update}",
+        f"Waiting for approval of `v2-before-prod`: run `{command}`, {update}",
         "",
         "| stage | clusters done | in flight | state |",
         "| --- | --- | --- | --- |",
@@ -74,7 +74,7 @@ def test_a_run_that_is_only_planned_says_how_to_start_it() -> None:
     book = ledger()
     marks.run_initialized(book, NOW)
     lines = shown(book, desired=RunState.INITIALIZE)
-    assert "Planned, not started: send the signal `resume` or set spec.state to Run." in lines
+    assert "Planned, not started: to start, send the signal `resume` or set spec.state to Run." in lines
 
 
 def test_a_run_that_is_stopped_says_how_to_go_on() -> None:

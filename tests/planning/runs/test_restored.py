@@ -30,8 +30,8 @@ def test_an_updated_cluster_that_has_an_earlier_content_again_ends_the_run() -> 
         restored.check(found, status=with_one_done())
     assert str(raised.value) == (
         "cannot continue the updateRun: the hub was restored from a backup that is older than "
-        "what this run has done: 1 updated cluster(s) have an earlier content again (a); nothing "
-        "was rolled out again; make a new run for the snapshot that the clusters shall have"
+        "what this run has done: 1 updated cluster(s) have earlier content again (a); nothing "
+        "was rolled out again; create a new run for the snapshot that the clusters should have"
     )
 
 
@@ -107,6 +107,6 @@ def test_since_when_a_binding_has_another_content(seen: Binding, since: datetime
 )
 def test_a_run_that_is_over_in_temporal_says_how_and_what_to_do(ended: Ended, text: str) -> None:
     assert restored.ended_text(ended) == (
-        f"cannot continue the updateRun: {text}; nothing was rolled out again; make a new run for "
-        "the snapshot that the clusters shall have"
+        f"cannot continue the updateRun: {text}; nothing was rolled out again; create a new run "
+        "for the snapshot that the clusters should have"
     )

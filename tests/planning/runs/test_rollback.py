@@ -85,8 +85,8 @@ def test_the_newest_version_before_that_most_speaks_for_is_taken(
     [
         ([], "01", "no run of the placement has rolled anything out"),
         ([run("v1", "1", "planned")], "01", "no run of the placement has rolled anything out"),
-        ([V0], "01", "run v0 rolled out snapshot 0, and none before that is stored"),
-        ([V1], "12", "run v1 rolled out snapshot 1, and none before that is stored"),
+        ([V0], "01", "run v0 rolled out snapshot 0, and no earlier snapshot is stored"),
+        ([V1], "12", "run v1 rolled out snapshot 1, and no earlier snapshot is stored"),
     ],
 )
 def test_where_there_is_nothing_before_it_says_why(

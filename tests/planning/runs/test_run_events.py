@@ -215,7 +215,7 @@ def test_a_stop_is_told_when_it_is_complete() -> None:
     before = look(book, STOP)
     marks.stopped(book, 0, NOW)
     assert told(before, book, desired=STOP) == [
-        ("Stopped", "The update run has been stopped; set spec.state to Run to go on")
+        ("Stopped", "The update run has been stopped; set spec.state to Run to resume")
     ]
 
 
@@ -227,7 +227,7 @@ def test_a_resume_is_told_whether_the_stop_was_complete_or_not(
     reached(book, 0, NOW)
     before = look(book, STOP)
     marks.run_progressing(book, NOW)
-    assert told(before, book) == [("Resumed", "The update run goes on where it was stopped")]
+    assert told(before, book) == [("Resumed", "The update run continues where it was stopped")]
 
 
 def test_who_stopped_a_run_and_who_resumed_it_are_named() -> None:
@@ -245,8 +245,8 @@ def test_who_stopped_a_run_and_who_resumed_it_are_named() -> None:
         for event in run_events.since(early, late, status=book.status, run=CLUSTER_RUN, now=NOW)
     ]
     assert texts == [
-        "The update run has been stopped by jane (lunch); set spec.state to Run to go on",
-        "The update run was resumed by joe; it goes on where it was stopped",
+        "The update run has been stopped by jane (lunch); set spec.state to Run to resume",
+        "The update run was resumed by joe; it continues where it was stopped",
     ]
 
 
@@ -317,6 +317,6 @@ def test_an_adoption_says_how_far_the_run_was() -> None:
     event = run_events.adopted(book.status, now=LATER)
     assert (event.type, event.reason, event.at) == ("Warning", "Adopted", LATER)
     assert event.message == (
-        "Temporal did not know this run any more; going on from what the hub recorded: "
+        "Temporal no longer knew this run; resuming from what the hub recorded: "
         "0 of 2 stages, 1 of 3 clusters"
     )

@@ -257,7 +257,7 @@ def naively_selects(one: Stage, each: ClusterFact) -> bool:
 
 
 def unsorted(homes: dict[str, list[Stage]], each: ClusterFact) -> bool:
-    """Whether the cluster's label is no number although its stage sorts by it."""
+    """Return whether the cluster's label is no number although its stage sorts by it."""
     wanted = any(one.sorting_label_key for one in homes[each.name])
     return wanted and each.labels["order"] == "x"
 
