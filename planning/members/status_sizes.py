@@ -22,7 +22,7 @@ def surplus(entries: Iterable[ManifestCondition]) -> int:
 
 
 def trimmed(entry: ManifestCondition) -> ManifestCondition:
-    """Return the entry with its drifts, and its diffs, each replaced by one summary."""
+    """Return the entry with one summary for all drifts and one for all diffs, without a status."""
     drift, diff = entry.drift_details, entry.diff_details
     return entry.model_copy(
         update={

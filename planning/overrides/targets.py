@@ -81,6 +81,6 @@ def _no_object(envelope: Identity, error: ValidationError) -> UnreadableError:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"])
     return UnreadableError(
-        f"{envelope.kind} `{envelope.namespace}/{envelope.name}` holds an entry that is not an object: "
-        f"{field}: {first['msg']}"
+        f"{envelope.kind} `{envelope.namespace}/{envelope.name}` holds an entry that is not an "
+        f"object: {field}: {first['msg']}"
     )

@@ -96,7 +96,7 @@ async def test_a_version_of_which_a_part_is_lost_is_not_distributed(
 
     body = await world.bound(member, "WorkSynchronized", status="False", reason="SyncWorkFailed")
     assert condition_of(body, "WorkSynchronized")["message"] == (
-        "Failed to synchronize the work to the latest: 2 of 3 resource snapshots of"
-        f" {world.name}-0-snapshot are there"
+        "Failed to synchronize the work to the latest: only 2 of 3 resource snapshots of"
+        f" {world.name}-0-snapshot exist"
     )
     assert await world.works() == []

@@ -1,7 +1,7 @@
-"""Whether a change of a member can change what a policy decides.
+"""Whether a change of a member can change a policy's decisions.
 
-Members report every minute, and placements are many: one is looked at again only for what its
-policy asks about.
+Members report every minute, and there are many placements: each is scheduled again only if the
+change concerns its policy.
 
 contract: placement 2.2, 4
 """
@@ -20,8 +20,8 @@ def matters(
 ) -> bool:
     """Return whether to schedule again, now that a member has changed.
 
-    `fulfilled` says that the policy has all that it wants: then what a member is like now does
-    not matter to it, unless it wants whatever there is.
+    `fulfilled` says that the policy has all the clusters that it asks for: then changed members do
+    not matter to it, unless it picks all clusters.
     """
     policy = policy or PlacementPolicy()
     if old is None or new is None or old.leaving != new.leaving:
@@ -45,12 +45,12 @@ def _is_about(policy: PlacementPolicy, member: Candidate | None) -> bool:
 
 
 def _setup(member: Candidate) -> tuple[object, ...]:
-    """What people, not agents, say of a member, and the namespaces on it."""
+    """Return what users, not agents, set on a member, and the namespaces on it."""
     return member.labels, member.taints, member.namespaces
 
 
 def _properties(policy: PlacementPolicy) -> set[str]:
-    """Properties that decide whether and how soon the policy picks a cluster."""
+    """Return the properties that decide whether and how early the policy picks a cluster."""
     selectors = [each.property_selector for each in affinity.required_terms(policy)]
     required = {each.name for found in selectors if found for each in found.match_expressions}
     if policy.placement_type != PlacementType.PICK_N:

@@ -52,7 +52,9 @@ TEXTS = {
     "closed namespace": refused(SELECTING.closed_namespace("kube-system")),
     "no namespace": refused(SELECTING.no_namespace()),
     "twice": refused(SelectionError(user("found duplicate resource /v1, Kind=ConfigMap, a/b"))),
-    "envelope": str(UnreadableError("ResourceEnvelope `a/b` holds an entry that is not an object: data.x: no")),
+    "envelope": str(
+        UnreadableError("ResourceEnvelope `a/b` holds an entry that is not an object: data.x: no")
+    ),
     "override": str(
         UnreadableError("invalid cluster label selector of ResourceOverrideSnapshot `a/b-0`: no")
     ),
@@ -128,7 +130,9 @@ def test_the_cause_repeats_the_names_from_the_message(name: str, part: str) -> N
 
 
 def test_braces_in_a_message_are_shown_unchanged() -> None:
-    text = str(UnreadableError("ResourceEnvelope `a/b` holds an entry that is not an object: {x} and {}"))
+    text = str(
+        UnreadableError("ResourceEnvelope `a/b` holds an entry that is not an object: {x} and {}")
+    )
     assert "{x} and {}" in explained(text).cause
 
 

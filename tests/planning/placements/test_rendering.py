@@ -128,7 +128,7 @@ def test_half_a_snapshot_is_not_distributed() -> None:
     stored = snapshots(config_map("a", size), config_map("b", size))
     with pytest.raises(MissingSnapshotError) as caught:
         changes(binding(), stored[:1])
-    assert str(caught.value) == "1 of 2 resource snapshots of p-0-snapshot are there"
+    assert str(caught.value) == "only 1 of 2 resource snapshots of p-0-snapshot exist"
 
 
 @pytest.mark.parametrize("count", [None, "", "two", "0", "-1"])
@@ -142,6 +142,6 @@ def test_a_snapshot_whose_books_were_edited_is_not_distributed(count: str | None
     with pytest.raises(MissingSnapshotError) as caught:
         changes(binding(), [master])
     assert str(caught.value) == (
-        "resource snapshot p-0-snapshot does not say of how many objects it consists: its "
+        "resource snapshot p-0-snapshot does not say how many objects it consists of: its "
         f"annotation kubernetes-fleet.io/number-of-resource-snapshots is `{count or ''}`"
     )

@@ -74,7 +74,10 @@ def test_a_run_that_is_only_planned_says_how_to_start_it() -> None:
     book = ledger()
     marks.run_initialized(book, NOW)
     lines = shown(book, desired=RunState.INITIALIZE)
-    assert "Planned, not started: to start, send the signal `resume` or set spec.state to Run." in lines
+    assert (
+        "Planned, not started: to start, send the signal `resume` or set spec.state to Run."
+        in lines
+    )
 
 
 def test_a_run_that_is_stopped_says_how_to_go_on() -> None:

@@ -40,8 +40,8 @@ V2 = run("v2", "2", "begun", at=2)
 @pytest.mark.parametrize(
     ("runs", "stored", "on_clusters", "index", "why", "left_out"),
     [
-        pytest.param([V0, V1], "01", "1", "0", "to the end (v0)", (), id="the one before"),
-        pytest.param([V2, V0, V1], "012", "12", "1", "to the end (v1)", (), id="in any order"),
+        pytest.param([V0, V1], "01", "1", "0", "completely (v0)", (), id="the one before"),
+        pytest.param([V2, V0, V1], "012", "12", "1", "completely (v1)", (), id="in any order"),
         pytest.param(
             [V0, run("v1", "1", "begun", at=1), V2], "012", "2", "0", "(v0)", ("1",),
             id="what failed half way is passed over",
@@ -51,11 +51,11 @@ V2 = run("v2", "2", "begun", at=2)
             id="what was only planned is passed over",
         ),
         pytest.param(
-            [run("v1", "1", "begun", at=1), V2], "012", "2", "1", "began to roll out (v1)", (),
+            [run("v1", "1", "begun", at=1), V2], "012", "2", "1", "started to roll out (v1)", (),
             id="begun is better than nothing",
         ),
         pytest.param([V2], "012", "02", "0", "that clusters have", ("1",), id="still on clusters"),
-        pytest.param([V2], "012", "2", "1", "no run is known", (), id="nothing is known"),
+        pytest.param([V2], "012", "2", "1", "no known run", (), id="nothing is known"),
         pytest.param(
             [V0, V1, V2, run("back", "1", "done", at=3)], "012", "1", "0", "(v0)", (),
             id="after a rollback further back, not forward again",

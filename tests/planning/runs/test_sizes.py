@@ -147,6 +147,7 @@ def test_facts_that_temporal_would_not_take_are_refused_with_a_remedy() -> None:
     sizes.check_payload(fleet(3000), what="the facts", remedy="divide it")
     with pytest.raises(
         InitializationError,
-        match=r"the run is too large: the facts are \d+ bytes, and Temporal accepts at most \d+: divide it$",
+        match=r"the run is too large: the facts are \d+ bytes, and Temporal accepts at most \d+: "
+        r"divide it$",
     ):
         sizes.check_payload(fleet(9000), what="the facts", remedy="divide it")
