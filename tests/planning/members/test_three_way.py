@@ -61,7 +61,7 @@ def test_three_versions_of_an_object(live: Json, last: Json, wanted: Json, desir
         ("a proxy", "", "a b", "a proxy b"),
     ],
 )
-def test_containers_that_somebody_injected_stay_where_they_are(
+def test_injected_containers_stay_where_they_are(
     live: str, last: str, wanted: str, order: str
 ) -> None:
     found = merge(
@@ -99,12 +99,12 @@ def test_other_lists_are_replaced_as_a_whole(group: str, path: tuple[str, str]) 
 
 
 @pytest.mark.parametrize("broken", [named("a", "a"), [{"value": "x"}], ["a"]])
-def test_a_list_whose_items_cannot_be_told_apart_is_replaced(broken: list[Any]) -> None:
+def test_a_list_whose_items_have_no_unique_key_is_replaced(broken: list[Any]) -> None:
     wanted = pod(env=broken)
     assert merge(pod(env=named("a", "b")), {}, wanted) == wanted
 
 
-def test_finalizers_of_others_stay() -> None:
+def test_finalizers_of_other_writers_stay() -> None:
     def holding(*finalizers: str) -> Json:
         return {"metadata": {"finalizers": list(finalizers)}}
 
@@ -129,9 +129,7 @@ def test_finalizers_of_others_stay() -> None:
         ),
     ],
 )
-def test_parts_that_exclude_each_other_do_not_both_stay(
-    live: Json, wanted: Json, desired: Json
-) -> None:
+def test_mutually_exclusive_parts_do_not_both_stay(live: Json, wanted: Json, desired: Json) -> None:
     found = merge({"spec": {"strategy": live}}, {}, {"spec": {"strategy": wanted}}, group="apps")
     assert found == {"spec": {"strategy": desired}}
 
@@ -164,16 +162,16 @@ def patched(live: Any, change: Any) -> Any:
 
 
 @given(live=OBJECTS, desired=OBJECTS)
-def test_the_patch_makes_of_an_object_what_is_desired(live: Json, desired: Json) -> None:
+def test_the_patch_turns_the_object_into_the_desired_one(live: Json, desired: Json) -> None:
     assert patched(live, patch(live, desired)) == desired
 
 
 @given(live=OBJECTS)
-def test_an_object_that_is_as_desired_needs_no_patch(live: Json) -> None:
+def test_an_object_that_is_already_as_desired_needs_no_patch(live: Json) -> None:
     assert patch(live, live) == {}
 
 
 @given(live=OBJECTS, last=OBJECTS, wanted=OBJECTS)
-def test_to_apply_twice_changes_nothing_more(live: Json, last: Json, wanted: Json) -> None:
+def test_applying_twice_changes_nothing_more(live: Json, last: Json, wanted: Json) -> None:
     once = merge(live, last, wanted)
     assert merge(once, wanted, wanted) == once

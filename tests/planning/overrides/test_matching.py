@@ -191,7 +191,7 @@ def test_a_rule_picks_clusters(
     assert applies(make("name", *where), **labels) is chosen
 
 
-def test_a_label_cannot_pass_a_cluster_off_as_another() -> None:
+def test_a_label_cannot_make_a_cluster_pass_for_another() -> None:
     lies = {"kubernetes-fleet.io/member-name": "member2"}
     assert not applies(cro("cro-0", labelled(lies)), **lies)
 
@@ -221,7 +221,7 @@ def test_each_cluster_has_its_own_overrides() -> None:
     assert found["member3"].cluster_resource == []
 
 
-def test_clusters_without_overrides_are_not_spoken_of() -> None:
+def test_clusters_without_overrides_are_left_out() -> None:
     known = overrides(cro("cro-0", labelled({"env": "prod"})))
     found = known.by_cluster({"member1": {"env": "dev"}, "member2": {"env": "prod"}})
     assert [each.cluster for each in found] == ["member2"]
@@ -270,11 +270,11 @@ def of(override: str, index: int) -> ClusterResourceOverrideSnapshot:
     return snapshot.model_copy(update={"metadata": metadata})
 
 
-def test_of_two_latest_of_one_override_the_newer_counts() -> None:
+def test_the_newer_of_two_latest_snapshots_of_an_override_counts() -> None:
     found = Overrides.latest([of("b", 10), of("b", 9), of("a", 0), cro("other")], [])
     assert [each.metadata.name for each in found.cluster_resource] == ["a-0", "b-10", "other"]
 
 
-def test_overrides_of_one_name_in_two_namespaces_both_count() -> None:
+def test_overrides_with_the_same_name_in_two_namespaces_both_count() -> None:
     found = Overrides.latest([], [ro(home="team"), ro(home="app")])
     assert [each.metadata.namespace for each in found.resource] == ["app", "team"]

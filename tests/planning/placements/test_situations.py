@@ -79,7 +79,7 @@ def apply_type(situation: Json) -> str:
 
 
 @of_each_with_work
-def test_a_binding_says_the_same_of_its_work(situation: Json) -> None:
+def test_a_binding_reports_the_same_as_kubefleets(situation: Json) -> None:
     bound = binding(situation, apply=apply_type(situation))
     home = "x-ns." if "namespaced" in situation["situation"] else ""
     work = WorkReport(f"{home}x-p-work", 1, WorkStatus.from_wire(timed(situation["work_status"])))
@@ -92,7 +92,7 @@ def test_a_binding_says_the_same_of_its_work(situation: Json) -> None:
 
 
 @of_each
-def test_a_placement_says_the_same_of_the_cluster(situation: Json) -> None:
+def test_a_placement_reports_the_same_for_the_cluster_as_kubefleets(situation: Json) -> None:
     wanted = situation["placement"]
     apply = apply_type(situation)
     of = placement(apply=apply)

@@ -66,7 +66,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("name", "case"), CASES.items(), ids=list(CASES))
-def test_a_recorded_status_says_where_its_run_was(name: str, case: Case) -> None:
+def test_the_progress_of_a_run_is_read_from_its_status(name: str, case: Case) -> None:
     recording = recordings()[name]
     status = UpdateRunStatus.from_wire(recording["status"])
     found = recalled(status, RunState(recording["state"]))
@@ -76,7 +76,7 @@ def test_a_recorded_status_says_where_its_run_was(name: str, case: Case) -> None
     assert tuple(at.clusters[each].cluster_name for each in adopting.open_clusters(at)) == case.left
 
 
-def test_a_wait_began_when_the_last_cluster_was_done_however_often_the_run_was_stopped() -> None:
+def test_a_wait_started_when_the_last_cluster_was_done_even_if_the_run_was_stopped_since() -> None:
     book = running(stage(after_stage_tasks=[WAIT]))
     for position in (0, 1):
         done(book, position, at=NOW + timedelta(seconds=position))
@@ -86,14 +86,14 @@ def test_a_wait_began_when_the_last_cluster_was_done_however_often_the_run_was_s
     assert recalled(book.status, STOP).waiting_since == NOW + timedelta(seconds=1)
 
 
-def test_clusters_in_flight_are_known_with_when_they_were_started() -> None:
+def test_clusters_in_flight_are_found_with_their_start_times() -> None:
     book = running(stage(max_concurrency=2))
     marks.cluster_started(book, 0, 0, NOW)
     marks.cluster_started(book, 0, 1, LATER)
     assert recalled(book.status).in_flight == {"a": NOW, "b": LATER}
 
 
-def test_a_stage_that_says_it_is_done_is_not_done_before_its_clusters_are() -> None:
+def test_a_stage_recorded_as_done_is_not_done_before_its_clusters_are() -> None:
     book = running(stage(max_concurrency=2))
     marks.cluster_started(book, 0, 0, NOW)
     done(book, 1)
@@ -243,7 +243,7 @@ def test_a_status_that_the_engine_cannot_have_written_ends_the_run(
         (failed_cluster, "the cluster `a` in the stage prod has failed"),
     ],
 )
-def test_what_had_failed_stays_failed(fail: Callable[[Ledger], None], text: str) -> None:
+def test_a_failed_run_stays_failed(fail: Callable[[Ledger], None], text: str) -> None:
     book = planned_run()
     fail(book)
     with pytest.raises(RunAborted, match=f"^cannot continue the updateRun: {text}$"):

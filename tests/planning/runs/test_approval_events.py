@@ -59,7 +59,7 @@ def key_of(request: BaseApprovalRequest) -> str:
     ("generation", "what"),
     [(7, "has observedGeneration 7"), (0, "has no observedGeneration")],
 )
-def test_an_approval_of_another_generation_is_told_why(generation: int, what: str) -> None:
+def test_the_warning_says_which_generation_is_wrong(generation: int, what: str) -> None:
     why = warned(asked(approved(generation=generation))).partition(". To fix it: ")[0]
     assert why == (
         f"The approval does not count: its condition Approved {what}, "
@@ -77,12 +77,12 @@ def test_an_approval_of_another_generation_is_told_why(generation: int, what: st
     ],
     ids=["none", "right", "refusal", "accepted"],
 )
-def test_what_needs_no_remedy_gets_no_warning(conditions: list[dict[str, Any]]) -> None:
+def test_an_approval_that_counts_gets_no_warning(conditions: list[dict[str, Any]]) -> None:
     assert uncounted(asked(*conditions), kind=CLUSTER_APPROVAL_REQUEST, now=NOW) is None
 
 
 @pytest.mark.parametrize("others", [0, 1])
-def test_the_patch_to_type_corrects_the_generation_alone(others: int) -> None:
+def test_the_suggested_patch_corrects_only_the_generation(others: int) -> None:
     wrong = approved(generation=7)
     request = asked(*[condition("Other")] * others, wrong, generation=3)
     typed = warned(request).partition("To fix it: ")[2].partition(" or: ")[0]
@@ -118,20 +118,20 @@ def test_the_command_names_the_side_if_the_request_does(side: str, flag: str) ->
     assert message.endswith(f" or: fleetgate approve v2 prod{flag}")
 
 
-def test_the_same_approval_is_told_once_and_another_one_again() -> None:
+def test_the_same_approval_is_warned_about_once_and_another_one_again() -> None:
     seven, eight = (approved(generation=each) for each in (7, 8))
     assert key_of(asked(seven)) == key_of(asked(seven, resourceVersion="9"))
     assert key_of(asked(seven)) != key_of(asked(eight))
     assert key_of(asked(seven)) != key_of(asked(seven | {"message": "really"}))
 
 
-def test_the_longest_names_leave_room_for_the_whole_warning() -> None:
+def test_the_whole_warning_fits_even_with_the_longest_names() -> None:
     name = "v" * 63 + "-before-" + "s" * 63
     request = asked(approved(generation=7), namespace="n" * 63, name=name, generation=10**18)
     assert len(warned(request, APPROVAL_REQUEST)) < 1024
 
 
-def test_a_command_has_only_what_is_known() -> None:
+def test_a_command_leaves_out_unknown_parts() -> None:
     command = approve_command(run="v2", stage="prod", side="", namespace="")
     assert command == "fleetgate approve v2 prod"
 
@@ -164,17 +164,19 @@ KUBECTL = wrote("kubectl-patch", "2026-01-02T03:04:05Z", "Approved")
     ],
     ids=["unknown", "kubectl", "own", "not its condition", "the last one", "without fields"],
 )
-def test_an_approval_says_with_what_it_was_given(writers: list[dict[str, Any]], told: str) -> None:
+def test_an_approval_names_the_tool_it_was_given_with(
+    writers: list[dict[str, Any]], told: str
+) -> None:
     assert given(asked(approved(), managedFields=writers)) == told
 
 
-def test_an_approval_without_words_shows_its_reason() -> None:
+def test_an_approval_without_a_message_shows_its_reason() -> None:
     assert given(asked(approved(message=""))) == "testPassed"
 
 
-def test_long_words_are_cut() -> None:
+def test_long_messages_are_cut() -> None:
     assert given(asked(approved(message="x" * 5000))) == "x" * signatures.MAX_SAID
 
 
-def test_an_approval_that_was_taken_back_after_its_acceptance_says_nothing() -> None:
+def test_an_approval_removed_after_its_acceptance_names_no_giver() -> None:
     assert given(asked(condition("ApprovalAccepted"))) == ""

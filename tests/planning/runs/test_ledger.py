@@ -128,7 +128,7 @@ TestMirror.settings = settings(max_examples=60, stateful_step_count=40, deadline
 # -- what a patch holds ------------------------------------------------------------------------
 
 
-def test_a_new_ledger_owes_the_hub_nothing() -> None:
+def test_a_new_ledger_is_not_dirty() -> None:
     assert not full().dirty
 
 
@@ -200,7 +200,7 @@ def test_marking_the_same_again_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("end", sorted(ENDS))
-def test_nothing_changes_after_the_end_is_marked(end: str) -> None:
+def test_nothing_changes_after_the_end_of_the_run_is_marked(end: str) -> None:
     book = mirrored()
     DEEDS[end](book, timedelta(0))
     before = book.status.to_wire()
@@ -210,7 +210,7 @@ def test_nothing_changes_after_the_end_is_marked(end: str) -> None:
     assert book.status.to_wire() == before
 
 
-def test_a_newer_generation_makes_all_conditions_speak_of_it() -> None:
+def test_all_conditions_observe_a_newer_generation() -> None:
     book = mirrored()
     for name in sorted(DEEDS.keys() - ENDS):
         DEEDS[name](book, timedelta(0))
@@ -221,14 +221,14 @@ def test_a_newer_generation_makes_all_conditions_speak_of_it() -> None:
     assert {each.type: each.last_transition_time for each in book.status.conditions} == before
 
 
-def test_what_comes_later_speaks_of_the_newer_generation_too() -> None:
+def test_later_conditions_observe_the_newer_generation_too() -> None:
     book = mirrored()
     book.observe(2)
     marks.run_progressing(book, NOW)
     assert book.status.conditions[0].observed_generation == 2
 
 
-def test_the_same_generation_is_no_news() -> None:
+def test_the_same_generation_changes_nothing() -> None:
     book = ledger(generation=3)
     marks.run_progressing(book, NOW)
     book.take_patch()
@@ -236,7 +236,7 @@ def test_the_same_generation_is_no_news() -> None:
     assert not book.dirty
 
 
-def test_the_deletion_stage_comes_after_all_others() -> None:
+def test_the_deletion_stage_is_addressed_by_its_own_index() -> None:
     book = full()
     assert [each.stage_name for each in book.stages] == ["prod", "empty"]
     assert book.stage(DELETION).stage_name == "kubernetes-fleet.io/deleteStage"

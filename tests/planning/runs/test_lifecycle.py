@@ -27,7 +27,7 @@ def test_a_run_that_never_started_cannot_be_stopped() -> None:
 
 @pytest.mark.parametrize("current", RunState)
 @pytest.mark.parametrize("wanted", [RUN, STOP])
-def test_a_run_that_is_over_takes_no_wish(current: RunState, wanted: RunState) -> None:
+def test_an_ended_run_accepts_no_request(current: RunState, wanted: RunState) -> None:
     assert lifecycle.refusal(current, wanted, run="v2", ended=True) == (
         "run v2 has ended and cannot be changed; create a new run"
     )
@@ -43,9 +43,7 @@ def test_a_run_that_is_over_takes_no_wish(current: RunState, wanted: RunState) -
         (STOP, 7, "run v2 is stopping: it waits for 7 clusters in flight and starts no other"),
     ],
 )
-def test_a_person_is_told_what_becomes_of_their_wish(
-    wanted: RunState, in_flight: int, told: str
-) -> None:
+def test_a_request_is_answered_with_its_effect(wanted: RunState, in_flight: int, told: str) -> None:
     assert lifecycle.answer(wanted, run="v2", in_flight=in_flight) == told
 
 
@@ -72,7 +70,7 @@ SUCCEEDED = ConditionType.SUCCEEDED
         (STOP, [(PROGRESSING, "False", RunReason.STOPPED)], False),
     ],
 )
-def test_a_run_is_active_while_it_may_change_clusters_unasked(
+def test_a_run_is_active_while_it_may_change_clusters_without_a_request(
     state: RunState, said: list[tuple[ConditionType, str, str]], active: bool
 ) -> None:
     spec = UpdateRunSpec(placement_name="p", staged_rollout_strategy_name="s", state=state)

@@ -24,7 +24,7 @@ def with_one_done() -> UpdateRunStatus:
     return book.status
 
 
-def test_an_updated_cluster_that_has_an_earlier_content_again_ends_the_run() -> None:
+def test_an_updated_cluster_that_has_earlier_content_again_ends_the_run() -> None:
     found = facts(bindings=[binding("a", since=EARLIER), binding("b")])
     with pytest.raises(RunAborted) as raised:
         restored.check(found, status=with_one_done())
@@ -36,12 +36,12 @@ def test_an_updated_cluster_that_has_an_earlier_content_again_ends_the_run() -> 
 
 
 @pytest.mark.parametrize("since", [None, NOW, LATER], ids=["the run's", "at once", "later"])
-def test_an_updated_cluster_that_others_changed_since_is_no_matter(since: datetime | None) -> None:
+def test_an_updated_cluster_that_was_changed_later_does_not_matter(since: datetime | None) -> None:
     found = facts(bindings=[binding("a", since=since), binding("b", since=EARLIER)])
     restored.check(found, status=with_one_done())
 
 
-def test_a_cluster_in_flight_without_a_trace_of_it_was_not_taken_by_others() -> None:
+def test_a_cluster_in_flight_whose_binding_does_not_show_it_is_lost() -> None:
     found = facts(bindings=[binding("a", since=EARLIER), binding("b", since=LATER)])
     half_a_second = timedelta(milliseconds=500)
     begun = {"a": NOW + half_a_second, "b": NOW + half_a_second, "c": NOW}
@@ -84,7 +84,9 @@ CREATED = datetime(2026, 1, 1, tzinfo=UTC)
     ],
     ids=["the run's", "of an earlier run", "never rolled out", "changed by hand"],
 )
-def test_since_when_a_binding_has_another_content(seen: Binding, since: datetime | None) -> None:
+def test_the_time_since_which_a_binding_has_other_content(
+    seen: Binding, since: datetime | None
+) -> None:
     assert observing.binding_fact(seen, content="web-1-snapshot").since == since
     assert observing.binding_fact(seen).since is None
 
@@ -105,7 +107,7 @@ def test_since_when_a_binding_has_another_content(seen: Binding, since: datetime
         ),
     ],
 )
-def test_a_run_that_is_over_in_temporal_says_how_and_what_to_do(ended: Ended, text: str) -> None:
+def test_a_run_that_has_ended_in_temporal_says_how_and_what_to_do(ended: Ended, text: str) -> None:
     assert restored.ended_text(ended) == (
         f"cannot continue the updateRun: {text}; nothing was rolled out again; create a new run "
         "for the snapshot that the clusters should have"

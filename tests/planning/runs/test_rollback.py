@@ -67,7 +67,7 @@ V2 = run("v2", "2", "begun", at=2)
         ),
     ],
 )  # fmt: skip
-def test_the_newest_version_before_that_most_speaks_for_is_taken(
+def test_the_best_earlier_snapshot_is_chosen(
     runs: list[UpdateRun],
     stored: list[str],
     on_clusters: str,
@@ -89,14 +89,14 @@ def test_the_newest_version_before_that_most_speaks_for_is_taken(
         ([V1], "12", "run v1 rolled out snapshot 1, and no earlier snapshot is stored"),
     ],
 )
-def test_where_there_is_nothing_before_it_says_why(
+def test_without_an_earlier_snapshot_the_error_says_why(
     runs: list[UpdateRun], stored: str, why: str
 ) -> None:
     with pytest.raises(RollbackError, match=why):
         rollback.way(runs, stored=list(stored), on_clusters=[])
 
 
-def test_the_strategy_is_that_of_the_run_that_began_last() -> None:
+def test_the_strategy_is_that_of_the_run_that_started_last() -> None:
     planned = run("v2", "2", "planned", at=9, strategy="new")
     assert rollback.strategy([V1, planned, run("v0", "0", "done", strategy="old")]) == "slow"
     assert rollback.strategy([planned]) == "new"
