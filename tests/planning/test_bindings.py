@@ -1,4 +1,4 @@
-"""What a run writes into a binding, and what it reads from it (contract: update-runs 8.4, 8.6)."""
+"""What a run writes to a binding, and what it reads from it (contract: update-runs 8.4, 8.6)."""
 
 from functools import partial
 from typing import Any
@@ -23,14 +23,14 @@ DESIRED = Desired(snapshot="web-1-snapshot", apply_strategy=ApplyStrategy())
 condition = partial(
     conditions.condition, generation=GENERATION, reason="Because", message="so it is", at=NOW
 )
-"""By default of the binding's present generation."""
+"""By default of the binding's current generation."""
 
 
 STARTED = condition("RolloutStarted")
 
 
 def wire(*conditions: dict[str, Any], **spec: Any) -> dict[str, Any]:
-    """A binding with the desired content, as the API server has it."""
+    """Return a binding with the desired content, as the API server stores it."""
     return {
         "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
         "kind": "ClusterResourceBinding",
@@ -213,7 +213,7 @@ def test_without_an_announcement_there_is_no_other_run() -> None:
         ("v3", 2, "2026-01-02T03:04:05Z", False),
         ("v2", 2, "2026-01-02T03:00:00Z", False),
     ],
-    ids=["changed since", "as it was written", "half written", "another run's", "long ago"],
+    ids=["changed since", "unchanged", "half written", "another run's", "long ago"],
 )
 def test_a_binding_changed_after_its_announcement_is_overtaken(
     run: str, announced: int, at: str, overtaken: bool
@@ -264,7 +264,7 @@ def test_the_message_about_a_taken_binding_names_it() -> None:
     ]
 
 
-# -- what came of it ---------------------------------------------------------------------------
+# -- progress ----------------------------------------------------------------------------------
 
 NOT_YET = {
     "Overridden": "OverriddenPending",

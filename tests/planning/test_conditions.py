@@ -1,4 +1,4 @@
-"""Conditions are read and set as metav1 has it (contract: update-runs 2.2)."""
+"""Conditions are read and set like metav1's (contract: update-runs 2.2)."""
 
 from datetime import timedelta
 from typing import Any

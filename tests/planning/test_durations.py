@@ -1,4 +1,4 @@
-"""Durations are read and written as Go does (contract: update-runs 2.2 and 3)."""
+"""Durations are parsed and formatted as in Go (contract: update-runs 2.2 and 3)."""
 
 import re
 from datetime import timedelta
@@ -11,7 +11,7 @@ from planning.durations import format_duration, parse
 
 UNITS = {"h": timedelta(hours=1), "m": timedelta(minutes=1), "s": timedelta(seconds=1)}
 WAIT_TIME = re.compile(r"^(?:(?:0|[1-9][0-9]*)(\.[0-9]+)?(?:s|m|h))+$")
-"""The pattern of waitTime: whatever the API server lets through has to be understood."""
+"""The pattern of waitTime: every value that the API server accepts must be parsed."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What envelopes hold, and what they may hold (contract: placement 10)."""
+"""The content of envelopes, and what they may hold (contract: placement 10)."""
 
 import hashlib
 

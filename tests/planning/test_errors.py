@@ -1,4 +1,4 @@
-"""Errors carry the prefixes of the contract and say who can mend them (update-runs 5)."""
+"""Errors have the prefixes of the contract, which say who can fix them (update-runs 5)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Events as objects: where they go, what they are called, how long they may be."""
+"""Events as objects: their namespace, name and size limits."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Hashes agree with those that KubeFleet computed (contract: placement 4, 5, 8)."""
+"""Hashes are the same as KubeFleet's (contract: placement 4, 5, 8)."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""How a run and what belongs to it are named (contract: update-runs, conventions)."""
+"""Names of a run and of its objects (contract: update-runs, conventions)."""
 
 import pytest
 

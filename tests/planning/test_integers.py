@@ -1,4 +1,4 @@
-"""Integers are read as Go's strconv.Atoi does (contract: update-runs 16)."""
+"""Integers are parsed as by Go's strconv.Atoi (contract: update-runs 16)."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Quantities are read as Kubernetes reads them (contract: placement 2.2, 11)."""
+"""Quantities are parsed as in Kubernetes (contract: placement 2.2, 11)."""
 
 from decimal import Decimal
 

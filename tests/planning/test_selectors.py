@@ -1,4 +1,4 @@
-"""Label selectors match as Kubernetes says (contract: update-runs 7.5 c and d)."""
+"""Label selectors match as in Kubernetes (contract: update-runs 7.5 c and d)."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ SELECTORS = st.builds(
 
 
 def naively(selects: LabelSelector, labels: dict[str, str]) -> bool:
-    """The same, by trying each requirement in turn to find one that fails."""
+    """Return the same, by trying each requirement in turn to find one that fails."""
     for key, value in selects.match_labels.items():
         if key not in labels or labels[key] != value:
             return False

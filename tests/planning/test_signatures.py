@@ -1,4 +1,4 @@
-"""Names at the end of texts."""
+"""Names of users at the end of texts."""
 
 import pytest
 

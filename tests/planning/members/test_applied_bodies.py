@@ -1,4 +1,4 @@
-"""What an object carries so that the agent knows it again."""
+"""Bodies that an agent applies, and the notes by which it recognizes its objects."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What differs between hub and member, and how it is shown."""
+"""Differences between hub and member, and how they are shown."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A member without an agent says what it waits for (contract: placement 11)."""
+"""Conditions of a member that waits for its agent (contract: placement 11)."""
 
 from datetime import UTC, datetime
 

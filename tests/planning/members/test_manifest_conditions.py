@@ -1,4 +1,4 @@
-"""What one manifest's entry says about drift and differences."""
+"""The status entry of one manifest: drift, differences and the reported status."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an agent is granted on the hub."""
+"""Rights of a member's agent on the hub."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which namespaces a member has (contract: placement 11, 12)."""
+"""Namespaces of a member, as its status reports them (contract: placement 11, 12)."""
 
 from datetime import UTC, datetime
 from typing import Any

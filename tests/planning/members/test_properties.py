@@ -1,4 +1,4 @@
-"""What a cluster has, and how its MemberCluster says so (contract: placement 11)."""
+"""Properties of a cluster, and how its MemberCluster reports them (contract: placement 11)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Client-side apply: what goes, what is set, what stays."""
+"""Client-side apply: which fields are removed, set and kept."""
 
 from typing import Any
 
@@ -26,13 +26,13 @@ def named(*names: str, **more: Any) -> list[Json]:
 @pytest.mark.parametrize(
     ("live", "last", "wanted", "desired"),
     [
-        pytest.param({}, {}, {"a": "1"}, {"a": "1"}, id="what is new is added"),
-        pytest.param({"a": "1"}, {"a": "1"}, {"a": "2"}, {"a": "2"}, id="a change is made"),
+        pytest.param({}, {}, {"a": "1"}, {"a": "1"}, id="a new field is added"),
+        pytest.param({"a": "1"}, {"a": "1"}, {"a": "2"}, {"a": "2"}, id="a changed field is set"),
         pytest.param({"a": "x"}, {"a": "1"}, {"a": "1"}, {"a": "1"}, id="drift is undone"),
-        pytest.param({"a": "1"}, {"a": "1"}, {}, {}, id="what is not wanted any more goes"),
-        pytest.param({"a": "x"}, {"a": "1"}, {}, {}, id="even if somebody has changed it"),
-        pytest.param({"b": "2"}, {"a": "1"}, {}, {"b": "2"}, id="what others added stays"),
-        pytest.param({"a": "1"}, {}, {}, {"a": "1"}, id="what nobody applied stays"),
+        pytest.param({"a": "1"}, {"a": "1"}, {}, {}, id="a field no longer wanted is removed"),
+        pytest.param({"a": "x"}, {"a": "1"}, {}, {}, id="even if it was changed"),
+        pytest.param({"b": "2"}, {"a": "1"}, {}, {"b": "2"}, id="fields of other writers stay"),
+        pytest.param({"a": "1"}, {}, {}, {"a": "1"}, id="a field that was not applied stays"),
         pytest.param({"a": "1"}, {"a": "1"}, {"a": None}, {}, id="null means not wanted"),
         pytest.param(
             {"a": {"x": "1", "y": "2"}},
@@ -149,7 +149,7 @@ OBJECTS = st.recursive(
 
 
 def patched(live: Any, change: Any) -> Any:
-    """RFC 7386, section 2."""
+    """Apply a JSON merge patch (RFC 7386, section 2)."""
     if not isinstance(change, dict):
         return change
     result = dict(live) if isinstance(live, dict) else {}

@@ -1,4 +1,4 @@
-"""Overrides of what is in an envelope (contract: placement 9 and 10)."""
+"""Overrides of objects in an envelope (contract: placement 9 and 10)."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ CLUSTER_BOX: Json = BOX | {
 
 
 def boxed(*snapshots: Any, box: Json = BOX) -> Json:
-    """What is in the envelope on the cluster."""
+    """Return the content of the envelope on the cluster."""
     (found,) = render(*snapshots, resources=(box,))
     data: Json = found["data"]
     return data

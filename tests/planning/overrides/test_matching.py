@@ -98,9 +98,9 @@ CLUSTER, NAMESPACED = {"name": "web"}, {"name": "web", "scope": "Namespaced"}
         "a namespaced override of every placement",
         "a namespaced override of the cluster placement",
         "a namespaced override of another placement",
-        "a namespaced override of the placement next to it",
+        "a namespaced override of the placement in its namespace",
         "a namespaced override of its namesake in another namespace",
-        "a namespaced override of another placement next to it",
+        "a namespaced override of another placement in its namespace",
     ],
 )
 def test_an_override_names_its_placement_by_scope_and_name(
@@ -171,16 +171,16 @@ def test_one_of_several_selectors_is_enough() -> None:
         ([labelled({"kubernetes-fleet.io/member-name": "member2"})], {}, False),
     ],
     ids=[
-        "a rule without a selector is for no cluster",
-        "a selector without terms is for all clusters",
+        "a rule without a selector applies to no cluster",
+        "a selector without terms applies to all clusters",
         "by label",
         "by label, another value",
-        "by label, none",
+        "by label, missing",
         "one term is enough",
         "all labels of a term",
         "one rule is enough",
-        "a term without a label selector is for no cluster",
-        "an empty label selector is for all clusters",
+        "a term without a label selector applies to no cluster",
+        "an empty label selector applies to all clusters",
         "by the automatic label",
         "by the automatic label, another cluster",
     ],
@@ -263,7 +263,7 @@ def test_an_invalid_selector_is_named(snapshot: OverrideSnapshot, reference: str
 
 
 def of(override: str, index: int) -> ClusterResourceOverrideSnapshot:
-    """A snapshot with the labels that say which override it is of."""
+    """Return a snapshot with the labels that name its override."""
     snapshot = cro(f"{override}-{index}")
     labels = {names.PARENT_RESOURCE_OVERRIDE: override, names.OVERRIDE_INDEX: str(index)}
     metadata = snapshot.metadata.model_copy(update={"labels": labels})

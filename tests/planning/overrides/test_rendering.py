@@ -1,4 +1,4 @@
-"""Content as overrides make it on one cluster (contract: placement 9 and 6)."""
+"""Content for one cluster, with overrides applied (contract: placement 9 and 6)."""
 
 from typing import Any
 

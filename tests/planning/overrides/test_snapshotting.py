@@ -1,4 +1,4 @@
-"""Versions of an override (contract: placement 9, snapshots)."""
+"""Snapshots of an override (contract: placement 9, snapshots)."""
 
 import base64
 from typing import Any

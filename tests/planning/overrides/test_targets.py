@@ -1,4 +1,4 @@
-"""What an override can be about, in a placement's content (contract: placement 9 and 10)."""
+"""Objects of a placement's content that an override can select (contract: placement 9 and 10)."""
 
 from typing import Any
 

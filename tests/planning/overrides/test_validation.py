@@ -1,4 +1,4 @@
-"""What an override may not say (contract: placement 9, path rules)."""
+"""Overrides that are not valid (contract: placement 9, path rules)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Properties and preferences: who may, and who should be picked (contract: placement 2.2, 4)."""
+"""Required and preferred labels and properties of clusters (contract: placement 2.2, 4)."""
 
 import pytest
 
@@ -124,7 +124,7 @@ def test_weights_of_all_matching_terms_add_up() -> None:
     )
     assert scores(made) == {"a": (80, 0), "b": (30, 0), "c": (-20, 0), "d": (0, 0)}
     assert names(made) == ["a"]
-    assert list(reasons(made)) == ["b", "d", "c"], "the nearest to being picked comes first"
+    assert list(reasons(made)) == ["b", "d", "c"], "the cluster closest to being picked comes first"
 
 
 FLEET = [
@@ -197,6 +197,6 @@ def test_quantities_in_different_units_are_compared_by_value() -> None:
     [with_property(NODES, "Ge", "100"), {}],
 )
 def test_a_preference_without_labels_and_sorter_applies_to_all_clusters(preference: Json) -> None:
-    # A property selector has no place in a preferred term; KubeFleet's scheduler skips it too.
+    # A property selector is not allowed in a preferred term; KubeFleet's scheduler ignores it too.
     made = decide(pick(1, affinity=preferred((7, preference))), member())
     assert scores(made) == {"m": (7, 0)}

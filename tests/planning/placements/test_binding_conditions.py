@@ -1,4 +1,4 @@
-"""What a binding says of its Works (contract: placement 6, 12)."""
+"""Conditions of a binding, from its Works (contract: placement 6, 12)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What failed, drifted and differs, as a binding lists it (contract: placement 6, 7, 10)."""
+"""A binding's lists of failed, drifted and differing objects (contract: placement 6, 7, 10)."""
 
 from typing import Any
 

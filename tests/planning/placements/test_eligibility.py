@@ -1,4 +1,4 @@
-"""Who can be placed on, and until when (contract: placement 4, 11)."""
+"""Eligibility of members, and until when it lasts (contract: placement 4, 11)."""
 
 from datetime import timedelta
 

@@ -110,7 +110,7 @@ def test_a_cluster_scoped_kind_is_misplaced_whatever_namespace_its_manifest_has(
         str(caught.value)
     )
 
-    # What only the member serves, its agent judges.
+    # A kind that only the member serves is checked by its agent.
     for unknown in (cluster_role | {"apiVersion": "v2"}, wrapped("a", "app")):
         _, boxed = changes(snapshots(envelope("app", one=unknown)), served=served).writes
         assert boxed["spec"]["workload"]["manifests"] == [unknown]

@@ -1,4 +1,4 @@
-"""Whose status comes back to the hub (contract: placement 2.3)."""
+"""Objects whose status is mirrored to the hub (contract: placement 2.3)."""
 
 from typing import Any
 

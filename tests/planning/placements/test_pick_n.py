@@ -1,4 +1,4 @@
-"""How many clusters PickN picks, which ones, and who stays (contract: placement 2.2, 4)."""
+"""How many clusters PickN picks, which, and which stay (contract: placement 2.2, 4)."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ def test_decisions_list_picked_and_unpicked_clusters() -> None:
 
 
 def test_a_policy_that_finds_too_few_says_why() -> None:
-    # Moment "unfulfilled PickN" of the reference.
+    # Situation "unfulfilled PickN" of the reference.
     east = [member(f"member{number}", labels={"region": "east"}) for number in (1, 2)]
     policy = pick(3, affinity=required(labelled(region="east")))
 

@@ -1,4 +1,4 @@
-"""What becomes of a placement, as events tell it (contract: placement 7.6)."""
+"""Events about the progress of a placement (contract: placement 7.6)."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ COMPLETED = "PlacementRolloutCompleted"
 
 
 def says(*kinds: str, scope: Scope = CLUSTER_SCOPE, state: str = "True", of: int = 4) -> Json:
-    """A status in which these conditions hold; the placement's generation is 4."""
+    """Return a status in which these conditions hold; the placement's generation is 4."""
     names = [f"{scope.placement.kind}{kind}" for kind in kinds]
     return {"conditions": [condition(name, state, of) for name in names]}
 

@@ -1,4 +1,4 @@
-"""What a placement's status is worth in labels (contract: placement 7.6)."""
+"""Metric labels from a placement's status (contract: placement 7.6)."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ CHAIN = ("Scheduled", "RolloutStarted", "Overridden", "WorkSynchronized", "Appli
 def said(
     *kinds: str, last: str = "True", of: int = 4, scope: Scope = CLUSTER_SCOPE, **how: str
 ) -> dict[str, str]:
-    """Labels while these conditions hold, the last with another status."""
+    """Return the labels while these conditions hold, the last with another status."""
     states = ["True"] * (len(kinds) - 1) + [last]
     conditions = [
         condition(f"{scope.placement.kind}{kind}", state, of)

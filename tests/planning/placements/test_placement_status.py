@@ -1,4 +1,4 @@
-"""What a placement with an external rollout says of itself (contract: placement 7.1 to 7.5)."""
+"""The status of a placement, mostly with an external rollout (contract: placement 7.1 to 7.5)."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""A placement's policy as snapshots (contract: placement 4)."""
+"""Snapshots of a placement's policy (contract: placement 4)."""
 
 from datetime import UTC, datetime
 from typing import Any

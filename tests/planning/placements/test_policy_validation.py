@@ -1,4 +1,4 @@
-"""Policies that the API server takes and KubeFleet's webhook refuses (contract: placement 2.2)."""
+"""Policies that only KubeFleet's webhook rejects, not the API server (contract: placement 2.2)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which changes of a member make a placement be scheduled again (contract: placement 2.2, 4)."""
+"""Changes of a member that cause a placement to be scheduled again (contract: placement 2.2, 4)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A binding's content as Works (contract: placement 8)."""
+"""Rendering a binding's content as Works (contract: placement 8)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How far a rolling update may go at one moment (contract: placement 2.3, 12)."""
+"""Steps that a rolling update may take at one moment (contract: placement 2.3, 12)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -144,7 +144,7 @@ def test_a_cluster_without_a_report_is_waited_for() -> None:
     unknown = binding("a", observed=GENERATION - 1)
     steps = plan(unknown, limits=limits("100%"))
     assert updated(steps) == []
-    assert steps.writes[0].condition.status == "False", "so that its Works are looked at again"
+    assert steps.writes[0].condition.status == "False", "so that its Works are checked again"
 
 
 def test_nothing_is_updated_if_no_cluster_may_be_unavailable() -> None:

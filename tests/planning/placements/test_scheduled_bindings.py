@@ -1,4 +1,4 @@
-"""Bindings follow a schedule (contract: placement 6)."""
+"""Changes that make bindings match a schedule (contract: placement 6)."""
 
 from typing import Any
 

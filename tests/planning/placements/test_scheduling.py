@@ -1,4 +1,4 @@
-"""Which clusters PickAll and PickFixed pick (contract: placement 2.2, 4, 11)."""
+"""Clusters that PickAll and PickFixed pick (contract: placement 2.2, 4, 11)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a placement may select (contract: placement 2.1, 3)."""
+"""Objects that a placement may select (contract: placement 2.1, 3)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Bindings and placements say what KubeFleet says in the same situation (placement 6, 7, 12)."""
+"""Bindings and placements report the same as KubeFleet's in each situation (placement 6, 7, 12)."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,7 +33,7 @@ of_each_with_work = pytest.mark.parametrize(
 
 
 def timed(value: Any) -> Any:
-    """Recorded without times: give each condition one."""
+    """Give each condition a time: they were recorded without."""
     if isinstance(value, list):
         return [timed(each) for each in value]
     if not isinstance(value, dict):

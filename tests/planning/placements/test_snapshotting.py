@@ -1,4 +1,4 @@
-"""Revisions of a placement's content (contract: placement 5)."""
+"""Snapshots of a placement's content (contract: placement 5)."""
 
 from typing import Any
 

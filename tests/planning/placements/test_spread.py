@@ -23,7 +23,7 @@ from tests.planning.placements.fleets import (
 
 
 def zones(**counts: int) -> list[MemberCluster]:
-    """So many members in each zone, named after it."""
+    """Return so many members in each zone, named after it."""
     return [
         member(f"{zone}{number}", labels={"zone": zone})
         for zone, count in counts.items()
@@ -120,7 +120,7 @@ def test_clusters_that_are_already_picked_count() -> None:
 
 @pytest.mark.parametrize("counts", [{"a": 3, "b": 2}, {"a": 4, "b": 3}])
 def test_unbalanced_clusters_stay_but_none_is_added(counts: dict[str, int]) -> None:
-    # Even what would lessen the skew is refused while the skew stays beyond its limit.
+    # Even a cluster that would reduce the skew is rejected while the skew stays above its limit.
     held = holding(*(f"a{number}" for number in range(1, counts["a"] + 1)))
     made = decide(spread(6, spread_over("zone")), *zones(**counts), held=held)
     assert set(names(made)) == set(held.current)

@@ -1,4 +1,4 @@
-"""A placement's status in the namespace it places (contract: placement 7.7)."""
+"""Copies of a placement's status in the namespace it places (contract: placement 7.7)."""
 
 from typing import Any
 

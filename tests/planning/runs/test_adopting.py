@@ -1,4 +1,4 @@
-"""Where a run is, by its status alone, and which statuses nobody goes on from."""
+"""Adopting runs: progress read from a status, and statuses that cannot be resumed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def recordings() -> dict[str, Any]:
 
 
 def known(status: UpdateRunStatus, state: RunState) -> HubFacts:
-    """A hub with a binding for each cluster of the stages."""
+    """Return facts of a hub with a binding for each cluster of the stages."""
     names = [each.cluster_name for stage in status.stages_status for each in stage.clusters]
     spec = UpdateRunSpec(placement_name="web", staged_rollout_strategy_name="slow", state=state)
     return facts(spec=spec, bindings=[binding(each) for each in names])
@@ -60,7 +60,7 @@ CASES = {
     "stopped-at-gate": Case(1, "before", desired=STOP, left=("member3", "member1")),
     "canary-first-in-flight": Case(1, in_flight=("member3",), left=("member3", "member1")),
     "stopped-with-one-of-two": Case(1, desired=STOP, left=("member1",)),
-    # KubeFleet says of a run that stops and is stuck only that it is stuck.
+    # KubeFleet reports a run that is both stopping and stuck only as stuck.
     "ns-stuck-while-stopping": Case(0, in_flight=("member2",), left=("member2",)),
 }
 
@@ -97,7 +97,7 @@ def test_a_stage_recorded_as_done_is_not_done_before_its_clusters_are() -> None:
     book = running(stage(max_concurrency=2))
     marks.cluster_started(book, 0, 0, NOW)
     done(book, 1)
-    # The status of many clusters that end at once goes out in several writes.
+    # The status of many clusters that finish at once is written in several patches.
     marks.stage_succeeded(book, 0, NOW)
     assert (found := recalled(book.status)).stage == 0
     assert list(found.in_flight) == ["a"]
@@ -136,7 +136,7 @@ def finish(book: Ledger) -> None:
     marks.stage_succeeded(book, 0, NOW)
 
 
-# -- what nobody goes on from ----------------------------------------------------------------
+# -- statuses that cannot be resumed ---------------------------------------------------------
 
 
 def without_strategy(book: Ledger) -> None:

@@ -1,4 +1,4 @@
-"""What people are told of approvals that count, and of those that do not."""
+"""Events and commands about approvals that count, and about those that do not."""
 
 import json
 import shlex
@@ -24,7 +24,7 @@ approved = partial(condition, "Approved", message="lgtm")
 def asked(
     *conditions: dict[str, Any], namespace: str = "", side: str = "beforeStage", **meta: Any
 ) -> BaseApprovalRequest:
-    """An approval request with conditions; its own generation is 1."""
+    """Return an approval request with conditions; its own generation is 1."""
     kind = APPROVAL_REQUEST if namespace else CLUSTER_APPROVAL_REQUEST
     metadata = {"name": "v2-before-prod", "generation": 1, "labels": {TASK_TYPE: side}}
     return BaseApprovalRequest.from_wire(
@@ -75,7 +75,7 @@ def test_the_warning_says_which_generation_is_wrong(generation: int, what: str) 
         [approved(status="False", generation=7)],
         [condition("ApprovalAccepted"), approved(generation=7)],
     ],
-    ids=["none", "right", "refusal", "accepted"],
+    ids=["none", "right", "rejection", "accepted"],
 )
 def test_an_approval_that_counts_gets_no_warning(conditions: list[dict[str, Any]]) -> None:
     assert uncounted(asked(*conditions), kind=CLUSTER_APPROVAL_REQUEST, now=NOW) is None
@@ -140,7 +140,7 @@ def test_a_command_leaves_out_unknown_parts() -> None:
 
 
 def wrote(manager: str, time: str, *kinds: str) -> dict[str, Any]:
-    """What the API server keeps of a writer."""
+    """Return a managed fields entry, as the API server keeps for a writer."""
     owned: dict[str, Any] = {f'k:{{"type":"{kind}"}}': {".": {}} for kind in kinds}
     fields = {"f:status": {"f:conditions": owned}}
     return {"manager": manager, "operation": "Update", "time": time, "fieldsV1": fields}

@@ -1,4 +1,4 @@
-"""When an approval counts, and what is written for one (contract: update-runs 4 and 8.5)."""
+"""Approvals: when one counts, and its conditions (contract: update-runs 4 and 8.5)."""
 
 from functools import partial
 from typing import Any
@@ -47,18 +47,18 @@ APPROVED, ACCEPTED = condition("Approved"), condition("ApprovalAccepted")
         ([condition("Mood")], False, False),
     ],
     ids=[
-        "nothing said",
+        "no condition",
         "approved",
         "approved and accepted",
         "accepted alone",
-        "taken back after it was accepted",
+        "removed after it was accepted",
         "refused",
         "unknown",
         "for a later generation",
         "for an earlier generation",
         "for no generation",
         "accepted for another generation",
-        "something else",
+        "another condition",
     ],
 )
 def test_an_approval_counts_for_the_objects_generation_and_cannot_be_undone(

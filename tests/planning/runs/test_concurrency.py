@@ -1,4 +1,4 @@
-"""maxConcurrency becomes a number of clusters (contract: update-runs 8.3)."""
+"""Converting maxConcurrency to a number of clusters (contract: update-runs 8.3)."""
 
 import pytest
 from hypothesis import given, settings

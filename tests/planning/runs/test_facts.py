@@ -1,4 +1,4 @@
-"""Facts are immutable and survive the way through workflow history (design D3)."""
+"""Facts are immutable and survive workflow history (design D3)."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""From facts to a plan, step by step, with the exact text of each fault (update-runs 7)."""
+"""From facts to a plan, step by step, with the exact message of each error (update-runs 7)."""
 
 from typing import Any
 
@@ -40,14 +40,14 @@ def pick_n(count: str | None) -> Any:
 
 
 def refusal(known: HubFacts, run: RunRef) -> tuple[str, UpdateRunStatus]:
-    """Why there is no plan, and what was found out before."""
+    """Return the error of planning, and the status as far as it was filled."""
     status = UpdateRunStatus()
     with pytest.raises(InitializationError) as refused:
         initialization.plan(known, run=run, status=status)
     return str(refused.value), status
 
 
-# -- the texts -------------------------------------------------------------------------------
+# -- the messages ----------------------------------------------------------------------------
 
 TEXTS = {
     "7.1 no placement": ({"placement": None}, USER + "parent placement not found"),
@@ -79,7 +79,7 @@ TEXTS = {
             "the policy snapshot `{ns}/web-0` doesn't have valid cluster count annotation"
         ),
     ),
-    "7.2 a cluster count that is no number": (
+    "7.2 an invalid cluster count": (
         {"policies": [pick_n("two")]},
         (
             f"{INVALID}, {UNEXPECTED}"
@@ -170,7 +170,7 @@ def test_the_error_of_the_first_failing_step_is_reported(first: int) -> None:
     assert refusal(facts(**later), CLUSTER_RUN)[0] == refusal(facts(**STEPS[first]), CLUSTER_RUN)[0]
 
 
-# -- what stays in the status ----------------------------------------------------------------
+# -- the status after an error ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

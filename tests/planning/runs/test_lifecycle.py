@@ -1,4 +1,4 @@
-"""Which wishes a run takes, and what people are told (contract: update-runs 2.1)."""
+"""Requests that a run accepts, and its answers (contract: update-runs 2.1)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Each verb sets the conditions and texts of the contract (update-runs 5, 8, 10, 11 and 14)."""
+"""Each mark sets the conditions and messages of the contract (update-runs 5, 8, 10, 11 and 14)."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -332,7 +332,7 @@ def test_an_undisturbed_run_ends_with_the_conditions_of_the_contract() -> None:
 
 
 def worked_ledger() -> Ledger:
-    """The run of the contract's example, initialized."""
+    """Return the initialized run of the contract's example."""
     run = RunRef(scope_name=ScopeName.CLUSTER, name="example-run", uid="u")
     known = facts(
         spec=UpdateRunSpec(
@@ -366,7 +366,7 @@ def worked_ledger() -> Ledger:
 
 
 def shortened(value: Any, *, like: Any) -> Any:
-    """A status in the example's shorthand: conditions as text, `...` where it shows no time."""
+    """Return a status in the example's shorthand: conditions as text, `...` for omitted times."""
     if like == "...":
         return "..."
     if isinstance(value, dict) and isinstance(like, str):

@@ -1,4 +1,4 @@
-"""A run as people see it in the Temporal UI."""
+"""The overview of a run in the Temporal UI."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def shown(
     desired: RunState = RUN,
     run: RunRef = CLUSTER_RUN,
 ) -> list[str]:
-    """Lines, without what only makes them look better in the UI."""
+    """Return the lines, without what is only for their layout in the UI."""
     text = overview.markdown(book.status, run=run, desired=desired, approvals=approvals)
     return text.replace(overview.GAP, "").removesuffix(f"\n\n{overview.NOTHING}").splitlines()
 

@@ -1,4 +1,4 @@
-"""Where a run is, in one word and one stage."""
+"""The phase of a run, and its current stage."""
 
 from api.runs import UpdateRunStatus
 from planning.runs import marks, phases

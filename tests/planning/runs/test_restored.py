@@ -1,4 +1,4 @@
-"""A hub that knows less than Temporal: which bindings were put back, and what a run says."""
+"""A restored hub that knows less than Temporal: which bindings show it, and the messages."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -16,7 +16,7 @@ EARLIER = NOW - timedelta(minutes=1)
 
 
 def with_one_done() -> UpdateRunStatus:
-    """Cluster a is done, b in flight; both were started at NOW."""
+    """Return a status in which cluster a is done and b in flight; both were started at NOW."""
     book = ledger(stage(max_concurrency=2))
     for position in (0, 1):
         marks.cluster_started(book, 0, position, NOW)

@@ -1,4 +1,4 @@
-"""Which version a rollback takes, from what is known about runs, snapshots and clusters."""
+"""The snapshot that a rollback chooses, by the known runs, snapshots and clusters."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from tests.planning.run_samples import NOW
 
 
 def run(name: str, index: str, outcome: str, *, at: int = 0, strategy: str = "slow") -> UpdateRun:
-    """A run of an index that was planned only, has begun, or is done; begun `at` minutes."""
+    """Return a run of an index that is only planned, has begun `at` some minute, or is done."""
     moment = NOW + timedelta(minutes=at)
 
     def said(kind: ConditionType) -> list[Condition]:
@@ -44,15 +44,15 @@ V2 = run("v2", "2", "begun", at=2)
         pytest.param([V2, V0, V1], "012", "12", "1", "completely (v1)", (), id="in any order"),
         pytest.param(
             [V0, run("v1", "1", "begun", at=1), V2], "012", "2", "0", "(v0)", ("1",),
-            id="what failed half way is passed over",
+            id="a snapshot that failed halfway is skipped",
         ),
         pytest.param(
             [V0, run("v1", "1", "planned", at=1), V2], "012", "2", "0", "(v0)", ("1",),
-            id="what was only planned is passed over",
+            id="a snapshot that was only planned is skipped",
         ),
         pytest.param(
             [run("v1", "1", "begun", at=1), V2], "012", "2", "1", "started to roll out (v1)", (),
-            id="begun is better than nothing",
+            id="a started rollout is better than none",
         ),
         pytest.param([V2], "012", "02", "0", "that clusters have", ("1",), id="still on clusters"),
         pytest.param([V2], "012", "2", "1", "no known run", (), id="nothing is known"),
@@ -60,7 +60,7 @@ V2 = run("v2", "2", "begun", at=2)
             [V0, V1, V2, run("back", "1", "done", at=3)], "012", "1", "0", "(v0)", (),
             id="after a rollback further back, not forward again",
         ),
-        pytest.param([V0, V1, V2], "02", "2", "0", "(v0)", (), id="what is gone is no target"),
+        pytest.param([V0, V1, V2], "02", "2", "0", "(v0)", (), id="a deleted snapshot is skipped"),
         pytest.param(
             [run(f"v{n}", str(n), "done", at=n) for n in (8, 9, 10)], ["8", "9", "10"], "",
             "9", "(v9)", (), id="indexes are numbers",

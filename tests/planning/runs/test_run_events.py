@@ -1,4 +1,4 @@
-"""Which events tell of a run, from what its status said before and says now."""
+"""Events of a run, from its status before and now."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +35,7 @@ def look(book: Ledger, desired: RunState = RUN) -> Situation:
 def told(
     before: Situation, book: Ledger, *, desired: RunState = RUN, run: RunRef = CLUSTER_RUN
 ) -> list[tuple[str, str]]:
-    """Reason and message of the events between a look and now."""
+    """Return reason and message of the events between an earlier situation and now."""
     found = run_events.since(before, look(book, desired), status=book.status, run=run, now=LATER)
     assert {each.at for each in found} <= {LATER}
     return [(each.reason, each.message) for each in found]
@@ -46,14 +46,14 @@ def reasons(before: Situation, book: Ledger, **state: Any) -> list[str]:
 
 
 def begun(*stages: Any, **fields: Any) -> Ledger:
-    """The ledger of a run that is initialized and makes progress."""
+    """Return the ledger of a run that is initialized and making progress."""
     book = ledger(*stages, **fields)
     marks.run_initialized(book, NOW)
     marks.run_progressing(book, NOW)
     return book
 
 
-# -- beginning ---------------------------------------------------------------------------------
+# -- planning ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

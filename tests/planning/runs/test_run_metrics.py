@@ -1,4 +1,4 @@
-"""What a run's status is worth in numbers (contract: update-runs 13)."""
+"""Metrics from a run's status (contract: update-runs 13)."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -21,7 +21,7 @@ def after(seconds: float) -> Any:
 
 
 def seen(book: Ledger, *, generation: int = 1, state: RunState = RunState.RUN) -> UpdateRun:
-    """The run as the hub has it; a copy, since ledgers change."""
+    """Return the run as it is on the hub; a copy, because ledgers change."""
     return UpdateRun.from_wire(
         {
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
@@ -252,7 +252,7 @@ def test_a_skipped_stage_has_no_duration() -> None:
     assert new_stages(before, read(seen(book))) == []
 
 
-# -- gates that wait ---------------------------------------------------------------------------
+# -- waiting gates -----------------------------------------------------------------------------
 
 
 def test_a_gate_waits_from_its_request_to_its_approval() -> None:

@@ -1,4 +1,4 @@
-"""A run that is too large is refused before it begins, with what to do about it."""
+"""A run that is too large is rejected before it starts, with advice."""
 
 import json
 from typing import Any
@@ -32,7 +32,7 @@ def size(status: UpdateRunStatus) -> int:
 
 
 def fleet(clusters: int, *, length: int = 63, stages: int = 1) -> HubFacts:
-    """So many clusters with names of that length, in the first of some stages."""
+    """Return facts of so many clusters with names of that length, in the first stage."""
     names = [f"{number:0{length}}" for number in range(clusters)]
     declared = [
         stage(
@@ -51,7 +51,7 @@ def fleet(clusters: int, *, length: int = 63, stages: int = 1) -> HubFacts:
 
 
 def done(book: Ledger) -> None:
-    """Mark everything that a run marks on its way."""
+    """Set every mark that a run sets until its end."""
     marks.run_initialized(book, NOW)
     marks.run_progressing(book, NOW)
     for index in [*range(len(book.stages)), DELETION]:

@@ -1,4 +1,4 @@
-"""Which objects store one index of a placement's content (contract: update-runs 7.7)."""
+"""The objects that store one snapshot of a placement's content (contract: update-runs 7.7)."""
 
 from typing import Any
 

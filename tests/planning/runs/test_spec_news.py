@@ -1,4 +1,4 @@
-"""What a run believes of its spec, whoever tells it."""
+"""Which reports about its spec a run accepts."""
 
 from api.runs import RunState
 from planning.runs.spec_news import Spec, SpecNews

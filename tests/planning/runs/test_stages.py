@@ -1,4 +1,4 @@
-"""Every picked cluster gets its place in one stage (contract: update-runs 7.5)."""
+"""Assigning every picked cluster to one stage (contract: update-runs 7.5)."""
 
 from itertools import pairwise
 from random import Random
@@ -24,7 +24,7 @@ USER = (
 def assign(
     declared: list[Stage], clusters: list[ClusterFact], selected: list[str] | None = None
 ) -> list[StageStatus]:
-    """Distribute clusters, by default all of them."""
+    """Assign clusters to stages, by default all clusters."""
     return stages.assign(
         strategy(*declared),
         run="v2",
@@ -257,7 +257,7 @@ def naively_selects(one: Stage, each: ClusterFact) -> bool:
 
 
 def unsorted(homes: dict[str, list[Stage]], each: ClusterFact) -> bool:
-    """Return whether the cluster's label is no number although its stage sorts by it."""
+    """Return whether the cluster's label is not a number although its stage sorts by it."""
     wanted = any(one.sorting_label_key for one in homes[each.name])
     return wanted and each.labels["order"] == "x"
 

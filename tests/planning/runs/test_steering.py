@@ -1,4 +1,4 @@
-"""Who set a run's state, by its annotations."""
+"""The author of a run's state, from its annotations."""
 
 from typing import Any
 

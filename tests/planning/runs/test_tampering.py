@@ -1,4 +1,4 @@
-"""A status that has become less was changed by somebody else."""
+"""A status that has lost values was changed by another writer."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which gates a stage may have, and what their approvals are called (update-runs 4 and 7.5)."""
+"""The tasks that a stage may have, and the names of their approvals (update-runs 4 and 7.5)."""
 
 import pytest
 

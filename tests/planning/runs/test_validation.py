@@ -1,4 +1,4 @@
-"""Whether a run under way may go on, with the exact text of each reason (update-runs 9)."""
+"""Whether a run in progress may continue, with the exact message if not (update-runs 9)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -52,10 +52,10 @@ HARMLESS: dict[str, dict[str, Any]] = {
     "the strategy is edited": {"strategy": GROWN},
     "the strategy is deleted": {"strategy": None},
     "bindings are bound": {"bindings": [binding("a", state="Bound"), binding("b")]},
-    "a cluster that is not picked comes": {
+    "a cluster joins that is not picked": {
         "clusters": [cluster("a"), cluster("b"), cluster("c")],
     },
-    "labels change that do not decide": {"clusters": [cluster("a", zone="x"), cluster("b")]},
+    "irrelevant labels change": {"clusters": [cluster("a", zone="x"), cluster("b")]},
     "the run's spec changes": {"generation": 2},
 }
 

@@ -1,4 +1,4 @@
-"""How a stage's clusters follow each other (contract: update-runs 8.3, 8.7)."""
+"""Waves of clusters in a stage (contract: update-runs 8.3, 8.7)."""
 
 from datetime import timedelta
 from typing import Any
