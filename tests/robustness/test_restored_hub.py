@@ -100,7 +100,7 @@ async def test_runs_that_did_more_than_a_restored_hub_knows_are_over(
             assert text.endswith(f"Z){NOTHING_AGAIN}")
         for rollout in further:
             assert await failed(rollout) == (
-                f"{ABORT}what this run has done: 1 updated cluster(s) have an earlier content "
+                f"{ABORT}what this run has done: 1 updated cluster(s) have earlier content "
                 f"again ({rollout.stages['two'][0]}){NOTHING_AGAIN}"
             )
         for rollout in over:

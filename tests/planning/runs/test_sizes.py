@@ -110,7 +110,7 @@ def test_a_strategy_that_alone_fills_the_status_is_named_as_the_cause() -> None:
     large = strategy(stage(label_selector=LabelSelector(match_labels=many)))
     labelled = [ClusterFact(name=name, labels=many) for name in "ab"]
     text, status = refused(facts(strategy=large, clusters=labelled))
-    assert text.endswith("the copy of the strategy: give it fewer or shorter selectors")
+    assert text.endswith("the copy of the strategy: give the strategy fewer or shorter selectors")
     sizes.cut(status)
     assert size(status) < 10_000
 
