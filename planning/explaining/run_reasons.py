@@ -66,16 +66,16 @@ _RUN: Final = (
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.STOPPING,
-        "spec.state was set to Stop. No further cluster is started; the run waits for those in "
-        "flight.",
+        "The run's spec.state was set to Stop. No further cluster is started; the run waits for "
+        "those in flight.",
         "Wait for the clusters in flight. To undo the stop: `fleetgate run start NAME`.",
     ),
     Entry(
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.STOPPED,
-        "spec.state was set to Stop, and no cluster is in flight any more. Updated clusters keep "
-        "the new snapshot, the others have the old one.",
+        "The run's spec.state was set to Stop, and no cluster is in flight any more. Updated "
+        "clusters keep the new snapshot, the others have the old one.",
         f"{_GO_ON} Approvals count again once the run has resumed.",
     ),
     Entry(

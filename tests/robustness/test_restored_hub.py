@@ -21,7 +21,8 @@ from tests.workflows.runs import workflow_id
 ABORT = "cannot continue the updateRun: the hub was restored from a backup that is older than "
 RUNNING = WorkflowExecutionStatus.RUNNING
 NOTHING_AGAIN = (
-    "; nothing was rolled out again; create a new run for the snapshot that the clusters should have"
+    "; nothing was rolled out again; create a new run for the snapshot that the clusters should "
+    "have"
 )
 
 

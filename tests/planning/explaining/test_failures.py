@@ -117,11 +117,11 @@ def test_commands_can_be_pasted_into_a_shell(text: str, scope: Scope, namespace:
         ("closed namespace", "the namespace kube-system,"),
         ("envelope", "The ResourceEnvelope a/b on the hub"),
         ("override", "behind the ResourceOverrideSnapshot a/b-0 "),
-        ("preempted", "the binding of cluster c while"),
+        ("preempted", "The binding of cluster c was changed"),
         ("over in Temporal", "it had ended (succeeded at 2026-01-02T03:04:05Z)"),
         ("restored", "before the run had updated a:"),
         ("cannot be resumed", "Temporal lost the run's workflow"),
-        ("two at once", "the binding of cluster c while"),
+        ("two at once", "The binding of cluster c was changed"),
         ("a cluster is to be deleted", "stopped picking cluster c "),
     ],
 )
