@@ -110,7 +110,7 @@ def overtaken(binding: Binding, run: str, *, since: datetime) -> bool:
 
 
 def held(binding: Binding, desired: Desired) -> bool:
-    """Return whether the binding is still as the run left it; if not, another writer took it."""
+    """Return whether the binding is still as the run left it; if not, another writer changed it."""
     return (
         desired.synced(binding) and binding.spec.state == BindingState.BOUND and announced(binding)
     )

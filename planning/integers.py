@@ -30,7 +30,7 @@ def parse(text: str) -> int:
 def known(text: str, *, otherwise: int) -> int:
     """Parse a count or an index from an object; return `otherwise` if it is not a number.
 
-    Labels and annotations can be edited by hand, so that they may hold anything.
+    Labels and annotations can be edited by hand, so they may hold anything.
     """
     try:
         return parse(text)

@@ -18,7 +18,7 @@ Json = Mapping[str, Any]
 
 
 def owners(namespaces: Iterable[Json]) -> dict[str, str]:
-    """Return each namespace that is not being deleted, with the Work that placed it or ""."""
+    """Return the namespaces that are not being deleted, each with the Work that placed it or ''."""
     return {
         each["metadata"]["name"]: _work(each["metadata"])
         for each in namespaces

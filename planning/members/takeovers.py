@@ -76,7 +76,7 @@ def refusal(live: Json | None, *, uid: str, strategy: ApplyStrategy) -> Refusal 
 
 
 def _objection(others: Sequence[Json], strategy: ApplyStrategy) -> str:
-    """Return why an object that the Work owns together with others must not be written, or ""."""
+    """Return why an object that the Work owns with others must not be written; empty if it may."""
     if others and not strategy.allow_co_ownership:
         return ApplyError.CO_OWNED
     if any(is_applied_work(each) for each in others):

@@ -31,7 +31,7 @@ class SnapshotPlan:
     promote: str = ""
     """Name of the snapshot to mark as the latest; empty for none."""
     demote: tuple[str, ...] = ()
-    """Names of snapshots to remove that mark from."""
+    """Names of snapshots that lose that mark."""
 
 
 def plan(override: Json, known: Sequence[Json], *, owner: OwnerReference) -> SnapshotPlan:

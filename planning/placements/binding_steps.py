@@ -45,7 +45,7 @@ class WorkReport:
     generation: int
     status: WorkStatus
     envelope: EnvelopeIdentifier | None = None
-    """The envelope whose content the Work carries; None if it carries no envelope's."""
+    """The envelope whose content the Work carries; None for objects outside envelopes."""
 
     @classmethod
     def read(cls, work: Json) -> "WorkReport":

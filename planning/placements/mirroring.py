@@ -20,7 +20,7 @@ NOT_MIRRORED: Final = "StatusNotMirrored"
 
 SEVERAL_CLUSTERS: Final = (
     "the status of placed objects is not written to the original resources: their placement can"
-    " pick several clusters. Let it pick one (PickFixed with one name, or PickN with"
+    " pick several clusters. Make it pick one (PickFixed with one name, or PickN with"
     " numberOfClusters 1), or set strategy.reportBackStrategy.destination to WorkAPI"
 )
 

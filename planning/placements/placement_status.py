@@ -164,7 +164,7 @@ def _picked_entries(view: View, policy: PolicySnapshot) -> Iterator[ClusterPlace
 
 
 def _missing(policy: PolicySnapshot) -> list[ClusterDecision]:
-    """Return as many decisions against clusters as the policy got fewer clusters than it wants."""
+    """Return one decision against a cluster for each cluster that the policy wants and lacks."""
     rules = policy_snapshots.in_force(policy).policy
     if rules is None or rules.placement_type == PlacementType.PICK_ALL:
         return []

@@ -28,7 +28,7 @@ class PolicyPlan:
     """Writes that make the latest snapshot have the placement's policy, in this order."""
 
     demote: tuple[str, ...]
-    """Names of snapshots to remove the mark of the latest from."""
+    """Names of snapshots that lose the mark of the latest."""
     latest: str
     """Name of the snapshot that has the policy."""
     create: Json | None = None

@@ -115,7 +115,7 @@ def _is_active(binding: Binding) -> bool:
 
 
 def _by_cluster(bindings: Iterable[Binding]) -> dict[str, Binding]:
-    """Return the binding that counts per cluster: active before unscheduled, never deleted."""
+    """Return the binding that counts per cluster: active before unscheduled, none being deleted."""
     usable = [each for each in bindings if each.metadata.deletion_timestamp is None]
     ordered = sorted(usable, key=lambda each: (_is_active(each), each.metadata.name))
     return {each.spec.target_cluster: each for each in ordered}

@@ -122,7 +122,7 @@ def arrange(found: Iterable[Json]) -> list[Json]:
 
 @dataclass(frozen=True, slots=True)
 class Selecting:
-    """The placement that selects, as the maker of its selection errors."""
+    """A placement that selects, and the errors of its selectors."""
 
     namespace: str
     """Empty for a cluster-scoped placement."""

@@ -1,4 +1,4 @@
-"""Filters: which clusters may not be picked, and why; one function per cause.
+"""Filters: which clusters may not be picked, and why; one function per reason.
 
 contract: placement 2.2, 4 (filtered), 12 (namespaces)
 """
@@ -15,7 +15,7 @@ from planning.placements.scheduling.model import Held
 
 
 def why_not(cluster: Candidate, policy: PlacementPolicy, held: Held, namespace: str) -> str:
-    """Return the first cause, in KubeFleet's order, why the policy cannot pick the cluster."""
+    """Return the first reason, in KubeFleet's order, not to pick the cluster; empty for none."""
     return (
         _unattracted(cluster, policy)
         or away(cluster, held)

@@ -93,7 +93,7 @@ class _Contest:
     def _grouped(self, clusters: Iterable[Candidate]) -> list[list[Candidate]]:
         """Group the clusters that are equal for spreading, the best of each group last.
 
-        So that only one cluster of each group has to be considered for each pick.
+        Then only one cluster of each group has to be considered for each pick.
         """
         groups: dict[Hashable, list[Candidate]] = {}
         for each in sorted(clusters, key=self._rank):

@@ -38,7 +38,7 @@ def matters(
 
 
 def _is_about(policy: PlacementPolicy, member: Candidate | None) -> bool:
-    # A list that is empty leaves what an earlier one has picked, which may be any cluster.
+    # An empty list keeps what an earlier one has picked, which may be any cluster.
     if policy.placement_type != PlacementType.PICK_FIXED or not policy.cluster_names:
         return True
     return member is not None and member.name in policy.cluster_names

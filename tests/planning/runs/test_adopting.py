@@ -147,7 +147,7 @@ def without_deletion_stage(book: Ledger) -> None:
     book.status.deletion_stage_status = None
 
 
-def without_version(book: Ledger) -> None:
+def without_index(book: Ledger) -> None:
     book.status.resource_snapshot_index_used = ""
 
 
@@ -176,12 +176,12 @@ def deletion_begun(book: Ledger) -> None:
     marks.stage_started(book, DELETION, NOW)
 
 
-def gate_jumped(book: Ledger) -> None:
+def gate_bypassed(book: Ledger) -> None:
     marks.approval_created(book, 0, "before", 0, NOW)
     marks.cluster_started(book, 0, 0, NOW)
 
 
-def wait_jumped(book: Ledger) -> None:
+def wait_started_early(book: Ledger) -> None:
     marks.wait_elapsed(book, 0, 0, NOW)
 
 
@@ -202,15 +202,15 @@ def failed_cluster(book: Ledger) -> None:
 FORGERIES: dict[Callable[[Ledger], None], str] = {
     without_strategy: "the updateRun has nil updateStrategySnapshot",
     without_deletion_stage: "the updateRun has nil deletionStageStatus",
-    without_version: "the updateRun has no apply strategy or no resource snapshot index",
+    without_index: "the updateRun has no apply strategy or no resource snapshot index",
     without_a_stage: "the number of stages in the updateRun has changed, new: 2, existing: 1",
     renamed: "index `0` stage name in the updateRun has changed, new: prod, existing: other",
     without_a_gate: "the tasks of stage `last` are not those of its strategy",
     twice: "cluster `a` appears in more than one stages",
     later_stage_begun: "the finished stage `1` is after the updating stage `0`",
     deletion_begun: "the delete stage is active, but there are still stages updating",
-    gate_jumped: "cluster `a` in the stage `prod` was started before the approval of the stage",
-    wait_jumped: "the tasks after the stage `prod` began before its clusters were done",
+    gate_bypassed: "cluster `a` in the stage `prod` was started before the approval of the stage",
+    wait_started_early: "the tasks after the stage `prod` began before its clusters were done",
     too_many: "the number of updating clusters `2` in the updating stage `prod` exceeds "
     "maxConcurrency `1`",
 }
