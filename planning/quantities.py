@@ -1,4 +1,4 @@
-"""Kubernetes quantities, such as `1500m` processors or `16Gi` of memory.
+"""Kubernetes quantities, such as `1500m` of CPU or `16Gi` of memory.
 
 The Kubernetes client's parser is not used, because planning does not import the client; it also
 accepts numbers that an API server rejects (`NaN`, `1_000`).
@@ -29,7 +29,7 @@ def parse(text: str | int) -> Decimal:
     """Parse a quantity.
 
     Raises:
-        ValueError: the text is not a quantity.
+        ValueError: the text is not a quantity, or out of range.
     """
     found = _GRAMMAR.fullmatch(str(text)[: _LONGEST + 1])
     if found is None or len(found.group()) > _LONGEST:

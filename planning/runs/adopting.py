@@ -40,7 +40,7 @@ class Recalled:
     stage: int
     """Index of the current stage."""
     waiting: Side | None
-    """Side of that stage whose gates were open, that is, being waited for."""
+    """Side of that stage whose gates the run was waiting for; None if it was not waiting."""
     waiting_since: datetime | None
     """When the gates after the stage opened; None on the other side."""
     in_flight: dict[str, datetime]
