@@ -1,6 +1,7 @@
 """Pure decisions: data and `now` in, data out.
 
-`runs/` decides about update runs, `placements/` about what a placement selects and where it goes,
-`overrides/` about what differs from cluster to cluster, `members/` about applying it there; what
-more than one of them needs stands here. Never awaits, never reads a clock, never imports `hub`.
+`runs/` is about update runs, `placements/` about what a placement selects and which clusters get
+it, `overrides/` about differences between clusters, and `members/` about applying objects on a
+member. What several of them need is at the top level. Nothing here awaits, reads a clock or
+imports `hub`.
 """

@@ -1,4 +1,4 @@
-"""What a run wants of a binding, what to write to get it, and what came of it.
+"""Bindings from a run's point of view: the content wanted, the writes needed and the progress.
 
 contract: update-runs 8.4 to 8.6
 """
@@ -21,14 +21,14 @@ from planning.errors import user
 TOLERATED: Final = frozenset(
     {"OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending", "ResourceNotAvailableYet"}
 )
-"""Reasons of a False condition that only mean: not yet."""
+"""Reasons of a False condition that mean no more than "not yet"."""
 
 _STEPS: Final = ("Overridden", "WorkSynchronized", "Applied", "Available")
 ROLLOUT_STARTED: Final = ConditionType.ROLLOUT_STARTED
 
 
 class Desired(BaseModel):
-    """The content that a run wants a cluster's binding to have."""
+    """Content that a run wants a cluster's binding to have."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -39,21 +39,21 @@ class Desired(BaseModel):
     resource_overrides: list[NamespacedName] = []
 
     def synced(self, binding: Binding) -> bool:
-        """Whether the binding has the content already, whatever its state."""
+        """Return whether the binding already has the content, whatever its state."""
         return all(getattr(binding.spec, name) == value for name, value in self._content.items())
 
     def patch(self, binding: Binding) -> list[dict[str, Any]]:
-        """JSON patch that brings the binding's spec to the content, empty when it is there."""
+        """Return the JSON patch that gives the binding's spec the content; empty if it has it."""
         spec = binding.spec
         wanted = {"state": BindingState.BOUND} | self._content
         wire = spec.model_copy(update=wanted).to_wire()
-        # Compared as models: a default that one side wrote and the other left out is the same.
+        # Compared as models: a default that is written out equals one that is left out.
         fields = [to_camel(name) for name, value in wanted.items() if getattr(spec, name) != value]
         return [{"op": "add", "path": f"/spec/{field}", "value": wire[field]} for field in fields]
 
     @property
     def _content(self) -> dict[str, Any]:
-        """The fields of a binding's spec, by their names in the model."""
+        """Values for the fields of a binding's spec, by their names in the model."""
         return {
             "resource_snapshot_name": self.snapshot,
             "apply_strategy": self.apply_strategy,
@@ -63,7 +63,7 @@ class Desired(BaseModel):
 
 
 def rollout_started(*, index: str, run: str, generation: int, now: datetime) -> Condition:
-    """The condition by which a run announces a binding's new content.
+    """Return the condition that announces a binding's new content.
 
     contract: update-runs 5 (message), decisions 9 (the index used) and 17 (written first)
     """
@@ -78,14 +78,14 @@ def rollout_started(*, index: str, run: str, generation: int, now: datetime) -> 
 
 
 def announced(binding: Binding) -> bool:
-    """Whether RolloutStarted is True for the binding's current generation."""
+    """Return whether RolloutStarted is True for the binding's current generation."""
     return conditions.has(
         binding.status.conditions, ROLLOUT_STARTED, generation=binding.metadata.generation
     )
 
 
 def announced_by_other(binding: Binding, run: str, *, since: datetime) -> bool:
-    """Whether a run of another name announced content of its own after a moment."""
+    """Return whether a run of another name announced its content after `since`."""
     found = conditions.find(binding.status.conditions, ROLLOUT_STARTED)
     return (
         found is not None
@@ -95,10 +95,10 @@ def announced_by_other(binding: Binding, run: str, *, since: datetime) -> bool:
 
 
 def overtaken(binding: Binding, run: str, *, since: datetime) -> bool:
-    """Whether somebody changed the content after a run of this name announced its own.
+    """Return whether the content was changed after the run of this name announced its own.
 
-    What was announced before `since` is of an earlier run of the name. Between its own two writes
-    a run may look overtaken for a moment.
+    An announcement from before `since` belongs to an earlier run of the same name. Between its
+    own two writes a run may look overtaken for a moment.
     """
     found = conditions.find(binding.status.conditions, ROLLOUT_STARTED)
     return (
@@ -110,14 +110,14 @@ def overtaken(binding: Binding, run: str, *, since: datetime) -> bool:
 
 
 def held(binding: Binding, desired: Desired) -> bool:
-    """Whether the binding still is what a run made of it; if not, somebody else took it."""
+    """Return whether the binding is still as the run left it; if not, another writer changed it."""
     return (
         desired.synced(binding) and binding.spec.state == BindingState.BOUND and announced(binding)
     )
 
 
 class Progress(StrEnum):
-    """What the binding says of the rollout of its current content."""
+    """Progress of the rollout of a binding's current content."""
 
     FINISHED = "finished"
     FAILING = "failing"
@@ -139,7 +139,7 @@ def progress(binding: Binding) -> Progress:
 
 
 def failure(binding: Binding) -> str | None:
-    """The first step that failed, as `<type> <reason>: <message>`, or None."""
+    """Return the first step that failed, as `<type> <reason>: <message>`, or None."""
     for kind in (*_STEPS, "DiffReported"):
         found = conditions.find(binding.status.conditions, kind)
         if (
@@ -153,7 +153,7 @@ def failure(binding: Binding) -> str | None:
 
 
 def preempted(*, cluster: str, stage: str, binding: str) -> str:
-    """The text of a cluster whose binding somebody else changed (contract: 8.6a)."""
+    """Return the message for a cluster whose binding another writer changed (contract: 8.6a)."""
     return user(
         f"the binding of the updating cluster `{cluster}` in the stage `{stage}` is not "
         f"up-to-date with the desired status, please check the status of binding `{binding}` "

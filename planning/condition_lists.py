@@ -1,4 +1,4 @@
-"""Whole lists of conditions that one writer renews together."""
+"""Lists of conditions that one writer updates as a whole."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,9 +7,9 @@ from planning import conditions
 
 
 def renewed(before: Iterable[Condition], fresh: Sequence[Condition]) -> list[Condition]:
-    """The fresh conditions, each with the time at which its status last changed.
+    """Return the fresh conditions, each with the time at which its status last changed.
 
-    Conditions of other types are not taken over: what is not fresh no longer holds.
+    Conditions of other types are dropped: they no longer hold.
     """
     types = {each.type for each in fresh}
     result = [each for each in before if each.type in types]

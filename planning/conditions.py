@@ -1,4 +1,4 @@
-"""Reading and setting conditions in the way of metav1: the time moves only with the status.
+"""Reading and setting conditions like metav1: the transition time changes only with the status.
 
 contract: update-runs 2.2
 """
@@ -10,12 +10,12 @@ from typing import Final
 from api.base import Condition
 
 MAX_MESSAGE: Final = 32768
-"""Characters that the API takes; a status with a longer message is refused as a whole."""
+"""Characters that the API accepts; a status with a longer message is rejected as a whole."""
 
 
 def find(conditions: Iterable[Condition], kind: str) -> Condition | None:
-    """The condition of that type, or None."""
-    # A plain loop, because every cluster of a run is asked for with every change.
+    """Return the condition of a type, or None."""
+    # A plain loop for speed: every change of a run searches the conditions of all its clusters.
     for each in conditions:
         if each.type == kind:
             return each
@@ -29,7 +29,7 @@ def has(
     *,
     generation: int | None = None,
 ) -> bool:
-    """Whether the condition has the status and, if a generation is given, speaks of it."""
+    """Return whether the condition has the status and, if given, the observed generation."""
     found = find(conditions, kind)
     return (
         found is not None
@@ -39,7 +39,7 @@ def has(
 
 
 def put(conditions: list[Condition], condition: Condition) -> bool:
-    """Set a condition in place; says whether anything changed.
+    """Set a condition in place; return whether anything changed.
 
     The last transition time of an existing condition is kept unless its status changes.
     """
@@ -59,7 +59,7 @@ def put(conditions: list[Condition], condition: Condition) -> bool:
 def make(
     kind: str, status: str, reason: str, message: str, *, generation: int, now: datetime
 ) -> Condition:
-    """A condition as of `now`, in whole seconds as the API keeps them; its message is bounded."""
+    """Return a condition as of `now`, in whole seconds as the API stores them, message bounded."""
     return Condition(
         type=kind,
         status=status,
@@ -71,5 +71,5 @@ def make(
 
 
 def bounded(message: str) -> str:
-    """The message, cut where the API would refuse it: others have written parts of it."""
+    """Return the message, truncated to what the API accepts: parts of it come from others."""
     return message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + "…"

@@ -1,4 +1,4 @@
-"""Durations as Go writes them, because users of the API type and read them that way.
+"""Durations in Go's format, which users of the API write and read.
 
 contract: update-runs 2.2 (serialisation), 3 (pattern of waitTime)
 """
@@ -10,14 +10,14 @@ from typing import Final
 _SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _PART: Final = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ms|us|µs|ns|h|m|s)")
 _LONGEST: Final = timedelta(hours=2562047)
-"""About what Go can hold, 292 years."""
+"""The longest duration in Go, about 292 years."""
 
 
 def parse(text: str) -> timedelta:
     """Read a Go duration such as `1h30m`, `1.5h` or `0s`.
 
     Raises:
-        ValueError: the text is no duration; the message names it and shows examples.
+        ValueError: the text is not a duration; the message quotes it and gives examples.
     """
     parts = _PART.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:

@@ -1,4 +1,4 @@
-"""What envelopes hold, and what they may hold.
+"""Envelopes: reading the objects inside, and checking that these are allowed.
 
 contract: placement 10
 """
@@ -14,26 +14,26 @@ from planning.errors import unexpected, user
 
 Json = dict[str, Any]
 Served = Callable[[str, str], Kind | None]
-"""The kind of an apiVersion and a name, where the hub serves it too."""
+"""Returns the kind for an apiVersion and a kind's name; None if the hub does not serve it."""
 
 KINDS: Final = frozenset(
     (each.group, each.kind) for each in (CLUSTER_RESOURCE_ENVELOPE, RESOURCE_ENVELOPE)
 )
-"""Group and kind of both."""
+"""Group and kind of both envelope kinds."""
 
 
 class EnvelopeError(Exception):
-    """An envelope holds what it may not; its user has to take it out."""
+    """An envelope holds an object that it may not hold; the user has to remove it."""
 
 
 def is_envelope(resource: Json) -> bool:
-    """Whether the object stands for what it holds, and is not placed itself."""
+    """Return whether the object is an envelope: its content is placed, not the envelope itself."""
     group = resource["apiVersion"].rpartition("/")[0]
     return (group, resource["kind"]) in KINDS
 
 
 def identifier(envelope: Json) -> EnvelopeIdentifier:
-    """How others point at an envelope."""
+    """Return the reference to an envelope that statuses use."""
     metadata = envelope["metadata"]
     namespace = {"namespace": metadata["namespace"]} if metadata.get("namespace") else {}
     return EnvelopeIdentifier(
@@ -42,7 +42,7 @@ def identifier(envelope: Json) -> EnvelopeIdentifier:
 
 
 def digest(envelope: EnvelopeIdentifier) -> str:
-    """Sixteen hexadecimal digits that tell an envelope from all others.
+    """Return sixteen hexadecimal digits that identify an envelope.
 
     contract: placement 8 (names of Works)
     """
@@ -51,12 +51,12 @@ def digest(envelope: EnvelopeIdentifier) -> str:
 
 
 def unknown(_api_version: str, _kind: str) -> Kind | None:
-    """Say of every kind that only members serve it."""
+    """Return None for every kind, as if only members served it."""
     return None
 
 
 def content(envelope: Json, served: Served = unknown) -> list[Json]:
-    """The objects that an envelope holds, in KubeFleet's order: by their JSON, the last first.
+    """Return the objects in an envelope, in KubeFleet's order: by their JSON, descending.
 
     Raises EnvelopeError.
     """
@@ -86,7 +86,7 @@ def _check(key: str, wrapped: Json, envelope: Json, served: Served) -> None:
 
 
 def _lacking(wrapped: Json) -> str:
-    """The field without which it is no object; empty if it is one. Never says what is there."""
+    """Return the missing field that every object needs, never any content; empty if complete."""
     for field in ("apiVersion", "kind"):
         if not isinstance(wrapped.get(field), str):
             return field
@@ -94,10 +94,10 @@ def _lacking(wrapped: Json) -> str:
 
 
 def _misplaced(wrapped: Json, kind: Kind | None, envelope: Json) -> str:
-    """What is wrong with where an object is; empty if nothing.
+    """Return why an object is in the wrong envelope; empty if it is not.
 
-    The namespace that it says tells nothing where its kind has none. A kind that only members
-    serve is judged by its namespace here, and by the agents of members as what it is.
+    A namespace set on an object of a cluster-scoped kind means nothing. For a kind that only
+    members serve, the scope is guessed from the namespace here; the members' agents know it.
     """
     namespace = wrapped["metadata"].get("namespace") or ""
     if envelope["kind"] == CLUSTER_RESOURCE_ENVELOPE.kind:
@@ -107,13 +107,13 @@ def _misplaced(wrapped: Json, kind: Kind | None, envelope: Json) -> str:
         return "a cluster scope object {what} has been wrapped in a resource envelope {where}"
     if namespace == envelope["metadata"].get("namespace"):
         return ""
-    return (  # "in has been" is how KubeFleet says it.
+    return (  # "in has been" is KubeFleet's wording.
         "a namespaced object {what} in has been wrapped in a resource envelope from another"
         " namespace ({where})"
     )
 
 
 def _reference(metadata: Mapping[str, Any]) -> str:
-    """`<namespace>/<name>`, or only the name without a namespace."""
+    """Return `<namespace>/<name>`, or only the name if there is no namespace."""
     namespace, name = metadata.get("namespace"), metadata.get("name", "")
     return f"{namespace}/{name}" if namespace else str(name)

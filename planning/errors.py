@@ -1,10 +1,10 @@
-"""What goes wrong with a run, and the prefixes that say who can mend it.
+"""Errors of runs, and the prefixes that say who can fix them.
 
-    RunError                    what is wrong, in the words of the contract
-    ├── InitializationError     the run cannot begin: Initialized=False, final
-    ├── RunAborted              the run cannot go on: Succeeded=False, final
-    │   └── StageAborted        and the stage at work is to blame: it fails too
-    └── TransientState          others are half way through a change: look again soon
+    RunError                    what is wrong, in the contract's words
+    ├── InitializationError     the run cannot start: Initialized=False, final
+    ├── RunAborted              the run cannot continue: Succeeded=False, final
+    │   └── StageAborted        the current stage is the cause and fails too
+    └── TransientState          another controller is in the middle of a change: retry soon
 
 contract: update-runs 5 (error prefixes), 7, 11
 """
@@ -22,55 +22,55 @@ _JOINED: Final = 10
 
 
 class RunError(Exception):
-    """Base of what a run can end with; its text is shown in the run's status."""
+    """Base of the errors of a run; the text is shown in the run's status."""
 
 
 class InitializationError(RunError):
-    """The run cannot begin. The text becomes the message of Initialized=False."""
+    """The run cannot start. The text becomes the message of Initialized=False."""
 
 
 class RunAborted(RunError):
-    """The run cannot go on. The text becomes the message of Succeeded=False."""
+    """The run cannot continue. The text becomes the message of Succeeded=False."""
 
 
 class StageAborted(RunAborted):
-    """The stage at work cannot go on, although nothing around the run forbids it."""
+    """The current stage cannot continue, although nothing outside it prevents the run."""
 
 
 class TransientState(RunError):
-    """Other controllers are half way through a change; the same look later may succeed."""
+    """Another controller is in the middle of a change; the same check may succeed later."""
 
 
 def user(text: str) -> str:
-    """Prefix a text that the user can mend."""
+    """Prefix the text of an error that the user can fix."""
     return f"{USER_ERROR}: {text}"
 
 
 def unexpected(text: str) -> str:
-    """Prefix a text that nobody should ever read."""
+    """Prefix the text of an error that should never occur."""
     return f"{UNEXPECTED}: {text}"
 
 
 def invalid(text: str, *, separator: str = ": ") -> InitializationError:
-    """Make the error that ends an initialization; one text is joined with a comma instead."""
+    """Return the error that ends an initialization; one text of the contract needs a comma."""
     return InitializationError(f"{_VALIDATION}{separator}{text}")
 
 
 def abort(text: str) -> RunAborted:
-    """Make the error that ends a run under way."""
+    """Return the error that ends a run in progress."""
     return RunAborted(f"{_ABORT}: {text}")
 
 
 def abort_stage(text: str) -> StageAborted:
-    """Make the error that ends a run because of the stage at work."""
+    """Return the error that ends a run because of its current stage."""
     return StageAborted(str(abort(text)))
 
 
 def joined(errors: Sequence[BaseException]) -> BaseException:
-    """Make one error of several that came in one round: `[e1, e2]`, alike ones once.
+    """Combine the errors of one round into one, `[e1, e2]`, without duplicates.
 
-    Beyond ten, the rest is counted: nobody reads the same about each of 1,000 clusters. An error
-    that is not about the run is a bug and goes before all others.
+    After ten, the rest is only counted: 1,000 clusters may fail in the same way. An error that is
+    not a RunError is a bug and takes precedence.
     """
     for error in errors:
         if not isinstance(error, RunError):

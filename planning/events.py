@@ -1,4 +1,4 @@
-"""Kubernetes events: what `kubectl describe` and `kubectl events` tell people of an object.
+"""Kubernetes events, which `kubectl describe` and `kubectl events` show for an object.
 
 contract: decisions 12 and 13
 """
@@ -19,22 +19,22 @@ from planning.identity import RunRef
 REPORTER: Final = "fleetgate"
 """Reporting controller of all events."""
 CLUSTER_NAMESPACE: Final = "default"
-"""Where events of objects without a namespace go; the API server takes them nowhere else."""
+"""Namespace for events about cluster-scoped objects; the API server accepts no other."""
 MAX_MESSAGE: Final = 1024
-"""Bytes, as many as events.k8s.io allows a note."""
+"""Bytes, the limit of events.k8s.io for a note."""
 _MAX_PREFIX: Final = 200
-"""Characters of the object's name in the event's name, which may have 253 in all."""
+"""Characters of the object's name in the event's name, which may have 253 in total."""
 
 
 class EventType(StrEnum):
-    """Whether a person has to look."""
+    """Type of an event; a warning needs a person's attention."""
 
     NORMAL = "Normal"
     WARNING = "Warning"
 
 
 class Event(BaseModel):
-    """Something that happened to an object. Travels through workflow history, so it is small."""
+    """Something that happened to an object. Stored in workflow history, so kept small."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -58,12 +58,12 @@ class Subject:
 
     @classmethod
     def of(cls, run: RunRef) -> Self:
-        """An update run."""
+        """Return the subject of an update run."""
         return cls(run.scope.run, run.namespace, run.name, run.uid)
 
 
 def spaced(events: Iterable[Event]) -> list[Event]:
-    """Events of one moment, a microsecond apart: sorted by time they stay in their order."""
+    """Space simultaneous events a microsecond apart, so that sorting by time keeps their order."""
     return [
         event.model_copy(update={"at": event.at + timedelta(microseconds=position)})
         for position, event in enumerate(events)
@@ -71,10 +71,10 @@ def spaced(events: Iterable[Event]) -> list[Event]:
 
 
 def body(event: Event, about: Subject, *, key: str = "") -> dict[str, Any]:
-    """The event as an object of the core group.
+    """Return the event as an object of the core group.
 
-    Its name follows from what happened, so that writing it twice makes no second one. With a
-    `key`, what has the same key is the same event, whenever it is noticed.
+    Its name is derived from its content, so that writing it twice does not create a second one.
+    With a `key`, events with the same key are the same event, whenever they are noticed.
     """
     prefix = about.name[:_MAX_PREFIX].rstrip("-.")
     seconds = format_time(event.at)
@@ -109,8 +109,8 @@ def _reference(about: Subject) -> dict[str, str]:
 
 
 def _moment(event: Event, about: Subject) -> str:
-    # The time first, in hexadecimal as client-go has it: kubectl sorts by seconds and keeps the
-    # order of names within one.
+    # The time first, in hexadecimal like client-go: kubectl sorts by seconds and keeps the order
+    # of names within a second.
     since = event.at - datetime.fromtimestamp(0, UTC)
     microseconds = since // timedelta(microseconds=1)
     return f"{microseconds:x}.{_digest(about.uid, event.reason, event.message)}"

@@ -1,6 +1,6 @@
-"""Fingerprints of what was selected, asked for or overridden, as KubeFleet computes them.
+"""Hashes of selected resources, policies and overrides, computed as KubeFleet does.
 
-The same hash as KubeFleet's means that a hub can change hands without a new snapshot.
+With the same hashes, a hub can move between KubeFleet and fleetgate without new snapshots.
 
 contract: placement 4 (policyHash), 5 (resource-hash), 8 (override hashes), 9 (overrideHash)
 """
@@ -20,35 +20,35 @@ _ESCAPES = str.maketrans(
 
 
 def resources_hash(resources: Sequence[dict[str, Any]]) -> str:
-    """Hash of the content of a resource snapshot: hexadecimal SHA-256 of its spec."""
+    """Return the hash of a resource snapshot's content: the hexadecimal SHA-256 of its spec."""
     return _sha256(_go_json({"selectedResources": list(resources)}, sort_keys=True))
 
 
 def policy_hash(policy: PlacementPolicy | None) -> str:
-    """Hash of a policy: base 64 of a hexadecimal SHA-256, without numberOfClusters.
+    """Return the hash of a policy: base64 of a hexadecimal SHA-256, without numberOfClusters.
 
-    The number is left out because changing it keeps the policy snapshot.
+    The number is left out because changing it does not create a new policy snapshot.
     """
     wire = None
     if policy is not None:
         wire = policy.to_wire()
         wire.pop("numberOfClusters", None)
-    # In the order of the model's fields, which is that of KubeFleet's.
+    # In the order of the model's fields, which is KubeFleet's.
     return base64.b64encode(_sha256(_go_json(wire)).encode()).decode()
 
 
 def override_hash(spec: dict[str, Any]) -> str:
-    """Hash of an override's spec, as it is on the wire: base 64 of a hexadecimal SHA-256."""
+    """Return the hash of an override's spec in wire form: base64 of a hexadecimal SHA-256."""
     return base64.b64encode(_sha256(_go_json(spec, sort_keys=True)).encode()).decode()
 
 
 def names_hash(names: Sequence[Any]) -> str:
-    """Hash of a list of override snapshots, an empty one counting as `null`."""
+    """Return the hash of a list of override snapshots; an empty list hashes as `null`."""
     return _sha256(_go_json(list(names) or None, sort_keys=True))
 
 
 def raw_size(resource: dict[str, Any]) -> int:
-    """Bytes of one object as raw JSON."""
+    """Return the size of an object as raw JSON, in bytes."""
     return len(_go_json(resource, sort_keys=True).encode())
 
 

@@ -1,4 +1,4 @@
-"""Which update run is meant, and how others name what belongs to it."""
+"""The identity of an update run, and the names derived from it."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -6,7 +6,7 @@ from api.kinds import SCOPES, Scope, ScopeName
 
 
 class RunRef(BaseModel):
-    """One update run; the uid tells a re-created namesake apart."""
+    """One update run; the uid distinguishes it from a re-created run of the same name."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -18,7 +18,7 @@ class RunRef(BaseModel):
 
     @property
     def scope(self) -> Scope:
-        """The kinds that belong to the run."""
+        """The kinds of the run's scope."""
         return SCOPES[self.scope_name]
 
     @property
@@ -29,13 +29,13 @@ class RunRef(BaseModel):
 
     @property
     def log_fields(self) -> dict[str, str]:
-        """What lines of the log about the run are found by."""
+        """The fields of log lines about the run."""
         return {"namespace": self.namespace, "run": self.name}
 
     def key(self, name: str) -> str:
-        """`<namespace>/<name>` of something in the run's namespace, `/<name>` without one."""
+        """Return `<namespace>/<name>` of an object in the run's namespace; `/<name>` if none."""
         return f"{self.namespace}/{name}"
 
     def reference(self, name: str) -> str:
-        """`<namespace>/<name>`, or only the name without a namespace (contract: conventions)."""
+        """Return `<namespace>/<name>`, or only the name if none (contract: conventions)."""
         return f"{self.namespace}/{name}" if self.namespace else name

@@ -1,4 +1,4 @@
-"""Integers as Go's strconv.Atoi reads them, which is stricter than int().
+"""Integers as Go's strconv.Atoi parses them, which is stricter than int().
 
 contract: update-runs 16 (on 7.5d and 7.7)
 """
@@ -7,14 +7,14 @@ from typing import Final
 
 _MOST: Final = 2**63 - 1
 _DIGITS: Final = 19
-"""How many digits the largest number has; int() refuses texts of thousands."""
+"""Digits of the largest number; int() rejects texts of thousands of digits."""
 
 
 def parse(text: str) -> int:
-    """Read a decimal number of 64 bits.
+    """Parse a 64-bit decimal number.
 
     Raises:
-        ValueError: it is none; the message is Go's.
+        ValueError: not such a number; the message is Go's.
     """
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()):
@@ -28,9 +28,9 @@ def parse(text: str) -> int:
 
 
 def known(text: str, *, otherwise: int) -> int:
-    """Read a count or an index that stands in an object; `otherwise` where it says none.
+    """Parse a count or an index from an object; return `otherwise` if it is not a number.
 
-    Labels and annotations can be edited by hand: what is written there need not be a number.
+    Labels and annotations can be edited by hand, so they may hold anything.
     """
     try:
         return parse(text)

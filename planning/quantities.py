@@ -1,7 +1,7 @@
-"""Kubernetes quantities, such as `1500m` processors or `16Gi` of memory.
+"""Kubernetes quantities, such as `1500m` of CPU or `16Gi` of memory.
 
-The client's own parser is out of reach here, because planning knows no API client; besides, it
-takes for a number what an API server refuses (`NaN`, `1_000`).
+The Kubernetes client's parser is not used, because planning does not import the client; it also
+accepts numbers that an API server rejects (`NaN`, `1_000`).
 
 contract: placement 2.2 (property selectors and sorters), 11 (properties)
 """
@@ -20,28 +20,28 @@ _DECIMAL: Final = {letter: Decimal(10) ** (3 * n) for n, letter in enumerate("kM
 _SMALL: Final = {letter: Decimal(10) ** (-3 * n) for n, letter in enumerate("mun", start=1)}
 _FACTORS: Final = {"": Decimal(1)} | _BINARY | _DECIMAL | _SMALL
 _LONGEST: Final = 64
-"""Characters that a quantity can sensibly have."""
+"""Characters that a quantity can reasonably have."""
 _MOST_EXPONENT: Final = 100
-"""Beyond what anything has; to write `1e999999` out would take a megabyte and a second."""
+"""More than any real quantity; writing out `1e999999` would take a megabyte and a second."""
 
 
 def parse(text: str | int) -> Decimal:
-    """Read a quantity.
+    """Parse a quantity.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not a quantity, or out of range.
     """
     found = _GRAMMAR.fullmatch(str(text)[: _LONGEST + 1])
     if found is None or len(found.group()) > _LONGEST:
         raise ValueError(f'"{text}" is not a quantity such as 2, 500m or 16Gi')
     exponent = int((found["exponent"] or "e0")[1:])
     if abs(exponent) > _MOST_EXPONENT:
-        raise ValueError(f'"{text}" is no quantity that anything could have')
+        raise ValueError(f'"{text}" is out of range for a quantity')
     return Decimal(found["number"]).scaleb(exponent) * _FACTORS[found["suffix"] or ""]
 
 
 def known(text: str | int | None) -> Decimal | None:
-    """Read a quantity that somebody else has written; None where there is none to read."""
+    """Parse a quantity from an object; return None if there is none or it is not valid."""
     if text is None:
         return None
     try:
@@ -51,19 +51,19 @@ def known(text: str | int | None) -> Decimal | None:
 
 
 def total(values: Iterable[str | int]) -> Decimal:
-    """The sum of quantities; what is none counts nothing."""
+    """Return the sum of quantities; invalid ones count as zero."""
     return sum((known(each) or Decimal(0) for each in values), Decimal(0))
 
 
 def in_thousands(amount: Decimal) -> str:
-    """Write an amount as the API does where thousands count (processors): `2`, `1500m`."""
+    """Format an amount as the API does for decimal units (CPU): `2`, `1500m`."""
     if amount == amount.to_integral_value():
         return f"{int(amount)}"
     return f"{int((amount * 1000).to_integral_value(rounding='ROUND_CEILING'))}m"
 
 
 def in_kibi(amount: Decimal) -> str:
-    """Write an amount as the API does where 1024 counts (bytes): `16Gi`, `1536Ki`."""
+    """Format an amount as the API does for binary units (bytes): `16Gi`, `1536Ki`."""
     whole = int(amount.to_integral_value(rounding="ROUND_CEILING"))
     for suffix, factor in reversed(_BINARY.items()):
         if whole and whole % int(factor) == 0:

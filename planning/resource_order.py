@@ -1,4 +1,4 @@
-"""Which object is which, and in what order the objects of a snapshot stand.
+"""The identity of objects, and their order in a snapshot.
 
 contract: placement 3 (order inside a snapshot)
 """
@@ -40,14 +40,14 @@ KINDS_IN_ORDER: Final = (
     "MutatingWebhookConfiguration",
     "ValidatingWebhookConfiguration",
 )
-"""What others depend on comes first."""
+"""Kinds that others depend on come first."""
 
 _RANKS: Final = {kind: rank for rank, kind in enumerate(KINDS_IN_ORDER)}
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What tells an object from all others."""
+    """Identity of an object."""
 
     group: str
     version: str
@@ -61,7 +61,7 @@ class Identity:
         return f"{self.group}/{self.version}, Kind={self.kind}"
 
     def __str__(self) -> str:
-        """As KubeFleet's messages print it."""
+        """Format as in KubeFleet's messages."""
         return (
             f"{{Group:{self.group} Version:{self.version} Kind:{self.kind} Name:{self.name}"
             f" Namespace:{self.namespace} Envelope:<nil>}}"
@@ -78,7 +78,7 @@ def identify(resource: dict[str, Any]) -> Identity:
 
 
 def position(resource: dict[str, Any]) -> tuple[int, str, str, str]:
-    """Sort key of an object inside a snapshot."""
+    """Return the sort key of an object in a snapshot."""
     identity = identify(resource)
     rank = _RANKS.get(identity.kind, len(KINDS_IN_ORDER))
     unknown = "" if identity.kind in _RANKS else identity.gvk

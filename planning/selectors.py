@@ -1,4 +1,4 @@
-"""Label selectors: what matches, and what Kubernetes says of an invalid one.
+"""Label selectors: matching, and the errors that Kubernetes reports for invalid ones.
 
 contract: update-runs 7.5 c and d
 """
@@ -16,7 +16,7 @@ _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 def matches(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
-    """Whether the labels satisfy the selector: none selects nothing, an empty one everything."""
+    """Return whether the labels match: no selector selects nothing, an empty one everything."""
     if selector is None:
         return False
     wanted = selector.match_labels
@@ -37,7 +37,7 @@ def _satisfied(requirement: LabelSelectorRequirement, labels: Mapping[str, str])
 
 
 def problem(selector: LabelSelector | None) -> str | None:
-    """What is wrong with a selector that the API server let through, or None."""
+    """Return what is wrong with a selector that the API server accepted, or None."""
     if selector is None:
         return None
     pairs = selector.match_labels
@@ -47,7 +47,7 @@ def problem(selector: LabelSelector | None) -> str | None:
 
 
 def keys(selector: LabelSelector | None) -> set[str]:
-    """The label keys that decide whether the selector matches."""
+    """Return the label keys that the selector uses."""
     if selector is None:
         return set()
     expressions = selector.match_expressions

@@ -1,4 +1,4 @@
-"""Who wrote a field of an object last, by the API server's books."""
+"""Who last wrote a field of an object, by its managed fields."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,18 +9,18 @@ from api.base import ObjectMeta
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A program that wrote to an object. Who typed is not in the books."""
+    """A program that wrote to an object. Managed fields do not name the user."""
 
     name: str
     """Field manager, such as `kubectl-edit`."""
     at: datetime | None
-    """When it wrote to the object last; the field itself it may have written earlier."""
+    """When it last wrote to the object; it may have written the field itself earlier."""
 
 
 def last_writer(metadata: ObjectMeta, *path: str) -> Writer | None:
-    """The last to write the field at a path, such as `f:spec`, `f:state`; None if nobody owns it.
+    """Return the last writer of the field at a path such as `f:spec`, `f:state`.
 
-    Without the managed fields, as `kubectl get` leaves them out, nobody is known.
+    None if no writer owns it, or without managed fields, which `kubectl get` omits.
     """
     entries: list[dict[str, Any]] = (metadata.model_extra or {}).get("managedFields", [])
     owners = [each for each in entries if _owns(each.get("fieldsV1", {}), path)]

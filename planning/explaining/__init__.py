@@ -1,5 +1,4 @@
-"""What conditions and failures mean to a person: the cause, and what to do about it.
+"""Explanations of conditions and failures: the cause, and what to do about it.
 
-Says nothing about how things are; the contract's texts stay as they are in the objects, and this
-is what is said beside them.
+They are shown next to the contract's texts, which stay in the objects word for word.
 """

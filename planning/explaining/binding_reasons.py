@@ -1,4 +1,4 @@
-"""Reasons of bindings: how far a version is on one cluster.
+"""Reasons of bindings: how far the rollout to one cluster has come.
 
 contract: placement 6
 """
@@ -13,22 +13,22 @@ ENTRIES: Final = (
         Holder.BINDING,
         ConditionType.ROLLOUT_STARTED,
         BindingReason.ROLLOUT_STARTED,
-        "A rollout gave the cluster a version. The message names the run and the snapshot index.",
+        "A rollout set the cluster's snapshot. The message names the run and the snapshot index.",
         NOTHING,
     ),
     Entry(
         Holder.BINDING,
         ConditionType.ROLLOUT_STARTED,
         BindingReason.NOT_STARTED,
-        "The placement rolls out by itself, and its limits maxUnavailable and maxSurge keep this "
-        "cluster back until others are done.",
+        "The placement rolls out without an update run, and its limits maxUnavailable and maxSurge "
+        "hold this cluster back until others are done.",
         "Wait for the other clusters, or raise the limits in spec.strategy.rollingUpdate.",
     ),
     Entry(
         Holder.BINDING,
         ConditionType.OVERRIDDEN,
         BindingReason.NO_OVERRIDE,
-        "No override is about this cluster and these objects.",
+        "No override applies to these objects on this cluster.",
         NOTHING,
     ),
     Entry(
@@ -42,10 +42,10 @@ ENTRIES: Final = (
         Holder.BINDING,
         ConditionType.OVERRIDDEN,
         BindingReason.OVERRIDE_FAILED,
-        "An override does not fit the objects: it patches a path that is not there, names a label "
+        "An override could not be applied: it patches a path that does not exist, uses a label "
         "that the cluster lacks, or its snapshot was deleted. The message names it.",
-        "Correct the override. A run keeps the override snapshots of its beginning, so make a new "
-        "run afterwards.",
+        "Correct the override, then create a new run: a run keeps the override snapshots that it "
+        "was planned with.",
     ),
     Entry(
         Holder.BINDING,
@@ -58,17 +58,17 @@ ENTRIES: Final = (
         Holder.BINDING,
         ConditionType.WORK_SYNCHRONIZED,
         BindingReason.SYNC_FAILED,
-        "The hub could not write the objects for the cluster: the resource snapshot or the "
-        "cluster's namespace is gone, an envelope holds what it may not, or the API server "
-        "refused. The message says which.",
-        "Mend what the message names: bring back the member cluster, correct the envelope, or make "
-        "a new run with a snapshot that is there.",
+        "The objects for the cluster could not be written to the hub: the resource snapshot or the "
+        "cluster's namespace is gone, an envelope holds an object that it may not hold, or the API "
+        "server rejected the write. The message says which.",
+        "Fix what the message names: register the member cluster again, correct the envelope, or "
+        "create a new run with a snapshot that still exists.",
     ),
     Entry(
         Holder.BINDING,
         ConditionType.APPLIED,
         BindingReason.APPLYING,
-        "The objects have just been handed to the member's agent.",
+        "The member's agent is applying the objects.",
         WAIT,
     ),
     Entry(
@@ -76,8 +76,8 @@ ENTRIES: Final = (
         ConditionType.APPLIED,
         BindingReason.NOT_ALL_APPLIED,
         "The member's agent could not apply some objects, or it has not reported at all.",
-        "failedPlacements names the objects and their errors. Without any, look whether the "
-        "member's agent is alive: `kubectl get membercluster CLUSTER`.",
+        "failedPlacements names the objects and their errors. If it is empty, check that the "
+        "member's agent is running: `kubectl get membercluster CLUSTER`.",
     ),
     Entry(
         Holder.BINDING,
@@ -90,24 +90,24 @@ ENTRIES: Final = (
         Holder.BINDING,
         ConditionType.AVAILABLE,
         BindingReason.NOT_ALL_AVAILABLE,
-        "The objects are applied, but some do not do their work yet, such as a Deployment whose "
-        "pods are not ready.",
-        "failedPlacements names the objects. Look at them on the member cluster itself; the hub "
+        "The objects are applied, but some are not available yet, such as a Deployment whose pods "
+        "are not ready.",
+        "failedPlacements names the objects. Inspect them on the member cluster itself; the hub "
         "does not see their pods.",
     ),
     Entry(
         Holder.BINDING,
         ConditionType.AVAILABLE,
         BindingReason.NOT_TRACKABLE,
-        "All objects are applied. For some kinds, such as Jobs and custom resources, nobody can "
-        "tell whether they do their work; they count as available.",
+        "All objects are applied. The availability of some kinds, such as Jobs and custom "
+        "resources, cannot be tracked; they count as available.",
         NOTHING,
     ),
     Entry(
         Holder.BINDING,
         ConditionType.AVAILABLE,
         BindingReason.AVAILABLE,
-        "All objects are applied and do their work.",
+        "All objects are applied and available.",
         NOTHING,
     ),
     Entry(
@@ -122,13 +122,13 @@ ENTRIES: Final = (
         ConditionType.DIFF_REPORTED,
         BindingReason.NOT_ALL_DIFFED,
         "The member's agent could not compare some objects, or it has not reported at all.",
-        "Look at the conditions of the manifests in the Work that the message names.",
+        "Read the conditions of the manifests in the Work that the message names.",
     ),
     Entry(
         Holder.BINDING,
         ConditionType.DIFF_REPORTED,
         BindingReason.DIFFED,
-        "All objects were compared; diffedPlacements lists those that differ.",
+        "All objects have been compared; diffedPlacements lists those that differ.",
         NOTHING,
     ),
 )

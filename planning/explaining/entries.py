@@ -14,13 +14,13 @@ class Holder(StrEnum):
     GATE = "gate"
     APPROVAL = "approval request"
     BINDING = "binding"
-    """A placement repeats what a binding says in its status, for the binding's cluster."""
+    """A placement's status repeats a binding's conditions for the binding's cluster."""
     WORK = "Work"
     MANIFEST = "manifest of a Work"
-    """Also the condition in an entry of failedPlacements."""
+    """Also for the condition in an entry of failedPlacements."""
     POLICY = "policy snapshot"
     PLACEMENT = "placement"
-    """Its conditions' types have the kind's name in front."""
+    """The types of its conditions are prefixed with the kind."""
     PLACED = "cluster of a placement"
     MEMBER = "member cluster"
     AGENT = "agent of a member cluster"
@@ -28,19 +28,19 @@ class Holder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a reason of a condition means, and what to do about it."""
+    """Explanation of a condition's reason, and what to do about it."""
 
     kind: Holder
     condition: str
     """Type of the condition."""
     reason: str
     cause: str
-    """What is the case, in whole sentences."""
+    """What the reason means, in whole sentences."""
     cure: str
     """What to do, in whole sentences."""
 
 
 NOTHING: Final = "Nothing to do."
-"""The cure of what is well."""
-WAIT: Final = "Nothing to do: this passes by itself within moments."
-"""The cure of what is on its way."""
+"""The cure for what is as it should be."""
+WAIT: Final = "Nothing to do: this resolves itself within moments."
+"""The cure for what is in progress."""

@@ -18,7 +18,7 @@ _MEMBER: Final = (
         Holder.MEMBER,
         ConditionType.READY_TO_JOIN,
         MemberReason.READY,
-        "The hub has made ready what the member's agent needs: a namespace and rights.",
+        "The hub has created what the member's agent needs: a namespace and rights.",
         NOTHING,
     ),
     Entry(
@@ -32,9 +32,9 @@ _MEMBER: Final = (
         Holder.MEMBER,
         ConditionType.JOINED,
         MemberReason.LEFT,
-        "The cluster is leaving the fleet: its agent touches no object any more, and what is on it "
-        "stays there.",
-        "To have it back, create the MemberCluster again.",
+        "The cluster is leaving the fleet: its agent no longer touches any object, and the objects "
+        "on it stay there.",
+        "To bring it back, create the MemberCluster again.",
     ),
     Entry(
         Holder.MEMBER,
@@ -47,15 +47,16 @@ _MEMBER: Final = (
         Holder.MEMBER,
         ConditionType.HEALTHY,
         MemberReason.HEALTHY,
-        "The member's agent finds its API server well.",
+        "The member's agent reports that its API server is healthy.",
         NOTHING,
     ),
     Entry(
         Holder.MEMBER,
         ConditionType.HEALTHY,
         MemberReason.UNHEALTHY,
-        "The member's agent is alive, but its API server is not well. Objects wait to be applied.",
-        "Mend the member's API server; the message has what it answers.",
+        "The member's agent is running, but its API server is not healthy. Objects wait to be "
+        "applied.",
+        "Fix the member's API server; the message has its answer.",
     ),
     Entry(
         Holder.MEMBER,
@@ -68,31 +69,31 @@ _MEMBER: Final = (
         Holder.MEMBER,
         ConditionType.PROPERTY_COLLECTION_SUCCEEDED,
         MemberReason.COLLECTED,
-        "The properties in the status are those of now.",
+        "The properties in the status are up to date.",
         NOTHING,
     ),
     Entry(
         Holder.MEMBER,
         ConditionType.PROPERTY_COLLECTION_SUCCEEDED,
         MemberReason.COLLECTION_FAILED,
-        "The properties in the status are old: the cluster did not give new ones. Policies that "
-        "look at properties decide by the old ones.",
-        "Give the agent the right to list nodes and pods on the member; the message has the error.",
+        "The properties in the status are stale: new ones could not be read. Policies that use "
+        "properties decide by the old ones.",
+        "Allow the agent to list nodes and pods on the member; the message has the error.",
     ),
     Entry(
         Holder.MEMBER,
         ConditionType.NAMESPACES_COLLECTED,
         MemberReason.NAMESPACES_COLLECTED,
-        "The status lists all namespaces of the member, by which ResourcePlacements pick clusters.",
+        "The status lists all namespaces of the member; ResourcePlacements pick clusters by them.",
         NOTHING,
     ),
     Entry(
         Holder.MEMBER,
         ConditionType.NAMESPACES_COLLECTED,
         MemberReason.NAMESPACES_TOO_MANY,
-        "The member has more namespaces than its status lists. A ResourcePlacement may pass over "
-        "the member although its namespace is there.",
-        "Delete namespaces that nobody needs, or name the member in a placement of type PickFixed.",
+        "The member has more namespaces than its status can list. A ResourcePlacement may skip "
+        "the member although its namespace exists there.",
+        "Delete unused namespaces, or name the member in a placement of type PickFixed.",
     ),
 )
 
@@ -108,22 +109,22 @@ _AGENT: Final = (
         Holder.AGENT,
         ConditionType.JOINED,
         MemberReason.AGENT_LEFT,
-        "The agent has let the cluster's objects go and does nothing more.",
+        "The agent has released the cluster's objects and does nothing more.",
         NOTHING,
     ),
     Entry(
         Holder.AGENT,
         ConditionType.HEALTHY,
         MemberReason.AGENT_HEALTHY,
-        "The agent finds its API server well.",
+        "The agent reports that its API server is healthy.",
         NOTHING,
     ),
     Entry(
         Holder.AGENT,
         ConditionType.HEALTHY,
         MemberReason.AGENT_UNHEALTHY,
-        "The agent is alive, but its API server is not well.",
-        "Mend the member's API server; the message has what it answers.",
+        "The agent is running, but its API server is not healthy.",
+        "Fix the member's API server; the message has its answer.",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Texts that are recognized by their shape, and what is to be said about them."""
+"""Patterns that recognize a text, and the explanation that each gives."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,17 +8,17 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a text means to a person."""
+    """Explanation of a text: its cause, and what to do about it."""
 
     cause: str
     cure: str
     commands: tuple[str, ...] = ()
-    """What to type to see or mend it."""
+    """Commands that show the problem or fix it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One shape of text. What its named groups match stands in braces in the other fields."""
+    """Pattern of a text. The other fields may use its named groups in braces."""
 
     shape: re.Pattern[str]
     cause: str
@@ -27,14 +27,14 @@ class Pattern:
 
     @classmethod
     def of(cls, shape: str, cause: str, cure: str, *commands: str) -> Self:
-        """A shape to be found anywhere in a text."""
+        """Return the pattern of a shape that may occur anywhere in a text."""
         return cls(re.compile(shape, re.DOTALL), cause, cure, commands)
 
 
 def meaning(
     text: str, patterns: Iterable[Pattern], names: Mapping[str, str] | None = None
 ) -> Meaning | None:
-    """What the first pattern that fits says; `names` may stand in braces as well."""
+    """Return what the first matching pattern says; its fields may use `names` in braces as well."""
     for pattern in patterns:
         if found := pattern.shape.search(text):
             known = {**(names or {}), **found.groupdict(default="")}

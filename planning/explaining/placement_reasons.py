@@ -1,4 +1,4 @@
-"""Reasons of placements and policy snapshots: over all clusters, and of one.
+"""Reasons of placements, over all clusters and for each one, and of policy snapshots.
 
 contract: placement 4 and 7
 """
@@ -9,14 +9,14 @@ from api.reasons import ConditionType, PlacementReason, SchedulingReason
 from planning.explaining.entries import NOTHING, WAIT, Entry, Holder
 
 _EACH_CLUSTER: Final = (
-    "The clusters' own conditions in status.placementStatuses, or in the bindings, say more."
+    "For details, read each cluster's conditions in status.placementStatuses or in its binding."
 )
 _TOO_FEW: Final = (
-    "Fewer clusters can be picked than the policy wants. status.targetClusters of the policy "
-    "snapshot says why each other cluster was not."
+    "Fewer clusters can be picked than the policy asks for. status.targetClusters of the policy "
+    "snapshot says why each other cluster was not picked."
 )
 _PICK_MORE: Final = (
-    "Register more clusters, mend those that are not eligible, or ask for fewer. A run cannot be "
+    "Register more clusters, fix those that are not eligible, or ask for fewer. No run can be "
     "planned until then."
 )
 
@@ -25,7 +25,7 @@ _SCHEDULED: Final = (
         Holder.POLICY,
         ConditionType.SCHEDULED,
         SchedulingReason.FULFILLED,
-        "As many clusters are picked as the policy wants.",
+        "As many clusters are picked as the policy asks for.",
         NOTHING,
     ),
     Entry(
@@ -35,7 +35,7 @@ _SCHEDULED: Final = (
         Holder.PLACEMENT,
         ConditionType.SCHEDULED,
         SchedulingReason.FULFILLED,
-        "As many clusters are picked as the policy wants.",
+        "As many clusters are picked as the policy asks for.",
         NOTHING,
     ),
     Entry(
@@ -49,16 +49,16 @@ _SCHEDULED: Final = (
         Holder.PLACEMENT,
         ConditionType.SCHEDULED,
         PlacementReason.INVALID_SELECTORS,
-        "A resource selector cannot be followed: its kind is not served, is of the wrong scope, or "
-        "may not be placed.",
-        "Correct spec.resourceSelectors; the message names what is wrong.",
+        "A resource selector is not valid: its kind is not served, has the wrong scope, or may not "
+        "be placed.",
+        "Correct spec.resourceSelectors; the message says what is wrong.",
     ),
     Entry(
         Holder.PLACEMENT,
         ConditionType.SCHEDULED,
         PlacementReason.SCHEDULE_PENDING,
-        "Nobody has picked clusters for the present policy yet.",
-        "This passes within moments. If not, look whether placement is running: "
+        "No clusters have been picked for the current policy yet.",
+        "This takes moments. If it lasts, check that placement is running: "
         "`fleetgate worker --run placement`, or KubeFleet's hub agent.",
     ),
     Entry(
@@ -72,7 +72,8 @@ _SCHEDULED: Final = (
         Holder.PLACED,
         ConditionType.SCHEDULED,
         PlacementReason.SCHEDULE_FAILED,
-        "The policy wants one more cluster, and this is why one of those left cannot be picked.",
+        "The policy asks for one more cluster; this is why one of the remaining clusters cannot "
+        "be picked.",
         _PICK_MORE,
     ),
 )
@@ -82,21 +83,21 @@ _ROLLOUT: Final = (
         Holder.PLACEMENT,
         ConditionType.ROLLOUT_STARTED,
         PlacementReason.EXTERNAL,
-        "Update runs roll the placement out. Clusters have different versions, or none yet.",
-        "Start a run, or look where the present one is: `fleetgate run list`.",
+        "Update runs roll the placement out. The clusters have different snapshots, or none yet.",
+        "Start a run, or check how far the current one is: `fleetgate run list`.",
     ),
     Entry(
         Holder.PLACEMENT,
         ConditionType.ROLLOUT_STARTED,
         PlacementReason.START_UNKNOWN,
-        "For some clusters it is not decided yet whether they get the latest version.",
+        "For some clusters it has not been decided yet whether they get the latest snapshot.",
         WAIT,
     ),
     Entry(
         Holder.PLACEMENT,
         ConditionType.ROLLOUT_STARTED,
         PlacementReason.NOT_STARTED,
-        "The limits maxUnavailable and maxSurge keep clusters back until others are done.",
+        "The limits maxUnavailable and maxSurge hold clusters back until others are done.",
         "Wait for the other clusters, or raise the limits in spec.strategy.rollingUpdate.",
     ),
     Entry(
@@ -110,8 +111,8 @@ _ROLLOUT: Final = (
         Holder.PLACED,
         ConditionType.ROLLOUT_STARTED,
         PlacementReason.START_UNKNOWN,
-        "No rollout has given the cluster a version of the present content yet.",
-        "With a strategy of type External, start an update run.",
+        "No rollout has set the cluster's snapshot yet.",
+        "If the strategy is of type External, start an update run.",
     ),
 )
 
@@ -127,7 +128,7 @@ _OVERRIDDEN: Final = (
         Holder.PLACEMENT,
         ConditionType.OVERRIDDEN,
         PlacementReason.OVERRIDE_FAILED,
-        "On some clusters an override does not fit the objects.",
+        "On some clusters an override could not be applied.",
         f"Correct the override. {_EACH_CLUSTER}",
     ),
     Entry(
@@ -141,7 +142,7 @@ _OVERRIDDEN: Final = (
         Holder.PLACEMENT,
         ConditionType.OVERRIDDEN,
         PlacementReason.NO_OVERRIDE,
-        "No override is about these objects.",
+        "No override applies to these objects.",
         NOTHING,
     ),
     Entry(
@@ -220,28 +221,28 @@ _AVAILABLE: Final = (
         Holder.PLACEMENT,
         ConditionType.AVAILABLE,
         PlacementReason.AVAILABLE_UNKNOWN,
-        "Some members have not reported yet whether the objects do their work.",
+        "Some members have not reported yet whether the objects are available.",
         WAIT,
     ),
     Entry(
         Holder.PLACEMENT,
         ConditionType.AVAILABLE,
         PlacementReason.NOT_AVAILABLE,
-        "On some clusters objects are applied but do not do their work yet.",
+        "On some clusters objects are applied but not available yet.",
         f"failedPlacements has the objects. {_EACH_CLUSTER}",
     ),
     Entry(
         Holder.PLACEMENT,
         ConditionType.AVAILABLE,
         PlacementReason.AVAILABLE,
-        "All objects do their work on all clusters.",
+        "All objects are available on all clusters.",
         NOTHING,
     ),
     Entry(
         Holder.PLACED,
         ConditionType.AVAILABLE,
         PlacementReason.AVAILABLE_UNKNOWN,
-        "The member has not reported yet whether the objects do their work.",
+        "The member has not reported yet whether the objects are available.",
         WAIT,
     ),
 )
@@ -258,7 +259,7 @@ _DIFF: Final = (
         Holder.PLACEMENT,
         ConditionType.DIFF_REPORTED,
         PlacementReason.DIFF_FAILED,
-        "Some members are still comparing the objects, or could not.",
+        "Some members are still comparing the objects, or could not compare them.",
         _EACH_CLUSTER,
     ),
     Entry(
@@ -282,7 +283,7 @@ _STATUS_SYNCED: Final = (
         Holder.PLACEMENT,
         ConditionType.STATUS_SYNCED,
         PlacementReason.STATUS_SYNCED,
-        "The status is copied into the placed namespace, for people without rights on the "
+        "The status is copied into the placed namespace, for users without rights on the "
         "placement.",
         NOTHING,
     ),
@@ -291,8 +292,8 @@ _STATUS_SYNCED: Final = (
         ConditionType.STATUS_SYNCED,
         PlacementReason.STATUS_NOT_SYNCED,
         "The status could not be copied into the placed namespace.",
-        "Select the namespace by name in spec.resourceSelectors and see that it exists on the hub; "
-        "the message has the error.",
+        "Select the namespace by name in spec.resourceSelectors and check that it exists on the "
+        "hub; the message has the error.",
     ),
 )
 

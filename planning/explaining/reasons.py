@@ -1,4 +1,4 @@
-"""What each condition reason means and what to do about it: one table, for commands and docs."""
+"""The table of all condition reasons, for commands and documentation: meaning and remedy."""
 
 from types import MappingProxyType
 from typing import Final
@@ -19,11 +19,11 @@ ALL: Final = (
     *placement_reasons.ENTRIES,
     *member_reasons.ENTRIES,
 )
-"""Every reason that fleetgate writes, in the order in which a rollout meets them."""
+"""Every reason that fleetgate writes, in the order in which a rollout reaches them."""
 
 _FOUND: Final = MappingProxyType({(each.kind, each.condition, each.reason): each for each in ALL})
 
 
 def find(kind: Holder, *, condition: str, reason: str) -> Entry | None:
-    """The entry of a condition's type and reason; None for one that somebody else made up."""
+    """Return the entry of a condition's type and reason; None if fleetgate does not write it."""
     return _FOUND.get((kind, condition, reason))

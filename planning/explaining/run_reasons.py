@@ -16,25 +16,25 @@ from api.reasons import (
 from planning.explaining.entries import NOTHING, Entry, Holder
 
 _MEND_AND_CREATE: Final = (
-    "Mend what the message names, then make a new run: this one is over. "
-    "`fleetgate plan PLACEMENT STRATEGY` says beforehand whether a run would be planned."
+    "Fix what the message names, then create a new run: this one has ended. "
+    "`fleetgate plan PLACEMENT STRATEGY` shows in advance whether a run can be planned."
 )
-_GO_ON: Final = "Go on with `fleetgate run start NAME`."
+_GO_ON: Final = "Resume with `fleetgate run start NAME`."
 
 _RUN: Final = (
     Entry(
         Holder.RUN,
         ConditionType.INITIALIZED,
         RunReason.INITIALIZED,
-        "The plan is made: stages, clusters and the resource snapshot are in the run's status.",
-        "A run whose spec.state is Initialize waits for a look at the plan: "
+        "The run is planned: stages, clusters and the resource snapshot are in its status.",
+        "A run whose spec.state is Initialize waits for a review of its plan: "
         "`fleetgate run show NAME`, then `fleetgate run start NAME`.",
     ),
     Entry(
         Holder.RUN,
         ConditionType.INITIALIZED,
         RunReason.INITIALIZE_FAILED,
-        "The run could not be planned. No cluster was touched. The message names what is wrong "
+        "The run could not be planned. No cluster was touched. The message says what is wrong "
         "with the placement, the strategy, the snapshot or the labels of clusters.",
         _MEND_AND_CREATE,
     ),
@@ -49,7 +49,7 @@ _RUN: Final = (
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.WAITING,
-        "The run stands at the gates before or after a stage: an approval has not been given, or "
+        "The run is waiting at a gate before or after a stage: an approval has not been given, or "
         "a timed wait is not over.",
         "Give an approval with `fleetgate approve NAME`; a timed wait ends by itself.",
     ),
@@ -57,33 +57,33 @@ _RUN: Final = (
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.STUCK,
-        "Clusters take longer than a cluster may: 5 minutes, unless the worker was told another "
-        "time. The run goes on waiting for them.",
-        "`fleetgate run explain NAME` shows the error of each cluster. Once the cluster is well "
-        "the run goes on by itself; if it cannot be, `fleetgate rollback PLACEMENT`.",
+        "Clusters have exceeded the time limit for one cluster: 5 minutes, unless the worker sets "
+        "another. The run keeps waiting for them.",
+        "`fleetgate run explain NAME` shows the error of each cluster. Once the cluster is "
+        "available, the run continues; if that cannot be achieved, `fleetgate rollback PLACEMENT`.",
     ),
     Entry(
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.STOPPING,
-        "Somebody set spec.state to Stop. No other cluster is started; those in flight are "
-        "waited for.",
-        "Wait for the clusters in flight. `fleetgate run start NAME` takes the stop back.",
+        "The run's spec.state was set to Stop. No further cluster is started; the run waits for "
+        "those in flight.",
+        "Wait for the clusters in flight. To undo the stop: `fleetgate run start NAME`.",
     ),
     Entry(
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.STOPPED,
-        "Somebody set spec.state to Stop, and no cluster is in flight any more. Clusters that "
-        "are done keep the new version, the others have the old one.",
-        f"{_GO_ON} Approvals count again once it goes on.",
+        "The run's spec.state was set to Stop, and no cluster is in flight any more. Updated "
+        "clusters keep the new snapshot, the others have the old one.",
+        f"{_GO_ON} Approvals count again once the run has resumed.",
     ),
     Entry(
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.FAILED,
         "The run ended before all stages were done. The condition Succeeded says why.",
-        "Read the message of Succeeded, or type `fleetgate run explain NAME`.",
+        "Read the message of Succeeded, or run `fleetgate run explain NAME`.",
     ),
     Entry(
         Holder.RUN,
@@ -96,16 +96,16 @@ _RUN: Final = (
         Holder.RUN,
         ConditionType.SUCCEEDED,
         RunReason.FAILED,
-        "The run cannot go on, for the reason that the message names. Nothing is rolled back: "
-        "clusters that are done keep the new version.",
-        "Mend what the message names and make a new run, or go back with "
+        "The run cannot continue; the message says why. Nothing is rolled back: updated clusters "
+        "keep the new snapshot.",
+        "Fix what the message names and create a new run, or roll back with "
         "`fleetgate rollback PLACEMENT`.",
     ),
     Entry(
         Holder.RUN,
         ConditionType.SUCCEEDED,
         RunReason.SUCCEEDED,
-        "Every cluster has the version that the run rolled out.",
+        "Every cluster has the snapshot that the run rolled out.",
         NOTHING,
     ),
 )
@@ -122,15 +122,15 @@ _STAGE: Final = (
         Holder.STAGE,
         ConditionType.PROGRESSING,
         StageReason.WAITING,
-        "The stage stands at its gates: before the first cluster, or after the last one.",
+        "The stage is waiting at a gate: before its first cluster, or after its last one.",
         "Give an approval with `fleetgate approve NAME STAGE`; a timed wait ends by itself.",
     ),
     Entry(
         Holder.STAGE,
         ConditionType.PROGRESSING,
         StageReason.STOPPING,
-        "The run is to stop while clusters of this stage are in flight.",
-        "Wait for the clusters in flight, or take the stop back with `fleetgate run start NAME`.",
+        "The run is stopping while clusters of this stage are in flight.",
+        "Wait for the clusters in flight, or undo the stop with `fleetgate run start NAME`.",
     ),
     Entry(
         Holder.STAGE,
@@ -150,7 +150,7 @@ _STAGE: Final = (
         Holder.STAGE,
         ConditionType.PROGRESSING,
         StageReason.SUCCEEDED,
-        "All clusters of the stage are updated and its gates are passed.",
+        "All clusters of the stage are updated, and its gates have been passed.",
         NOTHING,
     ),
     Entry(
@@ -165,7 +165,7 @@ _STAGE: Final = (
         Holder.STAGE,
         ConditionType.SUCCEEDED,
         StageReason.SUCCEEDED,
-        "All clusters of the stage are updated and its gates are passed.",
+        "All clusters of the stage are updated, and its gates have been passed.",
         NOTHING,
     ),
     Entry(
@@ -179,8 +179,8 @@ _STAGE: Final = (
         Holder.STAGE,
         ConditionType.SUCCEEDED,
         StageReason.FAILED,
-        "The run failed in this stage, for the reason that the message names.",
-        "Mend what the message names and make a new run, or go back with "
+        "The run failed in this stage; the message says why.",
+        "Fix what the message names and create a new run, or roll back with "
         "`fleetgate rollback PLACEMENT`.",
     ),
 )
@@ -190,24 +190,25 @@ _CLUSTER: Final = (
         Holder.CLUSTER,
         ConditionType.STARTED,
         ClusterReason.STARTED,
-        "The cluster's binding names the new version. The member is to apply it and report.",
+        "The cluster's binding names the new snapshot. The member has yet to apply it and report.",
         NOTHING,
     ),
     Entry(
         Holder.CLUSTER,
         ConditionType.SUCCEEDED,
         ClusterReason.SUCCEEDED,
-        "The new version is available on the cluster; in the deletion stage: it is gone from it.",
+        "The new snapshot is available on the cluster; in the deletion stage: the objects are gone "
+        "from it.",
         NOTHING,
     ),
     Entry(
         Holder.CLUSTER,
         ConditionType.SUCCEEDED,
         ClusterReason.FAILED,
-        "Somebody else, most often another run, changed the cluster's binding while this run was "
+        "The cluster's binding was changed, most likely by another run, while this run was "
         "updating it.",
-        "`fleetgate run list` shows which runs there are of the placement. Let one finish before "
-        "the next one starts, then make a new run.",
+        "`fleetgate run list` shows the runs of the placement. Let one finish before the next one "
+        "starts, then create a new run.",
     ),
 )
 
@@ -216,22 +217,22 @@ _GATE: Final = (
         Holder.GATE,
         ConditionType.APPROVAL_REQUEST_CREATED,
         TaskReason.CREATED,
-        "The approval request is there for people to see, and the run waits for the approval "
-        "unless ApprovalRequestApproved is True.",
+        "The approval request has been created, and the run waits for the approval unless "
+        "ApprovalRequestApproved is True.",
         "Approve with `fleetgate approve NAME STAGE --before` or `--after`.",
     ),
     Entry(
         Holder.GATE,
         ConditionType.APPROVAL_REQUEST_APPROVED,
         TaskReason.APPROVED,
-        "Somebody approved. That cannot be taken back.",
+        "The gate was approved. This cannot be undone.",
         NOTHING,
     ),
     Entry(
         Holder.GATE,
         ConditionType.WAIT_TIME_ELAPSED,
         TaskReason.WAIT_ELAPSED,
-        "The time that the run waits after the stage is over.",
+        "The timed wait after the stage is over.",
         NOTHING,
     ),
 )
@@ -241,25 +242,25 @@ _APPROVAL: Final = (
         Holder.APPROVAL,
         ConditionType.APPROVED,
         ApprovalReason.CLUSTER_APPROVED,
-        "Somebody approved with a command line tool. It counts only if observedGeneration is the "
-        "request's generation.",
-        "If the run goes on waiting, read the events of the request: "
-        "`kubectl describe careq NAME`.",
+        "The request was approved with a command line tool. The approval counts only if its "
+        "observedGeneration is the request's generation.",
+        "If the run keeps waiting, read the events of the request: `kubectl describe careq NAME`.",
     ),
     Entry(
         Holder.APPROVAL,
         ConditionType.APPROVED,
         ApprovalReason.NAMESPACED_APPROVED,
-        "Somebody approved with a command line tool. It counts only if observedGeneration is the "
-        "request's generation.",
-        "If the run goes on waiting, read the events of the request: "
+        "The request was approved with a command line tool. The approval counts only if its "
+        "observedGeneration is the request's generation.",
+        "If the run keeps waiting, read the events of the request: "
         "`kubectl describe areq NAME -n NAMESPACE`.",
     ),
     Entry(
         Holder.APPROVAL,
         ConditionType.APPROVAL_ACCEPTED,
         ApprovalReason.ACCEPTED,
-        "The run has taken the approval. Changing or deleting the request has no effect any more.",
+        "The run has accepted the approval. Changing or deleting the request has no effect any "
+        "more.",
         NOTHING,
     ),
 )

@@ -1,4 +1,4 @@
-"""Reasons of Works and of each of their manifests: what a member's agent made of its objects.
+"""Reasons of Works and of each of their manifests: how far a member's agent is with its objects.
 
 contract: placement 8
 """
@@ -8,7 +8,7 @@ from typing import Final
 from api.reasons import ConditionType, ManifestReason, WorkReason
 from planning.explaining.entries import NOTHING, Entry, Holder
 
-_MANIFESTS: Final = "Look at the conditions in status.manifestConditions that are not True."
+_MANIFESTS: Final = "Read the conditions in status.manifestConditions that are not True."
 
 _WORK: Final = (
     Entry(
@@ -29,29 +29,29 @@ _WORK: Final = (
         Holder.WORK,
         ConditionType.AVAILABLE,
         WorkReason.AVAILABLE,
-        "All objects of the Work do their work on the member.",
+        "All objects of the Work are available on the member.",
         NOTHING,
     ),
     Entry(
         Holder.WORK,
         ConditionType.AVAILABLE,
         WorkReason.NOT_TRACKABLE,
-        "All objects are applied; of some kinds nobody can tell whether they do their work, and "
-        "they count as available.",
+        "All objects are applied. The availability of some kinds cannot be tracked; they count as "
+        "available.",
         NOTHING,
     ),
     Entry(
         Holder.WORK,
         ConditionType.AVAILABLE,
         WorkReason.NOT_ALL_AVAILABLE,
-        "Some objects of the Work are applied but do not do their work yet.",
+        "Some objects of the Work are applied but not available yet.",
         _MANIFESTS,
     ),
     Entry(
         Holder.WORK,
         ConditionType.DIFF_REPORTED,
         WorkReason.DIFFED,
-        "All objects of the Work were compared with those on the member.",
+        "All objects of the Work have been compared with those on the member.",
         NOTHING,
     ),
     Entry(
@@ -67,7 +67,7 @@ _WORK: Final = (
         WorkReason.TRIMMED,
         "So much differs on the member that the details would not fit into the object; only "
         "summaries are kept.",
-        "Look at the objects on the member itself for the details.",
+        "For the details, inspect the objects on the member itself.",
     ),
 )
 
@@ -83,54 +83,53 @@ _APPLIED: Final = (
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.APPLIED_WITHOUT_DRIFT_DETECTION,
-        "The object is applied, but what was changed on the member could not be found out.",
+        "The object is applied, but changes made on the member could not be detected.",
         NOTHING,
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.DECODING_ERROR,
-        "The manifest is no Kubernetes object, or of a kind that the member does not serve.",
-        "Install the kind's definition on the member, or correct the object on the hub and make a "
-        "new run.",
+        "The manifest is not a Kubernetes object, or the member does not serve its kind.",
+        "Install the CRD on the member, or correct the object on the hub and create a new run.",
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.GENERATE_NAME,
-        "The object has a generateName and no name, so it cannot be found again.",
-        "Give the object a name on the hub, then make a new run.",
+        "The object has a generateName and no name, so it could not be found again.",
+        "Give the object a name on the hub, then create a new run.",
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.DUPLICATED,
         "The same object is in the Work twice.",
-        "Take one of the two out of what the placement selects, envelopes included, then make a "
+        "Remove one of the two from what the placement selects, envelopes included, then create a "
         "new run.",
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.NOT_FOUND_ON_MEMBER,
-        "The member's API server did not say whether it has the object.",
-        "The message has the API server's words: mend the agent's rights on the member, or the "
-        "API server.",
+        "The agent could not read the object from the member's API server.",
+        "The message has the API server's error: fix the agent's rights on the member, or the API "
+        "server.",
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.TAKE_OVER_FAILED,
-        "The member has the object already, and may not be made to look like the hub's: it "
-        "differs, or somebody else owns it.",
-        "diffedPlacements lists what differs. Make the two alike, remove the other owner, or allow "
+        "The object already exists on the member, and the apply strategy does not allow taking it "
+        "over: it differs from the hub's, or has another owner.",
+        "diffedPlacements lists what differs. Make the two equal, remove the other owner, or allow "
         "it with whenToTakeOver: Always or allowCoOwnership in the placement's apply strategy.",
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.NOT_TAKEN_OVER,
-        "The member has the object already, and the apply strategy says never to take one over.",
+        "The object already exists on the member, and the apply strategy says never to take over.",
         "Delete the object on the member, or allow it with whenToTakeOver: Always or IfNoDiff in "
         "the placement's apply strategy.",
     ),
@@ -139,8 +138,8 @@ _APPLIED: Final = (
         ConditionType.APPLIED,
         ManifestReason.DRIFT_DETECTION_FAILED,
         "The agent could not find out whether the object was changed on the member, and the apply "
-        "strategy says to apply only to what was not.",
-        "The message has the API server's words; the agent tries again by itself.",
+        "strategy says not to apply to changed objects.",
+        "The message has the API server's error; the agent retries automatically.",
     ),
     Entry(
         Holder.MANIFEST,
@@ -148,25 +147,25 @@ _APPLIED: Final = (
         ManifestReason.DRIFTED,
         "The object was changed on the member by hand, and the apply strategy says to leave such "
         "objects alone.",
-        "driftedPlacements lists what was changed. Take the change back on the member, or allow it "
-        "to be overwritten with whenToApply: Always in the placement's apply strategy.",
+        "driftedPlacements lists what was changed. Undo the change on the member, or allow "
+        "overwriting it with whenToApply: Always in the placement's apply strategy.",
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.DRIFTED_DEGRADED,
-        "The member's API server holds the object for invalid, so all of it was compared, and it "
+        "The member's API server rejects the object as invalid, so all of it was compared, and it "
         "differs.",
-        "Correct the object on the hub first: the member would refuse it.",
+        "Correct the object on the hub first: the member would reject it.",
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.APPLY_FAILED,
-        "The member refused the object: its API server or an admission webhook holds it for "
-        "invalid, the agent lacks the right, a field may not be changed, or somebody else owns the "
-        "object. The message has the refusal.",
-        "Correct the object on the hub, or what refuses it on the member. A corrected object needs "
+        "The member rejected the object: its API server or an admission webhook finds it invalid, "
+        "the agent lacks the right, a field is immutable, or the object has another owner. "
+        "The message has the error.",
+        "Correct the object on the hub, or what rejects it on the member. A corrected object needs "
         "a new run; a corrected member does not.",
     ),
 )
@@ -176,32 +175,32 @@ _AVAILABLE: Final = (
         Holder.MANIFEST,
         ConditionType.AVAILABLE,
         ManifestReason.AVAILABLE,
-        "The object does its work.",
+        "The object is available.",
         NOTHING,
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.AVAILABLE,
         ManifestReason.NOT_TRACKABLE,
-        "Nobody can tell of this kind whether the object does its work; it counts as available.",
+        "The availability of this kind of object cannot be tracked; it counts as available.",
         NOTHING,
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.AVAILABLE,
         ManifestReason.NOT_AVAILABLE,
-        "The object is applied but does not do its work yet: pods that cannot pull their image, "
-        "crash or find no node, or a load balancer without an address.",
-        "Look at the object and its pods on the member: `kubectl describe`, then "
-        "`kubectl get pods` in its namespace. If the version is bad, "
+        "The object is applied but not available yet: its pods cannot pull their image, crash or "
+        "cannot be scheduled, or a load balancer has no address.",
+        "Inspect the object and its pods on the member: `kubectl describe`, then "
+        "`kubectl get pods` in its namespace. If the new content is bad, "
         "`fleetgate rollback PLACEMENT`.",
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.AVAILABLE,
         ManifestReason.AVAILABILITY_FAILED,
-        "The agent could not find out whether the object does its work.",
-        "The message has the error; the agent tries again by itself.",
+        "The agent could not find out whether the object is available.",
+        "The message has the error; the agent retries automatically.",
     ),
 )
 
@@ -210,14 +209,14 @@ _DIFF: Final = (
         Holder.MANIFEST,
         ConditionType.DIFF_REPORTED,
         ManifestReason.NO_DIFF,
-        "The object on the member is as the hub has it.",
+        "The object on the member is the same as on the hub.",
         NOTHING,
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.DIFF_REPORTED,
         ManifestReason.DIFF,
-        "The object on the member differs from the hub's, or is not there.",
+        "The object on the member differs from the hub's, or does not exist.",
         "status.manifestConditions and the binding's diffedPlacements list what differs. Nothing "
         "is applied while the apply strategy is ReportDiff.",
     ),
@@ -225,16 +224,16 @@ _DIFF: Final = (
         Holder.MANIFEST,
         ConditionType.DIFF_REPORTED,
         ManifestReason.DIFF_DEGRADED,
-        "The member's API server holds the object for invalid, so all of it was compared, and it "
+        "The member's API server rejects the object as invalid, so all of it was compared, and it "
         "differs.",
-        "Correct the object on the hub before it is applied: the member would refuse it.",
+        "Correct the object on the hub before it is applied: the member would reject it.",
     ),
     Entry(
         Holder.MANIFEST,
         ConditionType.DIFF_REPORTED,
         ManifestReason.DIFF_FAILED,
         "The agent could not compare the object with the one on the member.",
-        "The message has the error; the agent tries again by itself.",
+        "The message has the error; the agent retries automatically.",
     ),
 )
 

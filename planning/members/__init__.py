@@ -1,1 +1,1 @@
-"""Members: in which order a Work is applied, whether it may be, and what came of it."""
+"""Members: how Works are applied, judged and reported, and what a member reports of itself."""

@@ -1,4 +1,4 @@
-"""How a manifest is written to a member: as the agent's own, with what the next apply needs.
+"""Bodies to apply on a member: manifests marked as the agent's own, with notes for the next apply.
 
 contract: placement 8 (ownership)
 """
@@ -14,7 +14,7 @@ from api.base import OwnerReference
 Json = Mapping[str, Any]
 
 _MOST_ANNOTATIONS: Final = 256 * 1024
-"""Bytes of all annotations of an object together, names included; the API server's limit."""
+"""Bytes of all annotations of an object, names included; the API server's limit."""
 
 _SERVER_OWNED: Final = frozenset(
     {
@@ -38,11 +38,11 @@ _NOTES: Final = frozenset(
         "kubectl.kubernetes.io/last-applied-configuration",
     }
 )
-"""Annotations that say how an object came to be where it was read."""
+"""Annotations about how an object was applied where it was read."""
 
 
 def cleaned(manifest: Json) -> dict[str, Any]:
-    """The manifest without what only its own cluster can say."""
+    """Return the manifest without the fields that only its own cluster sets."""
     metadata = dict(manifest.get("metadata") or {})
     annotations = metadata.pop("annotations", None) or {}
     kept = {name: value for name, value in metadata.items() if name not in _SERVER_OWNED}
@@ -54,17 +54,17 @@ def cleaned(manifest: Json) -> dict[str, Any]:
 
 
 def spec_hash(manifest: Json) -> str:
-    """Fingerprint of a manifest, noted on the object: hex sha256 of its JSON with sorted keys."""
+    """Return a manifest's hash, noted on the object: hex SHA-256 of its JSON with sorted keys."""
     return hashlib.sha256(_text(manifest).encode()).hexdigest()
 
 
 def noted_hash(live: Json) -> str:
-    """Fingerprint of the manifest that was applied last; empty when none was."""
+    """Return the hash of the manifest that was applied last; empty if none was."""
     return str(_annotations(live).get(names.SPEC_HASH, ""))
 
 
 def owned(manifest: Json, owner: OwnerReference) -> dict[str, Any]:
-    """The manifest with what makes the object the agent's own."""
+    """Return the manifest with the owner reference and hash that mark it as the agent's own."""
     noted = {names.SPEC_HASH: spec_hash(manifest)}
     return _with_metadata(
         manifest,
@@ -74,7 +74,7 @@ def owned(manifest: Json, owner: OwnerReference) -> dict[str, Any]:
 
 
 def remembering(body: Json) -> dict[str, Any] | None:
-    """The body with a copy of itself as annotation; None if that is more than may be annotated."""
+    """Return the body with a copy of itself as an annotation; None if that is too large."""
     annotations = _annotations(body) | {names.LAST_APPLIED: _text(body)}
     size = sum(len(f"{name}{value}".encode()) for name, value in annotations.items())
     if size > _MOST_ANNOTATIONS:
@@ -83,19 +83,18 @@ def remembering(body: Json) -> dict[str, Any] | None:
 
 
 def forgetting(body: Json) -> dict[str, Any]:
-    """The body with an empty annotation instead of a copy of itself that would be too large."""
+    """Return the body with an empty annotation, for a copy of itself that would be too large."""
     return _with_metadata(body, annotations=_annotations(body) | {names.LAST_APPLIED: ""})
 
 
 def remembered(live: Json) -> dict[str, Any]:
-    """What was applied last, as noted on the object; empty when nobody knows."""
+    """Return what was applied last, as noted on the object; empty if unknown."""
     try:
         noted = json.loads(_annotations(live).get(names.LAST_APPLIED) or "{}")
     except ValueError:
         noted = {}
     if not isinstance(noted, dict) or not isinstance(noted.get("metadata"), dict):
-        # Nobody ever noted it, or somebody has edited it: nothing is removed rather than the
-        # wrong thing.
+        # Never noted, or edited by hand: better to remove nothing than the wrong thing.
         return {}
     # The note was applied too, though it does not contain itself.
     return forgetting(noted)

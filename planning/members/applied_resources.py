@@ -1,6 +1,6 @@
-"""The record of what an agent has put on a member: what to note, what is left over.
+"""The record of the objects that an agent has applied on a member, and which are left over.
 
-A record is written before the objects are, so that an agent that dies in between still knows
+The record is written before the objects, so that an agent that is killed in between still knows
 what it may have left behind.
 
 contract: placement 8 (AppliedWork)
@@ -11,18 +11,18 @@ from collections.abc import Iterable, Mapping
 from api.works import AppliedResource, WorkResourceIdentifier
 
 Identity = tuple[str, str, str, str]
-"""Group, kind, namespace and name: the same object, whichever version it is written in."""
+"""Group, kind, namespace and name: the same object in any API version."""
 
 
 def identity(resource: WorkResourceIdentifier) -> Identity:
-    """What tells one object from all others."""
+    """Return the identity of an object."""
     return (resource.group, resource.kind, resource.namespace, resource.name)
 
 
 def left_over(
     recorded: Iterable[AppliedResource], *, wanted: Iterable[WorkResourceIdentifier]
 ) -> list[AppliedResource]:
-    """Recorded objects that the Work does not name any more."""
+    """Return the recorded objects that the Work no longer names."""
     kept = {identity(each) for each in wanted}
     return [each for each in recorded if identity(each) not in kept]
 
@@ -33,11 +33,11 @@ def record(
     wanted: Iterable[WorkResourceIdentifier],
     uids: Mapping[Identity, str],
 ) -> list[AppliedResource]:
-    """The record to keep: everything wanted, then what is recorded besides.
+    """Return the record to keep: everything wanted, then the other recorded objects.
 
     Args:
-        recorded: what the record says now, without what is known to be gone.
-        wanted: the objects of the Work that name an object at all, in their order.
+        recorded: the current record, without objects that are known to be gone.
+        wanted: the manifests of the Work, in their order; those without kind or name are skipped.
         uids: uids of the objects that are known to exist.
     """
     before = list(recorded)

@@ -1,7 +1,7 @@
-"""The order in which the manifests of a Work reach a member: waves, one after another.
+"""The order in which the manifests of a Work are applied on a member: in waves.
 
-Namespaces come before what lives in them, configuration before the workloads that read it.
-Inside a wave the order does not matter, so an agent may apply its manifests side by side.
+Namespaces come before the objects in them, configuration before the workloads that read it.
+Within a wave the order does not matter, so an agent may apply its manifests in parallel.
 
 contract: placement 8 (apply order)
 """
@@ -14,7 +14,7 @@ from api.kinds import Kind
 Item = TypeVar("Item")
 
 LAST_WAVE: Final = 999
-"""Wave of every kind that is not known by name, custom resources above all."""
+"""Wave of every kind that is not listed here, mostly custom resources."""
 
 _PLURALS_BY_WAVE: Final = (
     ("namespaces", "priorityclasses"),
@@ -70,18 +70,18 @@ _BUILT_IN_GROUPS: Final = frozenset(
         "storage.k8s.io",
     }
 )
-"""A plural alone does not tell: a custom resource may be called `services` too."""
+"""Needed because a plural is not unique: a custom resource may be called `services` too."""
 
 
 def wave_of(kind: Kind | None) -> int:
-    """Number of the wave in which objects of the kind are applied; None is an unserved kind."""
+    """Return the wave in which objects of the kind are applied; None is an unserved kind."""
     if kind is None or kind.group not in _BUILT_IN_GROUPS:
         return LAST_WAVE
     return _WAVE_BY_PLURAL.get(kind.plural, LAST_WAVE)
 
 
 def waves(items: Iterable[Item], *, kind_of: Callable[[Item], Kind | None]) -> list[list[Item]]:
-    """Group items by wave, first wave first; inside a wave they keep their order."""
+    """Group items by wave, first wave first; within a wave they keep their order."""
     grouped: dict[int, list[Item]] = {}
     for item in items:
         grouped.setdefault(wave_of(kind_of(item)), []).append(item)

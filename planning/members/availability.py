@@ -1,4 +1,4 @@
-"""Whether an object on a member does its work already, judged by what it says of itself.
+"""Availability of an object on a member, judged by its own status.
 
 contract: placement 8 (availability rules)
 """
@@ -13,19 +13,19 @@ Json = Mapping[str, Any]
 
 
 class Availability(StrEnum):
-    """What is known of an applied object."""
+    """Availability of an applied object."""
 
     AVAILABLE = "Available"
     NOT_YET = "NotYet"
     NOT_TRACKABLE = "NotTrackable"
-    """No rule for this kind: counted as available, but the Work says that it is an assumption."""
+    """No rule for this kind: it counts as available, and the Work says that this is assumed."""
 
 
 def judge(kind: Kind, live: Json) -> Availability:
-    """Judge an object as it is on the member.
+    """Judge the availability of an object on the member.
 
     Args:
-        kind: kind by which the member serves the object.
+        kind: kind as the member serves it.
         live: the object as the member's API server returned it, with its status.
     """
     resource = (kind.group, kind.version, kind.plural)

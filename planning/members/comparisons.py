@@ -1,4 +1,4 @@
-"""What differs between an object as the hub wants it and as the member has it.
+"""Comparing objects: the hub's manifest with the object on the member.
 
 contract: placement 7 (observedDrifts, observedDiffs), 8 (drift and diff) and 12
 """
@@ -17,14 +17,14 @@ Json = Mapping[str, Any]
 _Parts = tuple[str | int, ...]
 
 MOST_DETAILS: Final = 100
-"""Differences of one object that are listed; the rest are left out, an object has to fit etcd."""
+"""Differences listed per object; the rest are left out, because the status has to fit into etcd."""
 
 ABSENT: Final = PatchDetail(path="/", value_in_hub="(the whole object)")
-"""The one difference of an object that the member does not have."""
+"""The single difference reported for an object that is missing on the member."""
 
 _MANAGED: Final = frozenset({"annotations", "labels"})
 _FOREIGN_DOMAINS: Final = ("kubernetes.io/", "k8s.io/", "kubernetes-fleet.io/")
-"""Labels and annotations of Kubernetes and of the fleet say nothing of what people want."""
+"""Domains of labels and annotations that Kubernetes and the fleet set, not users."""
 
 _REDACTED: Final = "(redacted for security reasons)"
 _SECRET_FIELDS: Final = frozenset({"data", "stringData"})
@@ -33,7 +33,7 @@ _MISSING: Final = object()
 
 
 def comparable(body: Json) -> dict[str, Any]:
-    """What of an object people decide: all but its status and what belongs to its cluster."""
+    """Return the part of an object that users decide: without status and cluster-set metadata."""
     metadata = body.get("metadata") or {}
     said = {field: _said(metadata.get(field) or {}) for field in sorted(_MANAGED)}
     rest = {name: value for name, value in body.items() if name not in ("metadata", "status")}
@@ -41,18 +41,18 @@ def comparable(body: Json) -> dict[str, Any]:
 
 
 def content_hash(body: Json) -> str:
-    """Fingerprint of an object that changes with its content and owners, not with its status."""
+    """Return a hash of an object's content and owners, which its status does not affect."""
     owners = (body.get("metadata") or {}).get("ownerReferences") or []
     text = json.dumps([comparable(body), owners], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def differences(hub: Json, member: Json) -> list[PatchDetail]:
-    """The first differences between two versions of an object, with paths as JSON pointers.
+    """Return the first differences between two versions of an object, with JSON pointers as paths.
 
     Args:
         hub: the object as it should be.
-        member: the object as it is; what it says of a Secret's content is not shown.
+        member: the object as it is. The content of a Secret is redacted.
     """
     found = _walk((), _each_label(comparable(hub)), _each_label(comparable(member)))
     is_secret = (hub.get("apiVersion"), hub.get("kind")) == ("v1", "Secret")
@@ -76,7 +76,7 @@ def _said(content: Json) -> dict[str, Any]:
 
 
 def _walk(parts: _Parts, hub: object, member: object) -> Iterator[tuple[_Parts, object, object]]:
-    # Not jsonpatch.make_patch: it turns equal values into moves, which hide one of two values.
+    # Not jsonpatch.make_patch: it turns equal values into moves, which hide one of the values.
     if isinstance(hub, Mapping) and isinstance(member, Mapping):
         for name in sorted(hub.keys() | member.keys()):
             yield from _walk((*parts, name), hub.get(name, _MISSING), member.get(name, _MISSING))
@@ -89,7 +89,7 @@ def _walk(parts: _Parts, hub: object, member: object) -> Iterator[tuple[_Parts, 
 
 def _detail(parts: _Parts, hub: object, member: object, *, hidden: bool) -> PatchDetail:
     values = {"value_in_hub": hub, "value_in_member": member}
-    # A value that is not there stays unset, so that it is not written.
+    # A missing value stays unset, so that it is not written.
     shown = {
         name: _REDACTED if hidden else _text(value)
         for name, value in values.items()

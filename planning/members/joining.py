@@ -1,4 +1,4 @@
-"""What the hub says of a member whose agent has not been heard of yet.
+"""Conditions that the hub sets on a member whose agent has not reported yet.
 
 contract: placement 11
 """
@@ -12,7 +12,7 @@ from planning import conditions
 
 
 def awaiting(member: MemberCluster, *, now: datetime) -> list[Condition]:
-    """Conditions of a member that waits for its agent; none once anybody speaks for it."""
+    """Return the conditions of a member that waits for its agent; none once one has reported."""
     reported = [each for each in member.status.agent_status if each.type == AgentType.MEMBER_AGENT]
     if reported or conditions.find(member.status.conditions, ConditionType.JOINED):
         return []

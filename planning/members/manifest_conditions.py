@@ -1,4 +1,4 @@
-"""What a Work's status says about one of its manifests.
+"""The entry of one manifest in a Work's status.
 
 contract: placement 8 (manifest conditions) and 12
 """
@@ -19,7 +19,7 @@ Json = Mapping[str, Any]
 
 
 class _Said(NamedTuple):
-    """One condition but for its generation and time."""
+    """One condition without its generation and time."""
 
     type: ConditionType
     status: str
@@ -35,12 +35,12 @@ def manifest_condition(
     diff_only: bool,
     mirrored: Json | None = None,
 ) -> ManifestCondition:
-    """The entry of one manifest.
+    """Return the status entry of one manifest.
 
     Args:
-        outcome: what became of it.
-        before: its present entry; times are kept where what they are about goes on.
-        now: time of what is new.
+        outcome: result of processing it.
+        before: its current entry; times are kept where the state is unchanged.
+        now: time of new entries.
         diff_only: the Work's strategy is ReportDiff, so nothing was applied.
         mirrored: the manifest, if the object's own status is to be reported back.
     """
@@ -73,7 +73,7 @@ _AVAILABILITY: Final[Mapping[Availability, _Said]] = {
 }
 _MESSAGES: Final[Mapping[ManifestReason, str]] = {
     ManifestReason.APPLIED: ManifestMessage.APPLIED,
-    # It has no sentence of its own.
+    # It has no message of its own.
     ManifestReason.APPLIED_WITHOUT_DRIFT_DETECTION: ManifestReason.APPLIED_WITHOUT_DRIFT_DETECTION,
     ManifestReason.NO_DIFF: ManifestMessage.NO_DIFF,
     ManifestReason.DIFF: ManifestMessage.DIFF,
@@ -139,7 +139,7 @@ def _diff_details(
 def _back_reported(
     outcome: Outcome, mirrored: Json | None, before: BackReportedStatus | None, now: datetime
 ) -> BackReportedStatus | None:
-    """The object's own status, with the time at which it came to be so."""
+    """Return the object's own status, with the time since which it has been so."""
     if mirrored is None or not outcome.is_applied or not outcome.status:
         return None
     observed = {field: mirrored[field] for field in ("apiVersion", "kind")}

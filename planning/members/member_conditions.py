@@ -1,4 +1,4 @@
-"""What a member's agent says about itself and its cluster in the MemberCluster.
+"""What a member's agent reports about itself and its cluster in the MemberCluster.
 
 contract: placement 11
 """
@@ -19,12 +19,12 @@ HEALTHY: Final = ConditionType.HEALTHY
 
 
 def alive(member: MemberCluster, *, problem: str = "", now: datetime) -> MemberClusterStatus:
-    """Status of a member whose agent is there.
+    """Return the status of a member whose agent is running.
 
     Args:
-        member: the member as registered, with its present status.
-        problem: why the cluster's API server is not well; empty when it is.
-        now: moment of the heartbeat.
+        member: the member as registered, with its current status.
+        problem: why the cluster's API server is not healthy; empty if it is.
+        now: time of the heartbeat.
     """
     healthy = "False" if problem else "True"
     agent_health = MemberReason.AGENT_UNHEALTHY if problem else MemberReason.AGENT_HEALTHY
@@ -42,7 +42,7 @@ def alive(member: MemberCluster, *, problem: str = "", now: datetime) -> MemberC
 
 
 def left(member: MemberCluster, *, now: datetime) -> MemberClusterStatus:
-    """Status of a member that leaves: its agent touches no object any more."""
+    """Return the status of a member that leaves: its agent no longer touches any object."""
     before = _own_agent(member)
     whole = [_make(JOINED, "False", MemberReason.LEFT, MemberMessage.LEFT, member, now)]
     agent = [_make(JOINED, "False", MemberReason.AGENT_LEFT, "", member, now)]
@@ -51,7 +51,7 @@ def left(member: MemberCluster, *, now: datetime) -> MemberClusterStatus:
 
 
 def has_left(member: MemberCluster) -> bool:
-    """Whether the member's status says already that it left."""
+    """Return whether the member's status already says that it left."""
     agent = _own_agent(member)
     return conditions.has(member.status.conditions, JOINED, "False") and conditions.has(
         agent.conditions if agent else (), JOINED, "False"
@@ -79,7 +79,7 @@ def _status(
     )
     if heartbeat is not None:
         status.last_received_heartbeat = heartbeat
-    # The list of agents is written as a whole, so the entries of other agents go with it.
+    # The list of agents is written as a whole, so the entries of other agents are included.
     others = [each for each in member.status.agent_status if each.type != status.type]
     return MemberClusterStatus(
         conditions=renewed(member.status.conditions, whole), agent_status=[status, *others]

@@ -1,6 +1,6 @@
-"""What a member's agent may do on the hub: its own Works and its own MemberCluster, no more.
+"""Rights of a member's agent on the hub: its own Works and its own MemberCluster, no more.
 
-The same rights as in `deploy/rbac/member-agent-on-hub.yaml`.
+They are the same as in `deploy/rbac/member-agent-on-hub.yaml`.
 
 contract: placement 11 (identity)
 """
@@ -19,7 +19,7 @@ Json = dict[str, Any]
 _GROUP: Final = "rbac.authorization.k8s.io"
 _PREFIX: Final = "fleetgate-member-"
 
-# To patch a Work is to set the finalizer.
+# Patching a Work is needed to set its finalizer.
 _WORKS: Final = (
     {
         "apiGroups": [PLACEMENT_GROUP],
@@ -31,12 +31,12 @@ _WORKS: Final = (
 
 
 def rights(member: str, *, identity: Subject, owner: OwnerReference) -> list[Json]:
-    """Roles and bindings, in an order in which they can be made.
+    """Return roles and bindings, in an order in which they can be created.
 
     Args:
         member: name of the member.
-        identity: who its agent is.
-        owner: the MemberCluster, with which the rights go.
+        identity: identity of its agent.
+        owner: the MemberCluster; the rights are deleted with it.
     """
     name, namespace = f"{_PREFIX}{member}", names.member_namespace(member)
     own = [
@@ -54,7 +54,7 @@ def rights(member: str, *, identity: Subject, owner: OwnerReference) -> list[Jso
         },
     ]
     of_itself = {"name": name, "ownerReferences": [owner.to_wire()]}
-    # These go with the namespace, and that with the member.
+    # These are deleted with the namespace, and that with the member.
     of_works = {"name": f"{_PREFIX}works", "namespace": namespace}
     return [
         *_granted("ClusterRole", of_itself, rules=own, to=identity),
@@ -63,12 +63,12 @@ def rights(member: str, *, identity: Subject, owner: OwnerReference) -> list[Jso
 
 
 def fingerprint(bodies: list[Json]) -> str:
-    """Tells whether the same was granted before."""
+    """Return a hash by which to see whether the same rights were granted before."""
     return hashlib.sha256(json.dumps(bodies, sort_keys=True).encode()).hexdigest()
 
 
 def _granted(role: str, metadata: Json, *, rules: list[Json], to: Subject) -> list[Json]:
-    """A role and its binding."""
+    """Return a role and its binding."""
     api_version = f"{_GROUP}/v1"
     reference = {"apiGroup": _GROUP, "kind": role, "name": metadata["name"]}
     return [

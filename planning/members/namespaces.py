@@ -1,4 +1,4 @@
-"""Which namespaces a cluster has, so that a ResourcePlacement goes only where its own is.
+"""A cluster's namespaces: a ResourcePlacement picks only clusters that have its own.
 
 contract: placement 4 (filters of a ResourcePlacement), 11, 12
 """
@@ -18,7 +18,7 @@ Json = Mapping[str, Any]
 
 
 def owners(namespaces: Iterable[Json]) -> dict[str, str]:
-    """Each namespace that is there to stay, with the Work that placed it; empty for none."""
+    """Return the namespaces that are not being deleted, each with the Work that placed it or ''."""
     return {
         each["metadata"]["name"]: _work(each["metadata"])
         for each in namespaces
@@ -39,14 +39,14 @@ def reported(
     limit: int,
     now: datetime,
 ) -> MemberClusterStatus:
-    """The status with the cluster's namespaces, the first ones by name if there are too many.
+    """Return the status with the cluster's namespaces, the first by name if there are too many.
 
     Args:
-        status: what the agent says besides.
+        status: the rest of the agent's report.
         found: the Work that owns each namespace.
-        member: the member as registered, with its present status.
+        member: the member as registered, with its current status.
         limit: how many are listed at most.
-        now: moment of the report.
+        now: time of the report.
     """
     listed = {name: found[name] for name in sorted(found)[:limit]}
     fresh = [_condition(len(found) > limit, generation=member.metadata.generation, now=now)]

@@ -1,4 +1,4 @@
-"""What became of the manifests of a Work, before it is put into words.
+"""Results of processing the manifests of a Work, from which conditions are made.
 
 contract: placement 8
 """
@@ -31,46 +31,46 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one manifest."""
+    """Result of processing one manifest."""
 
     identifier: WorkResourceIdentifier
     refusal: Refusal | None = None
-    """Why nothing was done; None when it was."""
+    """Why nothing was done; None if something was."""
     finding: ManifestReason = ManifestReason.APPLIED
-    """What was done or found if nothing was refused."""
+    """What was done or found, unless there is a refusal."""
     is_there: bool = True
-    """Whether the member has the object."""
+    """True when the member has the object."""
     generation: int = 0
-    """Generation of the object on the member; 0 when it is absent or of a kind without."""
+    """Generation of the object on the member; 0 if it is absent or its kind has none."""
     availability: Availability = Availability.NOT_YET
-    """Counts only once the manifest is applied."""
+    """Valid only if the manifest is applied."""
     drifts: Sequence[PatchDetail] = ()
-    """How an object of the Work was changed on the member."""
+    """Changes made on the member to an object of the Work."""
     diffs: Sequence[PatchDetail] = ()
-    """How an object that the Work does not own, or only compares, differs."""
+    """Differences of an object that the Work does not own, or only compares."""
     status: Mapping[str, Any] | None = None
-    """What the object says of itself; None for a kind without, or one that is not applied."""
+    """The object's own status; None if its kind has none, or if it is not applied."""
     compared_at: datetime | None = None
     """When drifts and diffs were found."""
 
     @property
     def is_applied(self) -> bool:
-        """Whether the member has the object as the manifest says."""
+        """True when the object is on the member as the manifest says."""
         return self.refusal is None and self.finding in _APPLIED
 
     @property
     def is_compared(self) -> bool:
-        """Whether it is known how the object differs, and nothing more was wanted."""
+        """True when only a comparison was wanted, and it succeeded."""
         return self.refusal is None and self.finding in _COMPARED
 
     @property
     def is_available(self) -> bool:
-        """Whether the object is applied and, as far as one can tell, does its work."""
+        """True when the object is applied and available, as far as this can be tracked."""
         return self.is_applied and self.availability is not Availability.NOT_YET
 
     @property
     def is_held_back(self) -> bool:
-        """Whether the strategy says to leave the object as it is until somebody changes it."""
+        """True when the apply strategy says to leave the object alone until it changes."""
         if self.refusal is None:
             return False
         left_alone = self.refusal.reason is ManifestReason.NOT_TAKEN_OVER
@@ -78,10 +78,10 @@ class Outcome:
 
     @property
     def is_settled(self) -> bool:
-        """Whether there is nothing to wait for or to try again unless the object changes."""
+        """True when there is nothing to wait for or retry unless the object changes."""
         return self.is_available or self.is_compared or self.is_held_back
 
 
 def is_settled(outcomes: Iterable[Outcome]) -> bool:
-    """Whether nothing is left to wait for or to try again."""
+    """Return whether nothing is left to wait for or retry."""
     return all(outcome.is_settled for outcome in outcomes)

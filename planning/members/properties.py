@@ -1,4 +1,4 @@
-"""What a cluster has: nodes, version, processors and memory, as placements may ask for it.
+"""Properties of a cluster that placements may select by: nodes, version, CPU and memory.
 
 contract: placement 2.2 (property selectors and sorters), 11
 """
@@ -22,31 +22,31 @@ VERSION: Final = "k8s.io/k8s-version"
 _NAMES: Final = (NODE_COUNT, VERSION)
 
 _WRITTEN: Final = {"cpu": quantities.in_thousands, "memory": quantities.in_kibi}
-"""The resources that count, and how an amount of each is written."""
+"""The resources that are summed up, and how an amount of each is formatted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What a cluster had at one time."""
+    """Properties of a cluster at one time."""
 
     version: str
     nodes: int
     capacity: Mapping[str, str]
     allocatable: Mapping[str, str]
     available: Mapping[str, str]
-    """What is allocatable and not requested by a pod."""
+    """Allocatable and not requested by any pod."""
     at: datetime
 
 
 def observe(
     nodes: Iterable[Json], pods: Iterable[Json], *, version: str, now: datetime
 ) -> Observed:
-    """Add up what the nodes have, and what the pods that run on them have asked for."""
+    """Sum up what the nodes have and what the pods running on them request."""
     statuses = [each.get("status", {}) for each in nodes]
     capacity = _sums(each.get("capacity", {}) for each in statuses)
     allocatable = _sums(each.get("allocatable", {}) for each in statuses)
     requested = _sums(_requests(pods))
-    # A pod may be seen before its node is.
+    # A pod may be listed before its node is.
     free = {name: max(Decimal(0), allocatable[name] - requested[name]) for name in _WRITTEN}
     return Observed(
         version=version,
@@ -66,14 +66,14 @@ def reported(
     problem: str = "",
     now: datetime,
 ) -> MemberClusterStatus:
-    """The status with what was observed last, and whether that could be renewed.
+    """Return the status with the properties last observed, and whether they could be collected.
 
     Args:
-        status: what the agent says besides.
-        observed: None as long as nothing has been observed; then what was said before stays.
-        member: the member as registered, with its present status.
+        status: the rest of the agent's report.
+        observed: None as long as nothing has been observed; the properties then stay as they are.
+        member: the member as registered, with its current status.
         problem: why the properties could not be collected now; empty if they could.
-        now: moment of the report.
+        now: time of the report.
     """
     result = status.model_copy(update=_values(observed, member.status))
     fresh = _conditions(problem, generation=member.metadata.generation, now=now)

@@ -1,4 +1,4 @@
-"""Keeping a Work's status small enough to be stored, however much differs on the member.
+"""Limiting the size of a Work's status, so that it can be stored however much differs.
 
 contract: placement 8 (StatusTrimmed)
 """
@@ -11,18 +11,18 @@ from api.outcomes import PatchDetail
 from api.works import ManifestCondition
 
 LIMIT: Final = 600 * 1024
-"""Bytes for all entries: a Work's manifests take up to 800 KiB, and etcd stores 1.5 MiB."""
+"""Bytes for all entries: a Work's manifests may have 800 KiB, and etcd accepts 1.5 MiB."""
 
 _OMITTED: Final = "(omitted)"
 
 
 def surplus(entries: Iterable[ManifestCondition]) -> int:
-    """By how many bytes the entries are too large; 0 or less when they are not."""
+    """Return by how many bytes the entries are too large; 0 or less if they are not."""
     return len(json.dumps([each.to_wire() for each in entries])) - LIMIT
 
 
 def trimmed(entry: ManifestCondition) -> ManifestCondition:
-    """The entry with one summary in place of all drifts, and of all diffs."""
+    """Return the entry with one summary for all drifts and one for all diffs, without a status."""
     drift, diff = entry.drift_details, entry.diff_details
     return entry.model_copy(
         update={

@@ -1,4 +1,4 @@
-"""Whether an agent may write an object that is on the member already.
+"""Takeovers: whether an agent may write an object that already exists on the member.
 
 contract: placement 8 (ownership, whenToTakeOver) and 12
 """
@@ -21,33 +21,34 @@ _OTHER_OWNERS: Final = (
 
 
 def owners(live: Json) -> Sequence[Json]:
-    """The owner references of an object."""
+    """Return the owner references of an object."""
     references: Sequence[Json] = live.get("metadata", {}).get("ownerReferences") or ()
     return references
 
 
 def is_applied_work(reference: Json) -> bool:
-    """Whether an owner reference names an AppliedWork."""
+    """Return whether an owner reference names an AppliedWork."""
     group = reference["apiVersion"].rpartition("/")[0]
     return bool(group == APPLIED_WORK.group and reference["kind"] == APPLIED_WORK.kind)
 
 
 def is_owned(live: Json, *, uid: str) -> bool:
-    """Whether the AppliedWork with this uid owns the object."""
+    """Return whether the AppliedWork with this uid owns the object."""
     return any(reference["uid"] == uid for reference in owners(live))
 
 
 def orphans(live: Json, *, is_orphan: Callable[[str], bool]) -> set[str]:
-    """Names of the object's owners that are AppliedWorks of Works that are gone for good.
+    """Return the names of owners that are AppliedWorks whose Works no longer exist.
 
-    A member that left keeps its objects; when it has rejoined, nobody else may own them.
+    A member that left the fleet keeps its objects. Once it has rejoined, these old owners must not
+    count.
     """
     works = {each["name"] for each in owners(live) if is_applied_work(each)}
     return {name for name in works if is_orphan(name)}
 
 
 def without(live: Json, names: Collection[str]) -> dict[str, Any]:
-    """The object without those of its owners that are AppliedWorks of these names."""
+    """Return the object without the owners that are AppliedWorks of these names."""
     kept = [
         dict(each) for each in owners(live) if not (is_applied_work(each) and each["name"] in names)
     ]
@@ -55,12 +56,12 @@ def without(live: Json, names: Collection[str]) -> dict[str, Any]:
 
 
 def refusal(live: Json | None, *, uid: str, strategy: ApplyStrategy) -> Refusal | None:
-    """Why the object must be left alone, or None when its owners allow to write it.
+    """Return why the object must be left alone, or None if its owners allow writing it.
 
     Args:
-        live: the object on the member; None when there is none.
+        live: the object on the member; None if it does not exist.
         uid: uid of the AppliedWork for which the agent wants to write.
-        strategy: how the Work says objects are applied.
+        strategy: the Work's apply strategy.
     """
     if live is None:
         return None
@@ -75,7 +76,7 @@ def refusal(live: Json | None, *, uid: str, strategy: ApplyStrategy) -> Refusal 
 
 
 def _objection(others: Sequence[Json], strategy: ApplyStrategy) -> str:
-    """What speaks against writing an object that the Work owns with others."""
+    """Return why an object that the Work owns with others must not be written; empty if it may."""
     if others and not strategy.allow_co_ownership:
         return ApplyError.CO_OWNED
     if any(is_applied_work(each) for each in others):

@@ -1,8 +1,8 @@
-"""Client-side apply: what an object should look like after a new version of its manifest.
+"""Client-side apply: merging a new manifest into an object.
 
-Three versions are compared: what was applied last, what is to be applied, and what is there.
-What only the first has is removed, what the second says is set, all the rest of the third is
-other people's and stays.
+Three versions are compared: the manifest applied last, the manifest to apply, and the live object.
+Fields that only the first has are removed, fields of the second are set, and the rest of the third
+belongs to other writers and stays.
 
 contract: placement 8 (client-side apply)
 """
@@ -17,19 +17,19 @@ _Path = tuple[str, ...]
 
 
 def merged(live: Json, *, last: Json, wanted: Json, group: str) -> dict[str, Any]:
-    """The object as it should be.
+    """Return the object as it should be.
 
     Args:
         live: the object as it is on the member.
-        last: the manifest as it was applied last; empty when that is not known.
+        last: the manifest that was applied last; empty if unknown.
         wanted: the manifest to apply.
-        group: API group of the object; of built-in kinds some lists are merged item by item.
+        group: API group of the object; some lists of built-in kinds are merged item by item.
     """
     return _Merge(by_key=merge_keys.is_merged(group)).objects((), last, wanted, live)
 
 
 def patch(live: Json, desired: Json) -> dict[str, Any]:
-    """The JSON merge patch (RFC 7386) that makes the one object the other; empty if it is."""
+    """Return the JSON merge patch (RFC 7386) from one object to the other; empty if equal."""
     removed = {name: None for name in live if name not in desired}
     changed = {
         name: _change(live.get(name), value)
@@ -46,7 +46,7 @@ def _change(live: object, desired: object) -> object:
 
 
 def _is_same(one: object, other: object) -> bool:
-    # To Python True equals 1, to an API server it does not.
+    # In Python True equals 1; for an API server they differ.
     return type(one) is type(other) and bool(one == other)
 
 
@@ -89,8 +89,8 @@ class _Merge:
         ]
         asked = _by(key, fresh)
         kept = [each for each in live if each[key] in asked or each[key] not in before]
-        # Wanted items take the places that wanted items have, in their own order: whatever
-        # somebody else put before or between them stays there.
+        # Wanted items fill the places of wanted items, in their own order: items of other writers
+        # before or between them stay where they are.
         known = iter([each for each in fresh if each[key] in there])
         placed = [next(known) if each[key] in asked else each for each in kept]
         return placed + [each for each in fresh if each[key] not in there]
@@ -109,7 +109,7 @@ def _by(key: str, items: Sequence[Json]) -> dict[Any, Json]:
 
 
 def _is_keyed(items: Sequence[Any], key: str) -> bool:
-    """Whether every item has the key, and each another one."""
+    """Return whether every item has the key, with a value of its own."""
     if not all(isinstance(each, Mapping) and key in each for each in items):
         return False
     return len(_by(key, items)) == len(items)

@@ -1,4 +1,4 @@
-"""What a Work's status says about its manifests as a whole, and the status itself.
+"""The status of a Work, and its conditions about all manifests together.
 
 contract: placement 8 (Work conditions) and 12
 """
@@ -24,7 +24,7 @@ Json = Mapping[str, Any]
 
 
 class _Said(NamedTuple):
-    """One condition but for its generation and time."""
+    """One condition without its generation and time."""
 
     type: ConditionType
     status: str
@@ -41,13 +41,13 @@ def report(
     diff_only: bool = False,
     mirrored: Sequence[Json] = (),
 ) -> WorkStatus:
-    """The status of a Work of which every manifest was looked at.
+    """Return the status of a Work whose manifests have all been processed.
 
     Args:
-        outcomes: one a manifest, in the order of the Work.
+        outcomes: one per manifest, in the order of the Work.
         generation: generation of the Work that was processed.
-        before: the present status; times are kept where a condition's status stays.
-        now: time of conditions whose status is new.
+        before: the current status; times are kept where a condition's status is unchanged.
+        now: time of conditions whose status has changed.
         diff_only: the Work's strategy is ReportDiff, so nothing was applied.
         mirrored: the manifests, or just their types, if the status of their objects is to be
             reported back.

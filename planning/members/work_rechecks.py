@@ -1,4 +1,4 @@
-"""When an agent looks at a Work again although nothing told it to: rarely, and ever more so.
+"""When an agent processes a Work again without any event: at growing intervals.
 
 contract: placement 8 (re-processing is periodic with growing delay)
 """
@@ -11,18 +11,18 @@ _UNSETTLED_MOST: Final = timedelta(seconds=30)
 _UNSETTLED_GROWTH: Final = 1.2
 _SETTLED_GROWTH: Final = 1.5
 _SETTLED_MOST: Final = timedelta(minutes=15)
-"""A change that no watch showed is repaired after this at the latest."""
+"""A change that no watch reported is repaired after this time at the latest."""
 
 _REPAIR_FIRST: Final = timedelta(seconds=1)
 _REPAIR_MOST: Final = timedelta(minutes=5)
 _REPAIR_GROWTH: Final = 2.0
 
 _ENOUGH: Final = 20
-"""Every growth has met its limit by then, and the power is still a small number."""
+"""Attempts after which every interval has reached its limit, while the power is still small."""
 
 
 def pause(attempt: int, *, settled: bool) -> timedelta:
-    """How long to wait after the given attempt (1 or more) in a row of the same kind.
+    """Return how long to wait after the given consecutive attempt (1 or more) of the same kind.
 
     Args:
         attempt: how often in a row the Work was processed with nothing new to do.
@@ -34,9 +34,9 @@ def pause(attempt: int, *, settled: bool) -> timedelta:
 
 
 def repair_pause(repairs: int) -> timedelta:
-    """How long to leave drift alone after so many repairs in a row (0: none yet).
+    """Return how long to leave drift alone after so many repairs in a row (0: none yet).
 
-    Grows, because whoever undoes what the agent applies right away will do so again.
+    The time grows, because a writer that undoes what the agent applies will do so again.
     """
     if repairs == 0:
         return timedelta(0)

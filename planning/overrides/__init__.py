@@ -1,1 +1,1 @@
-"""Overrides: which apply to what, and what they change."""
+"""Overrides: which apply where, what they change, and their snapshots."""

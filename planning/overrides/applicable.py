@@ -1,4 +1,4 @@
-"""The override snapshots that apply to one cluster, as a run notes them and a binding names them.
+"""The override snapshots that apply to one cluster, as runs record and bindings name them.
 
 contract: update-runs 7.8, placement 6
 """
@@ -9,7 +9,7 @@ from api.base import NamespacedName
 
 
 class ClusterOverrides(BaseModel):
-    """Names of snapshots, in the order in which they apply. Travels through workflow history."""
+    """Names of snapshots, in the order in which they apply. Stored in workflow history."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

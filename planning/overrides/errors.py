@@ -1,12 +1,12 @@
-"""What may be wrong with an override that is there, or with what it is about."""
+"""Errors of existing overrides, and of the objects that they select."""
 
 from planning.errors import InitializationError, invalid, unexpected
 
 
 class UnreadableError(InitializationError):
-    """An override or an envelope cannot be read: a run that needs it cannot begin.
+    """An override or an envelope cannot be read: a run that needs it cannot start.
 
-    Its own text speaks to whoever started a run; `told` to everybody else.
+    The error's text is for the status of a run; `told` is for every other place.
     """
 
     def __init__(self, text: str) -> None:

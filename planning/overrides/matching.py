@@ -1,4 +1,4 @@
-"""Which override snapshots apply to a placement's content, and on which clusters.
+"""Matching: which override snapshots apply to a placement's content, and on which clusters.
 
 contract: update-runs 7.8, placement 9 (which snapshots apply to a run), decision 11
 """
@@ -27,7 +27,7 @@ Labels = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """The latest override snapshots of both kinds, or some of them, in the contract's order."""
+    """Latest override snapshots of both kinds, or some of them, in the contract's order."""
 
     cluster_resource: tuple[ClusterResourceOverrideSnapshot, ...]
     resource: tuple[ResourceOverrideSnapshot, ...]
@@ -50,9 +50,9 @@ class Overrides:
         cluster_resource: Iterable[ClusterResourceOverrideSnapshot],
         resource: Iterable[ResourceOverrideSnapshot],
     ) -> "Overrides":
-        """Of snapshots that are marked as the latest, one for each override.
+        """Select one snapshot per override from those marked as the latest.
 
-        The mark moves in two writes: in between the newer of two counts.
+        The mark moves in two writes; between them two are marked, and the newer one counts.
         """
         return cls.of(_newest(cluster_resource), _newest(resource))
 
@@ -60,21 +60,21 @@ class Overrides:
         return bool(self.cluster_resource or self.resource)
 
     def for_placement(self, placement: str) -> "Overrides":
-        """Those that name no placement, or this one; `placement` is a key."""
+        """Return those that name no placement, or this one; `placement` is a key."""
         return Overrides(
             tuple(each for each in self.cluster_resource if _is_for(each, placement)),
             tuple(each for each in self.resource if _is_for(each, placement)),
         )
 
     def about(self, targets: Collection[Identity]) -> "Overrides":
-        """Those that select one of the objects; see `planning.overrides.targets`."""
+        """Return those that select one of the objects; see `planning.overrides.targets`."""
         return Overrides(
             tuple(each for each in self.cluster_resource if _selects_in_cluster(each, targets)),
             tuple(each for each in self.resource if _selects_in_namespace(each, targets)),
         )
 
     def by_cluster(self, clusters: Mapping[str, Labels]) -> list[ClusterOverrides]:
-        """Say what applies on each of the clusters, given with their labels.
+        """Return what applies on each of the clusters, which are given with their labels.
 
         Clusters on which nothing applies are left out.
 
@@ -85,7 +85,7 @@ class Overrides:
         return [each for each in found if each.cluster_resource or each.resource]
 
     def _on(self, cluster: str, labels: Labels) -> ClusterOverrides:
-        # A hub that is not fleetgate's or KubeFleet's may do without the automatic label.
+        # On a hub that neither fleetgate nor KubeFleet manages, the automatic label may be missing.
         labels = {**labels, MEMBER_NAME: cluster}
         return ClusterOverrides(
             cluster=cluster,
@@ -155,7 +155,7 @@ def _applies(snapshot: OverrideSnapshot, labels: Labels) -> bool:
 
 
 def picks(rule: OverrideRule, labels: Labels, snapshot: OverrideSnapshot) -> bool:
-    """Whether a snapshot's rule is for a cluster, by all labels of the cluster.
+    """Return whether a snapshot's rule applies to a cluster; `labels` are all of the cluster's.
 
     Raises:
         UnreadableError: the rule's selector is invalid.

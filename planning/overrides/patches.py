@@ -1,4 +1,4 @@
-"""Changes one object as an override's JSON patch says.
+"""Applying an override's JSON patches to an object.
 
 contract: placement 9 (values, RFC 6902)
 """
@@ -21,19 +21,19 @@ _LABEL: Final = "${MEMBER-CLUSTER-LABEL-KEY-"
 
 
 class PatchError(Exception):
-    """An object cannot be changed so; the text never holds any of the object's content."""
+    """A patch cannot be applied to an object; the text never quotes the object's content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What an override may ask of the cluster that an object is for."""
+    """Data of the target cluster that an override may use."""
 
     name: str
     labels: Mapping[str, str]
 
 
 def patch(resource: Json, overrides: Sequence[JsonPatchOverride], member: Member) -> Json:
-    """The changed object; the given one stays as it is.
+    """Return the patched object; the given one is not changed.
 
     Raises PatchError.
     """
@@ -48,7 +48,7 @@ def _apply(resource: Json, override: JsonPatchOverride, member: Member) -> Json:
         raise PatchError(refused)
     operation: Json = {"op": override.op.value, "path": override.path}
     if override.op != PatchOperation.REMOVE:
-        # Set even when it is None: null is a value that an object may have.
+        # Set even if it is None: null is a valid value.
         operation["value"] = fill_in(override.value, member)
     try:
         changed: Json = jsonpatch.apply_patch(resource, [operation])
@@ -59,7 +59,7 @@ def _apply(resource: Json, override: JsonPatchOverride, member: Member) -> Json:
 
 
 def _why(override: JsonPatchOverride, error: Exception) -> str:
-    """Say it as KubeFleet's library does (contract: placement 6, override failure text)."""
+    """Return the error in the words of KubeFleet's library (contract: placement 6)."""
     op, path = override.op, override.path
     if op == PatchOperation.ADD or isinstance(error, jsonpointer.JsonPointerException):
         where = path if override.op == PatchOperation.REPLACE else f'"{path}"'
@@ -76,7 +76,7 @@ def _why(override: JsonPatchOverride, error: Exception) -> str:
 
 
 def fill_in(value: object, member: Member) -> object:
-    """Replace the variables anywhere in a value, in keys as well.
+    """Replace the variables anywhere in a value, including keys.
 
     Raises PatchError.
     """

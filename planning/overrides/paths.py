@@ -1,4 +1,4 @@
-"""Which parts of an object an override may change.
+"""The parts of an object that an override may change.
 
 contract: placement 9 (path rules)
 """
@@ -11,10 +11,10 @@ _OPEN_METADATA: Final = ("annotations", "labels")
 
 
 def refusal(override: JsonPatchOverride) -> str:
-    """Why an override may not be; empty if it may.
+    """Return why an override is not allowed; empty if it is.
 
-    KubeFleet's webhook says so when an override is written. A hub without it takes the override,
-    and an object must not become another one on its way to a member.
+    KubeFleet's webhook checks this when an override is written. A hub without it accepts the
+    override, and an object must not turn into another one on its way to a member.
     """
     if override.op == PatchOperation.REMOVE and override.value is not None:
         return "remove operation cannot have value"

@@ -1,4 +1,4 @@
-"""Content as it is on one cluster, changed by the overrides that apply there.
+"""Rendering a placement's content for one cluster, with the overrides that apply there.
 
 contract: placement 9 (apply order per object), 10, 6 (override failure text)
 """
@@ -26,24 +26,24 @@ class OverrideError(Exception):
 def overridden(
     resources: Sequence[Json], overrides: Overrides, *, cluster: str, labels: Mapping[str, str]
 ) -> list[Json]:
-    """The objects as they go to a cluster, in their order; those left out are missing.
+    """Return the objects for a cluster, in their order, without those that an override deletes.
 
-    `overrides` are those that a binding names. Of an envelope its content is changed; it has to
-    be checked before (`planning.envelopes`). Raises OverrideError.
+    `overrides` are those that a binding names. Overrides change the content of an envelope, which
+    has to be checked beforehand (`planning.envelopes`). Raises OverrideError.
     """
     if not overrides:
         return list(resources)
-    # A hub that is not fleetgate's or KubeFleet's may do without the automatic label.
+    # On a hub that neither fleetgate nor KubeFleet manages, the automatic label may be missing.
     member = Member(cluster, {**labels, MEMBER_NAME: cluster})
     rendered = (_render(each, overrides, member) for each in resources)
     return [each for each in rendered if each is not None]
 
 
 def _render(resource: Json, overrides: Overrides, member: Member) -> Json | None:
-    """One object; None when it is left out."""
+    """Return the rendered object; None if an override deletes it."""
     if not envelopes.is_envelope(resource):
         return _apply(resource, overrides.about(targets([resource])), member)
-    # It is not placed itself: an override of its namespace is meant for what it holds.
+    # The envelope itself is not placed: an override of its namespace is meant for its content.
     envelope = _apply(resource, overrides.about([identify(resource)]), member)
     if envelope is None:
         return None
@@ -79,10 +79,10 @@ def _follow(snapshot: OverrideSnapshot, resource: Json, member: Member) -> Json 
 
 
 def _check_identities(resource: Json, changed: Json) -> None:
-    """Refuse a patch by which an object becomes another one, as which nobody selected it.
+    """Reject a patch that turns an object in an envelope into another one.
 
-    Of an object itself the path tells (`planning.overrides.paths`); below an envelope's `data` it
-    does not. Raises PatchError.
+    For other objects the patch's path is checked (`planning.overrides.paths`); below an envelope's
+    `data` the path does not tell. Raises PatchError.
     """
     if not envelopes.is_envelope(resource):
         return
@@ -99,7 +99,7 @@ def _check_identities(resource: Json, changed: Json) -> None:
 
 
 def _identity(wrapped: object) -> Identity | None:
-    """Which object it is; None if it is none."""
+    """Return the identity of an object; None if it is not an object."""
     if not isinstance(wrapped, dict):
         return None
     try:

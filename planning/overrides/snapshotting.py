@@ -1,4 +1,4 @@
-"""Versions of an override: when a new one is due, and which ones go.
+"""Snapshots of an override: when to create one, and which to delete.
 
 contract: placement 9 (snapshots)
 """
@@ -14,28 +14,28 @@ from planning import hashing, integers
 Json = dict[str, Any]
 
 KEPT: Final = 10
-"""Versions of an override, as many as KubeFleet keeps."""
+"""Snapshots kept per override, as many as KubeFleet keeps."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotPlan:
-    """What to write so that the latest snapshot is the override as it is, in this order.
+    """Writes that make the latest snapshot match the override, in this order.
 
-    The new one is there before the old one loses its mark: a run that begins in between must not
-    find the override missing. It takes the newer of two (`Overrides.latest`).
+    The new snapshot is created before the old one loses its mark, so that a run that starts in
+    between does not miss the override. It uses the newer of two (`Overrides.latest`).
     """
 
     superfluous: tuple[str, ...]
-    """Names of snapshots to delete, unless somebody still needs them."""
+    """Names of snapshots to delete, unless they are still in use."""
     create: Json | None = None
     promote: str = ""
-    """Name of the snapshot that is to get the mark of the latest."""
+    """Name of the snapshot to mark as the latest; empty for none."""
     demote: tuple[str, ...] = ()
-    """Names of snapshots that are to lose it."""
+    """Names of snapshots that lose that mark."""
 
 
 def plan(override: Json, known: Sequence[Json], *, owner: OwnerReference) -> SnapshotPlan:
-    """Keep the newest snapshot if it has the same content, otherwise make the next one."""
+    """Keep the newest snapshot if it has the same content, otherwise create the next one."""
     ordered = sorted(known, key=index)
     newest = ordered[-1] if ordered else None
     digest = hashing.override_hash(override["spec"])
@@ -54,7 +54,7 @@ def plan(override: Json, known: Sequence[Json], *, owner: OwnerReference) -> Sna
 
 
 def index(snapshot: Json) -> int:
-    """The number of a snapshot among those of its override; -1 of one that has none."""
+    """Return the index of an override's snapshot; -1 if it has none."""
     number = snapshot["metadata"].get("labels", {}).get(names.OVERRIDE_INDEX, "")
     return integers.known(number, otherwise=-1)
 
@@ -85,7 +85,7 @@ def _body(override: Json, owner: OwnerReference, *, index: int, digest: str) -> 
     }
     if "namespace" in of:
         metadata["namespace"] = of["namespace"]
-    # Copied as it came: a model would lose a value that is null on purpose.
+    # Copied unchanged: a model would drop values that are null on purpose.
     return {
         "metadata": metadata,
         "spec": {"overrideSpec": override["spec"], "overrideHash": digest},

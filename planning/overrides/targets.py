@@ -1,4 +1,4 @@
-"""Which objects of a placement's content an override can be about.
+"""The objects of a placement's content that an override can select.
 
 contract: placement 9 and 10
 """
@@ -17,13 +17,13 @@ Json = dict[str, Any]
 
 
 def targets(resources: Iterable[Json]) -> frozenset[Identity]:
-    """Every object that an override of these resources may name.
+    """Return every object by which an override may select these resources.
 
-    Those are the resources themselves, the objects inside envelopes, and the namespaces of
-    both: an override of a namespace is one of everything in it.
+    These are the resources themselves, the objects inside envelopes, and the namespaces of
+    both: an override of a namespace applies to everything in it.
 
     Raises:
-        UnreadableError: what an envelope holds is no object.
+        UnreadableError: an envelope holds an entry that is not an object.
     """
     found: set[Identity] = set()
     for resource in resources:
@@ -35,20 +35,20 @@ def targets(resources: Iterable[Json]) -> frozenset[Identity]:
 
 
 def namespace(name: str) -> Identity:
-    """The identity of a Namespace."""
+    """Return the identity of a Namespace."""
     return Identity(NAMESPACE.group, NAMESPACE.version, NAMESPACE.kind, "", name)
 
 
 class _Metadata(BaseModel):
-    # The API server does not look into envelopes, where a null often means: none.
+    # The API server does not check the content of envelopes, where null often means unset.
     name: str | None = None
     namespace: str | None = None
 
 
 class _Object(BaseModel):
-    """As much of an object as tells which one it is."""
+    """The fields of an object that identify it."""
 
-    # Errors name the field that is wrong and never its content, which may be a secret.
+    # Errors name the invalid field but never its content, which may be a secret.
     model_config = ConfigDict(hide_input_in_errors=True)
 
     api_version: str = Field(alias="apiVersion")
@@ -81,6 +81,6 @@ def _no_object(envelope: Identity, error: ValidationError) -> UnreadableError:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"])
     return UnreadableError(
-        f"{envelope.kind} `{envelope.namespace}/{envelope.name}` holds what is no object: "
-        f"{field}: {first['msg']}"
+        f"{envelope.kind} `{envelope.namespace}/{envelope.name}` holds an entry that is not an "
+        f"object: {field}: {first['msg']}"
     )

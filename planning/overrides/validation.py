@@ -1,7 +1,7 @@
-"""What an override may not say, although the API server takes it.
+"""Overrides that the API server accepts although they are not valid.
 
-KubeFleet refuses these in a webhook. fleetgate has none: it keeps to the last version of the
-override that may be followed, and says so in an event.
+KubeFleet rejects them in a webhook. fleetgate has none: it keeps using the last valid snapshot of
+the override, and reports this in an event.
 
 contract: placement 9 (path rules and messages)
 """
@@ -20,7 +20,7 @@ from planning.overrides import paths
 
 
 def problems(override: ClusterResourceOverride | ResourceOverride) -> list[str]:
-    """Everything that has to be changed, each with the field that is wrong."""
+    """Return everything that has to be corrected, each with its field."""
     found: list[str] = []
     if isinstance(override, ClusterResourceOverride):
         found += _of_selectors(override.spec.cluster_resource_selectors)
@@ -40,7 +40,7 @@ def _of_selectors(terms: list[ResourceSelector]) -> Iterator[str]:
 
 
 def _said(term: ResourceSelector) -> str:
-    """The selector's group, version and kind, as Go prints a structure."""
+    """Return the selector's group, version, kind and name, as Go prints a struct."""
     return f"{{Group:{term.group} Version:{term.version} Kind:{term.kind} Name:{term.name}}}"
 
 

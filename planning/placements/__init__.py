@@ -1,1 +1,1 @@
-"""Placements: what is selected, where it goes, what is handed out there, what is said of it."""
+"""Placements: selecting, snapshots, scheduling, bindings, Works and status."""

@@ -1,4 +1,4 @@
-"""What a binding says of its content on the member, from what its Works say.
+"""A binding's conditions about its content on the member, derived from its Works.
 
 contract: placement 6 (conditions, lists), 12
 """
@@ -20,22 +20,22 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class BindingReport:
-    """The part of a binding's status that follows from its Works."""
+    """Part of a binding's status that is derived from its Works."""
 
     conditions: tuple[Condition, ...]
     outcomes: Outcomes
     pending: bool
-    """The member has its part still before it: the content is there, but not yet available."""
+    """True while the member is working on it: the content is written but not available yet."""
     waiting: bool
-    """The member has said nothing yet, and that may still change what is said of it."""
+    """True while the member has not reported, and the report would change if it stays silent."""
 
     def to_wire(self) -> Json:
-        """The status to apply, without what others own of it."""
+        """Return the status to apply, without the parts that others own."""
         lists = {name: value for name, value in self.outcomes.to_wire().items() if value}
         return {"conditions": [each.to_wire() for each in self.conditions], **lists}
 
     def says(self, binding: Binding) -> bool:
-        """Whether the binding's status says all this already."""
+        """Return whether the binding's status already says all of this."""
         status = binding.status
         own = {each.type: each for each in status.conditions if each.type in _OWN}
         listed = Outcomes(
@@ -53,7 +53,7 @@ _OWN: Final = _BY_MEMBER | {ConditionType.OVERRIDDEN, ConditionType.WORK_SYNCHRO
 
 
 def report(binding: Binding, outcome: Outcome, *, now: datetime) -> BindingReport:
-    """Judge a binding by its Works; conditions speak of the binding's current generation."""
+    """Judge a binding by its Works; the conditions observe the binding's current generation."""
     chain = verdicts(binding.spec, outcome, waited=_waited(binding, now))
     last = chain[-1]
     return BindingReport(
@@ -65,7 +65,7 @@ def report(binding: Binding, outcome: Outcome, *, now: datetime) -> BindingRepor
 
 
 def is_announced(binding: Binding) -> bool:
-    """Whether a rollout says of the current content that it may, or may not, go out.
+    """Return whether a rollout has decided if the current content may be rolled out.
 
     contract: placement 6 (a Bound binding is processed once RolloutStarted is fresh)
     """
@@ -74,7 +74,7 @@ def is_announced(binding: Binding) -> bool:
 
 
 def is_reported(binding: Binding) -> bool:
-    """Whether the status says something of the current content already."""
+    """Return whether the status already reports on the current content."""
     return _fresh(binding, ConditionType.OVERRIDDEN) is not None
 
 
@@ -85,13 +85,13 @@ def _fresh(binding: Binding, kind: ConditionType) -> Condition | None:
 
 
 def _waited(binding: Binding, now: datetime) -> timedelta:
-    """How long it is known that the content stands in the member's namespace."""
+    """Return for how long the content is known to be in the member's namespace."""
     synced = _fresh(binding, ConditionType.WORK_SYNCHRONIZED)
     return now - synced.last_transition_time if synced else timedelta(0)
 
 
 def _condition(binding: Binding, verdict: Verdict, now: datetime) -> Condition:
-    # New content is a new beginning: its conditions do not keep the times of the old ones.
+    # Conditions of new content do not keep the times of those of the old content.
     old = _fresh(binding, verdict.kind)
     new = conditions.make(
         verdict.kind,
@@ -107,7 +107,7 @@ def _condition(binding: Binding, verdict: Verdict, now: datetime) -> Condition:
 
 
 def _outcomes(last: Verdict, works: Sequence[WorkReport]) -> Outcomes:
-    """The lists that go with the last condition of the chain (contract: placement 6, lists)."""
+    """Return the lists that go with the chain's last condition (contract: placement 6, lists)."""
     if last.kind in (ConditionType.OVERRIDDEN, ConditionType.WORK_SYNCHRONIZED):
         return Outcomes()
     if last.kind == ConditionType.DIFF_REPORTED:

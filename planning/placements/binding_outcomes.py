@@ -1,4 +1,4 @@
-"""Objects of a binding that failed, drifted or differ, collected from its Works.
+"""The objects of a binding that failed, drifted or differ, collected from its Works.
 
 contract: placement 6 (lists), 7 (entries)
 """
@@ -26,14 +26,14 @@ MAX_LISTED: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The three lists of a binding's status."""
+    """Three lists of a binding's status."""
 
     failed: tuple[FailedResourcePlacement, ...] = ()
     drifted: tuple[DriftedResourcePlacement, ...] = ()
     diffed: tuple[DiffedResourcePlacement, ...] = ()
 
     def to_wire(self) -> dict[str, Any]:
-        """Fields of the status, empty ones included."""
+        """Return the fields of the status, including empty ones."""
         return {
             "failedPlacements": [each.to_wire() for each in self.failed],
             "driftedPlacements": [each.to_wire() for each in self.drifted],
@@ -42,7 +42,7 @@ class Outcomes:
 
 
 def failed(works: Iterable[WorkReport]) -> tuple[FailedResourcePlacement, ...]:
-    """Objects that could not be applied or are not available, in the order of the Works."""
+    """Return objects that could not be applied or are not available, in the order of the Works."""
     entries = (
         FailedResourcePlacement(**_identifier(work, manifest), condition=condition)
         for work, manifest in _manifests(works)
@@ -52,7 +52,7 @@ def failed(works: Iterable[WorkReport]) -> tuple[FailedResourcePlacement, ...]:
 
 
 def drifted(works: Iterable[WorkReport]) -> tuple[DriftedResourcePlacement, ...]:
-    """Objects that were changed on the member, sorted as KubeFleet sorts them."""
+    """Return objects that were changed on the member, in KubeFleet's order."""
     entries = (
         DriftedResourcePlacement(
             **_identifier(work, manifest),
@@ -68,7 +68,7 @@ def drifted(works: Iterable[WorkReport]) -> tuple[DriftedResourcePlacement, ...]
 
 
 def diffed(works: Iterable[WorkReport]) -> tuple[DiffedResourcePlacement, ...]:
-    """Objects that differ between hub and member, sorted as KubeFleet sorts them."""
+    """Return objects that differ between hub and member, in KubeFleet's order."""
     entries = (
         DiffedResourcePlacement(
             **_identifier(work, manifest),
@@ -90,7 +90,7 @@ def _manifests(works: Iterable[WorkReport]) -> Iterator[tuple[WorkReport, Manife
 
 
 def _failure(manifest: ManifestCondition) -> list[Condition]:
-    """The first condition that says what is wrong; one at most."""
+    """Return the first condition that says what is wrong; at most one."""
     found = (
         find(manifest.conditions, kind) for kind in (ConditionType.APPLIED, ConditionType.AVAILABLE)
     )
@@ -98,7 +98,7 @@ def _failure(manifest: ManifestCondition) -> list[Condition]:
 
 
 def _identifier(work: WorkReport, manifest: ManifestCondition) -> dict[str, Any]:
-    """Fields that name the object; those that say nothing are left out."""
+    """Return the fields that identify the object, without empty ones."""
     identifier = manifest.identifier
     fields = ("group", "version", "kind", "name", "namespace")
     values: dict[str, Any] = {field: getattr(identifier, field) for field in fields}

@@ -1,4 +1,4 @@
-"""How far a binding's content is on its member, step by step, judged by its Works.
+"""Steps of a binding's content on the way to its member, judged by its Works.
 
 contract: placement 6 (conditions), 12
 """
@@ -34,18 +34,18 @@ from planning import conditions
 Json = dict[str, Any]
 
 IN_PROGRESS_FOR: Final = timedelta(seconds=5)
-"""So long a member that says nothing counts as busy, then as one that has not done its part."""
+"""How long a member that has not reported counts as busy; after that it counts as late."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkReport:
-    """What one Work says for its present content."""
+    """Report of one Work on its current content."""
 
     name: str
     generation: int
     status: WorkStatus
     envelope: EnvelopeIdentifier | None = None
-    """The envelope whose content the Work carries, if it does."""
+    """The envelope whose content the Work carries; None for objects outside envelopes."""
 
     @classmethod
     def read(cls, work: Json) -> "WorkReport":
@@ -56,16 +56,16 @@ class WorkReport:
         return cls(metadata["name"], metadata["generation"], status, envelope)
 
     def find(self, kind: ConditionType) -> Condition | None:
-        """A condition, if it speaks of the present content."""
+        """Return a condition if it observes the current content; None otherwise."""
         found = conditions.find(self.status.conditions, kind)
         return found if found and found.observed_generation == self.generation else None
 
 
 def kept(work: Json) -> Json:
-    """What is read of a Work once it is written: neither its objects, nor word that one is well.
+    """Return a Work without its objects and without the entries of objects that are fine.
 
-    A Work of 21 KB takes 120 KB as Python has JSON, and 3 KB like this. Which content it carries,
-    its annotations tell.
+    To save memory: a Work of 21 KB takes 120 KB as JSON in Python, and 3 KB like this. Its
+    annotations still tell which content it carries.
     """
     spec = {name: value for name, value in work.get("spec", {}).items() if name != "workload"}
     status = dict(work.get("status") or {})
@@ -76,7 +76,7 @@ def kept(work: Json) -> Json:
 
 
 def _says_more(manifest: Json) -> bool:
-    """Whether a Work says more of an object than that all is well."""
+    """Return whether a Work reports more about an object than that it is fine."""
     if any(manifest.get(name) for name in ("driftDetails", "diffDetails", "backReportedStatus")):
         return True
     return any(each.get("status") != "True" for each in manifest.get("conditions") or [])
@@ -96,7 +96,7 @@ def _envelope(labels: dict[str, str]) -> EnvelopeIdentifier | None:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of bringing a binding's content to its member's namespace on the hub."""
+    """Result of writing a binding's content to its member's namespace on the hub."""
 
     works: Sequence[WorkReport] = ()
     """Sorted by name."""
@@ -106,7 +106,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One condition to be; the chain goes on only after a True one."""
+    """One condition to set; the chain continues only after a True one."""
 
     kind: ConditionType
     status: bool
@@ -116,7 +116,7 @@ class Verdict:
 
 
 def verdicts(spec: BindingSpec, outcome: Outcome, *, waited: timedelta) -> list[Verdict]:
-    """One step after the other, up to the first that is not taken.
+    """Return the steps in order, up to the first that is not done.
 
     `waited` is how long the content has been waiting for the member.
     """
@@ -196,7 +196,7 @@ def _diff_reported(works: Sequence[WorkReport], waited: timedelta) -> Verdict:
 
 
 def _first_not_true(works: Sequence[WorkReport], kind: ConditionType) -> tuple[str, bool] | None:
-    """Name of the first Work without the condition, and whether it says so itself."""
+    """Return the first Work whose condition is not True, and whether it has reported it at all."""
     for work in works:
         found = work.find(kind)
         if found is None or found.status != "True":

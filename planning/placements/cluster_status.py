@@ -1,4 +1,4 @@
-"""What a placement says of one cluster.
+"""A placement's status entry for one cluster.
 
 contract: placement 7.2
 """
@@ -17,7 +17,7 @@ from api.reasons import PENDING, ConditionType, PlacementReason
 from planning import conditions
 
 Chain = tuple[ConditionType, ...]
-"""Conditions in the order in which they come true."""
+"""Conditions in the order in which they become True."""
 
 _BEGINNING: Final = (
     ConditionType.ROLLOUT_STARTED,
@@ -30,7 +30,7 @@ _OUTCOME: Final = (ConditionType.APPLIED, ConditionType.AVAILABLE)
 
 
 def chain_of(placement: Placement) -> Chain:
-    """The conditions of a placement's clusters, by its present apply strategy."""
+    """Return the conditions of a placement's clusters, by its current apply strategy."""
     strategy = placement.spec.strategy.apply_strategy
     if strategy and strategy.type == ApplyType.REPORT_DIFF:
         return _REPORTING
@@ -39,16 +39,16 @@ def chain_of(placement: Placement) -> Chain:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What the entries of all clusters have in common."""
+    """Data that the entries of all clusters share."""
 
     chain: Chain
     generation: int
-    """Of the placement: every condition in its status speaks of it."""
+    """Of the placement: all conditions in its status observe this generation."""
     indexes: Mapping[str, str]
-    """Index of each resource snapshot that is there, by its name."""
+    """Index of each existing resource snapshot, by its name."""
     now: datetime
     wanted: str = ""
-    """Name of the resource snapshot that every cluster is to get; empty where runs decide."""
+    """Name of the resource snapshot that every cluster should get; empty if runs decide."""
 
 
 def picked(
@@ -58,7 +58,7 @@ def picked(
     *,
     before: ClusterPlacementStatus | None,
 ) -> ClusterPlacementStatus:
-    """Entry of a picked cluster; `before` is the entry that is there already."""
+    """Return the entry of a picked cluster; `before` is its existing entry."""
     entry = ClusterPlacementStatus(cluster_name=decision.cluster_name)
     scheduled = (ConditionType.SCHEDULED, "True", PlacementReason.SCHEDULED, decision.reason)
     found = [_condition(*scheduled, frame, before)]
@@ -67,8 +67,8 @@ def picked(
     else:
         found += _follow(binding, frame, before)
         _copy_details(entry, binding, found)
-        # Where runs do not decide, this is the version that the conditions speak of, also while
-        # the cluster is held back at an older one.
+        # If runs do not decide, this is the snapshot that the conditions are about, even while the
+        # cluster is held back at an older one.
         index = frame.indexes.get(frame.wanted or binding.spec.resource_snapshot_name, "")
         if index:
             entry.observed_resource_index = index
@@ -77,7 +77,7 @@ def picked(
 
 
 def not_picked(decision: ClusterDecision, frame: Frame) -> ClusterPlacementStatus:
-    """Entry, without a name, of a cluster that the policy wants and could not get."""
+    """Return the entry, without a name, for a cluster that the policy asks for and did not get."""
     failed = (ConditionType.SCHEDULED, "False", PlacementReason.SCHEDULE_FAILED, decision.reason)
     return ClusterPlacementStatus(conditions=[_condition(*failed, frame, None)])
 
@@ -85,7 +85,7 @@ def not_picked(decision: ClusterDecision, frame: Frame) -> ClusterPlacementStatu
 def _follow(
     binding: Binding, frame: Frame, before: ClusterPlacementStatus | None
 ) -> list[Condition]:
-    """Conditions of the binding, up to the first that is not True."""
+    """Return the binding's conditions, up to the first that is not True."""
     copied: list[Condition] = []
     if _is_undecided(binding, frame):
         return [_pending(frame.chain[0], frame, before)]
@@ -104,9 +104,9 @@ def _follow(
 
 
 def _is_undecided(binding: Binding, frame: Frame) -> bool:
-    """Whether what the binding says is of another version than the cluster is to get.
+    """Return whether the binding's conditions are about another snapshot than the wanted one.
 
-    One that says that it is held back speaks of the new version, although it has the old one.
+    A binding that reports being held back is about the wanted one, although it has the old one.
     """
     if frame.wanted in ("", binding.spec.resource_snapshot_name):
         return False
@@ -138,7 +138,7 @@ def _condition(
 
 
 def _copy_details(entry: ClusterPlacementStatus, binding: Binding, found: list[Condition]) -> None:
-    """The override lists and the failed, drifted and differing objects that belong to `found`."""
+    """Copy the lists of overrides and of failed, drifted and differing objects that fit `found`."""
     holds = {each.type: each.status for each in found}
     spec, status = binding.spec, binding.status
     if holds.get(ConditionType.ROLLOUT_STARTED) == "True":

@@ -1,4 +1,4 @@
-"""Whether anything can be placed on a member cluster now, and what scheduling knows of it.
+"""Eligibility: whether objects can be placed on a member cluster now, and its data for scheduling.
 
 contract: placement 4 (eligibility), 11, 12 (namespaces)
 """
@@ -13,29 +13,29 @@ from api.reasons import ConditionType, Ineligible, heartbeat_missing, unhealthy
 from planning.conditions import find
 
 PATIENCE: Final = timedelta(minutes=5)
-"""How long a member may be silent, or unhealthy, and still be picked (contract: placement 11)."""
+"""How long a member may be silent or unhealthy and still be picked (contract: placement 11)."""
 _USAGE: Final = "resources.kubernetes-fleet.io/"
 """Prefix of properties that are read from the resource usage (contract: placement 11)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A member cluster, as scheduling sees it."""
+    """A member cluster as the scheduler sees it."""
 
     name: str
     labels: Mapping[str, str]
     taints: tuple[Taint, ...]
     namespaces: frozenset[str] | None
-    """Namespaces on the member; None when nobody collects them."""
+    """Namespaces on the member; None if they are not collected."""
     properties: Mapping[str, str]
-    """Properties by name, what it has and has left of each resource included."""
+    """Properties by name, including capacity and available amount of each resource."""
     leaving: bool
     ineligible: str
-    """Why nothing can be placed on it now; empty if something can."""
+    """Why nothing can be placed on it now; empty if it is eligible."""
 
 
 def candidate(member: MemberCluster, *, now: datetime) -> Candidate:
-    """Read from a MemberCluster what decides about picking it."""
+    """Read the data that decides about picking a MemberCluster."""
     return Candidate(
         name=member.metadata.name,
         labels=member.metadata.labels,
@@ -48,26 +48,26 @@ def candidate(member: MemberCluster, *, now: datetime) -> Candidate:
 
 
 def ineligible(member: MemberCluster, *, now: datetime) -> str:
-    """Why nothing can be placed on the member now; empty if something can."""
+    """Return why nothing can be placed on the member now; empty if it is eligible."""
     if member.metadata.deletion_timestamp is not None:
         return Ineligible.LEFT
     return disconnected(member, now=now)
 
 
 def disconnected(member: MemberCluster, *, now: datetime) -> str:
-    """Why the member's agent cannot be counted on now; empty if it can."""
+    """Return why the member's agent is not working now; empty if it is."""
     agent = _own_agent(member)
     return Ineligible.NEVER_ONLINE if agent is None else _away(agent, now=now)
 
 
 def silence(member: MemberCluster, *, now: datetime) -> timedelta | None:
-    """How long the member's agent has not been heard of; None if it never was."""
+    """Return how long ago the member's agent last reported; None if it never has."""
     agent = _own_agent(member)
     return _silence(agent, now=now) if agent else None
 
 
 def patience_left(member: MemberCluster, *, now: datetime) -> timedelta | None:
-    """How long until a member becomes ineligible without saying so; None if it never will."""
+    """Return how long until a member becomes ineligible without a new report; None if it won't."""
     agent = _own_agent(member)
     if agent is None or agent.last_received_heartbeat is None:
         return None
@@ -107,7 +107,7 @@ def _away(agent: AgentStatus, *, now: datetime) -> str:
 
 
 def _namespaces(member: MemberCluster) -> frozenset[str] | None:
-    # The condition says that somebody collects; False means that there are too many to list all.
+    # The condition shows that namespaces are collected; False means too many to list them all.
     collected = find(member.status.conditions, ConditionType.NAMESPACES_COLLECTED)
     return None if collected is None else frozenset(member.status.namespaces)
 

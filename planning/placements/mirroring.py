@@ -1,4 +1,4 @@
-"""Which placements have the status of what they placed shown on the hub, and what it says.
+"""Mirroring the status of placed objects to the originals on the hub.
 
 contract: placement 2.3 (reportBackStrategy), 8 (backReportedStatus)
 """
@@ -16,18 +16,18 @@ from planning.resource_order import Identity
 Json = Mapping[str, Any]
 
 NOT_MIRRORED: Final = "StatusNotMirrored"
-"""Reason of the event that says why the status on a member does not come back to the hub."""
+"""Reason of the event that says why a status on a member is not reported back to the hub."""
 
 SEVERAL_CLUSTERS: Final = (
     "the status of placed objects is not written to the original resources: their placement can"
-    " pick several clusters. Let it pick one (PickFixed with one name, or PickN with"
+    " pick several clusters. Make it pick one (PickFixed with one name, or PickN with"
     " numberOfClusters 1), or set strategy.reportBackStrategy.destination to WorkAPI"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Mirrored:
-    """An object of the hub, and its status on the member that has it."""
+    """An object of the hub, and its status on the member."""
 
     api_version: str
     kind: str
@@ -37,13 +37,13 @@ class Mirrored:
 
     @property
     def identity(self) -> Identity:
-        """Which object it is, by the agent's word."""
+        """Identity of the object, as the agent reports it."""
         group, _, version = self.api_version.rpartition("/")
         return Identity(group, version, self.kind, self.namespace, self.name)
 
 
 def is_wanted(spec: PlacementSpec) -> bool:
-    """Whether the originals on the hub are to show the status of what was made of them."""
+    """Return whether the originals on the hub should show the status of the placed objects."""
     strategy = spec.strategy.report_back_strategy
     return (
         strategy is not None
@@ -53,7 +53,7 @@ def is_wanted(spec: PlacementSpec) -> bool:
 
 
 def picks_one(policy: PlacementPolicy | None) -> bool:
-    """Whether there can never be two clusters, of which an original could show only one."""
+    """Return whether the policy can only pick one cluster: an original can show only one status."""
     if policy is None:
         return False
     if policy.placement_type is PlacementType.PICK_FIXED:
@@ -62,7 +62,7 @@ def picks_one(policy: PlacementPolicy | None) -> bool:
 
 
 def reported(work: Json) -> list[Mirrored]:
-    """What a Work says of its objects; an envelope's have no original on the hub."""
+    """Return the statuses in a Work; objects of an envelope have no original on the hub."""
     if names.ENVELOPE_WORK in work["metadata"].get("labels", {}):
         return []
     entries = work.get("status", {}).get("manifestConditions", [])

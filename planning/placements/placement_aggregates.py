@@ -1,4 +1,4 @@
-"""What a placement says over all clusters, from what it says of each.
+"""A placement's conditions over all clusters, from its entries for each.
 
 contract: placement 7.3, 7.4
 """
@@ -22,12 +22,12 @@ from planning import conditions
 from planning.placements.cluster_status import Chain
 
 Entries = Sequence[ClusterPlacementStatus]
-"""What the placement says of each picked cluster; at least one."""
+"""The placement's status entries of picked clusters; at least one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """One condition over all clusters."""
+    """A condition over all clusters."""
 
     kind: ConditionType
     status: str
@@ -36,13 +36,13 @@ class Saying:
 
 
 def observed_index(entries: Entries) -> str:
-    """The index that all clusters have; empty while they differ or have none."""
+    """Return the index that all clusters have; empty while they differ or have none."""
     indexes = {each.observed_resource_index for each in entries}
     return indexes.pop() if len(indexes) == 1 else ""
 
 
 def controlled_by_runs(entries: Entries, *, chain: Chain, run: Kind) -> Iterator[Saying]:
-    """The conditions of a placement that runs roll out; `run` is the kind of those runs."""
+    """Return the conditions of a placement that runs roll out; `run` is the kind of the runs."""
     unclear = _unclear(entries, run)
     if unclear:
         yield Saying(ConditionType.ROLLOUT_STARTED, "Unknown", PlacementReason.EXTERNAL, unclear)
@@ -51,7 +51,7 @@ def controlled_by_runs(entries: Entries, *, chain: Chain, run: Kind) -> Iterator
 
 
 def _unclear(entries: Entries, run: Kind) -> str:
-    """Why it cannot be said whether the rollout has started (contract: placement 7.3)."""
+    """Return why it is unknown whether the rollout has started (contract: placement 7.3)."""
     if any(a.observed_resource_index != b.observed_resource_index for a, b in pairwise(entries)):
         return PlacementMessage.VERSIONS_DIFFER
     if not observed_index(entries):
@@ -63,7 +63,7 @@ def _unclear(entries: Entries, run: Kind) -> str:
 
 
 def aggregated(entries: Entries, *, chain: Chain) -> Iterator[Saying]:
-    """One condition after the other, up to the first that is not True on all clusters.
+    """Return the conditions in order, up to the first that is not True on all clusters.
 
     contract: placement 7.4
     """

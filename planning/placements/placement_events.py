@@ -1,4 +1,4 @@
-"""What becomes of a placement, as Kubernetes events tell it.
+"""Kubernetes events about the progress of a placement.
 
 contract: placement 7.6
 """
@@ -17,7 +17,7 @@ from planning.placements.cluster_status import chain_of
 def happened(
     placement: Placement, after: PlacementStatus, *, scope: Scope, now: datetime
 ) -> list[Event]:
-    """What a new status says that the placement's present one does not, in order."""
+    """Return events for what is new in a status, compared with the placement's current one."""
     told = _news(placement, after, scope)
     return events.spaced(Event(reason=reason, message=text, at=now) for reason, text in told)
 

@@ -1,4 +1,4 @@
-"""What a placement's status is worth in labels of a metric.
+"""Metric labels from a placement's status.
 
 contract: placement 7.6
 """
@@ -13,11 +13,11 @@ from planning.placements.cluster_status import chain_of
 
 COMPLETED: Final = {"conditionType": "Completed", "status": "True", "reason": "Completed"}
 _NOTHING: Final = "nil"
-"""What KubeFleet has where there is no condition of the present generation."""
+"""KubeFleet's value if there is no condition of the current generation."""
 
 
 def labels(placement: Placement, *, scope: Scope) -> dict[str, str]:
-    """The first condition that does not hold yet, or that all do."""
+    """Return the labels of the first condition that is not True yet, or of completion."""
     generation = placement.metadata.generation
     own = {"generation": str(generation)}
     for kind in (ConditionType.SCHEDULED, *chain_of(placement)):

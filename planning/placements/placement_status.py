@@ -1,4 +1,4 @@
-"""What a placement says of itself, from its decisions and bindings.
+"""The status of a placement, from its scheduling decisions and bindings.
 
 contract: placement 7.1 to 7.5
 """
@@ -40,45 +40,45 @@ from planning.placements.placement_aggregates import (
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Everything that a placement's status follows from, as of one moment."""
+    """Everything that a placement's status is derived from, as of one moment."""
 
     scope: Scope
     placement: Placement
     now: datetime
     selection_error: str = ""
-    """Why the placement's selectors cannot be followed; empty if they can."""
+    """Why the placement's selectors are not valid; empty if they are."""
     policy: PolicySnapshot | None = None
     """The latest policy snapshot."""
     bindings: Sequence[Binding] = ()
     contents: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
-    """The selected objects of each index that is there, oldest first."""
+    """Selected objects of each existing index, oldest first."""
     indexes: Mapping[str, str] = field(default_factory=dict)
-    """Index of each resource snapshot that is there, by its name."""
+    """Index of each existing resource snapshot, by its name."""
 
     @property
     def generation(self) -> int:
-        """Of the placement."""
+        """Generation of the placement."""
         return self.placement.metadata.generation
 
     @property
     def newest_index(self) -> str:
-        """Index of the newest content; empty without any."""
+        """Index of the newest content; empty if there is none."""
         return next(reversed(list(self.contents)), "")
 
     @property
     def newest(self) -> str:
-        """Name of the master snapshot of the newest content; empty without any."""
+        """Name of the master snapshot of the newest content; empty if there is none."""
         index = self.newest_index
         return snapshotting.master_name(self.placement.metadata.name, index) if index else ""
 
     @property
     def is_external(self) -> bool:
-        """Whether runs roll the placement out."""
+        """True when runs roll the placement out."""
         return self.placement.spec.strategy.type == RolloutStrategyType.EXTERNAL
 
 
 def status(view: View) -> PlacementStatus:
-    """The status that the placement should have."""
+    """Return the status that the placement should have."""
     old = view.placement.status
     if view.selection_error:
         text = invalid_selectors(view.selection_error)
@@ -119,7 +119,7 @@ def _of_clusters(view: View, policy: PolicySnapshot, verdict: Condition) -> Plac
 
 
 def _aggregates(view: View, entries: list[ClusterPlacementStatus]) -> Iterable[Saying]:
-    """Return what the placement says of all its clusters: nothing if no cluster is picked."""
+    """Return the conditions over all clusters; none if no cluster is picked."""
     if not entries:
         return ()
     chain = chain_of(view.placement)
@@ -129,7 +129,7 @@ def _aggregates(view: View, entries: list[ClusterPlacementStatus]) -> Iterable[S
 
 
 def _listed_index(view: View, entries: list[ClusterPlacementStatus]) -> str:
-    """Return the index whose resources the status lists, empty for none.
+    """Return the index whose resources the status lists; empty for none.
 
     A rolling update lists the newest one even if no cluster is picked.
     """
@@ -164,7 +164,7 @@ def _picked_entries(view: View, policy: PolicySnapshot) -> Iterator[ClusterPlace
 
 
 def _missing(policy: PolicySnapshot) -> list[ClusterDecision]:
-    """Decisions against clusters, as many as the policy wants by name or number and did not get."""
+    """Return one decision against a cluster for each cluster that the policy wants and lacks."""
     rules = policy_snapshots.in_force(policy).policy
     if rules is None or rules.placement_type == PlacementType.PICK_ALL:
         return []
@@ -177,14 +177,14 @@ def _missing(policy: PolicySnapshot) -> list[ClusterDecision]:
 
 
 def _kept_but(view: View, saying: Saying) -> list[Condition]:
-    """The placement's conditions as they are, but for one."""
+    """Return the placement's conditions with one of them replaced."""
     kept = list(view.placement.status.conditions)
     conditions.put(kept, _condition(view, saying))
     return kept
 
 
 def _conditions(view: View, sayings: Sequence[Saying]) -> list[Condition]:
-    """These conditions in this order, with the times of those that hold since before."""
+    """Return these conditions in this order; unchanged ones keep their times."""
     return [_condition(view, each) for each in sayings]
 
 

@@ -1,4 +1,4 @@
-"""A placement's policy as snapshots: when a new one is due, what it says, which ones go.
+"""Snapshots of a placement's policy: when to create one, its content, and which to delete.
 
 contract: placement 4
 """
@@ -25,21 +25,21 @@ _SILENCE: Final = re.compile(r"[0-9]+\.[0-9]+ minutes ago")
 
 @dataclass(frozen=True, slots=True)
 class PolicyPlan:
-    """What to write so that the latest snapshot has the placement's policy, in this order."""
+    """Writes that make the latest snapshot have the placement's policy, in this order."""
 
     demote: tuple[str, ...]
-    """Names of snapshots that are to lose the mark of the latest."""
+    """Names of snapshots that lose the mark of the latest."""
     latest: str
     """Name of the snapshot that has the policy."""
     create: Json | None = None
     patch: Json | None = None
-    """Merge patch of the latest snapshot, where it is there already and not up to date."""
+    """Merge patch of the latest snapshot, if it exists and is not up to date."""
 
 
 def plan(
     known: Sequence[PolicySnapshot], placement: Placement, *, owner: OwnerReference
 ) -> PolicyPlan:
-    """Keep the latest snapshot if it has the same policy, otherwise make the next one."""
+    """Keep the latest snapshot if it has the same policy, otherwise create the next one."""
     ordered = sorted(known, key=_index)
     latest = _latest(ordered)
     if latest and latest.spec.policy_hash == hashing.policy_hash(placement.spec.policy):
@@ -55,9 +55,9 @@ def plan(
 
 
 def superfluous(known: Sequence[PolicySnapshot], *, keep: int) -> list[str]:
-    """Names of snapshots to delete so that no more than `keep` are left, oldest first.
+    """Return the names of snapshots to delete so that at most `keep` are left, oldest first.
 
-    Those that runs count on stay as well (`planning.placements.usage`).
+    Those that runs still use must be kept as well (`planning.placements.usage`).
     """
     ordered = sorted(known, key=_index)
     return [each.metadata.name for each in ordered[: max(0, len(ordered) - keep)]]
@@ -66,7 +66,7 @@ def superfluous(known: Sequence[PolicySnapshot], *, keep: int) -> list[str]:
 def decided(
     snapshot: PolicySnapshot, schedule: Schedule, *, placement_generation: int, now: datetime
 ) -> SchedulingPolicySnapshotStatus:
-    """The snapshot's status after scheduling."""
+    """Return the snapshot's status after scheduling."""
     count = len(schedule.picked)
     status = SchedulingPolicySnapshotStatus(
         observed_crp_generation=placement_generation,
@@ -87,16 +87,16 @@ def decided(
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """The policy to schedule by, and what it is a policy of."""
+    """The policy to schedule by, and where it comes from."""
 
     snapshot: PolicySnapshot
     policy: PlacementPolicy | None
     generation: int
-    """The placement's, when it last asked for this."""
+    """Generation of the placement that last asked for this policy."""
 
 
 def in_force(snapshot: PolicySnapshot) -> InForce:
-    """Read back what a snapshot was made from."""
+    """Read back the policy that a snapshot was made from."""
     annotations, policy = snapshot.metadata.annotations, snapshot.spec.policy
     count = integers.known(annotations.get(names.NUMBER_OF_CLUSTERS, ""), otherwise=-1)
     if policy is not None and count >= 0:
@@ -107,16 +107,16 @@ def in_force(snapshot: PolicySnapshot) -> InForce:
 
 
 def latest_of(known: Sequence[PolicySnapshot]) -> PolicySnapshot | None:
-    """The snapshot that counts."""
+    """Return the latest snapshot, which is the one in force."""
     return _latest(sorted(known, key=_index))
 
 
 def _steady(
     fresh: Sequence[ClusterDecision], before: Sequence[ClusterDecision]
 ) -> list[ClusterDecision]:
-    """The fresh decisions, with the wording of before where only minutes have gone by.
+    """Return the fresh decisions, with the old wording if only the minutes have changed.
 
-    Else each look at the fleet would change the status while any member is silent.
+    Otherwise every scheduling would change the status while a member is silent.
     """
     known = {each.cluster_name: each for each in before}
     return [_steady_one(each, known.get(each.cluster_name)) for each in fresh]
@@ -133,7 +133,7 @@ def _timeless(reason: str) -> str:
 
 
 def _latest(ordered: Sequence[PolicySnapshot]) -> PolicySnapshot | None:
-    # Without a mark a writer died half way: the newest is the one it meant.
+    # Without a mark, a writer was killed halfway: it was about to mark the newest.
     candidates = [each for each in ordered if _marked(each)] or ordered
     return candidates[-1] if candidates else None
 

@@ -1,4 +1,4 @@
-"""A binding's content as Works for its member.
+"""Rendering a binding's content as Works for its member.
 
 contract: placement 8 (names, labels, annotations, when a Work is rewritten), 10
 """
@@ -20,11 +20,11 @@ from planning.resource_order import Identity, identify
 
 Json = dict[str, Any]
 Override = Callable[[Sequence[Json]], list[Json]]
-"""Makes objects those of one cluster."""
+"""Applies the overrides of one cluster to objects."""
 
 
 class MissingSnapshotError(Exception):
-    """The snapshot that a binding names is not there, or not all of it."""
+    """The snapshot that a binding names is missing or incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class Source:
 
     @property
     def base(self) -> str:
-        """What the names of its Works begin with."""
+        """Prefix of the names of its Works."""
         return f"{self.namespace}.{self.name}" if self.namespace else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class WorkChanges:
-    """What to write and what to delete so that the member gets the binding's content."""
+    """Writes and deletions that give the member the binding's content."""
 
     writes: tuple[Json, ...]
     deletions: tuple[str, ...]
@@ -62,13 +62,13 @@ def changes(
     override: Override = list,
     served: Served = envelopes.unknown,
 ) -> WorkChanges:
-    """Compare a binding's content with its Works; `override` makes objects the cluster's own.
+    """Compare a binding's content with its Works; `override` applies the cluster's overrides.
 
-    `served` tells the kinds that the hub knows, to judge what envelopes hold.
+    `served` returns the kinds that the hub serves, to check the content of envelopes.
 
-    Works that carry the content already are left alone, even if the snapshot or an override was
-    pruned since. Raises MissingSnapshotError when Works are to be written and the snapshot is not
-    there, EnvelopeError, and whatever `override` raises.
+    Works that already carry the content are left alone, even if the snapshot or an override has
+    been pruned since. Raises MissingSnapshotError if Works have to be written and the snapshot is
+    missing, EnvelopeError, and whatever `override` raises.
     """
     present = {each["metadata"]["name"]: each for each in works}
     wanted_by_all = _parent_marks(binding)
@@ -89,7 +89,7 @@ def changes(
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """What one Work is to carry: the objects of a snapshot, or those of an envelope in it."""
+    """Content of one Work: the objects of a snapshot, or those of an envelope in it."""
 
     name: str
     index: str
@@ -97,17 +97,17 @@ class _Piece:
     envelope: EnvelopeIdentifier | None = None
 
     def manifests(self, override: Override, served: Served) -> list[Json]:
-        """The objects as the cluster gets them."""
+        """Return the objects as the cluster gets them."""
         if self.envelope is None:
             return override(self.resources)
         for each in self.resources:
-            envelopes.content(each, served)  # Said of the envelope as it is, before overrides.
+            envelopes.content(each, served)  # Errors are about the envelope before overrides.
         overridden = override(self.resources)
         return [each for one in overridden for each in envelopes.content(one, served)]
 
     @property
     def labels(self) -> dict[str, str]:
-        """Those by which the content of an envelope is known."""
+        """Labels that identify the envelope; empty without one."""
         if self.envelope is None:
             return {}
         labels = {
@@ -120,7 +120,7 @@ class _Piece:
 
 
 def _pieces(source: Source, part: Json) -> Iterator[_Piece]:
-    """The Work of a snapshot object, and one for each envelope in it."""
+    """Return the Work of a snapshot object, and one for each envelope in it."""
     name, index = _work_name(source, part), snapshotting.index_of(part)
     resources = part["spec"]["selectedResources"]
     wrapped = [each for each in resources if envelopes.is_envelope(each)]
@@ -132,7 +132,7 @@ def _pieces(source: Source, part: Json) -> Iterator[_Piece]:
 
 
 def _parts(name: str, snapshots: Iterable[Json]) -> list[Json]:
-    """All objects of the revision whose master has that name, the master first."""
+    """Return all objects of the snapshot whose master has that name, the master first."""
     ordered = sorted(snapshots, key=lambda each: (not snapshotting.is_master(each), _part(each)))
     masters = [each for each in ordered if each["metadata"]["name"] == name]
     if not masters:
@@ -141,12 +141,14 @@ def _parts(name: str, snapshots: Iterable[Json]) -> list[Json]:
     group = [each for each in ordered if snapshotting.index_of(each) == index]
     size = _size(masters[0])
     if len(group) < size:
-        raise MissingSnapshotError(f"{len(group)} of {size} resource snapshots of {name} are there")
+        raise MissingSnapshotError(
+            f"only {len(group)} of {size} resource snapshots of {name} exist"
+        )
     return group
 
 
 def objects(snapshot: str, snapshots: Iterable[Json]) -> frozenset[Identity]:
-    """What the revision whose master has that name places; nothing while it is not there."""
+    """Return the objects in the snapshot whose master has that name; empty if it is missing."""
     try:
         parts = _parts(snapshot, snapshots)
     except MissingSnapshotError:
@@ -155,13 +157,13 @@ def objects(snapshot: str, snapshots: Iterable[Json]) -> frozenset[Identity]:
 
 
 def _size(master: Json) -> int:
-    """How many objects store the revision."""
+    """Return how many objects store the snapshot."""
     metadata = master["metadata"]
     count = metadata.get("annotations", {}).get(names.NUMBER_OF_RESOURCE_SNAPSHOTS, "")
     size = integers.known(count, otherwise=0)
     if size < 1:
         raise MissingSnapshotError(
-            f"resource snapshot {metadata['name']} does not say of how many objects it consists: "
+            f"resource snapshot {metadata['name']} does not say how many objects it consists of: "
             f"its annotation {names.NUMBER_OF_RESOURCE_SNAPSHOTS} is `{count}`"
         )
     return size
@@ -178,7 +180,7 @@ def _work_name(source: Source, part: Json) -> str:
 
 
 def _parent_marks(binding: Binding) -> dict[str, str]:
-    """Annotations that tell which content a Work carries."""
+    """Return the annotations that identify the content of a Work."""
     resource = [each.to_wire() for each in binding.spec.resource_override_snapshots]
     cluster = binding.spec.cluster_resource_override_snapshots
     return {

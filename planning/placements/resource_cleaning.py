@@ -1,4 +1,4 @@
-"""Takes from a selected object what belongs to the hub alone.
+"""Cleaning selected objects of everything that belongs to the hub alone.
 
 contract: placement 3 (cleaning)
 """
@@ -28,7 +28,7 @@ _JOB_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 
 def clean(resource: Json) -> Json:
-    """A copy of the object as it may be applied to any cluster; the object is left alone."""
+    """Return a copy of the object that can be applied to any cluster."""
     cleaned = _without(resource, "status")
     cleaned["metadata"] = _metadata(resource["metadata"])
     identity = identify(resource)
@@ -52,7 +52,7 @@ def _metadata(metadata: Json) -> Json:
 
 
 def _service_spec(spec: Json) -> Json:
-    # "None" makes a Service headless: that is the user's choice, not an address of the hub.
+    # "None" makes a Service headless: it is the user's choice, not an address of the hub.
     if spec.get("clusterIP") != "None":
         spec = _without(spec, "clusterIP", "clusterIPs")
     spec = _without(spec, "healthCheckNodePort")

@@ -1,4 +1,4 @@
-"""How a placement that no run rolls out gets to its latest version, some clusters at a time.
+"""Rolling updates: bringing a placement without runs to its latest snapshot, in batches.
 
 contract: placement 2.3 (RollingUpdate), 6, 12 (RolloutStarted without suffix)
 """
@@ -28,34 +28,35 @@ _STEPS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What a binding is to say and, after that, to have."""
+    """A condition to set on a binding and, after that, a change of its content."""
 
     name: str
     condition: Condition
-    """RolloutStarted; first, as a run does it (design D15)."""
+    """RolloutStarted; written first, as by a run (design D15)."""
     patch: list[Json]
-    """JSON patch of the binding; empty where its content stays."""
+    """JSON patch of the binding; empty if its content stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What can be done at one moment."""
+    """Writes and deletions that are possible now."""
 
     writes: tuple[Write, ...]
     deletions: tuple[str, ...]
-    """Names of bindings whose cluster is not picked any more."""
+    """Names of bindings whose cluster is no longer picked."""
     again: timedelta | None
-    """When more may be possible without anything happening."""
+    """After which time more may be possible without any event; None if never."""
 
 
 def plan(
     held: Iterable[Binding], desired: Mapping[str, Desired], *, limits: Limits, now: datetime
 ) -> Steps:
-    """Bring bindings to what their clusters should have, as many as may be interrupted.
+    """Update bindings to the desired content, as many as the limits allow.
 
-    `held` are all bindings of the placement, `desired` has an entry for each picked cluster.
-    Clusters on which nothing is available are updated at once: it gets no worse there. New ones
-    get content as long as not too many have it, those that are to give it up included.
+    `held` are all bindings of the placement; `desired` has an entry for each picked cluster.
+    Clusters on which nothing is available are updated at once, since nothing can be interrupted
+    there. New clusters get content as long as not too many clusters have it, including those that
+    will lose it.
     """
     kept = [each for each in held if each.metadata.deletion_timestamp is None]
     health = {each.metadata.name: _health(each, limits, now) for each in kept}
@@ -130,7 +131,7 @@ def _health(binding: Binding, limits: Limits, now: datetime) -> Health:
 
 
 def _settles_in(binding: Binding, limits: Limits, now: datetime) -> timedelta | None:
-    """How long content whose availability cannot be told still counts as unavailable."""
+    """Return how much longer untrackable content counts as unavailable; None if no longer."""
     available = _said(binding).get(ConditionType.AVAILABLE)
     if available is None or available.reason != BindingReason.NOT_TRACKABLE:
         return None
@@ -139,9 +140,9 @@ def _settles_in(binding: Binding, limits: Limits, now: datetime) -> timedelta | 
 
 
 def _said(binding: Binding) -> dict[str, Condition]:
-    """What the binding says of its present content.
+    """Return the binding's conditions about its current content.
 
-    Giving a binding up changes its generation and not its content.
+    Unscheduling a binding changes its generation but not its content.
     """
     anyway = binding.spec.state == BindingState.UNSCHEDULED
     generation = binding.metadata.generation

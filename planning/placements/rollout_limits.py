@@ -1,4 +1,4 @@
-"""How many clusters of a rolling update may be changed at once.
+"""Limits on how many clusters a rolling update may change at once.
 
 contract: placement 2.3 (RollingUpdate)
 """
@@ -12,28 +12,28 @@ from api.rollouts import RollingUpdateConfig
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How fast a rollout may go."""
+    """Limits of a rolling update."""
 
     max_unavailable: int | str
     """A number of clusters, or a percentage of them."""
     max_surge: int | str
-    """Likewise: how many more than those picked may have content while others give it up."""
+    """Likewise: how many clusters beyond the picked ones may have content while others lose it."""
     settling: timedelta
-    """How long content counts as unavailable whose availability cannot be told."""
+    """How long untrackable content counts as unavailable."""
 
     @classmethod
     def of(cls, config: RollingUpdateConfig | None) -> "Limits":
-        """Read a strategy; without one the defaults of the API hold."""
+        """Read a strategy; without one, the defaults of the API apply."""
         config = config or RollingUpdateConfig()
         period = timedelta(seconds=config.unavailable_period_seconds)
         return cls(config.max_unavailable, config.max_surge, period)
 
     def unavailable(self, clusters: int) -> int:
-        """How many of so many clusters may be unavailable; a part of one is a whole one."""
+        """Return how many of so many clusters may be unavailable, rounded up."""
         return _share(self.max_unavailable, clusters)
 
     def in_use(self, clusters: int) -> int:
-        """How many clusters may have content when so many are picked."""
+        """Return how many clusters may have content when so many are picked."""
         return clusters + _share(self.max_surge, clusters)
 
 
@@ -45,30 +45,30 @@ def _share(of: int | str, clusters: int) -> int:
 
 
 class Health(StrEnum):
-    """Whether an update of a cluster would interrupt something."""
+    """Health of the content on a cluster, which an update may interrupt."""
 
     AVAILABLE = "available"
     DOWN = "down"
-    """Nothing works there that an update could interrupt."""
+    """Nothing is available there that an update could interrupt."""
     UNKNOWN = "unknown"
 
 
 class Room:
-    """What may still be done at once."""
+    """Interruptions and additions that the limits still allow."""
 
     def __init__(self, limits: Limits, *, picked: int, in_use: int, available: int) -> None:
-        """Take numbers of clusters before anything is done."""
+        """Compute the allowance from numbers of clusters before any change."""
         self._interruptions = available - (picked - limits.unavailable(picked))
         self._additions = limits.in_use(picked) - in_use
 
     def interrupt(self, health: Health) -> bool:
-        """Whether a cluster may be interrupted; then it counts."""
+        """Return whether a cluster may be interrupted, and count it."""
         if health != Health.AVAILABLE:
             return health == Health.DOWN
         self._interruptions -= 1
         return self._interruptions >= 0
 
     def add(self) -> bool:
-        """Whether one more cluster may get content; then it counts."""
+        """Return whether one more cluster may get content, and count it."""
         self._additions -= 1
         return self._additions >= 0

@@ -1,4 +1,4 @@
-"""Which bindings to make, re-point, restore or give up so that they follow a schedule.
+"""Bindings to create, re-point, restore or unschedule so that they match a schedule.
 
 contract: placement 6 (names, state life)
 """
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 _PLACEMENT_CHARS: Final = 26
 _CLUSTER_CHARS: Final = 27
-"""With a placement of 26, two dashes and 8 characters the name has 63, a label's limit."""
+"""With 26 of the placement, two dashes and 8 of the suffix the name has 63, a label's limit."""
 _SUFFIX_CHARS: Final = 8
 
 _ACTIVE: Final = (BindingState.SCHEDULED, BindingState.BOUND)
@@ -25,7 +25,7 @@ _ACTIVE: Final = (BindingState.SCHEDULED, BindingState.BOUND)
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """A cluster without a binding was picked."""
+    """Binding to create for a picked cluster that has none."""
 
     name: str
     spec: Json
@@ -33,7 +33,7 @@ class Creation:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A binding has to say something else; a merge patch, valid for the version that was read."""
+    """Change of a binding: a merge patch, valid only for the resource version that was read."""
 
     name: str
     patch: Json
@@ -41,14 +41,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Everything between the bindings that are there and a schedule."""
+    """Everything to do to make the existing bindings match a schedule."""
 
     creations: tuple[Creation, ...]
     changes: tuple[Change, ...]
 
 
 def held(bindings: Iterable[Binding], *, policy: str) -> Held:
-    """Clusters that have a binding already; `policy` is the name of the latest snapshot."""
+    """Return the clusters that already have a binding; `policy` names the latest snapshot."""
     active = [each for each in bindings if _is_active(each)]
     current = {
         each.spec.target_cluster: Holding(
@@ -69,7 +69,7 @@ def follow(
     placement: str,
     placement_uid: str,
 ) -> Changes:
-    """What to do so that exactly the picked clusters have an active binding."""
+    """Return the changes after which exactly the picked clusters have an active binding."""
     usable = _by_cluster(bindings)
     taken = {each.metadata.name: each for each in bindings}
     creations = tuple(
@@ -88,7 +88,7 @@ def follow(
 
 
 def keep(bindings: Iterable[Binding], *, fleet: Collection[str]) -> Changes:
-    """What to do while a policy decides nothing: only bindings on members that leave are given up.
+    """Return the changes while a policy decides nothing: unschedule only leaving members.
 
     `fleet` are the names of the members that are not leaving.
     """
@@ -99,7 +99,7 @@ def keep(bindings: Iterable[Binding], *, fleet: Collection[str]) -> Changes:
 def binding_name(
     placement: str, placement_uid: str, cluster: str, *, taken: Collection[str] = ()
 ) -> str:
-    """Name of a new binding: the same again until it exists, so that it is never made twice."""
+    """Return the name of a new binding; it stays the same until one exists, to avoid duplicates."""
     stem = f"{placement[:_PLACEMENT_CHARS]}-{cluster[:_CLUSTER_CHARS]}"
     attempt = 0
     while True:
@@ -115,7 +115,7 @@ def _is_active(binding: Binding) -> bool:
 
 
 def _by_cluster(bindings: Iterable[Binding]) -> dict[str, Binding]:
-    """The one binding of each cluster that counts: active rather than given up, none deleted."""
+    """Return the binding that counts per cluster: active before unscheduled, none being deleted."""
     usable = [each for each in bindings if each.metadata.deletion_timestamp is None]
     ordered = sorted(usable, key=lambda each: (_is_active(each), each.metadata.name))
     return {each.spec.target_cluster: each for each in ordered}
@@ -132,7 +132,7 @@ def _new_spec(decision: ClusterDecision, policy: str) -> Json:
 
 
 def _change(binding: Binding, decision: ClusterDecision | None, *, policy: str) -> Change | None:
-    """None when the binding stays: a needless write would make its conditions stale."""
+    """Return the change; None if none is needed: a write would make the conditions stale."""
     unscheduled = binding.spec.state == BindingState.UNSCHEDULED
     if decision is None:
         return None if unscheduled else _give_up(binding)
@@ -165,7 +165,7 @@ def _repointed(decision: ClusterDecision, policy: str) -> Json:
     score = decision.to_wire().get("clusterScore")
     return {
         "schedulingPolicySnapshotName": policy,
-        # A merge patch keeps what it does not name, so an old score is taken away by name.
+        # A merge patch keeps what it does not name, so an old score is removed explicitly.
         "clusterDecision": decision.to_wire() | {"clusterScore": score},
     }
 

@@ -1,4 +1,4 @@
-"""What a placement may select, and what it is told when it asks for more.
+"""What a placement may select, and the errors for anything else.
 
 contract: placement 2.1 (error texts), 3 (what is never selected)
 """
@@ -37,14 +37,14 @@ _CLAIM: Final = ("", "PersistentVolumeClaim")
 
 
 class SelectionError(Exception):
-    """A placement's resource selectors cannot be followed; its user has to change them.
+    """A placement's resource selectors are not valid; the user has to change them.
 
     The text says what is wrong and names the placement (contract: placement 2.1).
     """
 
 
 def is_selectable(group: str, kind: str) -> bool:
-    """Whether objects of this kind may be placed at all."""
+    """Return whether objects of this kind may be placed at all."""
     if group == PLACEMENT_GROUP:
         return (group, kind) in envelopes.KINDS
     return group not in _GROUPS and (group, kind) not in _KINDS
@@ -52,23 +52,24 @@ def is_selectable(group: str, kind: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SelectionRules:
-    """What may be placed from this hub; all that selects for it must have the same rules."""
+    """What may be placed from this hub; everything that selects for it must use the same rules."""
 
     skipped_namespaces: frozenset[str] = frozenset()
-    """Namespaces that may not be placed, besides those of Kubernetes and of the fleet."""
+    """Namespaces that may not be placed, in addition to those of Kubernetes and of the fleet."""
     hub_runs_workloads: bool = False
-    """Whether the hub runs workloads: its PersistentVolumeClaims are then made by its own
+    """True when the hub runs workloads: its PersistentVolumeClaims then belong to its own
     StatefulSets, and are not placed."""
 
     def is_open(self, namespace: str) -> bool:
-        """Whether a namespace may be placed: those of Kubernetes and of the fleet may not."""
+        """Return whether a namespace may be placed, unlike those of Kubernetes and the fleet."""
         skipped = _RESERVED_NAMESPACES | self.skipped_namespaces
         return namespace not in skipped and not namespace.startswith(_RESERVED_PREFIXES)
 
     def may_be_placed(self, resource: Json, *, services: Collection[tuple[str, str]] = ()) -> bool:
-        """Whether a selected object is the user's own, and not made by the cluster itself.
+        """Return whether a selected object is the user's own, not created by the cluster itself.
 
-        `services` are namespace and name of the Services next to it: they make their Endpoints.
+        `services` are namespace and name of the Services selected with it: a Service's Endpoints
+        are created by the cluster.
         """
         if resource["metadata"].get("deletionTimestamp"):
             return False
@@ -104,9 +105,9 @@ _JUDGES: Final[dict[tuple[str, str], Callable[[Json], bool]]] = {
 
 
 def arrange(found: Iterable[Json]) -> list[Json]:
-    """Clean and sort what all selectors of a placement have found.
+    """Clean and sort the objects that all selectors of a placement have found.
 
-    Raises SelectionError when two of them found the same object.
+    Raises SelectionError if two of them found the same object.
     """
     seen: set[Identity] = set()
     cleaned = []
@@ -121,7 +122,7 @@ def arrange(found: Iterable[Json]) -> list[Json]:
 
 @dataclass(frozen=True, slots=True)
 class Selecting:
-    """The placement that selects, for the texts of what goes wrong."""
+    """A placement that selects, and the errors of its selectors."""
 
     namespace: str
     """Empty for a cluster-scoped placement."""
@@ -133,14 +134,14 @@ class Selecting:
         return f"{self.namespace}/{self.name}"
 
     def unknown_kind(self, kind: str, api_version: str) -> SelectionError:
-        """The hub does not serve the kind."""
+        """Return the error for a kind that the hub does not serve."""
         return self._invalid(
             f", failed to get GVR of the selector: "
             f'no matches for kind "{kind}" in version "{api_version}"'
         )
 
     def wrong_scope(self, kind: Kind) -> SelectionError:
-        """The kind is not of the placement's scope."""
+        """Return the error for a kind that does not have the placement's scope."""
         if self.namespace and kind == NAMESPACE:
             return self._invalid(
                 ": cannot select cluster-scoped resource Namespace in a resourcePlacement"
@@ -153,20 +154,20 @@ class Selecting:
         return self._invalid(f": cannot select {text}")
 
     def bad_labels(self, problem: str) -> SelectionError:
-        """A label selector that the API server let through cannot be followed."""
+        """Return the error for an invalid label selector that the API server accepted."""
         return self._invalid(f": the label selector is invalid: {problem}")
 
     def closed_namespace(self, namespace: str) -> SelectionError:
-        """The namespace is one of Kubernetes or of the fleet."""
+        """Return the error for a namespace of Kubernetes or of the fleet."""
         return SelectionError(
-            user(  # "clusterRresourcePlacement" is how KubeFleet spells it.
+            user(  # "clusterRresourcePlacement" is KubeFleet's spelling.
                 f"invalid clusterRresourcePlacement {self.name}: "
                 f"namespace {namespace} is not allowed to propagate"
             )
         )
 
     def no_namespace(self) -> SelectionError:
-        """Selectors are confined to a namespace that does not exist."""
+        """Return the error for selectors that are limited to a namespace that does not exist."""
         return SelectionError(
             user(
                 f"invalid clusterResourcePlacement {self.name}: NamespaceWithResourceSelectors "

@@ -1,4 +1,6 @@
-"""Revisions of a placement's content: when a new one is due, how it is stored, which ones go.
+"""Snapshots of a placement's content: when to create one, how to store it, and which to delete.
+
+A snapshot is stored as one object or several, a master and its parts, with the same index.
 
 contract: placement 5
 """
@@ -15,20 +17,20 @@ from planning.envelopes import is_envelope
 Json = dict[str, Any]
 
 CHUNK_BYTES: Final = 800 * 1024
-"""Raw JSON in one snapshot object: etcd takes 1.5 MiB, and the object is more than its content."""
+"""Raw JSON in one snapshot object: etcd accepts 1.5 MiB, and an object is more than its content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One index of a placement's content, with the objects that store it."""
+    """One snapshot of a placement's content, with the objects that store it."""
 
     index: int
     latest: bool
     hash: str
     size: int
-    """How many objects store the whole content."""
+    """Number of objects that store the whole content."""
     objects: frozenset[str]
-    """Names of those that are there."""
+    """Names of those that exist."""
 
 
 def revisions(snapshots: Iterable[Json]) -> list[Revision]:
@@ -55,50 +57,50 @@ def _revision(index: int, group: list[Json]) -> Revision:
 
 
 def index_of(snapshot: Json) -> str:
-    """The index of the revision that an object is a part of; empty when it does not say."""
+    """Return the index of the snapshot that an object belongs to; empty if it does not say."""
     index: str = snapshot["metadata"].get("labels", {}).get(names.RESOURCE_INDEX, "")
     return index
 
 
 def number_of(snapshot: Json) -> int:
-    """The same as a number, to sort by; -1 of an object that does not say, or no number."""
+    """Return the index as a number, to sort by; -1 if the object does not have a valid one."""
     return integers.known(index_of(snapshot), otherwise=-1)
 
 
 def is_master(snapshot: Json) -> bool:
-    """Whether the object is the first of its revision, the one that describes it."""
+    """Return whether the object is the master of its snapshot, which describes it."""
     return bool(snapshot["metadata"].get("annotations", {}).get(names.RESOURCE_HASH))
 
 
 def current(known: Sequence[Revision]) -> Revision | None:
-    """The latest revision: the newest marked so, or else (a writer died half way) the newest."""
+    """Return the latest snapshot: the newest marked one, or if a writer was killed, the newest."""
     candidates = [each for each in known if each.latest] or known
     return candidates[-1] if candidates else None
 
 
 def next_index(known: Sequence[Revision]) -> int:
-    """Index for new content."""
+    """Return the index for new content."""
     return known[-1].index + 1 if known else 0
 
 
 def superfluous(known: Sequence[Revision], *, keep: int) -> list[Revision]:
-    """Revisions to delete so that no more than `keep` are left, oldest first.
+    """Return the snapshots to delete so that at most `keep` are left, oldest first.
 
-    Keeps the newest, where KubeFleet keeps any (contract: placement 12). Those that are still
-    needed stay as well (`planning.placements.usage`).
+    Keeps the newest, while KubeFleet keeps any (contract: placement 12). Those that are still in
+    use must be kept as well (`planning.placements.usage`).
     """
     return list(known[: max(0, len(known) - keep)])
 
 
 def master_name(placement: str, index: int | str) -> str:
-    """Name of the object that describes a revision."""
+    """Return the name of a snapshot's master."""
     return f"{placement}-{index}-snapshot"
 
 
 def bodies(
     resources: Sequence[Json], *, placement: str, namespace: str, owner: OwnerReference, index: int
 ) -> list[Json]:
-    """The objects that store a revision, without their kind; the master is the first."""
+    """Return the objects that store a snapshot, without their kind; the master comes first."""
     chunks = _chunks(resources)
     labels = {names.PARENT_PLACEMENT: placement, names.RESOURCE_INDEX: str(index)}
     metadata: Json = {"ownerReferences": [owner.to_wire()], "labels": labels}
@@ -124,7 +126,7 @@ def bodies(
 
 
 def _chunks(resources: Sequence[Json]) -> list[list[Json]]:
-    """Fill one chunk after the other, in order; nothing at all is one empty chunk."""
+    """Fill one chunk after the other, in order; without resources, return one empty chunk."""
     chunks: list[list[Json]] = [[]]
     filled = 0
     for resource in resources:

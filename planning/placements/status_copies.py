@@ -1,4 +1,4 @@
-"""A placement's status, copied into the namespace that the placement places.
+"""Copying a placement's status into the namespace that it places.
 
 contract: placement 7.7
 """
@@ -24,13 +24,13 @@ SYNCED: Final = placement_condition(CLUSTER_RESOURCE_PLACEMENT, ConditionType.ST
 
 
 def is_wanted(placement: Placement) -> bool:
-    """Whether people without rights on the placement itself are to see its status."""
+    """Return whether users without rights on the placement itself should see its status."""
     wanted = placement.spec.status_reporting_scope == StatusReportingScope.NAMESPACE_ACCESSIBLE
     return wanted and not placement.metadata.namespace
 
 
 def namespace_of(placement: Placement) -> str:
-    """The namespace that the placement names, which is where the copy goes; empty without."""
+    """Return the namespace that the placement selects by name, for the copy; empty for none."""
     selected = (
         each.name
         for each in placement.spec.resource_selectors
@@ -42,7 +42,7 @@ def namespace_of(placement: Placement) -> str:
 def body(
     placement: Placement, status: PlacementStatus, *, owner: OwnerReference, now: datetime
 ) -> Json:
-    """The copy as it is to be written."""
+    """Return the copy to write."""
     metadata: Json = {
         "name": placement.metadata.name,
         "namespace": namespace_of(placement),
@@ -53,7 +53,7 @@ def body(
 
 
 def copied(status: PlacementStatus) -> PlacementStatus:
-    """The part of a status that is copied: all but what it says of the copy."""
+    """Return the part of a status that is copied: everything but the condition about the copy."""
     kept = [each for each in status.conditions if each.type != SYNCED]
     return status.model_copy(update={"conditions": kept})
 
@@ -61,7 +61,7 @@ def copied(status: PlacementStatus) -> PlacementStatus:
 def with_outcome(
     placement: Placement, status: PlacementStatus, error: str, *, now: datetime
 ) -> PlacementStatus:
-    """The placement's status, saying as well what came of copying it."""
+    """Return the placement's status with the condition about its copy."""
     said = [each for each in placement.status.conditions if each.type == SYNCED]
     reason = PlacementReason.STATUS_NOT_SYNCED if error else PlacementReason.STATUS_SYNCED
     conditions.put(

@@ -1,4 +1,4 @@
-"""Which snapshots somebody still needs, and which therefore must not be pruned.
+"""Snapshots that are still in use and must not be pruned.
 
 contract: placement 4, 5 and 9 (how many are kept)
 """
@@ -17,9 +17,9 @@ Named = tuple[str, str]
 
 
 def is_under_way(run: UpdateRun) -> bool:
-    """Whether a run may still roll something out; a stopped one may be resumed.
+    """Return whether a run may still roll something out: a stopped run may be resumed.
 
-    One that could not be planned never will.
+    A run that could not be planned has ended.
     """
     if conditions.has(run.status.conditions, ConditionType.INITIALIZED, "False"):
         return False
@@ -28,7 +28,7 @@ def is_under_way(run: UpdateRun) -> bool:
 
 
 def policy_snapshots(runs: Iterable[UpdateRun], *, placement: str) -> frozenset[str]:
-    """Names of policy snapshots that runs of a placement were planned from."""
+    """Return the names of policy snapshots that runs of a placement were planned from."""
     indexes = {
         each.status.policy_snapshot_index_used
         for each in runs
@@ -40,7 +40,7 @@ def policy_snapshots(runs: Iterable[UpdateRun], *, placement: str) -> frozenset[
 def resource_snapshots(
     bindings: Iterable[Json], runs: Iterable[UpdateRun], *, placement: str
 ) -> frozenset[str]:
-    """Names of master snapshots that bindings of a placement, or runs of it, name."""
+    """Return the names of master snapshots that a placement's bindings or runs use."""
     bound = {each["spec"].get("resourceSnapshotName", "") for each in bindings}
     indexes = {
         each.status.resource_snapshot_index_used or each.spec.resource_snapshot_index
@@ -51,7 +51,7 @@ def resource_snapshots(
 
 
 def override_snapshots(bindings: Iterable[Json], runs: Iterable[UpdateRun]) -> frozenset[Named]:
-    """Override snapshots of both kinds that bindings or runs name."""
+    """Return the override snapshots of both kinds that bindings or runs use."""
     found: set[Named] = set()
     for binding in bindings:
         spec = binding["spec"]

@@ -1,1 +1,1 @@
-"""Update runs: the plan, the status, what may still go on, and what people are told."""
+"""Update runs: planning, status, validation, events and metrics."""

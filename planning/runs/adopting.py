@@ -1,12 +1,12 @@
-"""Going on with a run from what its status says, when Temporal does not know the run any more.
+"""Adopting a run: resuming it from its status when Temporal has lost its workflow.
 
-The status is all that is left, so it is read in the most careful way. What it does not say was not
-done: a cluster is handed out again, which changes nothing on one that has the content already, and
-a gate is asked for again, which passes where the hub has its approval. Only the order of things can
-be wrong beyond that, and a status out of order was not written by the engine: the run ends.
+The status is all that is left, so it is read conservatively. Whatever it does not record counts as
+not done: a cluster is updated again, which changes nothing on one that already has the content, and
+a gate is opened again, which passes at once if the hub has its approval. Beyond that only the order
+of the entries can be wrong. A status out of order was not written by the engine, and ends the run.
 
-The engine writes a status oldest change first. So a stage may be said to be done before all of its
-clusters are, but nothing of a later stage is said before everything of the earlier ones.
+The engine writes a status oldest change first. So a stage may be recorded as done before all of its
+clusters are, but nothing of a later stage is recorded before everything of the earlier ones.
 
 contract: update-runs 8, 9 and 10
 """
@@ -28,37 +28,37 @@ from planning.runs.ledger import DELETION, stage_of
 from planning.runs.tasks import Side
 
 WHAT_TO_DO: Final = (
-    "; Temporal does not know this run any more, and its status cannot be gone on from; nothing "
-    "more was rolled out; make a new run"
+    "; Temporal does not know this run any more, and its status cannot be resumed; nothing more "
+    "was rolled out; create a new run"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Where a run was when its workflow was lost."""
+    """Progress of a run when its workflow was lost."""
 
     stage: int
-    """Index of the stage at work."""
+    """Index of the current stage."""
     waiting: Side | None
-    """Side of that stage whose gates were open."""
+    """Side of that stage whose gates the run was waiting for; None if it was not waiting."""
     waiting_since: datetime | None
-    """When the gates after the stage opened."""
+    """When the gates after the stage opened; None on the other side."""
     in_flight: dict[str, datetime]
-    """Clusters that were being updated or removed, with when they were started."""
+    """Clusters that were being updated or removed, with their start times."""
     desired: RunState
-    """What the lost workflow knew that people wanted."""
+    """Desired state as the lost workflow knew it."""
 
     @property
     def begun(self) -> bool:
-        """Whether something of the stage at work was under way."""
+        """True when the current stage had clusters in flight or open gates."""
         return bool(self.in_flight) or self.waiting is not None
 
 
 def recall(status: UpdateRunStatus, facts: HubFacts) -> Recalled:
-    """Read a recorded plan.
+    """Read a run's progress from its status.
 
     Raises:
-        RunAborted: the status was not written by the engine, or is not whole.
+        RunAborted: the status was not written by the engine, or is incomplete.
     """
     _check_whole(status)
     stage = at_work(status)
@@ -75,13 +75,13 @@ def recall(status: UpdateRunStatus, facts: HubFacts) -> Recalled:
 
 
 def at_work(status: UpdateRunStatus) -> int:
-    """Index of the first stage that is not done; the deletion stage comes after all others."""
+    """Return the index of the first stage that is not done; the deletion stage is the last."""
     open_stages = (each for each, stage in enumerate(status.stages_status) if not is_done(stage))
     return next(open_stages, DELETION)
 
 
 def is_done(stage: StageStatus) -> bool:
-    """Whether a stage has nothing left to do; that it says so is not enough."""
+    """Return whether a stage has nothing left to do; its own condition alone does not prove it."""
     return (
         conditions.has(stage.conditions, ConditionType.SUCCEEDED)
         and all(map(_has_succeeded, stage.clusters))
@@ -90,14 +90,14 @@ def is_done(stage: StageStatus) -> bool:
 
 
 def open_clusters(stage: StageStatus) -> list[int]:
-    """Positions of the clusters that are not done, those in flight first."""
+    """Return the positions of the clusters that are not done, those in flight first."""
     clusters = stage.clusters
     positions = [each for each in range(len(clusters)) if not _has_succeeded(clusters[each])]
     return sorted(positions, key=lambda each: not _has_started(clusters[each]))
 
 
 def in_flight(stage: StageStatus) -> dict[str, datetime]:
-    """Clusters that were begun with and are not done, with when that was."""
+    """Return the clusters that were started and are not done, with their start times."""
     return {
         cluster.cluster_name: started.last_transition_time
         for cluster in stage.clusters
@@ -119,7 +119,10 @@ def _waiting(stage: StageStatus) -> Side | None:
 
 
 def _last_success(stage: StageStatus) -> datetime:
-    """When the waits after a stage began: a stop moves the stage's own condition (decision 5)."""
+    """Return when the last cluster succeeded, which is when the waits after the stage began.
+
+    The stage's own condition does not tell: a stop changes it (decision 5).
+    """
     return max(
         condition.last_transition_time
         for cluster in stage.clusters
@@ -135,7 +138,7 @@ def _desired(status: UpdateRunStatus) -> RunState:
     return RunState.STOP if halted else RunState.RUN
 
 
-# -- what cannot be ---------------------------------------------------------------------------
+# -- checking the status ----------------------------------------------------------------------
 
 
 def _check_whole(status: UpdateRunStatus) -> None:
@@ -177,7 +180,7 @@ def _check_named_once(status: UpdateRunStatus) -> None:
 
 
 def _check_order(status: UpdateRunStatus, at: int) -> None:
-    """Nothing failed, nothing was begun too early, and no more at once than may be."""
+    """Check that nothing failed, nothing started too early, and the limits were kept."""
     _check_nothing_failed(status)
     stage = stage_of(status, at)
     if at != DELETION:
@@ -242,7 +245,7 @@ def _not_ours(text: str) -> RunAborted:
     return abort(unexpected(text) + WHAT_TO_DO)
 
 
-# -- small questions --------------------------------------------------------------------------
+# -- helpers ----------------------------------------------------------------------------------
 
 
 def _stages(status: UpdateRunStatus) -> Iterator[StageStatus]:

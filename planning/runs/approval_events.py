@@ -1,4 +1,4 @@
-"""What people are told about approvals: how to give one, who gave one, why one does not count.
+"""Events and commands about approvals: how to give one, who gave one, why one does not count.
 
 contract: update-runs 4, decisions 12 and 13
 """
@@ -22,7 +22,7 @@ _SIDES: Final = {"beforeStage": "before", "afterStage": "after"}
 
 
 def approve_command(*, run: str, stage: str, side: str, namespace: str) -> str:
-    """What to type to let a run through a gate."""
+    """Return the command that approves a gate of a run."""
     parts = ["fleetgate approve", run, stage]
     parts += [f"--{side}"] if side else []
     parts += [f"-n {namespace}"] if namespace else []
@@ -32,9 +32,9 @@ def approve_command(*, run: str, stage: str, side: str, namespace: str) -> str:
 def kubectl_approve_command(
     *, kind: Kind, request: str, namespace: str, generation: int, now: datetime
 ) -> str:
-    """What to type to do the same with kubectl alone.
+    """Return the kubectl command that approves a request.
 
-    It takes the place of an Approved condition that is there, which would not count.
+    It replaces an existing condition Approved, which would not count.
     """
     approved = conditions.make(
         ConditionType.APPROVED, "True", "Approved", "approved", generation=generation, now=now
@@ -44,7 +44,7 @@ def kubectl_approve_command(
 
 
 def fault(request: BaseApprovalRequest) -> str:
-    """Why an approval that somebody gave does not count; empty if it does, or there is none."""
+    """Return why a given approval does not count; empty if it does, or if none was given."""
     approval = conditions.find(request.status.conditions, ConditionType.APPROVED)
     if approval is None or approval.status != "True" or approvals.approved(request):
         return ""
@@ -59,10 +59,9 @@ def fault(request: BaseApprovalRequest) -> str:
 def uncounted(
     request: BaseApprovalRequest, *, kind: Kind, now: datetime
 ) -> tuple[Event, str] | None:
-    """The warning that an approval does not count, and its key; None if there is none to give.
+    """Return the warning that an approval does not count, and its key; None if not needed.
 
-    Whoever corrects the approval and is wrong again reads a new warning: the key is the
-    condition's content.
+    The key is the condition's content, so that a correction that is wrong again gets a new warning.
     """
     found = request.status.conditions
     approval = conditions.find(found, ConditionType.APPROVED)
@@ -79,7 +78,7 @@ def uncounted(
 
 
 def given(request: BaseApprovalRequest) -> str:
-    """Who gave an approval, or with what tool, and what they said; bounded."""
+    """Return who gave an approval, or with what tool, and the comment; bounded."""
     approval = conditions.find(request.status.conditions, ConditionType.APPROVED)
     if approval is None:
         return ""
@@ -96,11 +95,11 @@ def _remedy(request: BaseApprovalRequest, kind: Kind, position: int) -> str:
         side=_SIDES.get(meta.labels.get(TASK_TYPE, ""), ""),
         namespace=meta.namespace,
     )
-    return f"Type: {_patch_command(request, kind, position)} or: {command}"
+    return f"To fix it: {_patch_command(request, kind, position)} or: {command}"
 
 
 def _patch_command(request: BaseApprovalRequest, kind: Kind, position: int) -> str:
-    """Correct the generation alone: who approved, when and why stays as it was written."""
+    """Return the command that corrects only the generation; who, when and why stay unchanged."""
     meta = request.metadata
     path = f"/status/conditions/{position}/observedGeneration"
     patch = [{"op": "add", "path": path, "value": meta.generation}]
@@ -115,7 +114,7 @@ def _patched(kind: Kind, name: str, namespace: str, how: str, patch: object) -> 
 
 
 def _writer(request: BaseApprovalRequest) -> str:
-    """What wrote the approval last, by the API server's books; empty if it was fleetgate."""
+    """Return the tool that wrote the approval, by its managed fields; empty if fleetgate did."""
     key = f'k:{{"type":"{ConditionType.APPROVED}"}}'
     writer = last_writer(request.metadata, "f:status", "f:conditions", key)
     return "" if writer is None or writer.name.startswith(REPORTER) else writer.name

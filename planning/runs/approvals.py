@@ -1,4 +1,4 @@
-"""What an approval request says, and the conditions that answer it.
+"""Approval requests: reading them, and the conditions that approve and accept them.
 
 contract: update-runs 4 and 8.5
 """
@@ -18,7 +18,7 @@ ACCEPTED: Final = ConditionType.APPROVAL_ACCEPTED
 
 
 def approved(request: BaseApprovalRequest) -> bool:
-    """Whether somebody approved this generation of the request, or it was accepted earlier."""
+    """Return whether this generation of the request is approved, or was accepted earlier."""
     generation = request.metadata.generation
     return accepted(request) or conditions.has(
         request.status.conditions, APPROVED, generation=generation
@@ -26,14 +26,14 @@ def approved(request: BaseApprovalRequest) -> bool:
 
 
 def accepted(request: BaseApprovalRequest) -> bool:
-    """Whether the approval was accepted, which cannot be reverted."""
+    """Return whether the approval was accepted, which cannot be reverted."""
     return conditions.has(
         request.status.conditions, ACCEPTED, generation=request.metadata.generation
     )
 
 
 def acceptance(request: BaseApprovalRequest, *, now: datetime) -> Condition:
-    """The condition that accepts an approval."""
+    """Return the condition that accepts an approval."""
     return conditions.make(
         ACCEPTED,
         "True",
@@ -45,7 +45,7 @@ def acceptance(request: BaseApprovalRequest, *, now: datetime) -> Condition:
 
 
 def approval(request: BaseApprovalRequest, *, by: str, comment: str, now: datetime) -> Condition:
-    """The condition that approves, as if the person had written it with kubectl."""
+    """Return the condition that approves, as a person would write it with kubectl."""
     text = comment or f"{request.kind} has been approved"
     return conditions.make(
         APPROVED,
@@ -58,7 +58,7 @@ def approval(request: BaseApprovalRequest, *, by: str, comment: str, now: dateti
 
 
 def check_target(request: BaseApprovalRequest, *, run: RunRef, name: str, stage: str) -> None:
-    """Refuse an object of the right name that is about something else.
+    """Reject a request that has the right name but belongs to another run or stage.
 
     Raises:
         RunAborted: it targets another run or stage.
@@ -66,7 +66,7 @@ def check_target(request: BaseApprovalRequest, *, run: RunRef, name: str, stage:
     spec = request.spec
     if (spec.parent_stage_rollout, spec.target_stage) == (run.name, stage):
         return
-    # The backtick that is missing after the wanted run is missing in the contract too.
+    # The backtick missing after the wanted run is missing in the contract too.
     raise abort(
         unexpected(
             f"the approval request task `{run.key(name)}` is targeting update run "

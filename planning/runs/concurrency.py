@@ -9,16 +9,16 @@ from typing import Final
 from planning.errors import abort
 
 MOST: Final = 1500
-"""Clusters at once, whatever is declared: Temporal lets a workflow have 2,000 activities under way,
-and takes none of a step that asks for more."""
+"""Clusters at once, whatever the strategy says: Temporal allows a workflow 2,000 pending
+activities, and rejects a workflow task as a whole that would exceed them."""
 _PERCENTAGE: Final = re.compile(r"([0-9]{1,3})%")
 
 
 def limit(max_concurrency: int | str | None, *, clusters: int) -> int:
-    """Turn `maxConcurrency` into a number of clusters, at least one and at most `MOST`.
+    """Convert `maxConcurrency` to a number of clusters, at least one and at most `MOST`.
 
     Raises:
-        RunAborted: neither a number nor a percentage; the API server refuses such a value.
+        RunAborted: neither a number nor a percentage; the API server rejects such a value.
     """
     if max_concurrency is None:
         return 1

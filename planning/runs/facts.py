@@ -1,6 +1,6 @@
-"""What a run has to know about the hub: names, indexes and the labels that decide.
+"""Facts that a run needs from the hub: names, indexes and the labels that decide.
 
-Facts travel through workflow history, so they never hold a manifest (design D3).
+Facts are stored in workflow history, so they never hold a manifest (design D3).
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from planning.overrides.applicable import ClusterOverrides
 
 
 class Fact(BaseModel):
-    """Base of all facts: immutable, unknown keys of a newer version ignored."""
+    """Base of all facts: immutable; unknown keys from a newer version are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -36,13 +36,13 @@ class PolicyFact(Fact):
     """Value of the policy-index label; empty when missing."""
     placement_type: str = "PickAll"
     cluster_names: int = 0
-    """How many clusters a PickFixed policy names."""
+    """Number of clusters that a PickFixed policy names."""
     cluster_count: str | None = None
     """Raw annotation number-of-clusters of a PickN policy."""
     scheduled: bool = False
     """Condition Scheduled is True for the snapshot's generation."""
     looked_at: bool = True
-    """The scheduler has decided about the snapshot as it is, whatever it decided."""
+    """The scheduler has decided about the current snapshot, whatever the result."""
 
 
 class BindingFact(Fact):
@@ -54,19 +54,19 @@ class BindingFact(Fact):
     state: str
     deleting: bool = False
     since: datetime | None = None
-    """Since when the binding has a content that is not the run's; None when it has the run's, when
-    it cannot be told, or when nobody asked."""
+    """Since when the binding has other content than the run's; None if it has the run's, if that
+    is unknown, or if it was not determined."""
 
 
 class ClusterFact(Fact):
-    """One member cluster with those of its labels that decide about stages."""
+    """One member cluster with the labels that decide about its stage."""
 
     name: str
     labels: dict[str, str] = {}
 
 
 class HubFacts(Fact):
-    """Everything that initialization and validation look at, as of one moment."""
+    """Everything that initialization and validation read, as of one moment."""
 
     spec: UpdateRunSpec
     generation: int
@@ -76,11 +76,11 @@ class HubFacts(Fact):
     """Sorted by name."""
     strategy: StrategySpec | None = None
     clusters: list[ClusterFact] = []
-    """Sorted by name; only those that a stage may select need be here."""
+    """Sorted by name; clusters that no stage may select can be left out."""
 
     @property
     def digest(self) -> str:
-        """Of all that decides whether a run may go on; equal facts have the same."""
+        """Hash of everything that decides whether a run may continue."""
         decisive = self.model_dump_json(exclude={"spec", "generation"})
         return hashlib.sha256(decisive.encode()).hexdigest()
 

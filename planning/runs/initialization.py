@@ -1,7 +1,7 @@
-"""From the facts of the hub to the plan of a run, step by step in the contract's order.
+"""Initialization: from the hub's facts to the plan of a run, in the order of the contract's steps.
 
-The steps fill the run's status as they go, so that what was found out before a failing step
-stays visible in the object.
+The steps fill the run's status as they go, so that the results of the steps before a failing one
+are visible in the object.
 
 contract: update-runs 7
 """
@@ -22,26 +22,26 @@ from planning.runs import sizes, stages, tasks
 from planning.runs.facts import BindingFact, HubFacts, PlacementFact, PolicyFact, SnapshotFacts
 
 UNKNOWN_COUNT: Final = -1
-"""What the count reads while a PickAll policy's bindings are not counted yet."""
+"""Cluster count of a PickAll policy until its bindings have been counted."""
 
 
 class Targets(BaseModel):
-    """The bindings that a run works on."""
+    """Bindings that a run works on."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     selected: dict[str, str] = {}
-    """Cluster to binding, of those to be updated; sorted by cluster."""
+    """Cluster to binding, for clusters to be updated; sorted by cluster."""
     leaving: dict[str, str] = {}
-    """Cluster to binding, of those to be removed; sorted by cluster."""
+    """Cluster to binding, for clusters to be removed; sorted by cluster."""
 
 
 def plan(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> Targets:
-    """Decide everything but the resource snapshot; `status` is filled as far as it got.
+    """Plan everything but the resource snapshot; `status` is filled as far as planning got.
 
     Raises:
-        InitializationError: final; the text belongs into the run's Initialized condition.
-        TransientState: look again soon; nothing belongs into the status.
+        InitializationError: final; the text goes into the run's condition Initialized.
+        TransientState: retry soon; nothing goes into the status.
     """
     inspect_placement(facts.placement, status=status)
     policy = inspect_policy(facts, run=run, status=status)
@@ -61,7 +61,7 @@ def plan(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> Targets:
 
 
 def record_snapshot(snapshot: SnapshotFacts, *, status: UpdateRunStatus) -> None:
-    """Note which resource snapshot is rolled out, and each cluster's overrides.
+    """Record which resource snapshot is rolled out, and each cluster's overrides.
 
     Raises:
         InitializationError: with so many overrides the status would be too large.
@@ -71,7 +71,7 @@ def record_snapshot(snapshot: SnapshotFacts, *, status: UpdateRunStatus) -> None
     for stage in status.stages_status:
         for cluster in stage.clusters:
             found = overrides.get(cluster.cluster_name)
-            # What is set is written, and an empty list says nothing.
+            # A field that is set is written, and an empty list would say nothing.
             if found and found.cluster_resource:
                 cluster.cluster_resource_override_snapshots = found.cluster_resource
             if found and found.resource:
@@ -80,10 +80,10 @@ def record_snapshot(snapshot: SnapshotFacts, *, status: UpdateRunStatus) -> None
 
 
 def check_index(index: str) -> int:
-    """Read an explicit resource snapshot index as Go's strconv.Atoi does.
+    """Parse an explicit resource snapshot index as Go's strconv.Atoi does.
 
     Raises:
-        InitializationError: no integer, or a negative one.
+        InitializationError: not an integer, or negative.
     """
     try:
         number = integers.parse(index)
@@ -97,7 +97,7 @@ def check_index(index: str) -> int:
 
 
 def snapshot_missing(index: str, *, placement: str) -> Exception:
-    """The error of an index that no resource snapshot of the placement has."""
+    """Return the error for an index that no resource snapshot of the placement has."""
     return invalid(
         user(
             f"no resourceSnapshots with index `{check_index(index)}` found "
@@ -107,12 +107,12 @@ def snapshot_missing(index: str, *, placement: str) -> Exception:
 
 
 def master_missing(*, placement: str) -> Exception:
-    """The error of a snapshot group without its master."""
+    """Return the error for a snapshot group without a master."""
     return invalid(unexpected(f"no master resourceSnapshot found for placement {placement}"))
 
 
 def inspect_placement(placement: PlacementFact | None, *, status: UpdateRunStatus) -> None:
-    """Step 7.1: the placement exists and leaves its rollout to runs."""
+    """Check that the placement exists and leaves its rollout to runs (step 7.1)."""
     if placement is None:
         raise invalid(user("parent placement not found"))
     if placement.strategy_type != RolloutStrategyType.EXTERNAL:
@@ -126,7 +126,7 @@ def inspect_placement(placement: PlacementFact | None, *, status: UpdateRunStatu
 
 
 def inspect_policy(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> PolicyFact:
-    """Step 7.2: the one latest policy snapshot, fully scheduled."""
+    """Find the one latest policy snapshot and check that it is fully scheduled (step 7.2)."""
     placement = run.key(facts.spec.placement_name)
     policy = _policy(facts.policies, run=run, placement=placement)
     status.policy_snapshot_index_used = policy.index
@@ -144,7 +144,7 @@ def inspect_bindings(
     status: UpdateRunStatus,
     none_is_fine: bool = False,
 ) -> Targets:
-    """Step 7.3: which clusters are updated, and which are removed."""
+    """Determine which clusters are updated and which are removed (step 7.3)."""
     selected, leaving = _sorted_out(facts.bindings, policy)
     if not (selected or leaving or none_is_fine):
         raise invalid(
@@ -164,7 +164,7 @@ def inspect_bindings(
 
 
 def bound(facts: HubFacts) -> Targets:
-    """The bindings by now, whether or not they are those of a plan."""
+    """Return the current bindings, whether or not they match a plan."""
     unscheduled = BindingState.UNSCHEDULED
     return Targets(
         selected=_by_cluster([each for each in facts.bindings if each.state != unscheduled]),
@@ -173,7 +173,7 @@ def bound(facts: HubFacts) -> Targets:
 
 
 def check_settled(facts: HubFacts, *, run: RunRef) -> None:
-    """Refuse facts from the middle of somebody else's change.
+    """Reject facts from the middle of another controller's change.
 
     Raises:
         TransientState: a binding still belongs to an older policy snapshot.
@@ -188,10 +188,10 @@ def check_settled(facts: HubFacts, *, run: RunRef) -> None:
 
 
 def check_looked_at(facts: HubFacts, *, run: RunRef) -> None:
-    """Refuse facts about a placement that nobody has decided about, as just after its creation.
+    """Reject facts about a placement that has not been scheduled yet, as just after its creation.
 
     Raises:
-        TransientState: says what is missing.
+        TransientState: scheduling has not finished; the text says what is missing.
     """
     if facts.placement is None or facts.placement.strategy_type != RolloutStrategyType.EXTERNAL:
         return  # decided without the scheduler
@@ -201,7 +201,7 @@ def check_looked_at(facts: HubFacts, *, run: RunRef) -> None:
     for policy in facts.policies:
         if not policy.looked_at:
             raise TransientState(
-                f"the scheduler has not looked at policy snapshot `{run.key(policy.name)}` yet"
+                f"the scheduler has not processed policy snapshot `{run.key(policy.name)}` yet"
             )
 
 
@@ -283,7 +283,7 @@ def assign_stages(
     run: RunRef,
     status: UpdateRunStatus,
 ) -> None:
-    """Step 7.5: every selected cluster gets its place in one stage."""
+    """Assign every selected cluster to one stage (step 7.5)."""
     status.stages_status = stages.assign(
         strategy,
         run=run.name,

@@ -1,7 +1,7 @@
-"""A run's status in memory, and what of it the hub has not seen yet.
+"""A run's status in memory, and the parts of it that are not on the hub yet.
 
-The workflow keeps one ledger, changes it by the verbs of `planning.runs.marks`, and mirrors what is
-dirty. A patch is as large as what changed, not as the run is (design D2).
+The workflow keeps one ledger, changes it with the functions of `planning.runs.marks`, and writes
+the dirty parts to the hub. The size of a patch follows what changed, not the run (design D2).
 """
 
 from datetime import datetime
@@ -13,11 +13,11 @@ from planning import conditions
 from planning.runs.tasks import Side
 
 DELETION: Final = -1
-"""Index of the deletion stage, which comes after all others."""
+"""Index of the deletion stage, which runs after all others."""
 
 MOST_OPERATIONS: Final = 100
-"""Of one patch: some 55 KiB, where a thousand clusters that change at once would be ten times as
-much, which the API server and etcd take less gladly than ten small writes."""
+"""Operations in one patch, about 55 KiB. A thousand clusters that change at once would be ten times
+as much, which burdens the API server and etcd more than ten small writes."""
 
 Patch = list[dict[str, Any]]
 
@@ -31,7 +31,7 @@ _ATTRIBUTES: Final = {
 
 
 class Ledger:
-    """One run's status, with the generation it speaks of and the paths that changed."""
+    """Status of one run, with its observed generation and the paths that changed."""
 
     def __init__(self, status: UpdateRunStatus, *, generation: int) -> None:
         self.status = status
@@ -39,30 +39,30 @@ class Ledger:
         # A dict keeps the order in which things changed; a set would not replay.
         self._dirty: dict[str, None] = {}
         self.changes = 0
-        """Grows with every change, so that others can tell that there was one."""
+        """Number of changes so far, for others to notice new ones."""
         self.closed = False
-        """Whether the run's end is marked: what comes after that changes nothing."""
+        """True once the end of the run is recorded: later changes have no effect."""
 
     # -- reading ---------------------------------------------------------------------------
 
     @property
     def stages(self) -> list[StageStatus]:
-        """All stages in order, without the deletion stage."""
+        """All stages in order, except the deletion stage."""
         return self.status.stages_status
 
     def stage(self, index: int) -> StageStatus:
-        """One stage; `DELETION` is the deletion stage."""
+        """Return the stage at an index; `DELETION` is the deletion stage."""
         return stage_of(self.status, index)
 
     @property
     def dirty(self) -> bool:
-        """Whether the hub lacks something."""
+        """True when the status has changes that are not on the hub yet."""
         return bool(self._dirty)
 
     # -- changing --------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Let nothing change any more."""
+        """Reject all further changes."""
         self.closed = True
 
     def put_run(self, kind: str, status: str, reason: str, message: str, now: datetime) -> None:
@@ -103,7 +103,7 @@ class Ledger:
         message: str,
         now: datetime,
     ) -> None:
-        """Set a condition of a stage's task to True; tasks never have another status."""
+        """Set a condition of a stage's task to True; task conditions have no other status."""
         task = self.task(index, side, position)
         if self._put(task.conditions, kind, "True", reason, message, now):
             self.touch(f"{_stage_path(index)}/{side}StageTaskStatus")
@@ -111,7 +111,7 @@ class Ledger:
     def set_times(
         self, index: int, *, start: datetime | None = None, end: datetime | None = None
     ) -> None:
-        """Record when a stage began, once, and when it ended."""
+        """Record when a stage started (only the first time counts) and when it ended."""
         if self.closed:
             return
         stage = self.stage(index)
@@ -123,7 +123,7 @@ class Ledger:
             self.touch(f"{_stage_path(index)}/endTime")
 
     def observe(self, generation: int) -> None:
-        """Let every condition speak of another generation, so that all results stay valid.
+        """Set the observed generation of every condition, so that all results stay valid.
 
         contract: update-runs 6, step 2
         """
@@ -133,7 +133,7 @@ class Ledger:
         self._speak_of_generation()
 
     def recall(self, status: UpdateRunStatus) -> None:
-        """Go on from what an earlier writer left on the hub."""
+        """Resume from the status that an earlier writer left on the hub."""
         self.status = status
         self._speak_of_generation()
 
@@ -146,29 +146,29 @@ class Ledger:
         self.touch("")
 
     def touch(self, path: str) -> None:
-        """Note that the status below a path has to be written; `""` is all of it."""
+        """Mark the status below a path as dirty; `""` is the whole status."""
         self._dirty[path] = None
         self.changes += 1
 
     def cluster(self, index: int, position: int) -> ClusterStatus:
-        """The cluster at a position of a stage."""
+        """Return the cluster at a position of a stage."""
         return self.stage(index).clusters[position]
 
     def task(self, index: int, side: Side, position: int) -> StageTaskStatus:
-        """The task at a position before or after a stage."""
+        """Return the task at a position before or after a stage."""
         return self.tasks(index, side)[position]
 
     def tasks(self, index: int, side: Side) -> list[StageTaskStatus]:
-        """The tasks before or after a stage."""
+        """Return the tasks before or after a stage."""
         stage = self.stage(index)
         return stage.before_stage_task_status if side == "before" else stage.after_stage_task_status
 
     # -- mirroring -------------------------------------------------------------------------
 
     def take_patch(self) -> Patch:
-        """JSON patch of what is dirty, oldest first; the caller answers for getting it written.
+        """Take the JSON patch of the dirty parts, oldest first; the caller must write it.
 
-        What is too much for one write stays dirty.
+        What does not fit into one write stays dirty.
         """
         if "" in self._dirty:
             self._dirty = {}
@@ -195,7 +195,7 @@ class Ledger:
         field, *position = rest
         if position:
             return stage.clusters[int(position[0])].to_wire()
-        # Only the one field: a stage may hold a thousand clusters.
+        # Only this field: a stage may have a thousand clusters.
         attribute = _ATTRIBUTES[field]
         return stage.model_dump(mode="json", include={attribute})[field]
 
@@ -225,7 +225,7 @@ class Ledger:
 
 
 def stage_of(status: UpdateRunStatus, index: int) -> StageStatus:
-    """One stage of an initialized run; `DELETION` is the deletion stage."""
+    """Return a stage of an initialized run; `DELETION` is the deletion stage."""
     if index != DELETION:
         return status.stages_status[index]
     found = status.deletion_stage_status

@@ -1,4 +1,4 @@
-"""Which states a person may ask a run for, and what to tell who asks for another.
+"""Which states a person may request for a run, and the answers to requests.
 
 contract: update-runs 2.1 (state transitions)
 """
@@ -10,7 +10,7 @@ from planning.placements import usage
 
 
 def is_active(run: UpdateRun) -> bool:
-    """Whether a run changes clusters now, or will without anybody asking it to again."""
+    """Return whether a run changes clusters now, or will without a further request."""
     if run.metadata.deletion_timestamp:
         return False
     if not usage.is_under_way(run) or run.spec.state is RunState.INITIALIZE:
@@ -21,7 +21,7 @@ def is_active(run: UpdateRun) -> bool:
 
 
 def refusal(current: RunState, wanted: RunState, *, run: str, ended: bool) -> str | None:
-    """Why a run cannot be paused or resumed now, and what to do instead; None if it can."""
+    """Return why a run cannot be paused or resumed, and what to do instead; None if it can."""
     if ended:
         return over(run)
     if (current, wanted) == (RunState.INITIALIZE, RunState.STOP):
@@ -30,15 +30,15 @@ def refusal(current: RunState, wanted: RunState, *, run: str, ended: bool) -> st
 
 
 def over(run: str) -> str:
-    """Why nothing can be asked of a run any more, and what to do instead."""
-    return f"run {run} is over, nothing can be changed; create a new run"
+    """Return why an ended run accepts no request, and what to do instead."""
+    return f"run {run} has ended and cannot be changed; create a new run"
 
 
 def answer(wanted: RunState, *, run: str, in_flight: int) -> str:
-    """What a person is told whose wish was taken."""
+    """Return the answer to a request that was accepted."""
     if wanted is RunState.RUN:
-        return f"run {run} goes on"
+        return f"run {run} is running"
     if in_flight:
         clusters = "1 cluster" if in_flight == 1 else f"{in_flight} clusters"
-        return f"run {run} stops: {clusters} in flight will be waited for, no other is started"
+        return f"run {run} is stopping: it waits for {clusters} in flight and starts no other"
     return f"run {run} is stopped"

@@ -1,4 +1,4 @@
-"""The verbs that change a run's status: who calls them says what happened, not how it looks.
+"""Functions that change a run's status: callers say what happened, not how the status looks.
 
 contract: update-runs 5 (reasons and messages), 8, 10 and 11
 """
@@ -33,38 +33,38 @@ STARTED, SUCCEEDED = ConditionType.STARTED, ConditionType.SUCCEEDED
 
 
 def run_initialized(ledger: Ledger, now: datetime) -> None:
-    """The plan is made and recorded."""
+    """Mark the run as planned; the whole status has to be written."""
     ledger.touch("")
     ledger.put_run(INITIALIZED, TRUE, RunReason.INITIALIZED, RunMessage.INITIALIZED, now)
 
 
 def run_not_initialized(ledger: Ledger, text: str, now: datetime) -> None:
-    """The run cannot begin, ever; what was found out before the fault stays visible."""
+    """Mark the run as not plannable, finally; what was found before the error stays visible."""
     ledger.touch("")
     ledger.put_run(INITIALIZED, FALSE, RunReason.INITIALIZE_FAILED, text, now)
     ledger.close()
 
 
 def run_progressing(ledger: Ledger, now: datetime) -> None:
-    """Clusters are being updated, or may be."""
+    """Mark the run as updating clusters, or about to."""
     ledger.put_run(PROGRESSING, TRUE, RunReason.PROGRESSING, RunMessage.PROGRESSING, now)
 
 
 def run_stuck(ledger: Ledger, index: int, clusters: Sequence[str], now: datetime) -> None:
-    """Clusters, named in the stage's order, take longer than they should."""
+    """Mark the run as stuck on clusters, named in the stage's order, past their time limit."""
     text = stuck(clusters, stage=ledger.stage(index).stage_name)
     ledger.put_run(PROGRESSING, FALSE, RunReason.STUCK, text, now)
 
 
 def run_succeeded(ledger: Ledger, now: datetime) -> None:
-    """All stages are done."""
+    """Mark the run as succeeded: all stages are done."""
     ledger.put_run(PROGRESSING, FALSE, RunReason.SUCCEEDED, RunMessage.COMPLETED, now)
     ledger.put_run(SUCCEEDED, TRUE, RunReason.SUCCEEDED, RunMessage.SUCCEEDED, now)
     ledger.close()
 
 
 def run_failed(ledger: Ledger, text: str, now: datetime) -> None:
-    """The run is over; what was rolled out stays."""
+    """Mark the run as failed; what was rolled out stays."""
     ledger.put_run(PROGRESSING, FALSE, RunReason.FAILED, RunMessage.ABORTED, now)
     ledger.put_run(SUCCEEDED, FALSE, RunReason.FAILED, text, now)
     ledger.close()
@@ -74,7 +74,7 @@ def run_failed(ledger: Ledger, text: str, now: datetime) -> None:
 
 
 def waiting(ledger: Ledger, index: int, side: Side, now: datetime) -> None:
-    """The gates on one side of a stage are open."""
+    """Mark run and stage as waiting for the gates on one side of the stage."""
     before = side == "before"
     name = ledger.stage(index).stage_name
     text = StageMessage.WAITING_BEFORE if before else StageMessage.WAITING_AFTER
@@ -84,13 +84,13 @@ def waiting(ledger: Ledger, index: int, side: Side, now: datetime) -> None:
 
 
 def stopping(ledger: Ledger, index: int, now: datetime) -> None:
-    """Nothing new begins; what is in flight is waited for."""
+    """Mark run and stage as stopping: nothing new starts, clusters in flight may finish."""
     ledger.put_run(PROGRESSING, UNKNOWN, RunReason.STOPPING, RunMessage.STOPPING, now)
     ledger.put_stage(index, PROGRESSING, UNKNOWN, StageReason.STOPPING, StageMessage.STOPPING, now)
 
 
 def stopped(ledger: Ledger, index: int, now: datetime) -> None:
-    """Nothing is in flight any more."""
+    """Mark run and stage as stopped: no cluster is in flight any more."""
     ledger.put_run(PROGRESSING, FALSE, RunReason.STOPPED, RunMessage.STOPPED, now)
     ledger.put_stage(index, PROGRESSING, FALSE, StageReason.STOPPED, StageMessage.STOPPED, now)
 
@@ -99,20 +99,20 @@ def stopped(ledger: Ledger, index: int, now: datetime) -> None:
 
 
 def stage_started(ledger: Ledger, index: int, now: datetime) -> None:
-    """Clusters of the stage are being updated."""
+    """Mark the stage as updating its clusters."""
     ledger.set_times(index, start=now)
     ledger.put_stage(index, PROGRESSING, TRUE, StageReason.STARTED, StageMessage.STARTED, now)
 
 
 def stage_skipped(ledger: Ledger, index: int, now: datetime) -> None:
-    """The stage has no clusters; its gates do not open."""
+    """Mark the stage as skipped: it has no clusters, and its gates do not open."""
     ledger.set_times(index, start=now, end=now)
     for kind, status in ((PROGRESSING, FALSE), (SUCCEEDED, TRUE)):
         ledger.put_stage(index, kind, status, StageReason.SKIPPED, StageMessage.SKIPPED, now)
 
 
 def stage_succeeded(ledger: Ledger, index: int, now: datetime) -> None:
-    """All clusters are updated and all gates passed."""
+    """Mark the stage as succeeded: all clusters are updated and all gates passed."""
     ledger.set_times(index, end=now)
     reason = StageReason.SUCCEEDED
     ledger.put_stage(index, PROGRESSING, FALSE, reason, StageMessage.COMPLETED, now)
@@ -120,7 +120,7 @@ def stage_succeeded(ledger: Ledger, index: int, now: datetime) -> None:
 
 
 def stage_failed(ledger: Ledger, index: int, text: str, now: datetime) -> None:
-    """The stage ended the run."""
+    """Mark the stage as failed, as the cause of the run's end."""
     ledger.set_times(index, end=now)
     reason = StageReason.FAILED
     ledger.put_stage(index, PROGRESSING, FALSE, reason, StageMessage.ABORTED, now)
@@ -131,38 +131,38 @@ def stage_failed(ledger: Ledger, index: int, text: str, now: datetime) -> None:
 
 
 def cluster_started(ledger: Ledger, index: int, position: int, now: datetime) -> None:
-    """The cluster's turn has come."""
+    """Mark the cluster as started."""
     ledger.put_cluster(
         index, position, STARTED, TRUE, ClusterReason.STARTED, ClusterMessage.STARTED, now
     )
 
 
 def cluster_succeeded(ledger: Ledger, index: int, position: int, now: datetime) -> None:
-    """The content is available on the cluster, or gone from it in the deletion stage."""
+    """Mark the cluster as done: the content is available, or removed in the deletion stage."""
     ledger.put_cluster(
         index, position, SUCCEEDED, TRUE, ClusterReason.SUCCEEDED, ClusterMessage.SUCCEEDED, now
     )
 
 
 def cluster_failed(ledger: Ledger, index: int, position: int, text: str, now: datetime) -> None:
-    """Somebody else took the cluster."""
+    """Mark the cluster as failed, most often because another run took it."""
     ledger.put_cluster(index, position, SUCCEEDED, FALSE, ClusterReason.FAILED, text, now)
 
 
 def approval_created(ledger: Ledger, index: int, side: Side, position: int, now: datetime) -> None:
-    """The approval request is there for people to see."""
+    """Mark the approval request as created."""
     kind = ConditionType.APPROVAL_REQUEST_CREATED
     ledger.put_task(index, side, position, kind, TaskReason.CREATED, TaskMessage.CREATED, now)
 
 
 def approval_given(ledger: Ledger, index: int, side: Side, position: int, now: datetime) -> None:
-    """The approval is accepted and cannot be taken back."""
+    """Mark the approval as accepted, which cannot be undone."""
     kind = ConditionType.APPROVAL_REQUEST_APPROVED
     ledger.put_task(index, side, position, kind, TaskReason.APPROVED, TaskMessage.APPROVED, now)
 
 
 def wait_elapsed(ledger: Ledger, index: int, position: int, now: datetime) -> None:
-    """The timed wait after a stage is over."""
+    """Mark the timed wait after a stage as over."""
     kind = ConditionType.WAIT_TIME_ELAPSED
     text = TaskMessage.WAIT_ELAPSED
     ledger.put_task(index, "after", position, kind, TaskReason.WAIT_ELAPSED, text, now)

@@ -1,4 +1,4 @@
-"""What objects of the hub tell a run, as facts: names, indexes and the labels that decide.
+"""Turning objects of the hub into facts: names, indexes and the labels that decide.
 
 contract: update-runs 7.1 to 7.5 d
 """
@@ -17,9 +17,9 @@ from planning.runs.facts import BindingFact, ClusterFact, PlacementFact, PolicyF
 
 
 def placement_fact(placement: Placement) -> PlacementFact | None:
-    """How a placement is rolled out; None when it is on its way out.
+    """Return how a placement is rolled out; None if it is being deleted.
 
-    One that is being deleted is as good as gone: its snapshots and bindings go with it.
+    Its snapshots and bindings are deleted with it, so it counts as gone.
     """
     if placement.metadata.deletion_timestamp:
         return None
@@ -30,7 +30,7 @@ def placement_fact(placement: Placement) -> PlacementFact | None:
 
 
 def policy_fact(snapshot: PolicySnapshot) -> PolicyFact:
-    """What a policy snapshot says of how many clusters are picked, and whether they are."""
+    """Return how many clusters a policy snapshot asks for, and whether they are scheduled."""
     policy = snapshot.spec.policy
     generation = snapshot.metadata.generation
     said = conditions.find(snapshot.status.conditions, "Scheduled")
@@ -48,9 +48,9 @@ def policy_fact(snapshot: PolicySnapshot) -> PolicyFact:
 
 
 def binding_fact(binding: Binding, *, content: str = "") -> BindingFact:
-    """Which cluster a binding is for, and whether the cluster is still picked.
+    """Return which cluster a binding is for, and whether that cluster is still picked.
 
-    With the name of a resource snapshot as `content`, also whether the binding has another one.
+    With the name of a resource snapshot as `content`, also since when the binding has another one.
     """
     return BindingFact(
         name=binding.metadata.name,
@@ -68,7 +68,7 @@ def _other_since(binding: Binding, content: str) -> datetime | None:
     announced = conditions.find(binding.status.conditions, ROLLOUT_STARTED)
     if announced is None:
         return binding.metadata.creation_timestamp
-    # Changed without being announced, so nothing says when.
+    # Changed without an announcement, so the time is unknown.
     current = announced.observed_generation == binding.metadata.generation
     return announced.last_transition_time if current else None
 
@@ -78,9 +78,9 @@ def cluster_facts(
     bindings: Iterable[BindingFact],
     keys: Iterable[str],
 ) -> list[ClusterFact]:
-    """Only clusters that have a binding, and only labels that decide: history stays small.
+    """Return facts of clusters with a binding and only the labels in `keys`, for a small history.
 
-    `labels_of` tells the labels of a cluster by its name; None if it is not in the fleet.
+    `labels_of` returns the labels of a cluster by its name; None if it is not in the fleet.
     """
     bound, keys = sorted({each.cluster for each in bindings}), list(keys)
     known = ((name, labels_of(name)) for name in bound)

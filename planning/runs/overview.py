@@ -1,4 +1,4 @@
-"""A run in words and as a table, for people who look at it from outside."""
+"""Overview of a run for people: a headline and a table of its stages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from planning.runs.approval_events import approve_command
 from planning.runs.tasks import Side
 
 GAP: Final = "\u2003"
-"""Between columns, which the UI sets next to each other without any space or line."""
+"""Space between columns, which the UI does not separate."""
 NOTHING: Final = "\u00a0"
-"""Stands at the end: the UI gives the text a frame that is a line too short."""
+"""Last line of the text: the UI's frame is a line too short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,17 @@ def markdown(
     desired: RunState,
     approvals: Sequence[AwaitedApproval],
 ) -> str:
-    """What the Temporal UI shows as a run's current details; what has to be done comes first."""
+    """Return the run's current details for the Temporal UI; what a person has to do comes first."""
     lines = [f"**{headline(status)}**"]
     lines += [_to_approve(each, run) for each in approvals]
     if desired is RunState.INITIALIZE and status.stages_status:
-        lines.append("Planned, not started: send the signal `resume` or set spec.state to Run.")
+        lines.append(
+            "Planned, not started: to start, send the signal `resume` or set spec.state to Run."
+        )
     if desired is RunState.STOP:
-        lines.append("Asked to stop: send the signal `resume` or set spec.state to Run to go on.")
+        lines.append(
+            "Stop requested: to resume, send the signal `resume` or set spec.state to Run."
+        )
     return "\n\n".join([*lines, _table(status), NOTHING])
 
 
@@ -48,13 +52,13 @@ def _to_approve(approval: AwaitedApproval, run: RunRef) -> str:
     stage, side = approval.stage, approval.side
     command = approve_command(run=run.name, stage=stage, side=side, namespace=run.namespace)
     return (
-        f"Waiting for a person to approve `{approval.request}`: type `{command}`, or send the "
+        f"Waiting for approval of `{approval.request}`: run `{command}`, or send the "
         f'update `approve` with `{{"stage": "{stage}", "side": "{side}"}}`.'
     )
 
 
 def headline(status: UpdateRunStatus) -> str:
-    """The message of the condition that says most about where the run is."""
+    """Return the message of the most advanced condition of the run."""
     for kind in (ConditionType.SUCCEEDED, ConditionType.PROGRESSING, ConditionType.INITIALIZED):
         if found := conditions.find(status.conditions, kind):
             return found.message
@@ -62,8 +66,8 @@ def headline(status: UpdateRunStatus) -> str:
 
 
 def done(stage: StageStatus) -> int:
-    """How many clusters of a stage have succeeded."""
-    # Asked with every change: of a thousand clusters, most need no look.
+    """Return how many clusters of a stage have succeeded."""
+    # Called with every change: most of a thousand clusters need not be checked.
     if conditions.has(stage.conditions, ConditionType.SUCCEEDED):
         return len(stage.clusters)
     return sum(
@@ -72,7 +76,7 @@ def done(stage: StageStatus) -> int:
 
 
 def in_flight(stage: StageStatus) -> list[str]:
-    """Clusters of a stage that were started and have neither succeeded nor failed."""
+    """Return the clusters of a stage that were started and have neither succeeded nor failed."""
     if conditions.has(stage.conditions, ConditionType.SUCCEEDED):
         return []
     return [
@@ -105,7 +109,7 @@ def _row(stage: StageStatus) -> str:
     names = ", ".join(flying[:_NAMED]) + ("…" if len(flying) > _NAMED else "")
     progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
     state = progressing.reason.removeprefix("StageUpdating") if progressing else ""
-    # Not "1/3": the UI would make a fraction of it.
+    # Not "1/3": the UI would render it as a fraction.
     return _line(stage.stage_name, f"{done(stage)} of {len(stage.clusters)}", names, state)
 
 

@@ -1,4 +1,4 @@
-"""Where a run is, in one word, and which of its stages it is at.
+"""The phase of a run, and its current stage.
 
 contract: update-runs 5
 """
@@ -13,10 +13,10 @@ from planning import conditions
 
 
 class Phase(StrEnum):
-    """Where a run is, in one word."""
+    """Phase of a run, in one word."""
 
     PENDING = "pending"
-    """Nobody has planned it yet."""
+    """Not planned yet."""
     PLANNED = "planned"
     RUNNING = "running"
     WAITING = "waiting"
@@ -25,7 +25,7 @@ class Phase(StrEnum):
     STOPPED = "stopped"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
-    """Failed while it ran, or could not be planned."""
+    """Failed while running, or could not be planned."""
 
 
 ENDED: Final = frozenset({Phase.SUCCEEDED, Phase.FAILED})
@@ -39,7 +39,7 @@ _BY_REASON: Final[dict[str, Phase]] = {
 
 
 def phase(status: UpdateRunStatus) -> Phase:
-    """Where the run is, by its conditions."""
+    """Return the phase of a run, by its conditions."""
     current = {each.type: each for each in status.conditions}
     initialized = current.get(ConditionType.INITIALIZED)
     succeeded = current.get(ConditionType.SUCCEEDED)
@@ -56,7 +56,7 @@ def phase(status: UpdateRunStatus) -> Phase:
 
 
 def stage_name(status: UpdateRunStatus) -> str:
-    """The stage that is worked on, comes next, or failed; empty when there is none left."""
+    """Return the stage that is running, comes next, or failed; empty if none is left."""
     return next((stage.stage_name for stage in _stages(status) if not _is_done(stage)), "")
 
 

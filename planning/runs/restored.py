@@ -1,7 +1,7 @@
-"""Noticing that the hub was restored from a backup: it knows less than Temporal does.
+"""Detecting that the hub was restored from a backup, so that it knows less than Temporal.
 
-Then a run ends, and says so. To go on would roll a version out a second time, on clusters that
-people may have had reasons to take back.
+The run then ends and says so. To continue would roll content out a second time, to clusters that
+people may have rolled back on purpose.
 
 contract: update-runs 11
 """
@@ -19,12 +19,12 @@ from planning.errors import abort
 from planning.runs.facts import HubFacts
 
 WHAT_TO_DO: Final = (
-    "nothing was rolled out again; make a new run for the snapshot that the clusters shall have"
+    "nothing was rolled out again; create a new run for the snapshot that the clusters should have"
 )
 
 
 class Ended(BaseModel):
-    """How the workflow of a run that the hub takes to be under way ended."""
+    """End of a workflow whose run is still in progress on the hub."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -32,11 +32,11 @@ class Ended(BaseModel):
     """One word: succeeded, failed, terminated, cancelled…"""
     at: datetime
     by_itself: bool = True
-    """It came to the end of the run; otherwise somebody ended it in Temporal."""
+    """True when the run came to its end; False when the workflow was ended in Temporal."""
 
 
 def ended_text(ended: Ended) -> str:
-    """What a run ends with on the hub whose workflow is over."""
+    """Return the final message, on the hub, of a run whose workflow has ended."""
     when = f"{ended.how} at {format_time(ended.at)}"
     if ended.by_itself:
         return str(
@@ -49,10 +49,10 @@ def ended_text(ended: Ended) -> str:
 
 
 def check(facts: HubFacts, *, status: UpdateRunStatus) -> None:
-    """Compare the bindings of clusters that are done with what they were given.
+    """Compare the bindings of clusters that are done with what the run gave them.
 
-    A binding that somebody changed since, or that was made since, is no matter of the run's. One
-    that has had another content since before the run began with it was put back.
+    A binding that was changed or created later is not the run's business. One that has had other
+    content since before the run started its cluster was restored.
 
     Raises:
         RunAborted: the hub knows less than the run has done.
@@ -62,13 +62,13 @@ def check(facts: HubFacts, *, status: UpdateRunStatus) -> None:
     if back:
         raise abort(
             "the hub was restored from a backup that is older than what this run has done: "
-            f"{len(back)} updated cluster(s) have an earlier content again "
+            f"{len(back)} updated cluster(s) have earlier content again "
             f"({clusters_named(back)}); {WHAT_TO_DO}"
         )
 
 
 def lost(facts: HubFacts, *, begun: dict[str, datetime]) -> list[str]:
-    """Clusters in flight whose bindings have no trace of having been handed out."""
+    """Return the clusters in flight whose bindings do not show the update that was started."""
     return [
         each.cluster
         for each in facts.bindings
@@ -79,7 +79,7 @@ def lost(facts: HubFacts, *, begun: dict[str, datetime]) -> list[str]:
 
 
 def _done(status: UpdateRunStatus) -> list[tuple[str, datetime]]:
-    """Clusters that were updated, with when that began."""
+    """Return the clusters that were updated, with their start times."""
     return [
         (cluster.cluster_name, started.last_transition_time)
         for stage in status.stages_status

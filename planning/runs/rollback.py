@@ -1,6 +1,6 @@
-"""Back to which version a placement goes, and with which strategy, when nobody says.
+"""The default snapshot and strategy of a rollback.
 
-The API knows no rollback: it is a run of an older version.
+The API has no rollback: it is a run of an older snapshot.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,54 +15,54 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class RollbackError(Exception):
-    """There is nothing to go back to; the text says why."""
+    """There is nothing to roll back to; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The version to go back to."""
+    """The snapshot to roll back to, and why."""
 
     index: str
     last: UpdateRun
-    """The run that rolled out what is to be undone."""
+    """The run to be undone."""
     why: str
-    """What speaks for this version, as the end of a sentence."""
+    """Why this snapshot, as the end of a sentence."""
     left_out: tuple[str, ...] = ()
-    """Versions in between for which less speaks."""
+    """Indexes of newer snapshots that are less likely to be good."""
 
 
 def last_run(runs: Sequence[UpdateRun]) -> UpdateRun | None:
-    """The run that was the last to begin with clusters; None if none ever did."""
+    """Return the run that was the last to start a cluster; None if none ever did."""
     begun = [each for each in runs if _began_at(each)]
     return max(begun, key=lambda each: (_began_at(each) or _NEVER, _index(each)), default=None)
 
 
 def strategy(runs: Sequence[UpdateRun]) -> str:
-    """The strategy that was used last, or that of the newest run if none has begun.
+    """Return the strategy that was used last, or the newest run's if none has started a cluster.
 
-    Raises RollbackError without a run.
+    Raises RollbackError if there is no run.
     """
     newest = max(runs, key=lambda each: each.metadata.creation_timestamp or _NEVER, default=None)
     found = last_run(runs) or newest
     if found is None:
-        raise RollbackError("no run of the placement is known, and so no strategy")
+        raise RollbackError("no run of the placement is known, so there is no strategy to reuse")
     return found.spec.staged_rollout_strategy_name
 
 
 def way(runs: Sequence[UpdateRun], *, stored: Sequence[str], on_clusters: Collection[str]) -> Way:
-    """The version before the one that the last run rolled out.
+    """Return the snapshot to roll back to: the best before the one that the last run rolled out.
 
-    Indexes are taken whenever content changes, so the one before may never have been anywhere.
-    What a run rolled out to the end goes first, then what a run began to roll out or clusters
-    have, then any; of these the newest.
+    A snapshot is taken whenever content changes, so the previous one may never have reached a
+    cluster. Preferred is one that a run rolled out completely, then one that a run started to
+    roll out or that clusters have, then any; among equals the newest.
 
     Args:
         runs: all runs of the placement that are known.
-        stored: indexes of the versions that are there as a whole.
+        stored: indexes of the snapshots that are complete.
         on_clusters: indexes that clusters were given last.
 
     Raises:
-        RollbackError: there is none before.
+        RollbackError: no run has rolled anything out, or no earlier snapshot is stored.
     """
     last = last_run(runs)
     if last is None:
@@ -71,7 +71,7 @@ def way(runs: Sequence[UpdateRun], *, stored: Sequence[str], on_clusters: Collec
     if not before:
         raise RollbackError(
             f"run {last.metadata.name} rolled out snapshot {_index(last)}, "
-            "and none before that is stored"
+            "and no earlier snapshot is stored"
         )
     standings = {each: _standing(each, runs, on_clusters) for each in before}
     index = max(before, key=lambda each: (standings[each][0], int(each)))
@@ -82,17 +82,17 @@ def way(runs: Sequence[UpdateRun], *, stored: Sequence[str], on_clusters: Collec
 def _standing(
     index: str, runs: Sequence[UpdateRun], on_clusters: Collection[str]
 ) -> tuple[int, str]:
-    """How much speaks for a version, and what."""
+    """Return how likely a snapshot is to be good, and why."""
     used = [each for each in runs if each.status.resource_snapshot_index_used == index]
     done = [each for each in used if _succeeded(each)]
     if done:
-        return 2, f"the newest before it that a run rolled out to the end ({_names(done)})"
+        return 2, f"the newest earlier one that a run rolled out completely ({_names(done)})"
     begun = [each for each in used if _began_at(each)]
     if begun:
-        return 1, f"the newest before it that a run began to roll out ({_names(begun)})"
+        return 1, f"the newest earlier one that a run started to roll out ({_names(begun)})"
     if index in on_clusters:
-        return 1, "the newest before it that clusters have"
-    return 0, "the newest before it; no run is known to have rolled it out"
+        return 1, "the newest earlier one that clusters have"
+    return 0, "the newest earlier one; no known run has rolled it out"
 
 
 def _names(runs: Sequence[UpdateRun]) -> str:
@@ -104,7 +104,7 @@ def _succeeded(run: UpdateRun) -> bool:
 
 
 def _began_at(run: UpdateRun) -> datetime | None:
-    """When a run began with its first cluster."""
+    """Return when a run started its first cluster."""
     if not run.status.resource_snapshot_index_used.isdecimal():
         return None
     started = (

@@ -1,6 +1,6 @@
-"""What people read in the events of a run: decided by comparing its status before and after.
+"""Events of a run, decided by comparing its status before and after.
 
-Only what lasts counts. A state that came and went between two looks leaves no event.
+A state that came and went between two comparisons leaves no event.
 
 contract: decision 13
 """
@@ -28,31 +28,31 @@ NOBODY: Final = Steered()
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Where a run is, as far as its events tell."""
+    """State of a run, as far as its events show it."""
 
     initialized: Condition | None
     progressing: Condition | None
     succeeded: Condition | None
     started: tuple[int, ...]
-    """Positions of the stages that began to update or remove clusters; the deletion stage last."""
+    """Positions of the stages that have started their clusters; the deletion stage comes last."""
     desired: RunState
     asked: Steered = NOBODY
-    """Who wanted the run to stop or go on, and why."""
+    """Who stopped or resumed the run, and why."""
 
     @property
     def over(self) -> bool:
-        """Whether nothing can happen any more."""
+        """True when the run has ended."""
         refused = self.initialized is not None and self.initialized.status == "False"
         return refused or self.succeeded is not None
 
     @property
     def reason(self) -> str:
-        """Why the run makes progress, or none."""
+        """Reason of the condition Progressing; empty without one."""
         return self.progressing.reason if self.progressing else ""
 
 
 def situation(status: UpdateRunStatus, *, desired: RunState, asked: Steered = NOBODY) -> Situation:
-    """Read a run's status, which may change afterwards."""
+    """Return the current situation of a run; later changes of `status` do not affect it."""
     stages = enumerate(_stages(status))
     return Situation(
         initialized=conditions.find(status.conditions, ConditionType.INITIALIZED),
@@ -67,7 +67,7 @@ def situation(status: UpdateRunStatus, *, desired: RunState, asked: Steered = NO
 def since(
     before: Situation, after: Situation, *, status: UpdateRunStatus, run: RunRef, now: datetime
 ) -> list[Event]:
-    """The events between two looks, in the order in which such things happen."""
+    """Return the events between two situations, in the order in which they happen."""
     if before.over:
         return []
     found = (
@@ -81,19 +81,19 @@ def since(
 
 
 def approved(*, stage: str, side: Side, given: str, now: datetime) -> Event:
-    """An approval was accepted; `given` says by whom or with what."""
+    """Return the event for an accepted approval; `given` says by whom or with what tool."""
     said = f" {given}" if given.startswith("with ") else f": {given}" if given else ""
     text = f"The approval {side} stage {stage} was given{said}"
     return Event(reason="Approved", message=text, at=now)
 
 
 def adopted(status: UpdateRunStatus, *, now: datetime) -> Event:
-    """A run that Temporal did not know goes on from what its status says."""
+    """Return the event for a run that Temporal had lost and that resumes from its status."""
     stages = [each for each in _stages(status) if each.clusters]
     done = sum(conditions.has(each.conditions, ConditionType.SUCCEEDED) for each in stages)
     clusters = sum(len(each.clusters) for each in stages)
     text = (
-        "Temporal did not know this run any more; going on from what the hub recorded: "
+        "Temporal no longer knew this run; resuming from what the hub recorded: "
         f"{done} of {_count(len(stages), 'stage')}, "
         f"{sum(map(overview.done, stages))} of {_count(clusters, 'cluster')}"
     )
@@ -101,16 +101,16 @@ def adopted(status: UpdateRunStatus, *, now: datetime) -> Event:
 
 
 def status_refused(why: str, *, now: datetime) -> Event:
-    """Return the event for a status that the API server refuses."""
+    """Return the event for a status that the API server rejects."""
     text = (
-        "The status of this run is out of date because the API server refuses the update; "
-        f"fleetgate retries every few seconds and loses nothing: {why}"
+        "The status of this run is out of date because the API server rejects the update; "
+        f"fleetgate retries every few seconds, and nothing is lost: {why}"
     )
     return Event(type=WARNING, reason="StatusRefused", message=text, at=now)
 
 
 def placement_awaited(why: str, *, within: timedelta, now: datetime) -> Event:
-    """Return the event for a run whose placement nobody has decided about yet."""
+    """Return the event for a run whose placement has not been scheduled yet."""
     text = f"The run waits up to {durations.format_duration(within)} for its placement: {why}"
     return Event(reason="PlacementAwaited", message=text, at=now)
 
@@ -135,10 +135,10 @@ def _stopped(before: Situation, after: Situation) -> Found:
     if _came(RunReason.STOPPED, before, after):
         who = signatures.clause(after.asked.by, after.asked.comment)
         stopped = f"The update run has been stopped{who}"
-        yield NORMAL, "Stopped", f"{stopped}; set spec.state to Run to go on"
+        yield NORMAL, "Stopped", f"{stopped}; set spec.state to Run to resume"
     if (before.desired, after.desired) == (RunState.STOP, RunState.RUN):
         who = signatures.clause(after.asked.by, after.asked.comment)
-        resumed = f"was resumed{who}; it goes on" if who else "goes on"
+        resumed = f"was resumed{who}; it continues" if who else "continues"
         yield NORMAL, "Resumed", f"The update run {resumed} where it was stopped"
 
 
@@ -166,12 +166,12 @@ def _ended(after: Situation) -> Found:
 
 
 def _came(reason: RunReason, before: Situation, after: Situation) -> bool:
-    """Whether the run is in a state in which it was not, or was for another cause."""
+    """Return whether the run has newly entered a state, or is in it for another cause."""
     if after.reason != reason or after.progressing is None or after.over:
         return False
     if before.reason != reason or before.progressing is None:
         return True
-    # Of the names in it, which clusters are stuck may change with every cluster.
+    # The message of Stuck names clusters and may change with each of them: no new event for that.
     moved = before.progressing.message != after.progressing.message
     return moved and reason == RunReason.WAITING
 
@@ -182,7 +182,7 @@ def _stages(status: UpdateRunStatus) -> list[StageStatus]:
 
 
 def _declared(status: UpdateRunStatus, index: int) -> Stage | None:
-    """A stage as the strategy has it; None for the deletion stage."""
+    """Return a stage as the strategy declares it; None for the deletion stage."""
     strategy = status.staged_update_strategy_snapshot
     stages = strategy.stages if strategy else []
     return stages[index] if index < len(stages) else None
@@ -198,7 +198,7 @@ def _start(stage: StageStatus, declared: Stage | None) -> str:
 
 
 def _closed_gates(status: UpdateRunStatus, run: RunRef) -> str:
-    """What a run waits for, and what to do about it; empty when there is nothing."""
+    """Return what a run waits for, and what to do about it; empty if nothing."""
     for index, stage in enumerate(status.stages_status):
         progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
         if progressing is None or progressing.reason != StageReason.WAITING:

@@ -1,4 +1,4 @@
-"""What a run's status is worth in numbers: its label values, and the times that have come to light.
+"""Metrics from a run's status: label values of the status gauge, and the durations measured.
 
 contract: update-runs 13
 """
@@ -30,30 +30,30 @@ Gate = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The times that a run's status holds, as of one moment."""
+    """Durations in a run's status, as of one moment."""
 
     uid: str
     approvals: Mapping[Gate, timedelta]
-    """From request to approval, of each gate whose approval was given."""
+    """From request to approval, for each gate that was approved."""
     stages: Mapping[int, timedelta]
-    """From start to last cluster, of each stage whose clusters are all updated."""
+    """From start to last cluster, for each stage whose clusters are all updated."""
     held_up: frozenset[int]
-    """Stages that are stopping or stopped: their time would say nothing of the clusters."""
+    """Stages that are stopping or stopped: their duration would say nothing about the clusters."""
     over: bool
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingGate:
-    """A gate that a person has to open."""
+    """A gate that a person has to approve."""
 
     stage: str
     side: Side
     since: datetime
-    """When the approval was asked for."""
+    """When the approval was requested."""
 
 
 def waiting_gates(run: UpdateRun) -> list[WaitingGate]:
-    """The approvals that a run waits for; none once it is over."""
+    """Return the approvals that a run waits for; none once it has ended."""
     if phases.phase(run.status) in phases.ENDED:
         return []
     return [
@@ -66,9 +66,10 @@ def waiting_gates(run: UpdateRun) -> list[WaitingGate]:
 
 
 def status_labels(run: UpdateRun) -> dict[str, str] | None:
-    """Labels of the status gauge besides the run's name; None if nothing speaks of the spec.
+    """Return the labels of the status gauge besides the run's name.
 
-    The most advanced condition counts whose generation is the object's.
+    They come from the most advanced condition whose observed generation is the object's. None if
+    there is no such condition.
     """
     found = (conditions.find(run.status.conditions, kind) for kind in _DECIDING)
     current = (each for each in found if each and _speaks_of(each, run))
@@ -85,7 +86,7 @@ def status_labels(run: UpdateRun) -> dict[str, str] | None:
 
 
 def read(run: UpdateRun) -> Reading:
-    """Read the times off a run's status."""
+    """Read the durations from a run's status."""
     stages = list(enumerate(run.status.stages_status))
     return Reading(
         uid=run.metadata.uid,
@@ -101,7 +102,7 @@ def read(run: UpdateRun) -> Reading:
 
 
 def new_approvals(before: Reading, after: Reading) -> list[tuple[str, timedelta]]:
-    """Task type and latency of the approvals that were given between two readings."""
+    """Return task type and latency of the approvals given between two readings."""
     return [
         (side, latency)
         for (index, side), latency in after.approvals.items()
@@ -110,9 +111,9 @@ def new_approvals(before: Reading, after: Reading) -> list[tuple[str, timedelta]
 
 
 def new_stages(before: Reading, after: Reading) -> list[timedelta]:
-    """Durations of the stages whose last cluster was updated between two readings.
+    """Return the durations of the stages whose last cluster was updated between two readings.
 
-    A stage that was stopped meanwhile has none: it was not updating all the time.
+    A stage that was stopped in between is left out: it was not updating all the time.
     """
     held_up = before.held_up | after.held_up
     return [
@@ -149,7 +150,7 @@ def _tasks(stage: StageStatus) -> tuple[tuple[Side, list[StageTaskStatus]], ...]
 
 
 def _asked_at(task: StageTaskStatus) -> datetime | None:
-    """When an approval was asked for that is not given yet."""
+    """Return when an approval was requested that is still missing; None otherwise."""
     created = conditions.find(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
     if created is None or conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED):
         return None
@@ -169,7 +170,7 @@ def _time_taken(stage: StageStatus) -> timedelta | None:
     ends = [each.last_transition_time for each in done if each and each.status == "True"]
     if not ends or len(ends) < len(done) or stage.start_time is None:
         return None
-    # Not the time now: a bridge that was cut off from the hub sees the end late.
+    # Not the current time: a bridge that was cut off from the hub sees the end late.
     return _positive(max(ends) - stage.start_time)
 
 

@@ -1,7 +1,7 @@
-"""How large a run may be: what etcd and Temporal take, and what to say of one that is larger.
+"""Size limits of runs, set by etcd and Temporal, and the errors for larger ones.
 
-A run's object holds each of its clusters. It grows while the run goes on, and once it is too large
-nothing can be written into it any more, not even why. So it is known before the run begins.
+A run's object has an entry for each cluster and grows while the run progresses. Once it is too
+large, nothing can be written to it any more, not even the reason. So it is checked beforehand.
 """
 
 import json
@@ -13,24 +13,24 @@ from api.runs import StageStatus, UpdateRunStatus
 from planning.errors import InitializationError, invalid, user
 
 MOST_STATUS: Final = 1_400_000
-"""Bytes. etcd takes 1.5 MiB of one object, of which the rest is for metadata, for the books that
-the API server keeps of who wrote what, and for the text of a failure."""
+"""Bytes. etcd accepts 1.5 MiB per object; the rest is for metadata, managed fields and the text of
+a failure."""
 MOST_PAYLOAD: Final = 1_900_000
-"""Bytes. Temporal takes 2 MiB of one input or answer."""
+"""Bytes. Temporal accepts 2 MiB per input or result."""
 
 CLUSTER: Final = 385
-"""Bytes that a cluster's entry grows by until it is updated; those of a gate and of a stage follow,
-and those of the run's own conditions."""
+"""Bytes that a cluster's entry grows by until it is updated; then those of a gate, of a stage and
+of the run's own conditions."""
 TASK: Final = 440
 STAGE: Final = 510
 RUN: Final = 600
 
 
 def check(status: UpdateRunStatus, *, targets: BaseModel | None = None) -> None:
-    """Refuse a plan whose status could not be written to its end.
+    """Reject a plan whose status would grow too large to be written.
 
     Raises:
-        InitializationError: says how large it would be, and what to do about it.
+        InitializationError: the plan is too large; says how large, and what to do about it.
     """
     final = largest(status)
     carried = final + (_size(targets.model_dump(mode="json")) if targets else 0)
@@ -39,20 +39,21 @@ def check(status: UpdateRunStatus, *, targets: BaseModel | None = None) -> None:
     strategy = status.staged_update_strategy_snapshot
     if strategy and _size(strategy.to_wire()) > MOST_STATUS / 2:
         raise _too_large(
-            f"its status would grow to {final} bytes, and etcd takes {MOST_STATUS} of one object; "
-            "most of that is the copy of the strategy: give it fewer or shorter selectors"
+            f"its status would grow to {final} bytes, and etcd accepts at most {MOST_STATUS} per "
+            "object; most of that is the copy of the strategy: give the strategy fewer or shorter "
+            "selectors"
         )
     clusters = sum(len(stage.clusters) for stage in _stages(status))
     possible = int(clusters * min(MOST_STATUS / final, MOST_PAYLOAD / carried))
     raise _too_large(
-        f"its status would grow to {final} bytes with {clusters} clusters, and etcd takes "
-        f"{MOST_STATUS} of one object: divide the placement, so that a run has at most about "
+        f"its status would grow to {final} bytes with {clusters} clusters, and etcd accepts at "
+        f"most {MOST_STATUS} per object: divide the placement, so that a run has at most about "
         f"{possible} clusters like these"
     )
 
 
 def cut(status: UpdateRunStatus) -> None:
-    """Take out of the status of a run that cannot begin what would keep it from being written."""
+    """Remove from the status of a run that cannot start what is too large to be written."""
     if _size(status.to_wire()) > MOST_STATUS:
         status.stages_status, status.deletion_stage_status = [], None
     if _size(status.to_wire()) > MOST_STATUS:
@@ -60,18 +61,20 @@ def cut(status: UpdateRunStatus) -> None:
 
 
 def check_payload(payload: BaseModel, *, what: str, remedy: str) -> None:
-    """Refuse what Temporal would not take as an answer of an activity.
+    """Reject a payload that Temporal would not accept as the result of an activity.
 
     Raises:
-        InitializationError: says what is too large, and what to do about it.
+        InitializationError: the payload is too large; says what it is, and what to do about it.
     """
     size = len(payload.model_dump_json().encode())
     if size > MOST_PAYLOAD:
-        raise _too_large(f"{what} are {size} bytes, and Temporal takes {MOST_PAYLOAD}: {remedy}")
+        raise _too_large(
+            f"{what} are {size} bytes, and Temporal accepts at most {MOST_PAYLOAD}: {remedy}"
+        )
 
 
 def largest(status: UpdateRunStatus) -> int:
-    """Bytes of a status when every cluster, gate and stage of it is done."""
+    """Return the size in bytes of a status once all its clusters, gates and stages are done."""
     stages = _stages(status)
     tasks = (
         len(stage.before_stage_task_status) + len(stage.after_stage_task_status) for stage in stages

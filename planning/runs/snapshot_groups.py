@@ -1,4 +1,4 @@
-"""The objects that store one index of a placement's content: a master and its parts.
+"""The objects that store one snapshot of a placement's content: a master and its parts.
 
 contract: update-runs 7.7, placement 5
 """
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SnapshotGroup:
-    """All objects of one index that are there."""
+    """All existing objects of one index."""
 
     master: Json
     objects: Sequence[Json]
@@ -28,16 +28,16 @@ class SnapshotGroup:
 
     @property
     def name(self) -> str:
-        """Name of the master, by which bindings refer to the whole."""
+        """Name of the master, by which bindings refer to the group."""
         name: str = self.master["metadata"]["name"]
         return name
 
     @property
     def size(self) -> int:
-        """How many objects the master says there are.
+        """Number of objects that the group should have, by its master.
 
         Raises:
-            InitializationError: it does not say so.
+            InitializationError: the master does not say.
         """
         count = self.master["metadata"]["annotations"].get(NUMBER_OF_RESOURCE_SNAPSHOTS, "")
         size = integers.known(count, otherwise=0)
@@ -52,14 +52,14 @@ class SnapshotGroup:
 
     @property
     def whole(self) -> bool:
-        """Whether all objects are there; they are written one after the other."""
+        """True when all objects exist; they are written one after the other."""
         return len(self.objects) >= self.size
 
     def resources(self) -> list[Json]:
-        """The selected objects that the group stores.
+        """Return the selected objects that the group stores.
 
         Raises:
-            InitializationError: parts of the group are not there.
+            InitializationError: parts of the group are missing.
         """
         if not self.whole:
             raise invalid(
@@ -72,7 +72,7 @@ class SnapshotGroup:
 
 
 def find(snapshots: Sequence[Json], *, index: str, placement: str) -> SnapshotGroup:
-    """Tell the master of an index from its parts; `placement` is a key.
+    """Return the group of an index; `placement` is a key.
 
     Raises:
         InitializationError: no object has the index, or none of them is a master.

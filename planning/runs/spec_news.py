@@ -1,8 +1,9 @@
-"""What a run was told of its spec, and which of it the hub bears out.
+"""Reported changes of a run's spec, and checking them against the hub.
 
-The bridge tells of each change with the spec's generation, so that old and doubled news count for
-nothing. But so can anybody who may signal the workflow, and be wrong: after a generation that the
-hub never had, all real ones look old, and nobody could stop the run on the hub any more.
+The bridge reports each change with the spec's generation, so that late and repeated reports have no
+effect. But everybody who may signal the workflow can send such reports, also wrong ones: after a
+generation that the hub never had, all real ones would look old, and the run could not be stopped on
+the hub any more.
 
 contract: update-runs 6 and 10
 """
@@ -15,16 +16,16 @@ from planning.runs.steering import Steered
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What a run's spec says, of which nothing but the state ever changes."""
+    """State of a run's spec at one generation; no other field of it ever changes."""
 
     generation: int
     state: RunState
     asked: Steered | None = None
-    """Who set it so, as far as that was told."""
+    """Who set the state and why, if reported."""
 
 
 class SpecNews:
-    """All that was told since the hub itself was last heard of."""
+    """Reports since the spec was last read from the hub."""
 
     def __init__(self, certain: Spec) -> None:
         self._certain = certain
@@ -32,29 +33,29 @@ class SpecNews:
 
     @property
     def latest(self) -> Spec:
-        """The newest there is; of one generation, what came first."""
+        """The newest spec known; within one generation, the first report."""
         return _newest([self._certain, *self._told])
 
     @property
     def count(self) -> int:
-        """How much there is to compare with the hub."""
+        """Number of reports to compare with the hub."""
         return len(self._told)
 
     def tell(self, spec: Spec) -> bool:
-        """Take news from anybody; says whether they are newer than all before."""
+        """Record a report; return whether it is newer than all before."""
         newer = spec.generation > self.latest.generation
         self._told.append(spec)
         return newer
 
     def settle(self, spec: Spec) -> None:
-        """Take what the hub says. What is newer may have been told meanwhile."""
+        """Record the spec as read from the hub; newer reports that came meanwhile are kept."""
         self._certain = spec
         self._told = [each for each in self._told if each.generation > spec.generation]
 
     def compare(self, generation: int, *, count: int) -> None:
-        """Forget what cannot be: the hub had this generation when the first so many were known.
+        """Drop impossible reports: the hub had `generation` when the first `count` were known.
 
-        Those told later may be about a later change.
+        Later reports may be about a later change.
         """
         known, since = self._told[:count], self._told[count:]
         possible = [each for each in known if each.generation <= generation]

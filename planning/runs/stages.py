@@ -1,4 +1,4 @@
-"""Which clusters belong to which stage, and in which order they are updated.
+"""Stages: which clusters belong to each, and in which order they are updated.
 
 contract: update-runs 7.5
 """
@@ -14,7 +14,7 @@ from planning.runs import tasks
 from planning.runs.facts import ClusterFact
 
 _SHOWN: Final = 10
-"""How many clusters without a stage an error names."""
+"""Clusters without a stage that an error names."""
 
 
 def assign(
@@ -35,8 +35,8 @@ def assign(
         selected: names of those that the placement has scheduled.
 
     Raises:
-        InitializationError: a task, selector or sorting label is wrong, or a cluster is in two
-            stages. Clusters in no stage are a matter of `check_complete`.
+        InitializationError: a task, selector or sorting label is invalid, or a cluster is in two
+            stages. Clusters in no stage are checked by `check_complete`.
     """
     wanted = frozenset(selected)
     scheduled = [cluster for cluster in clusters if cluster.name in wanted]
@@ -50,7 +50,7 @@ def assign(
 
 
 def check_complete(statuses: Iterable[StageStatus], selected: Iterable[str]) -> None:
-    """Refuse a plan that leaves a selected cluster out of every stage.
+    """Reject a plan that leaves a selected cluster out of every stage.
 
     Raises:
         InitializationError: names up to ten of the clusters left out.
@@ -67,7 +67,7 @@ def check_complete(statuses: Iterable[StageStatus], selected: Iterable[str]) -> 
 
 
 def deciding_labels(strategy: StrategySpec | None) -> list[str]:
-    """The label keys that decide about membership and order, sorted."""
+    """Return the label keys that decide about membership and order, sorted."""
     keys: set[str] = set()
     for stage in strategy.stages if strategy else ():
         keys |= selectors.keys(stage.label_selector)
@@ -120,7 +120,7 @@ def _entry(stage: Stage, members: list[ClusterFact], run: str) -> StageStatus:
         stage_name=stage.name,
         clusters=[ClusterStatus(cluster_name=each.name) for each in members],
     )
-    # Only what the strategy declares: a list that is set shows in the object even when empty.
+    # Only if the strategy declares tasks: a list that is set is written even when empty.
     if stage.before_stage_tasks:
         entry.before_stage_task_status = tasks.entries(
             stage.before_stage_tasks, run=run, side="before", stage=stage.name

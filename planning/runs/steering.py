@@ -1,8 +1,8 @@
-"""Who set a run's spec.state, and why: annotations of the run.
+"""Annotations of a run that say who set its spec.state, and why.
 
-Of a run's spec nothing but the state can be changed, so that its generation counts just these
-changes. The annotations name the generation that they are about: when somebody changes the state
-and says nothing, what was said of an earlier change does not stand for theirs.
+Only the state of a run's spec can change, so its generation counts exactly these changes. The
+annotations name the generation they belong to, so that they do not pass for those of a later change
+that was made without any.
 """
 
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ from api.runs import RunState
 
 @dataclass(frozen=True, slots=True)
 class Steered:
-    """The last change of a run's state."""
+    """Author and comment of the last change of a run's state."""
 
     by: str = ""
-    """The user, as far as is known."""
+    """The user; empty if unknown."""
     comment: str = ""
 
 
 def last(metadata: ObjectMeta) -> Steered:
-    """What is known of the last change; nothing when nobody has written it down."""
+    """Return what is recorded about the last change; empty if nothing is."""
     found = metadata.annotations
     if found.get(STATE_GENERATION) != str(metadata.generation):
         return Steered()
@@ -32,7 +32,7 @@ def last(metadata: ObjectMeta) -> Steered:
 def change(
     metadata: ObjectMeta, state: RunState, *, by: str, comment: str
 ) -> dict[str, dict[str, object]]:
-    """The merge patch that sets the state of a run as it is, and says who did and why."""
+    """Return the merge patch that sets a run's state and records who did it and why."""
     said = {
         STATE_BY: by or None,
         STATE_COMMENT: comment or None,

@@ -1,8 +1,8 @@
-"""Noticing that somebody else has changed a run's status.
+"""Detecting that a run's status was changed by another writer.
 
-The engine only ever adds to a status, or changes what is there: a condition, once set, gets
-another value, and stages and clusters stay where they are. So whatever is less than before was
-taken out by somebody else. And it ends a run in one way only, in one write.
+The engine only adds to a status or changes existing values: a condition, once set, may get another
+value, and stages and clusters keep their places. So whatever is missing was removed by another
+writer. And the engine ends a run in only one way, with one write.
 """
 
 from typing import Any
@@ -13,8 +13,8 @@ from planning import conditions
 
 
 def has_lost(before: Any, after: Any) -> bool:  # noqa: ANN401  (JSON)
-    """Whether a JSON value lacks something, anywhere in it, that it had before."""
-    # First, because it is quick: of a thousand clusters, few change at a time.
+    """Return whether a JSON value lacks anything, at any depth, that it had before."""
+    # First, because it is quick: few of a thousand clusters change at a time.
     if before == after:
         return False
     if isinstance(before, dict):
@@ -31,9 +31,10 @@ def has_lost(before: Any, after: Any) -> bool:  # noqa: ANN401  (JSON)
 
 
 def is_forged(status: UpdateRunStatus) -> bool:
-    """Whether a status says that its run is over, but not as the engine says so.
+    """Return whether a status says that its run has ended, but was not written by the engine.
 
-    A run that ends has one reason in two conditions; one that cannot begin makes no progress.
+    A run that ends has the same reason in two conditions; one that could not be planned has no
+    condition Progressing.
 
     contract: update-runs 11
     """

@@ -1,4 +1,4 @@
-"""The tasks before and after a stage: which are allowed, and what approvals are called.
+"""Tasks before and after a stage: which are allowed, and the names of their approval requests.
 
 contract: update-runs 4, 7.5 a, b and g
 """
@@ -16,7 +16,7 @@ Side = Literal["before", "after"]
 
 
 class GateSide(StrEnum):
-    """Which side of its stage a gate stands on."""
+    """Side of a gate: before or after its stage."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -26,7 +26,7 @@ _UNITS_BELOW_A_SECOND: Final = ("ns", "µs", "ms")
 
 
 def before_problem(tasks: list[StageTask]) -> str | None:
-    """What is wrong with the tasks before a stage, or None."""
+    """Return what is wrong with the tasks before a stage, or None."""
     if len(tasks) > 1:
         return "beforeStageTasks can have at most one task"
     for position, task in enumerate(tasks):
@@ -41,7 +41,7 @@ def before_problem(tasks: list[StageTask]) -> str | None:
 
 
 def after_problem(tasks: list[StageTask]) -> str | None:
-    """What is wrong with the tasks after a stage, or None."""
+    """Return what is wrong with the tasks after a stage, or None."""
     types = [task.type for task in tasks]
     if len(types) == 2 and types[0] == types[1]:
         return f"afterStageTasks cannot have two tasks of the same type: {types[0]}"
@@ -61,12 +61,12 @@ def _wait_problem(wait_time: str | None) -> str | None:
 
 
 def approval_name(run: str, side: Side, stage: str) -> str:
-    """Name of the approval request of one side of a stage."""
+    """Return the name of the approval request on one side of a stage."""
     return f"{run}-{side}-{stage}"
 
 
 def entries(tasks: list[StageTask], *, run: str, side: Side, stage: str) -> list[StageTaskStatus]:
-    """Status entries of tasks that have not begun."""
+    """Return status entries for tasks that have not started."""
     return [
         StageTaskStatus(type=task.type, approval_request_name=approval_name(run, side, stage))
         if task.type == StageTaskType.APPROVAL
@@ -76,13 +76,13 @@ def entries(tasks: list[StageTask], *, run: str, side: Side, stage: str) -> list
 
 
 def is_passed(task: StageTaskStatus) -> bool:
-    """Whether the run may go past the gate."""
+    """Return whether the gate has been passed."""
     passed = (ConditionType.APPROVAL_REQUEST_APPROVED, ConditionType.WAIT_TIME_ELAPSED)
     return any(conditions.has(task.conditions, kind) for kind in passed)
 
 
 def normalized(stage: Stage) -> Stage:
-    """The stage as a run's status records it: waits as Go prints them, none on approvals."""
+    """Return the stage as a run's status records it: waits in Go's format, none on approvals."""
     sides = {
         "before_stage_tasks": _normalized(stage.before_stage_tasks),
         "after_stage_tasks": _normalized(stage.after_stage_tasks),
@@ -100,7 +100,7 @@ def _go_form(task: StageTask) -> str | None:
     try:
         written = durations.format_duration(durations.parse(task.wait_time))
     except ValueError:
-        return task.wait_time  # for `after_problem` to refuse
-    # Less than a second is 500ms in Go, which the API refuses in a status: KubeFleet never gets
-    # such a run initialized.
+        return task.wait_time  # for `after_problem` to reject
+    # Go prints less than a second as 500ms, which the API rejects in a status: KubeFleet cannot
+    # initialize such a run.
     return task.wait_time if written.endswith(_UNITS_BELOW_A_SECOND) else written

@@ -1,6 +1,6 @@
-"""Whether a run under way may still go on, after something it depends on has changed.
+"""Validation: whether a run in progress may continue after something it depends on has changed.
 
-contract: update-runs 9; decision 8 says when it is asked
+contract: update-runs 9; decision 8 says when it is checked
 """
 
 from api.reasons import ConditionType
@@ -13,12 +13,12 @@ from planning.runs.facts import HubFacts
 
 
 def check(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> initialization.Targets:
-    """Compare what was planned with what would be planned now; returns the bindings by now.
+    """Compare the plan with what would be planned now; return the current bindings.
 
     Raises:
         RunAborted, InitializationError: the run has to end; the text says why.
-        StageAborted: the same, and it is the deletion stage's fault (contract: 8.8).
-        TransientState: look again soon.
+        StageAborted: likewise, and the deletion stage is the cause (contract: 8.8).
+        TransientState: retry soon.
     """
     scratch = UpdateRunStatus()
     initialization.inspect_placement(facts.placement, status=scratch)
@@ -113,7 +113,8 @@ def _check_deletion(facts: HubFacts, leaving: list[str], status: UpdateRunStatus
 
 
 def _check_deleting(facts: HubFacts, cluster: str) -> None:
-    # One that is not deleting yet may be about to be; one beside another that is, was made since.
+    # A binding that is not being deleted yet may be soon. One next to another that is being
+    # deleted was created since.
     bindings = [each for each in facts.bindings if each.cluster == cluster]
     if len({each.deleting for each in bindings}) > 1:
         raise abort_stage(

@@ -16,8 +16,8 @@ from tests.workflows.runs import reaches, workflow_id
 
 ENDED = re.compile(
     r"cannot continue the updateRun: the run's workflow was ended in Temporal \(terminated at "
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\); nothing was rolled out again; make a new run for the "
-    r"snapshot that the clusters shall have"
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\); nothing was rolled out again; create a new run for the "
+    r"snapshot that the clusters should have"
 )
 
 

@@ -249,8 +249,8 @@ async def test_an_event_reports_a_rollout_on_hold_because_of_content_that_is_not
     (event, *_) = await eventually(told)
     assert event["message"].startswith(
         "the rollout is on hold until this is fixed: unexpected behavior which cannot be"
-        f" handled by the controller: ResourceEnvelope `{world.unique}/box` holds what is no"
-        " object: data.one."
+        f" handled by the controller: ResourceEnvelope `{world.unique}/box` holds an entry that is"
+        " not an object: data.one."
     )
     assert "s3cret" not in event["message"]
     assert await world.works() == []

@@ -94,7 +94,7 @@ async def test_an_incomplete_snapshot_is_not_distributed(world: World, room: Pla
 
     body = await world.bound(member, "WorkSynchronized", status="False", reason="SyncWorkFailed")
     assert condition_of(body, "WorkSynchronized")["message"] == (
-        "Failed to synchronize the work to the latest: 2 of 3 resource snapshots of"
-        f" {world.name}-0-snapshot are there"
+        "Failed to synchronize the work to the latest: only 2 of 3 resource snapshots of"
+        f" {world.name}-0-snapshot exist"
     )
     assert await world.works() == []

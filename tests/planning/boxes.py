@@ -1,4 +1,4 @@
-"""Envelopes and what is in them."""
+"""Sample envelopes and the objects in them."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ Json = dict[str, Any]
 
 
 def envelope(home: str = "", **data: Any) -> Json:
-    """A ResourceEnvelope if it has a namespace."""
+    """Return an envelope: a ResourceEnvelope if it has a namespace, else a cluster-scoped one."""
     metadata = {"name": "box"} | ({"namespace": home} if home else {})
     return {
         "apiVersion": "placement.kubernetes-fleet.io/v1beta1",

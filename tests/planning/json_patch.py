@@ -1,11 +1,11 @@
-"""What an API server does with a JSON patch (RFC 6902), as far as runs use it."""
+"""Applying JSON patches (RFC 6902) as an API server does, as far as runs use them."""
 
 import copy
 from typing import Any
 
 
 def apply(document: dict[str, Any], patch: list[dict[str, Any]]) -> dict[str, Any]:
-    """The patched document; raises what is wrong with a patch that does not fit."""
+    """Return the patched document; raise an error if the patch cannot be applied."""
     patched = copy.deepcopy(document)
     for operation in patch:
         assert set(operation) == {"op", "path", "value"}

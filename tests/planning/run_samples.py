@@ -1,4 +1,4 @@
-"""A small fleet and a run on it, to be bent by the tests."""
+"""A sample fleet and a run on it, which tests modify."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -33,11 +33,11 @@ NAMESPACED_RUN = RunRef(scope_name=ScopeName.NAMESPACED, namespace="team", name=
 both_scopes = pytest.mark.parametrize(
     ("run", "ns"), [(CLUSTER_RUN, ""), (NAMESPACED_RUN, "team")], ids=["csur", "sur"]
 )
-"""A run of each scope, with the namespace that texts name."""
+"""A run of each scope, with the namespace in its messages."""
 
 
 def stage(name: str = "prod", env: str = "prod", **changed: Any) -> Stage:
-    """A stage of the clusters of an environment."""
+    """Return a stage with the clusters of an environment."""
     fields = {"label_selector": LabelSelector(match_labels={"env": env})} | changed
     return Stage(name=name, **fields)
 
@@ -51,7 +51,7 @@ def cluster(name: str, env: str = "prod", **labels: str) -> ClusterFact:
 
 
 def binding(name: str, **changed: Any) -> BindingFact:
-    """A binding of a cluster of that name."""
+    """Return a binding for the cluster of that name."""
     fields = {"policy_snapshot": "web-0", "state": "Scheduled", "cluster": name} | changed
     return BindingFact(name=f"web-{name}", **fields)
 
@@ -61,7 +61,7 @@ def policy(**changed: Any) -> PolicyFact:
 
 
 def facts(**changed: Any) -> HubFacts:
-    """Placement web on the clusters a and b, which are both in the one stage prod."""
+    """Return facts of placement web on the clusters a and b, both in the only stage, prod."""
     spec = UpdateRunSpec(placement_name="web", staged_rollout_strategy_name="slow")
     fields = {
         "spec": spec,
@@ -76,7 +76,7 @@ def facts(**changed: Any) -> HubFacts:
 
 
 def planned(known: HubFacts, *, run: RunRef = CLUSTER_RUN) -> UpdateRunStatus:
-    """The status of a run that was initialized from facts, with snapshot 1."""
+    """Return the status of a run that was initialized from facts, with snapshot 1."""
     status = UpdateRunStatus()
     initialization.plan(known, run=run, status=status)
     snapshot = SnapshotFacts(index="1", name="web-1-snapshot")
@@ -85,7 +85,7 @@ def planned(known: HubFacts, *, run: RunRef = CLUSTER_RUN) -> UpdateRunStatus:
 
 
 def ledger(*stages: Stage, leaving: tuple[str, ...] = (), generation: int = 1) -> Ledger:
-    """The ledger of a run over the clusters a and b, by default in the one stage prod."""
+    """Return the ledger of a run on the clusters a and b, by default in the only stage, prod."""
     gone = [binding(name, state="Unscheduled") for name in leaving]
     known = facts(
         strategy=strategy(*(stages or (stage(),))),

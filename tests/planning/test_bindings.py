@@ -1,4 +1,4 @@
-"""What a run writes into a binding, and what it reads from it (contract: update-runs 8.4, 8.6)."""
+"""What a run writes to a binding, and what it reads from it (contract: update-runs 8.4, 8.6)."""
 
 from functools import partial
 from typing import Any
@@ -23,14 +23,14 @@ DESIRED = Desired(snapshot="web-1-snapshot", apply_strategy=ApplyStrategy())
 condition = partial(
     conditions.condition, generation=GENERATION, reason="Because", message="so it is", at=NOW
 )
-"""By default of the binding's present generation."""
+"""By default of the binding's current generation."""
 
 
 STARTED = condition("RolloutStarted")
 
 
 def wire(*conditions: dict[str, Any], **spec: Any) -> dict[str, Any]:
-    """A binding with the desired content, as the API server has it."""
+    """Return a binding with the desired content, as the API server stores it."""
     return {
         "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
         "kind": "ClusterResourceBinding",
@@ -83,13 +83,13 @@ def test_a_binding_with_any_other_content_is_not_synced(spec: dict[str, Any]) ->
     assert not DESIRED.synced(binding(**spec))
 
 
-def test_overrides_have_to_be_the_same_in_the_same_order() -> None:
+def test_overrides_must_be_the_same_in_the_same_order() -> None:
     desired = DESIRED.model_copy(update={"cluster_resource_overrides": ["one", "two"]})
     assert desired.synced(binding(clusterResourceOverrideSnapshots=["one", "two"]))
     assert not desired.synced(binding(clusterResourceOverrideSnapshots=["two", "one"]))
 
 
-def test_only_what_differs_is_patched() -> None:
+def test_only_fields_that_differ_are_patched() -> None:
     assert DESIRED.patch(binding()) == []
     assert DESIRED.patch(binding(state="Scheduled")) == [
         {"op": "add", "path": "/spec/state", "value": "Bound"}
@@ -110,7 +110,7 @@ def test_a_binding_that_was_never_rolled_out_gets_everything_it_lacks() -> None:
 
 
 @pytest.mark.parametrize("written", [{}, {"allowCoOwnership": False}, {"type": "ClientSideApply"}])
-def test_a_default_is_the_same_whether_it_is_written_or_not(written: dict[str, Any]) -> None:
+def test_a_default_is_the_same_whether_written_or_not(written: dict[str, Any]) -> None:
     for strategy in (ApplyStrategy(), ApplyStrategy(allow_co_ownership=False)):
         desired = DESIRED.model_copy(update={"apply_strategy": strategy})
         assert desired.synced(binding(applyStrategy=written))
@@ -136,7 +136,7 @@ CONTENTS = st.builds(
 
 @given(CONTENTS, CONTENTS, st.sampled_from(BindingState))
 @settings(deadline=None)
-def test_a_patch_leads_to_the_desired_content_and_is_empty_only_there(
+def test_a_patch_leads_to_the_desired_content_and_is_empty_if_it_is_already_there(
     before: Desired, desired: Desired, state: BindingState
 ) -> None:
     unwritten = wire(state=state.value)
@@ -178,7 +178,7 @@ def test_a_run_announces_the_index_it_uses() -> None:
         ([condition("RolloutStarted", "False")], False),
     ],
 )
-def test_a_binding_is_announced_for_its_present_generation_only(
+def test_a_binding_is_announced_only_for_its_current_generation(
     started: list[dict[str, Any]], announced: bool
 ) -> None:
     assert bindings.announced(binding(*started)) is announced
@@ -213,9 +213,9 @@ def test_without_an_announcement_there_is_no_other_run() -> None:
         ("v3", 2, "2026-01-02T03:04:05Z", False),
         ("v2", 2, "2026-01-02T03:00:00Z", False),
     ],
-    ids=["changed since", "as it was written", "half written", "another run's", "long ago"],
+    ids=["changed since", "unchanged", "half written", "another run's", "long ago"],
 )
-def test_a_binding_that_changed_after_its_announcement_is_overtaken(
+def test_a_binding_changed_after_its_announcement_is_overtaken(
     run: str, announced: int, at: str, overtaken: bool
 ) -> None:
     message = bindings.rollout_started(index="1", run=run, generation=announced, now=NOW).message
@@ -230,7 +230,7 @@ def test_without_an_announcement_a_binding_is_not_overtaken() -> None:
 # -- holding -----------------------------------------------------------------------------------
 
 
-def test_a_run_holds_a_binding_that_is_as_it_made_it() -> None:
+def test_a_run_holds_a_binding_that_is_as_it_left_it() -> None:
     assert bindings.held(binding(STARTED), DESIRED)
 
 
@@ -246,11 +246,11 @@ def test_a_run_holds_a_binding_that_is_as_it_made_it() -> None:
     ],
     ids=["content", "unscheduled", "not bound", "touched", "revoked", "not announced"],
 )
-def test_a_run_no_longer_holds_a_binding_that_somebody_changed(taken: Binding) -> None:
+def test_a_run_no_longer_holds_a_binding_that_was_changed(taken: Binding) -> None:
     assert not bindings.held(taken, DESIRED)
 
 
-def test_a_binding_that_was_taken_is_explained_with_its_reference() -> None:
+def test_the_message_about_a_taken_binding_names_it() -> None:
     texts = [
         bindings.preempted(cluster="a", stage="prod", binding=run.reference("web-a"))
         for run in (CLUSTER_RUN, NAMESPACED_RUN)
@@ -264,7 +264,7 @@ def test_a_binding_that_was_taken_is_explained_with_its_reference() -> None:
     ]
 
 
-# -- what came of it ---------------------------------------------------------------------------
+# -- progress ----------------------------------------------------------------------------------
 
 NOT_YET = {
     "Overridden": "OverriddenPending",
@@ -280,19 +280,19 @@ def test_a_cluster_is_finished_when_its_content_is_available_or_compared(kind: s
 
 
 @pytest.mark.parametrize("kind", ["Available", "DiffReported"])
-def test_what_was_said_of_older_content_does_not_count(kind: str) -> None:
+def test_conditions_of_older_content_do_not_count(kind: str) -> None:
     stale = [condition(kind, generation=2), condition("Applied", "False", generation=2)]
     assert bindings.progress(binding(*stale)) is Progress.UNDER_WAY
     assert bindings.failure(binding(*stale)) is None
 
 
 @pytest.mark.parametrize("kind", ["Overridden", "WorkSynchronized", "Applied"])
-def test_a_step_that_is_done_is_not_the_end(kind: str) -> None:
+def test_a_completed_step_is_not_the_end(kind: str) -> None:
     assert bindings.progress(binding(STARTED, condition(kind))) is Progress.UNDER_WAY
 
 
 @pytest.mark.parametrize(("kind", "reason"), NOT_YET.items())
-def test_some_reasons_only_mean_not_yet(kind: str, reason: str) -> None:
+def test_some_reasons_mean_no_more_than_not_yet(kind: str, reason: str) -> None:
     found = binding(condition(kind, "False", reason=reason))
     assert bindings.progress(found) is Progress.UNDER_WAY
     assert bindings.failure(found) is None
@@ -309,20 +309,20 @@ def test_every_other_reason_of_a_step_is_a_failure(kind: str, reason: str) -> No
 
 
 @pytest.mark.parametrize("reason", ["Failed", *NOT_YET.values()])
-def test_a_comparison_that_was_not_made_is_a_failure_whatever_its_reason(reason: str) -> None:
+def test_a_failed_comparison_is_a_failure_whatever_its_reason(reason: str) -> None:
     found = binding(condition("DiffReported", "False", reason=reason))
     assert bindings.progress(found) is Progress.FAILING
 
 
-def test_an_unknown_step_is_under_way() -> None:
+def test_an_unknown_step_is_in_progress() -> None:
     assert bindings.progress(binding(condition("Applied", "Unknown"))) is Progress.UNDER_WAY
 
 
-def test_of_several_failures_the_earliest_step_is_named() -> None:
+def test_the_earliest_of_several_failures_is_named() -> None:
     found = binding(condition("Available", "False"), condition("Overridden", "False"))
     assert bindings.failure(found) == "Overridden Because: so it is"
 
 
-def test_a_cluster_that_is_available_is_finished_whatever_else_is_said() -> None:
+def test_an_available_cluster_is_finished_whatever_else_is_reported() -> None:
     found = binding(condition("Applied", "False"), condition("Available"))
     assert bindings.progress(found) is Progress.FINISHED

@@ -1,4 +1,4 @@
-"""Conditions are read and set as metav1 has it (contract: update-runs 2.2)."""
+"""Conditions are read and set like metav1's (contract: update-runs 2.2)."""
 
 from datetime import timedelta
 from typing import Any
@@ -50,7 +50,7 @@ def test_a_condition_holds_by_status_and_generation(
     assert not conditions.has(there, "Succeeded", asked, generation=generation)
 
 
-def test_a_time_has_whole_seconds_as_on_the_wire() -> None:
+def test_a_time_is_in_whole_seconds_as_on_the_wire() -> None:
     found = made(now=NOW + timedelta(microseconds=999_999))
     assert found.last_transition_time == NOW
     assert found.to_wire()["lastTransitionTime"] == "2026-01-02T03:04:05Z"
@@ -62,7 +62,7 @@ def test_a_condition_of_a_new_type_is_added_at_the_end() -> None:
     assert [each.type for each in there] == ["A", "B"]
 
 
-def test_the_time_moves_with_the_status() -> None:
+def test_the_time_changes_with_the_status() -> None:
     there = [made()]
     assert conditions.put(there, made(status="False", now=LATER))
     assert there[0].last_transition_time == LATER
@@ -88,7 +88,7 @@ def test_setting_the_same_again_changes_nothing() -> None:
     )
 )
 @settings(deadline=None)
-def test_after_any_changes_each_type_is_there_once_with_the_time_of_its_last_turn(
+def test_each_type_exists_once_with_the_time_of_its_last_status_change(
     changes: list[tuple[str, str]],
 ) -> None:
     there: list[Condition] = []
@@ -105,7 +105,7 @@ def test_after_any_changes_each_type_is_there_once_with_the_time_of_its_last_tur
     }
 
 
-def test_a_message_that_is_too_long_for_the_api_is_cut() -> None:
+def test_a_message_too_long_for_the_api_is_cut() -> None:
     fits, longer = "é" * 32768, "é" * 32769
     made = [
         conditions.make("A", "True", "R", text, generation=1, now=NOW).message

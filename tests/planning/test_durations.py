@@ -1,4 +1,4 @@
-"""Durations are read and written as Go does (contract: update-runs 2.2 and 3)."""
+"""Durations are parsed and formatted as in Go (contract: update-runs 2.2 and 3)."""
 
 import re
 from datetime import timedelta
@@ -11,7 +11,7 @@ from planning.durations import format_duration, parse
 
 UNITS = {"h": timedelta(hours=1), "m": timedelta(minutes=1), "s": timedelta(seconds=1)}
 WAIT_TIME = re.compile(r"^(?:(?:0|[1-9][0-9]*)(\.[0-9]+)?(?:s|m|h))+$")
-"""The pattern of waitTime: whatever the API server lets through has to be understood."""
+"""The pattern of waitTime: every value that the API server accepts must be parsed."""
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ WAIT_TIME = re.compile(r"^(?:(?:0|[1-9][0-9]*)(\.[0-9]+)?(?:s|m|h))+$")
         ("2562047h", "2562047h0m0s"),
     ],
 )
-def test_a_wait_is_written_as_go_writes_it(typed: str, written: str) -> None:
+def test_a_duration_is_formatted_as_in_go(typed: str, written: str) -> None:
     assert format_duration(parse(typed)) == written
 
 
@@ -42,21 +42,21 @@ def test_a_wait_is_written_as_go_writes_it(typed: str, written: str) -> None:
     "text",
     ["", "1", "1d", "s", "0abc", "-5s", "+5s", "1 m", "1m ", "1h30", "5M", "\u0665m", "1..5s"],
 )
-def test_what_is_no_duration_is_refused_with_examples(text: str) -> None:
+def test_an_invalid_duration_is_rejected_with_examples(text: str) -> None:
     with pytest.raises(ValueError, match="write it like 90s, 5m or 1h30m") as refused:
         parse(text)
     assert str(refused.value).startswith(repr(text))
 
 
 @pytest.mark.parametrize("text", ["2562048h", "99999999999999h", "1" * 400 + "h"])
-def test_what_is_longer_than_go_can_hold_is_refused(text: str) -> None:
+def test_a_duration_longer_than_gos_maximum_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="is too long for a duration"):
         parse(text)
 
 
 @given(st.timedeltas(min_value=timedelta(0), max_value=timedelta(hours=2562046)))
 @settings(deadline=None)
-def test_reading_what_was_written_gives_the_same(value: timedelta) -> None:
+def test_parsing_a_formatted_duration_gives_the_same(value: timedelta) -> None:
     assert abs(parse(format_duration(value)) - value) <= timedelta(microseconds=1)
 
 
@@ -69,7 +69,7 @@ def test_the_parts_of_a_duration_add_up(parts: list[tuple[int, str]]) -> None:
 
 @given(st.from_regex(WAIT_TIME, fullmatch=True))
 @settings(deadline=None)
-def test_every_wait_that_the_api_server_takes_is_read_or_too_long(text: str) -> None:
+def test_every_wait_that_the_api_server_accepts_is_valid_or_too_long(text: str) -> None:
     try:
         found = parse(text)
     except ValueError as error:

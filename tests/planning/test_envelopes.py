@@ -1,4 +1,4 @@
-"""What envelopes hold, and what they may hold (contract: placement 10)."""
+"""The content of envelopes, and what they may hold (contract: placement 10)."""
 
 import hashlib
 
@@ -18,7 +18,7 @@ def refusal(of: Json) -> str:
     return str(caught.value)
 
 
-def test_the_content_is_sorted_by_its_json_the_last_first() -> None:
+def test_the_content_is_sorted_by_its_json_in_descending_order() -> None:
     names = [each["metadata"]["name"] for each in envelopes.content(envelope(x=wrapped("a")))]
     assert names == ["a"]
     box = envelope("app", one=wrapped("b", "app"), two=wrapped("c", "app"), z=wrapped("a", "app"))
@@ -45,12 +45,12 @@ def test_the_content_is_sorted_by_its_json_the_last_first() -> None:
         ),
     ],
 )
-def test_what_does_not_belong_in_it_is_named(box: Json, text: str) -> None:
+def test_a_misplaced_object_is_named(box: Json, text: str) -> None:
     assert refusal(box) == USER + text
 
 
 @pytest.mark.parametrize("lacking", ["apiVersion", "kind", "metadata"])
-def test_what_is_no_object_is_named_without_its_content(lacking: str) -> None:
+def test_an_invalid_entry_is_named_without_its_content(lacking: str) -> None:
     thing = wrapped("a", "app") | {"data": {"password": "s3cret"}}
     del thing[lacking]
     assert refusal(envelope("app", key=thing)) == (
@@ -62,11 +62,11 @@ def test_what_is_no_object_is_named_without_its_content(lacking: str) -> None:
 @pytest.mark.parametrize(
     ("home", "whole"), [("", "ClusterResourceEnvelope//box"), ("app", "ResourceEnvelope/app/box")]
 )
-def test_the_digest_is_of_kind_namespace_and_name(home: str, whole: str) -> None:
+def test_the_digest_covers_kind_namespace_and_name(home: str, whole: str) -> None:
     pointed = envelopes.identifier(envelope(home))
     assert envelopes.digest(pointed) == hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
-def test_a_name_makes_no_envelope() -> None:
+def test_a_kinds_name_alone_does_not_make_an_envelope() -> None:
     assert not envelopes.is_envelope(wrapped("ResourceEnvelope"))
     assert envelopes.is_envelope(envelope())

@@ -1,18 +1,18 @@
-"""Errors carry the prefixes of the contract and say who can mend them (update-runs 5)."""
+"""Errors have the prefixes of the contract, which say who can fix them (update-runs 5)."""
 
 import pytest
 
 from planning import errors
 
 
-def test_a_fault_of_the_user_is_called_a_client_error() -> None:
+def test_a_user_error_is_called_a_client_error() -> None:
     text = errors.user("parent placement not found")
     assert text == (
         "failed to process the request due to a client error: parent placement not found"
     )
 
 
-def test_what_nobody_should_read_is_called_unexpected() -> None:
+def test_an_error_that_should_not_occur_is_called_unexpected() -> None:
     text = errors.unexpected("x")
     assert text == "unexpected behavior which cannot be handled by the controller: x"
 
@@ -23,12 +23,12 @@ def test_an_initialization_ends_with_the_validation_prefix() -> None:
     assert str(error) == "cannot continue the updateRun: failed to validate the updateRun: x"
 
 
-def test_one_text_is_joined_with_a_comma() -> None:
+def test_a_prefix_can_be_joined_with_a_comma() -> None:
     error = errors.invalid("x", separator=", ")
     assert str(error) == "cannot continue the updateRun: failed to validate the updateRun, x"
 
 
-def test_a_run_under_way_ends_with_the_shorter_prefix() -> None:
+def test_a_run_in_progress_ends_with_the_shorter_prefix() -> None:
     error = errors.abort("x")
     assert type(error) is errors.RunAborted
     assert str(error) == "cannot continue the updateRun: x"
@@ -44,7 +44,7 @@ def test_prefixes_nest() -> None:
 @pytest.mark.parametrize(
     "kind", [errors.InitializationError, errors.RunAborted, errors.TransientState]
 )
-def test_all_of_them_are_errors_of_a_run(kind: type[Exception]) -> None:
+def test_all_of_them_are_run_errors(kind: type[Exception]) -> None:
     assert issubclass(kind, errors.RunError)
 
 
@@ -56,20 +56,18 @@ def test_all_of_them_are_errors_of_a_run(kind: type[Exception]) -> None:
         (["b", "a", "b"], "[cannot continue the updateRun: b, cannot continue the updateRun: a]"),
     ],
 )
-def test_several_errors_of_one_round_are_listed_alike_ones_once(
-    texts: list[str], shown: str
-) -> None:
+def test_errors_of_one_round_are_listed_without_duplicates(texts: list[str], shown: str) -> None:
     error = errors.joined([errors.abort(text) for text in texts])
     assert type(error) is errors.RunAborted
     assert str(error) == shown
 
 
-def test_a_bug_goes_before_all_errors_of_the_run() -> None:
+def test_a_bug_takes_precedence_over_all_run_errors() -> None:
     bug = ZeroDivisionError()
     assert errors.joined([errors.abort("a"), bug]) is bug
 
 
-def test_of_many_errors_that_come_together_ten_are_named() -> None:
+def test_ten_of_many_errors_are_named() -> None:
     many = [errors.abort(f"cluster-{number}") for number in range(1_500)]
     text = str(errors.joined(many))
     assert text.startswith("[cannot continue the updateRun: cluster-0, cannot continue")

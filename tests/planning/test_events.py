@@ -1,4 +1,4 @@
-"""Events as objects: where they go, what they are called, how long they may be."""
+"""Events as objects: their namespace, name and size limits."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ def name_of(event: Event, about: RunRef | Subject = CLUSTER_RUN, **key: str) -> 
     return name
 
 
-def test_an_event_says_what_happened_to_what_and_who_says_so() -> None:
+def test_an_event_names_its_object_reason_message_and_reporter() -> None:
     body = events.body(STOPPED, Subject.of(NAMESPACED_RUN))
     del body["metadata"]["name"]
     assert body == {
@@ -64,11 +64,11 @@ def test_the_same_event_has_the_same_name() -> None:
     ],
     ids=["reason", "message", "time"],
 )
-def test_another_event_has_another_name(other: Event) -> None:
+def test_a_different_event_has_a_different_name(other: Event) -> None:
     assert name_of(STOPPED) != name_of(other)
 
 
-def test_a_namesake_has_events_of_its_own() -> None:
+def test_an_object_with_the_same_name_has_its_own_events() -> None:
     again = CLUSTER_RUN.model_copy(update={"uid": "u-9"})
     assert name_of(STOPPED) != name_of(STOPPED, again)
     assert name_of(STOPPED, key="k") != name_of(STOPPED, again, key="k")
@@ -80,13 +80,13 @@ def test_with_a_key_only_the_key_decides() -> None:
     assert name_of(STOPPED, key="k") != name_of(STOPPED, key="l")
 
 
-def test_names_sort_by_time_which_is_how_kubectl_orders_within_a_second() -> None:
+def test_names_sort_by_time_because_kubectl_orders_by_name_within_a_second() -> None:
     moments = [NOW + timedelta(microseconds=each) for each in (0, 1, 17, 999_999)]
     names = [name_of(STOPPED.model_copy(update={"at": each})) for each in moments]
     assert names == sorted(names)
 
 
-def test_a_long_name_is_cut_to_one_that_kubernetes_takes() -> None:
+def test_a_long_name_is_cut_to_a_valid_one() -> None:
     name = "a" * 199 + "-" + "b" * 53
     made = name_of(STOPPED, Subject(CLUSTER_APPROVAL_REQUEST, "", name, "u-1"))
     assert made.startswith("a" * 199 + ".")
@@ -99,7 +99,7 @@ def test_a_long_message_is_cut() -> None:
     assert message == "x" * 1021 + "…"
 
 
-def test_events_of_one_moment_keep_their_order() -> None:
+def test_simultaneous_events_keep_their_order() -> None:
     first, second = events.spaced([STOPPED, STOPPED])
     assert first.at == NOW
     assert second.at > first.at
@@ -108,7 +108,7 @@ def test_events_of_one_moment_keep_their_order() -> None:
 @pytest.mark.parametrize(
     "message", ["x" * 1025, "ä" * 600, "…" * 400, "😀" * 300, "x" * 1023 + "ä"]
 )
-def test_a_message_has_no_more_bytes_than_the_api_takes(message: str) -> None:
+def test_a_message_has_at_most_as_many_bytes_as_the_api_accepts(message: str) -> None:
     event = Event(reason="Failed", message=message, at=NOW)
     written = events.body(event, Subject.of(CLUSTER_RUN))["message"]
     assert len(written.encode()) <= 1024

@@ -1,4 +1,4 @@
-"""How a run and what belongs to it are named (contract: update-runs, conventions)."""
+"""Names of a run and of its objects (contract: update-runs, conventions)."""
 
 import pytest
 
@@ -24,15 +24,15 @@ def test_names_follow_the_scope(
     assert run.scope is scope
 
 
-def test_a_run_made_again_under_the_same_name_has_another_workflow() -> None:
+def test_a_run_recreated_with_the_same_name_has_another_workflow() -> None:
     again = CLUSTER_RUN.model_copy(update={"uid": "u-9"})
     assert again.workflow_id == "csur/v2/u-9"
 
 
-def test_runs_of_one_name_in_both_scopes_have_different_workflows() -> None:
+def test_runs_with_the_same_name_in_both_scopes_have_different_workflows() -> None:
     assert NAMESPACED_RUN.workflow_id != CLUSTER_RUN.workflow_id
 
 
-def test_a_reference_survives_the_way_through_history() -> None:
+def test_a_reference_survives_workflow_history() -> None:
     read = RunRef.model_validate_json(NAMESPACED_RUN.model_dump_json())
     assert read == NAMESPACED_RUN

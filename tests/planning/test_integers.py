@@ -1,4 +1,4 @@
-"""Integers are read as Go's strconv.Atoi does (contract: update-runs 16)."""
+"""Integers are parsed as by Go's strconv.Atoi (contract: update-runs 16)."""
 
 import pytest
 from hypothesis import given, settings
@@ -21,7 +21,7 @@ from planning import integers
         ("0" * 5000 + "1", 1),
     ],
 )
-def test_a_decimal_number_is_read(text: str, number: int) -> None:
+def test_a_decimal_number_is_parsed(text: str, number: int) -> None:
     assert integers.parse(text) == number
 
 
@@ -59,12 +59,12 @@ def test_more_than_64_bits_are_out_of_range(text: str) -> None:
 
 @given(st.integers(-(2**63), 2**63 - 1))
 @settings(deadline=None)
-def test_every_number_of_64_bits_is_read_back(number: int) -> None:
+def test_every_64_bit_number_is_parsed(number: int) -> None:
     assert integers.parse(str(number)) == number
 
 
 @given(st.text(max_size=30))
-def test_what_stands_in_an_object_is_a_number_or_what_is_meant_without_one(text: str) -> None:
+def test_an_invalid_number_in_an_object_gives_the_default(text: str) -> None:
     try:
         expected = integers.parse(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Label selectors match as Kubernetes says (contract: update-runs 7.5 c and d)."""
+"""Label selectors match as in Kubernetes (contract: update-runs 7.5 c and d)."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ SELECTORS = st.builds(
 
 
 def naively(selects: LabelSelector, labels: dict[str, str]) -> bool:
-    """The same, by trying each requirement in turn to find one that fails."""
+    """Return the same, by trying each requirement in turn to find one that fails."""
     for key, value in selects.match_labels.items():
         if key not in labels or labels[key] != value:
             return False
@@ -98,14 +98,14 @@ def test_matching_agrees_with_trying_each_requirement_in_turn(
 
 @given(SELECTORS, st.dictionaries(KEYS, VALUES))
 @settings(deadline=None)
-def test_labels_that_do_not_decide_may_be_left_out(
+def test_labels_that_the_selector_does_not_use_may_be_left_out(
     selects: LabelSelector, labels: dict[str, str]
 ) -> None:
     deciding = {key: labels[key] for key in selectors.keys(selects) if key in labels}
     assert selectors.matches(selects, deciding) == selectors.matches(selects, labels)
 
 
-def test_no_selector_looks_at_no_label() -> None:
+def test_a_missing_selector_uses_no_labels() -> None:
     assert selectors.keys(None) == set()
 
 

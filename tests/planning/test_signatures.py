@@ -1,4 +1,4 @@
-"""Names at the end of texts."""
+"""Names of users at the end of texts."""
 
 import pytest
 
@@ -16,11 +16,11 @@ from planning import signatures
         ("", "", ""),
     ],
 )
-def test_only_the_name_at_the_end_is_one(text: str, said: str, who: str) -> None:
+def test_only_a_name_at_the_end_counts(text: str, said: str, who: str) -> None:
     assert signatures.split(text) == (said, who)
 
 
-def test_what_was_signed_is_told_apart_again() -> None:
+def test_a_signed_text_can_be_split_again() -> None:
     assert signatures.split(signatures.sign("fine (by far)", "jane")) == ("fine (by far)", "jane")
     assert signatures.sign("fine", "") == "fine"
 
@@ -30,7 +30,7 @@ def test_a_long_text_keeps_its_name() -> None:
 
 
 @pytest.mark.parametrize("says", ["jane", "x) (by jane", "(by jane)", "x" * 5000])
-def test_a_name_in_temporal_is_never_taken_for_a_user(says: str) -> None:
+def test_a_name_from_temporal_never_passes_for_a_user(says: str) -> None:
     text = signatures.sign("ok", signatures.of_temporal(says))
     said, who = signatures.split(text)
     assert said == "ok"
@@ -46,5 +46,5 @@ def test_a_name_in_temporal_is_never_taken_for_a_user(says: str) -> None:
         ("", "", ""),
     ],
 )
-def test_what_is_known_of_a_change_follows_on_it(by: str, comment: str, clause: str) -> None:
+def test_the_clause_names_user_and_comment_if_known(by: str, comment: str, clause: str) -> None:
     assert signatures.clause(by, comment) == clause

@@ -149,11 +149,11 @@ async def test_each_step_names_the_user_who_took_it(world: World, types: Types) 
 
     events = await told_until(world, name, "All stages are completed successfully")
     assert (
-        f"The update run has been stopped by {jane} (lunch); set spec.state to Run to go on"
+        f"The update run has been stopped by {jane} (lunch); set spec.state to Run to resume"
         in events
     )
     assert (
-        f"The update run was resumed by {jane} on behalf of ann; it goes on where it was stopped"
+        f"The update run was resumed by {jane} on behalf of ann; it continues where it was stopped"
         in events
     )
     assert f"The approval before stage all was given: fine (by {joe})" in events

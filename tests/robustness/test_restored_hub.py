@@ -21,7 +21,8 @@ from tests.workflows.runs import workflow_id
 ABORT = "cannot continue the updateRun: the hub was restored from a backup that is older than "
 RUNNING = WorkflowExecutionStatus.RUNNING
 NOTHING_AGAIN = (
-    "; nothing was rolled out again; make a new run for the snapshot that the clusters shall have"
+    "; nothing was rolled out again; create a new run for the snapshot that the clusters should "
+    "have"
 )
 
 
@@ -100,7 +101,7 @@ async def test_runs_that_did_more_than_a_restored_hub_knows_fail(
             assert text.endswith(f"Z){NOTHING_AGAIN}")
         for rollout in further:
             assert await failed(rollout) == (
-                f"{ABORT}what this run has done: 1 updated cluster(s) have an earlier content "
+                f"{ABORT}what this run has done: 1 updated cluster(s) have earlier content "
                 f"again ({rollout.stages['two'][0]}){NOTHING_AGAIN}"
             )
         for rollout in over:

@@ -139,7 +139,7 @@ async def test_a_run_that_could_not_be_planned_says_why_and_what_to_do(incident:
     await incident.happen("initialization-failed")
     typed = await incident.explain()
     assert "It could not be planned; no cluster was touched." in typed.out
-    assert f"Why: The placement {incident.name} has no version 1" in typed.out
+    assert f"Why: The placement {incident.name} has no snapshot with index 1" in typed.out
     assert f"  fleetgate plan {incident.name} example-strategy{incident.flag}\n" in typed.out
 
 

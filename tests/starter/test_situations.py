@@ -312,4 +312,4 @@ def test_a_failed_run_says_what_it_left_behind() -> None:
     found = situation("preempted", later)
     assert "member3 had begun to get it." in found.says[0]
     assert found.message.startswith("the binding of the updating cluster `member2`")
-    assert "changed the binding of cluster member2" in found.cause
+    assert "The binding of cluster member2 was changed" in found.cause

@@ -70,13 +70,13 @@ def test_a_cluster_without_binding_is_in_trouble() -> None:
             ),
             (),
             "label key zone not found on cluster c1",
-            "An override asks for the label zone of cluster c1",
+            "An override uses the label zone of cluster c1",
         ),
         (
             condition("Overridden", "False", "OverriddenFailed", "something new"),
             (),
             "something new",
-            "An override does not fit the objects",
+            "An override could not be applied",
         ),
         (
             condition(
@@ -170,9 +170,7 @@ def test_a_refusal_is_told_in_the_words_of_who_refused() -> None:
     assert trouble.message == (
         'admission webhook "tags.example.com" denied the request: no tag latest'
     )
-    assert (
-        trouble.cause == "The admission webhook tags.example.com of the member refuses the object."
-    )
+    assert trouble.cause == "The member's admission webhook tags.example.com rejects the object."
 
 
 def test_an_object_without_words_is_told_by_its_reason() -> None:
@@ -295,7 +293,7 @@ def test_what_the_object_says_of_itself_is_told_where_it_is_reported_back() -> N
 def test_a_member_that_has_not_reported_is_told_with_its_last_sign_of_life() -> None:
     trouble = only(cluster_evidence(binding(*BEGUN, SILENT), member=member()))
     assert trouble.details == ("its agent was last heard of 20s ago",)
-    assert trouble.cause == "The member's agent has not said anything of this version yet."
+    assert trouble.cause == "The member's agent has not reported on this snapshot yet."
 
 
 @pytest.mark.parametrize(

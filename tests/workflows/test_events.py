@@ -120,7 +120,7 @@ async def test_an_approval_of_another_generation_is_told_why_it_does_not_count(
 ) -> None:
     request, warning = await approve_wrongly(placement, unique)
     assert warning["type"] == "Warning"
-    why, _, remedy = warning["message"].partition(". Type: ")
+    why, _, remedy = warning["message"].partition(". To fix it: ")
     assert why == (
         "The approval does not count: its condition Approved has observedGeneration 7, "
         "but the generation of the request is 1"

@@ -1,7 +1,7 @@
-"""Which clusters a placement's policy picks, and why it picks no others.
+"""Scheduling: which clusters a placement's policy picks, and why not the others.
 
-Each placement type is one module (`pick_all`, `pick_n`, `pick_fixed`); what they share is in
-`filters` (who may not be picked), `affinity` and `spread` (who is rather picked).
+Each placement type is one module (`pick_all`, `pick_n`, `pick_fixed`). They share `filters` (which
+clusters may not be picked), `affinity` and `spread` (which are preferred).
 
 contract: placement 2.2, 4
 """
@@ -36,9 +36,9 @@ __all__ = [
 
 
 def names_no_cluster(policy: PlacementPolicy | None) -> bool:
-    """Whether the policy is PickFixed with an empty list, which KubeFleet never schedules.
+    """Return whether the policy is PickFixed with an empty list, which KubeFleet never schedules.
 
-    What is placed stays, and nothing is decided: `Scheduled` of the placement is Unknown.
+    Placed objects stay, and nothing is decided: the placement's condition `Scheduled` is Unknown.
     """
     fixed = policy is not None and policy.placement_type == PlacementType.PICK_FIXED
     return policy is not None and fixed and not policy.cluster_names
@@ -53,7 +53,7 @@ def schedule(
 ) -> Schedule:
     """Decide which clusters are picked.
 
-    `namespace` is that of a ResourcePlacement, which must exist on the member if that is known.
+    `namespace` is a ResourcePlacement's; it must exist on members whose namespaces are known.
     """
     policy = policy or PlacementPolicy()
     ordered = sorted(fleet, key=lambda each: each.name)

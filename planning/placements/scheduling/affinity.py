@@ -1,8 +1,7 @@
-"""Which clusters a policy wants by their labels and properties, and how much.
+"""Affinity: which clusters a policy requires or prefers, by their labels and properties.
 
-A selector or a value that cannot be read matches nothing, and a property that a cluster does not
-have makes it neither better nor worse: one member that reports nonsense must not keep a placement
-from the others.
+An invalid selector or value matches nothing, and a missing property makes a cluster neither better
+nor worse: a member that reports invalid values must not keep a placement from the others.
 
 contract: placement 2.2 (affinity)
 """
@@ -38,14 +37,14 @@ _COMPARE: Final[Mapping[str, Callable[[Decimal, Decimal], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """How much a policy prefers each cluster of one fleet."""
+    """Preferences of a policy among the clusters of one fleet."""
 
     terms: Sequence[PreferredClusterSelector]
     extremes: Mapping[str, tuple[Decimal, Decimal]]
-    """Least and most of each property that decides, over the whole fleet."""
+    """Minimum and maximum of each property used for sorting, over the whole fleet."""
 
     def score(self, cluster: Candidate) -> int:
-        """The sum of the weights of all terms that match."""
+        """Return the sum of the weights of all matching terms."""
         return sum(self._weight(each, cluster) for each in self.terms)
 
     def _weight(self, term: PreferredClusterSelector, cluster: Candidate) -> int:
@@ -57,7 +56,7 @@ class Preferences:
         return _rounded(term.weight * self._share(sorter, cluster))
 
     def _share(self, sorter: PropertySorter, cluster: Candidate) -> Decimal:
-        """Between 0 and 1: how near the cluster is to the better end of what there is."""
+        """Return how close the cluster is to the best value in the fleet, between 0 and 1."""
         value = quantities.known(cluster.properties.get(sorter.name))
         least, most = self.extremes.get(sorter.name, (Decimal(0), Decimal(0)))
         if value is None or least == most:
@@ -67,7 +66,7 @@ class Preferences:
 
 
 def preferences(policy: PlacementPolicy, fleet: Sequence[Candidate]) -> Preferences:
-    """What the policy prefers, measured on this fleet."""
+    """Return the policy's preferences, with the extremes of this fleet."""
     terms = [each for each in preferred_terms(policy) if each.weight]
     sorters = [each.preference.property_sorter for each in terms]
     extremes = {}
@@ -80,25 +79,25 @@ def preferences(policy: PlacementPolicy, fleet: Sequence[Candidate]) -> Preferen
 
 
 def required_terms(policy: PlacementPolicy) -> list[ClusterSelectorTerm]:
-    """Terms of which a cluster must meet one; none means that all clusters will do."""
+    """Return the terms of which a cluster must meet one; if none, all clusters qualify."""
     required = _affinity(policy).required_during_scheduling_ignored_during_execution
     return required.cluster_selector_terms if required else []
 
 
 def preferred_terms(policy: PlacementPolicy) -> list[PreferredClusterSelector]:
-    """Terms that make a cluster better, or worse, than others."""
+    """Return the terms that make a cluster better or worse than others."""
     return _affinity(policy).preferred_during_scheduling_ignored_during_execution
 
 
 def meets(term: ClusterSelectorTerm, cluster: Candidate) -> bool:
-    """Whether the cluster has the labels and the properties of a required term."""
+    """Return whether the cluster has the labels and the properties of a required term."""
     selector = term.property_selector
     wanted = selector.match_expressions if selector else []
     return _labels_match(term, cluster) and all(_has(each, cluster) for each in wanted)
 
 
 def _labels_match(term: ClusterSelectorTerm, cluster: Candidate) -> bool:
-    # A term without a label selector asks nothing of the labels.
+    # A term without a label selector matches any labels.
     selector = term.label_selector
     if selector is None:
         return True

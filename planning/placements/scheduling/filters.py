@@ -1,4 +1,4 @@
-"""Who may not be picked, and why: each cause is one function.
+"""Filters: which clusters may not be picked, and why; one function per reason.
 
 contract: placement 2.2, 4 (filtered), 12 (namespaces)
 """
@@ -15,7 +15,7 @@ from planning.placements.scheduling.model import Held
 
 
 def why_not(cluster: Candidate, policy: PlacementPolicy, held: Held, namespace: str) -> str:
-    """The first cause, in KubeFleet's order, that keeps the policy from picking the cluster."""
+    """Return the first reason, in KubeFleet's order, not to pick the cluster; empty for none."""
     return (
         _unattracted(cluster, policy)
         or away(cluster, held)
@@ -25,14 +25,14 @@ def why_not(cluster: Candidate, policy: PlacementPolicy, held: Held, namespace: 
 
 
 def away(cluster: Candidate, held: Held) -> str:
-    """Why nothing can be placed on the cluster now; empty if something can, or is already."""
-    # Resources that run on a cluster are not taken away because its agent is silent for a while.
+    """Return why nothing can be placed on the cluster now; empty if it is eligible or held."""
+    # Objects on a cluster are not removed because its agent is silent for a while.
     is_held = cluster.name in held.current or cluster.name in held.earlier
     return "" if is_held and not cluster.leaving else cluster.ineligible
 
 
 def left_out(cluster: Candidate, why: str) -> ClusterDecision:
-    """The decision against a cluster that may not be picked."""
+    """Return the decision against a cluster that may not be picked."""
     return ClusterDecision(cluster_name=cluster.name, selected=False, reason=unschedulable(why))
 
 
@@ -51,14 +51,14 @@ def _untolerated(taints: Iterable[Taint], tolerations: Collection[Toleration]) -
 
 
 def _tolerates(toleration: Toleration, taint: Taint) -> bool:
-    # The only effect there is, NoSchedule, never sets a toleration and a taint apart.
+    # Effects need no comparison: NoSchedule is the only one.
     if toleration.operator == TolerationOperator.EXISTS:
         return not toleration.key or toleration.key == taint.key
     return (toleration.key, toleration.value) == (taint.key, taint.value)
 
 
 def _homeless(cluster: Candidate, namespace: str) -> str:
-    # Without anybody who collects namespaces, every member is taken (contract: placement 12).
+    # If namespaces are not collected, every member is accepted (contract: placement 12).
     if not namespace or cluster.namespaces is None or namespace in cluster.namespaces:
         return ""
     return Unsuitable.NAMESPACE_MISSING if cluster.namespaces else Unsuitable.NAMESPACES_UNKNOWN

@@ -1,4 +1,4 @@
-"""What goes into a scheduling decision besides policy and fleet, and what comes out.
+"""Input of scheduling besides policy and fleet, and its result.
 
 contract: placement 4
 """
@@ -10,34 +10,34 @@ from typing import Final
 from api.policies import ClusterDecision
 
 MAX_UNPICKED: Final = 20
-"""Decisions against a cluster that are listed (contract: placement 4)."""
+"""Decisions against clusters that are listed (contract: placement 4)."""
 MAX_DECISIONS: Final = 1000
-"""What a policy snapshot can hold."""
+"""Decisions that a policy snapshot can hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A cluster that the latest policy has picked already, as its binding has it."""
+    """A cluster that the latest policy has already picked, as its binding records it."""
 
     decision: ClusterDecision
-    """Why it was picked, with the scores of that time."""
+    """Why it was picked, with the scores at that time."""
     bound: bool
-    """Whether anything has been rolled out to it."""
+    """True when something has been rolled out to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Clusters that the placement has a binding on already, Scheduled or Bound."""
+    """Clusters for which the placement already has a binding, Scheduled or Bound."""
 
     current: Mapping[str, Holding] = field(default_factory=dict)
-    """Picked by the same policy: kept whatever became of the cluster's labels and taints."""
+    """Picked by the same policy: kept even if the cluster's labels or taints have changed."""
     earlier: frozenset[str] = frozenset()
-    """Picked by an earlier policy: judged again, but not dropped because its agent is away."""
+    """Picked by an earlier policy: judged again, but not dropped for a silent agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What a policy decides about the fleet."""
+    """Decisions of a policy about the fleet."""
 
     picked: tuple[ClusterDecision, ...]
     unpicked: tuple[ClusterDecision, ...]
@@ -45,6 +45,6 @@ class Schedule:
 
     @property
     def decisions(self) -> list[ClusterDecision]:
-        """What the policy snapshot lists: the picked clusters, then some of the others."""
+        """Decisions that the policy snapshot lists: the picked clusters, then some others."""
         listed = [*self.picked, *self.unpicked[:MAX_UNPICKED]]
         return listed[:MAX_DECISIONS]

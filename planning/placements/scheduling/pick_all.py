@@ -1,4 +1,4 @@
-"""Every cluster that may be picked (contract: placement 2.2, 4)."""
+"""Picking every eligible cluster (contract: placement 2.2, 4)."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from planning.placements.scheduling.model import Held, Schedule
 def pick_all(
     policy: PlacementPolicy, fleet: Sequence[Candidate], held: Held, namespace: str
 ) -> Schedule:
-    """Pick all clusters that the policy may pick, and those that it picked before."""
+    """Pick all clusters that the policy may pick, and keep those that it picked before."""
     taken, left = [], []
     for each in fleet:
         stays = each.name in held.current and not each.leaving

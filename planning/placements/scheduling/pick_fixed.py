@@ -1,4 +1,4 @@
-"""The clusters that are named (contract: placement 2.2, 4)."""
+"""Picking the clusters that a policy names (contract: placement 2.2, 4)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,8 +13,8 @@ from planning.placements.scheduling.model import Held, Schedule
 def pick_fixed(
     policy: PlacementPolicy, fleet: Sequence[Candidate], held: Held, namespace: str
 ) -> Schedule:
-    """Pick the named clusters that are there; labels and taints do not matter."""
-    del namespace  # A cluster that is named is taken, whatever is on it.
+    """Pick the named clusters that exist and are eligible; labels and taints do not matter."""
+    del namespace  # A named cluster is picked whatever namespaces it has.
     known = {each.name: each for each in fleet}
     verdicts = {name: _why_not(name, known, held) for name in policy.cluster_names}
     taken = [

@@ -1,4 +1,4 @@
-"""The best clusters, as many as the policy wants (contract: placement 2.2, 4)."""
+"""Picking the best clusters, as many as the policy asks for (contract: placement 2.2, 4)."""
 
 import heapq
 import itertools
@@ -17,12 +17,12 @@ from planning.placements.scheduling.spread import Spread
 
 
 class _Rank(NamedTuple):
-    """What makes one cluster a better choice than another, the first difference deciding."""
+    """Rank of a cluster among others; the first field that differs decides."""
 
     spread_score: int
     affinity_score: int
     is_held: bool
-    """An earlier policy picked it: between equals, what is placed already stays."""
+    """An earlier policy picked it: among equals, clusters with placed objects are preferred."""
     name: str
     """The last name wins (decision 14)."""
 
@@ -30,7 +30,7 @@ class _Rank(NamedTuple):
 def pick_n(
     policy: PlacementPolicy, fleet: Sequence[Candidate], held: Held, namespace: str
 ) -> Schedule:
-    """Keep what the policy picked before, then add or drop as many clusters as it takes."""
+    """Keep the clusters that the policy picked before, then add or drop as many as needed."""
     wanted = policy.number_of_clusters or 0
     kept = _kept(fleet, held, wanted=wanted)
     verdicts = {
@@ -53,9 +53,9 @@ def pick_n(
 
 
 def _kept(fleet: Sequence[Candidate], held: Held, *, wanted: int) -> dict[str, Holding]:
-    """Clusters that stay: all while there are not too many, then the better ones.
+    """Return the clusters to keep: all of them, or the best ones if there are too many.
 
-    What nothing has been rolled out to goes before what something has.
+    Clusters to which nothing has been rolled out are dropped first.
     """
     staying = {
         each.name: held.current[each.name]
@@ -75,7 +75,7 @@ def _score(decision: ClusterDecision) -> tuple[int, int, str]:
 
 
 class _Contest:
-    """The clusters that are not picked yet, one of which is picked at a time."""
+    """Clusters that are not picked yet, from which one is picked at a time."""
 
     def __init__(
         self,
@@ -91,9 +91,9 @@ class _Contest:
         self._groups = self._grouped(clusters)
 
     def _grouped(self, clusters: Iterable[Candidate]) -> list[list[Candidate]]:
-        """Clusters that spreading does not tell apart, the best of them last.
+        """Group the clusters that are equal for spreading, the best of each group last.
 
-        So only one of each group has to be looked at for each cluster that is picked.
+        Then only one cluster of each group has to be considered for each pick.
         """
         groups: dict[Hashable, list[Candidate]] = {}
         for each in sorted(clusters, key=self._rank):
@@ -101,7 +101,7 @@ class _Contest:
         return list(groups.values())
 
     def pick(self, count: int) -> list[ClusterDecision]:
-        """Pick up to so many clusters, each as the best addition to those before it."""
+        """Pick up to `count` clusters, each as the best addition to those before it."""
         taken: list[ClusterDecision] = []
         while len(taken) < count:
             allowed = [each for each in self._groups if not self._spread.violation(each[-1])]
@@ -114,12 +114,12 @@ class _Contest:
         return taken
 
     def beaten(self) -> list[ClusterDecision]:
-        """Decisions against clusters that others are better than, the nearest first."""
+        """Return decisions against clusters that rank lower than the picked ones, best first."""
         ranks = (self._rank(each) for each in self._left() if not self._spread.violation(each))
         return [_beaten(each) for each in heapq.nlargest(MAX_UNPICKED, ranks)]
 
     def unbalanced(self) -> list[ClusterDecision]:
-        """Decisions against clusters that would be one too many where they are."""
+        """Return decisions against clusters that would violate a spread constraint."""
         causes = ((each, self._spread.violation(each)) for each in self._left())
         return [left_out(each, why) for each, why in causes if why]
 

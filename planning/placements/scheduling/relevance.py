@@ -1,7 +1,7 @@
-"""Whether a change of a member can change what a policy decides.
+"""Whether a change of a member can change a policy's decisions.
 
-Members report every minute, and placements are many: one is looked at again only for what its
-policy asks about.
+Members report every minute, and there are many placements: each is scheduled again only if the
+change concerns its policy.
 
 contract: placement 2.2, 4
 """
@@ -18,10 +18,10 @@ def matters(
     *,
     fulfilled: bool,
 ) -> bool:
-    """Whether to schedule again, now that a member has changed.
+    """Return whether to schedule again, now that a member has changed.
 
-    `fulfilled` says that the policy has all that it wants: then what a member is like now does
-    not matter to it, unless it wants whatever there is.
+    `fulfilled` says that the policy has all the clusters that it asks for: then changed members do
+    not matter to it, unless it picks all clusters.
     """
     policy = policy or PlacementPolicy()
     if old is None or new is None or old.leaving != new.leaving:
@@ -38,19 +38,19 @@ def matters(
 
 
 def _is_about(policy: PlacementPolicy, member: Candidate | None) -> bool:
-    # A list that is empty leaves what an earlier one has picked, which may be any cluster.
+    # An empty list keeps what an earlier one has picked, which may be any cluster.
     if policy.placement_type != PlacementType.PICK_FIXED or not policy.cluster_names:
         return True
     return member is not None and member.name in policy.cluster_names
 
 
 def _setup(member: Candidate) -> tuple[object, ...]:
-    """What people, not agents, say of a member, and the namespaces on it."""
+    """Return what users, not agents, set on a member, and the namespaces on it."""
     return member.labels, member.taints, member.namespaces
 
 
 def _properties(policy: PlacementPolicy) -> set[str]:
-    """Properties that decide whether and how soon the policy picks a cluster."""
+    """Return the properties that decide whether and how early the policy picks a cluster."""
     selectors = [each.property_selector for each in affinity.required_terms(policy)]
     required = {each.name for found in selectors if found for each in found.match_expressions}
     if policy.placement_type != PlacementType.PICK_N:

@@ -1,4 +1,4 @@
-"""How evenly the picked clusters are spread over the values of a label.
+"""Spreading the picked clusters evenly over the values of a label.
 
 contract: placement 2.2 (topologySpreadConstraints), 4 (topology spread score)
 """
@@ -12,12 +12,12 @@ from api.scheduling import TopologySpreadConstraint, UnsatisfiableConstraintActi
 from planning.placements.eligibility import Candidate
 
 _PENALTY: Final = 1000
-"""Points that a cluster loses where it would break a constraint that may be broken. KubeFleet's:
-more than all that evenness can earn, so that such a cluster is the last choice."""
+"""Points that a cluster loses if it would violate a constraint that may be violated, as in
+KubeFleet: more than evenness can earn, so that such a cluster is the last choice."""
 
 
 class Spread:
-    """The clusters picked so far, counted by the values of the constraints' labels."""
+    """Counts of the clusters picked so far, by the values of the constraints' labels."""
 
     def __init__(
         self,
@@ -34,23 +34,23 @@ class Spread:
             each.add(cluster)
 
     def position(self, cluster: Candidate) -> Hashable:
-        """Where the cluster is: those of one position are the same to all constraints."""
+        """Return the cluster's label values; clusters with equal ones are equal for spreading."""
         return tuple(each.value(cluster) for each in self._domains)
 
     def score(self, cluster: Candidate) -> int:
-        """Points for evenness that the cluster would earn as the next one."""
+        """Return the points for evenness that the cluster would earn as the next pick."""
         return sum(each.score(cluster) for each in self._domains)
 
     def violation(self, cluster: Candidate) -> str:
-        """Why the cluster may not be the next one; empty if it may."""
+        """Return why the cluster may not be the next pick; empty if it may."""
         return next(filter(None, (each.violation(cluster) for each in self._domains)), "")
 
 
 class _Domains:
-    """One constraint: how many picked clusters each value of its label has.
+    """Counts of one constraint: the number of picked clusters per value of its label.
 
-    A value counts as long as any member has it, even one that cannot be picked; a cluster
-    without the label is no part of it. Both as KubeFleet has it.
+    A value counts as long as any member has it, even one that cannot be picked; clusters without
+    the label are ignored. Both as in KubeFleet.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class _Domains:
         self._skew = self._most - self._least
 
     def _skew_change(self, cluster: Candidate) -> int:
-        """By how much the difference between the fullest and the emptiest value would change."""
+        """Return by how much the cluster would change the skew, the largest minus least count."""
         count = self._counts[cluster.labels[self._key]]
         if count == self._most:
             return 1

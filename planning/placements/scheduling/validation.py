@@ -1,7 +1,7 @@
-"""What a policy may not say, although the API server takes it.
+"""Policies that the API server accepts although they are not valid.
 
-KubeFleet refuses these in a webhook, whose words they are. fleetgate has none: it keeps to the
-last policy that may be followed, and says so in an event.
+KubeFleet rejects them in a webhook, whose messages are used here. fleetgate has none: it keeps
+using the last valid policy, and reports this in an event.
 
 contract: placement 2.2 (refused by webhook), 2.3 (names)
 """
@@ -23,15 +23,15 @@ from planning import quantities, selectors
 from planning.placements.scheduling import affinity
 
 _LONGEST_NAME: Final = 63
-"""What a label can hold: the name is a label of all that the placement makes."""
+"""Limit of a label value: the name is a label on all objects created for the placement."""
 _REQUIRED: Final = "affinity.clusterAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "affinity.clusterAffinity.preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def problems(placement: Placement, *, in_force: PlacementPolicy | None) -> list[str]:
-    """Everything that has to be changed, each with the field that is wrong.
+    """Return everything that has to be corrected, each with its field.
 
-    `in_force` is the policy that was followed last, if any was.
+    `in_force` is the last valid policy, if there is one.
     """
     policy = placement.spec.policy or PlacementPolicy()
     before = in_force.tolerations if in_force else ()
@@ -117,6 +117,6 @@ def _of_tolerations(wanted: Sequence[Toleration], before: Sequence[Toleration]) 
 
 
 def _said(toleration: Toleration) -> str:
-    """A toleration as Go prints a structure."""
+    """Format a toleration as Go prints a struct."""
     key, value, effect = toleration.key, toleration.value, toleration.effect or ""
     return f"{{Key:{key} Operator:{toleration.operator} Value:{value} Effect:{effect}}}"

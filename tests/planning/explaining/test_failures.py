@@ -1,4 +1,4 @@
-"""What is behind the text with which a run failed, and what to do about it."""
+"""Explanations of the messages that runs fail with."""
 
 import string
 
@@ -34,7 +34,7 @@ def refused(error: SelectionError) -> str:
     return str(invalid(str(error)))
 
 
-UNKNOWN = explained("nobody has ever read this")
+UNKNOWN = explained("a message that no pattern matches")
 
 PREEMPTED = abort(bindings.preempted(cluster="c", stage="prod", binding="web-c-1"))
 
@@ -44,7 +44,7 @@ TEXTS = {
     **{name: test_validation.ABORT + text for name, (_, text) in test_validation.MEDDLED.items()},
     "bad index": test_initialization.USER
     + "invalid resource snapshot index `x` provided, expected an integer >= 0",
-    "pruned version": str(initialization.snapshot_missing("7", placement="/web")),
+    "pruned snapshot": str(initialization.snapshot_missing("7", placement="/web")),
     "no master": str(initialization.master_missing(placement="/web")),
     "unknown kind": refused(SELECTING.unknown_kind("Nonsense", "v1")),
     "wrong scope": refused(SELECTING.wrong_scope(POD)),
@@ -52,7 +52,9 @@ TEXTS = {
     "closed namespace": refused(SELECTING.closed_namespace("kube-system")),
     "no namespace": refused(SELECTING.no_namespace()),
     "twice": refused(SelectionError(user("found duplicate resource /v1, Kind=ConfigMap, a/b"))),
-    "envelope": str(UnreadableError("ResourceEnvelope `a/b` holds what is no object: data.x: no")),
+    "envelope": str(
+        UnreadableError("ResourceEnvelope `a/b` holds an entry that is not an object: data.x: no")
+    ),
     "override": str(
         UnreadableError("invalid cluster label selector of ResourceOverrideSnapshot `a/b-0`: no")
     ),
@@ -62,20 +64,22 @@ TEXTS = {
     + "the name of placement `/web` has 64 characters: nothing can be labelled with it, which "
     "takes 63 at most; make a placement of a shorter name",
     "too many clusters": test_initialization.USER
-    + "the run is too large: its status would grow to 2 bytes with 9 clusters, and etcd takes 1 of "
-    "one object: divide the placement, so that a run has at most about 4 clusters like these",
+    + "the run is too large: its status would grow to 2 bytes with 9 clusters, and etcd accepts at "
+    "most 1 per object: divide the placement, so that a run has at most about 4 clusters like "
+    "these",
     "too many labels": test_initialization.USER
-    + "the run is too large: its status would grow to 2 bytes, and etcd takes 1 of one object; "
-    "most of that is the copy of the strategy: give it fewer or shorter selectors",
+    + "the run is too large: its status would grow to 2 bytes, and etcd accepts at most 1 per "
+    "object; most of that is the copy of the strategy: give the strategy fewer or shorter "
+    "selectors",
     "over in Temporal": restored.ended_text(Ended(how="succeeded", at=NOW)),
     "ended in Temporal": restored.ended_text(Ended(how="terminated", at=NOW, by_itself=False)),
-    "put back": str(
+    "restored": str(
         abort(
             "the hub was restored from a backup that is older than what this run has done: 1 "
-            "updated cluster(s) have an earlier content again (a); nothing was rolled out again"
+            "updated cluster(s) have earlier content again (a); nothing was rolled out again"
         )
     ),
-    "not to be adopted": str(
+    "cannot be resumed": str(
         abort(unexpected("the updateRun has nil deletionStageStatus") + adopting.WHAT_TO_DO)
     ),
     "two at once": f"[{abort('x')}, {PREEMPTED}]",
@@ -84,7 +88,9 @@ TEXTS = {
 
 @SCOPES
 @pytest.mark.parametrize("text", TEXTS.values(), ids=list(TEXTS))
-def test_every_text_that_a_run_ends_with_is_known(text: str, scope: Scope, namespace: str) -> None:
+def test_every_message_that_a_run_fails_with_is_explained(
+    text: str, scope: Scope, namespace: str
+) -> None:
     found = explained(text.format(ns=namespace), scope, namespace)
     assert found.cause != UNKNOWN.cause
     assert found.cure != UNKNOWN.cure
@@ -93,7 +99,7 @@ def test_every_text_that_a_run_ends_with_is_known(text: str, scope: Scope, names
 
 @SCOPES
 @pytest.mark.parametrize("text", TEXTS.values(), ids=list(TEXTS))
-def test_commands_can_be_typed_as_they_are(text: str, scope: Scope, namespace: str) -> None:
+def test_commands_can_be_pasted_into_a_shell(text: str, scope: Scope, namespace: str) -> None:
     kinds = (scope.placement, scope.strategy, scope.binding, scope.policy_snapshot)
     for command in explained(text.format(ns=namespace), scope, namespace).commands:
         assert not set(command) & {"`", "<", ">"}
@@ -104,38 +110,40 @@ def test_commands_can_be_typed_as_they_are(text: str, scope: Scope, namespace: s
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("7.1 no placement", "no ClusterResourcePlacement web,"),
+        ("7.1 no placement", "ClusterResourcePlacement web does not exist,"),
         ("7.1 another strategy", "of type RollingUpdate"),
-        ("pruned version", "no version 7"),
+        ("pruned snapshot", "no snapshot with index 7"),
         ("unknown kind", "of kind Nonsense (v1)"),
         ("closed namespace", "the namespace kube-system,"),
         ("envelope", "The ResourceEnvelope a/b on the hub"),
         ("override", "behind the ResourceOverrideSnapshot a/b-0 "),
-        ("preempted", "the binding of cluster c while"),
-        ("over in Temporal", "it was over (succeeded at 2026-01-02T03:04:05Z)"),
-        ("put back", "before the run had updated a:"),
-        ("not to be adopted", "Temporal lost what it knew of the run"),
-        ("two at once", "the binding of cluster c while"),
+        ("preempted", "The binding of cluster c was changed"),
+        ("over in Temporal", "it had ended (succeeded at 2026-01-02T03:04:05Z)"),
+        ("restored", "before the run had updated a:"),
+        ("cannot be resumed", "Temporal lost the run's workflow"),
+        ("two at once", "The binding of cluster c was changed"),
         ("a cluster is to be deleted", "stopped picking cluster c "),
     ],
 )
-def test_the_cause_names_what_the_text_names(name: str, part: str) -> None:
+def test_the_cause_repeats_the_names_from_the_message(name: str, part: str) -> None:
     assert part in explained(TEXTS[name].format(ns="")).cause
 
 
-def test_a_text_with_braces_is_shown_as_it_is() -> None:
-    text = str(UnreadableError("ResourceEnvelope `a/b` holds what is no object: {x} and {}"))
+def test_braces_in_a_message_are_shown_unchanged() -> None:
+    text = str(
+        UnreadableError("ResourceEnvelope `a/b` holds an entry that is not an object: {x} and {}")
+    )
     assert "{x} and {}" in explained(text).cause
 
 
-def test_what_nobody_knows_is_explained_by_who_can_mend_it() -> None:
+def test_an_unknown_message_is_explained_by_who_can_fix_it() -> None:
     defect = explained(str(abort("unexpected behavior which cannot be handled by the controller")))
-    assert "or this is a defect" in defect.cause
+    assert "or this is a bug" in defect.cause
     assert UNKNOWN.commands == ("kubectl describe clusterresourceplacements web",)
 
 
 @pytest.mark.parametrize("pattern", failures.PATTERNS, ids=lambda each: each.shape.pattern[:40])
-def test_braces_hold_names_that_are_known(pattern: Pattern) -> None:
+def test_patterns_use_only_known_names_in_braces(pattern: Pattern) -> None:
     whole = "".join((pattern.cause, pattern.cure, *pattern.commands))
     wanted = {name for _, name, _, _ in string.Formatter().parse(whole) if name}
     given = {

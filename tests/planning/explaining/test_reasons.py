@@ -1,4 +1,4 @@
-"""The table of condition reasons is complete, and can be read by people."""
+"""The table of condition reasons: complete, without duplicates, in short sentences."""
 
 from collections import Counter
 from enum import StrEnum
@@ -23,7 +23,7 @@ HOLDERS = {
     "PlacementReason": {Holder.PLACEMENT, Holder.PLACED},
     "MemberReason": {Holder.MEMBER, Holder.AGENT},
 }
-"""Whose conditions have the reasons of each enumeration."""
+"""Holders of the conditions that use the reasons of each enumeration."""
 ENUMERATIONS: list[type[StrEnum]] = [
     getattr(reasons, name) for name in reasons.__all__ if name.endswith("Reason")
 ]
@@ -77,7 +77,7 @@ def test_cause_and_cure_are_short_sentences(entry: Entry) -> None:
         assert len(text) <= 260
 
 
-def test_a_condition_is_found_by_what_it_says() -> None:
+def test_an_entry_is_found_by_holder_type_and_reason() -> None:
     found = find(Holder.BINDING, condition="Available", reason=BindingReason.NOT_ALL_AVAILABLE)
     assert found
     assert "failedPlacements" in found.cure

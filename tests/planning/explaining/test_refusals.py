@@ -1,4 +1,4 @@
-"""What is behind the words with which a member or the hub refuses an object."""
+"""Explanations of the errors with which a member or the hub rejects an object."""
 
 import pytest
 
@@ -18,26 +18,26 @@ from api.reasons import (
 from planning.explaining import refusals
 
 WORDS = {
-    "silent": (work_still_applying("web-work"), "has not said anything of this version"),
-    "silent on availability": (
+    "no report": (work_still_applying("web-work"), "has not reported on this snapshot"),
+    "no report on availability": (
         work_not_checked("web-work"),
-        "has not said anything of this version",
+        "has not reported on this snapshot",
     ),
-    "silent on differences": (
+    "no report on differences": (
         work_still_diffing("web-work"),
-        "has not said anything of this version",
+        "has not reported on this snapshot",
     ),
     "webhook": (
         'admission webhook "policy.example.com" denied the request: no latest tags',
-        "The admission webhook policy.example.com of the member refuses",
+        "The member's admission webhook policy.example.com rejects",
     ),
-    "webhook away": (
+    "webhook unreachable": (
         'Internal error occurred: failed calling webhook "x.example.com": connection refused',
-        "x.example.com of the member does not answer",
+        "webhook x.example.com does not answer",
     ),
     "admission policy": (
         "ValidatingAdmissionPolicy 'few' with binding 'few' denied request: failed expression",
-        "The admission policy few of the member",
+        "The member's admission policy few rejects",
     ),
     "quota": (
         'pods "a" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1',
@@ -63,14 +63,14 @@ WORDS = {
         'user "agent" (groups=["a"]) is attempting to grant RBAC permissions not currently held:',
         "grants rights that the agent does not have",
     ),
-    "namespace": ('namespaces "web" not found', "The namespace web is not there"),
+    "namespace": ('namespaces "web" not found', "The namespace web does not exist"),
     "left": (
         'Failed to synchronize the work to the latest: namespaces "fleet-member-c1" not found',
         "Cluster c1 has no namespace on the hub",
     ),
     "kind": ('no matches for kind "Gateway" in version "x/v1"', "does not serve the object's kind"),
-    "owned": (ApplyError.CLAIMED_BY_OTHER_WORK, "Something else on the member owns"),
-    "co-owned": (ApplyError.CO_OWNED, "Something else on the member owns"),
+    "owned": (ApplyError.CLAIMED_BY_OTHER_WORK, "The object has another owner on the member"),
+    "co-owned": (ApplyError.CO_OWNED, "The object has another owner on the member"),
     "conflict": (
         'Apply failed with 1 conflict: conflict with "python-requests" using v1: .data.k',
         "(python-requests)",
@@ -81,17 +81,17 @@ WORDS = {
     ),
     "invalid": (
         'Deployment.apps "web" is invalid: spec.replicas: Invalid value: -1',
-        "holds the object for invalid",
+        "rejects the object as invalid",
     ),
-    "no snapshot": (BindingMessage.NO_SNAPSHOT, "is not on the hub any more"),
+    "no snapshot": (BindingMessage.NO_SNAPSHOT, "is no longer on the hub"),
     "override gone": (
         "clusterResourceOverrideSnapshot x-0 is not found",
         "The override snapshot x-0, which",
     ),
-    "label": ("label key zone not found on cluster c1", "asks for the label zone of cluster c1"),
+    "label": ("label key zone not found on cluster c1", "uses the label zone of cluster c1"),
     "override": (
         'ResourceOverrideSnapshot "x-ro-0" failed to apply on ConfigMap "cm" in namespace "x": no',
-        'The override behind x-ro-0 does not fit ConfigMap "cm" in namespace "x"',
+        'The override behind x-ro-0 cannot be applied to ConfigMap "cm" in namespace "x"',
     ),
     "envelope": (
         "a namespaced object x (a/b) has been wrapped in a cluster resource envelope e",
@@ -101,19 +101,19 @@ WORDS = {
 
 
 @pytest.mark.parametrize(("words", "cause"), WORDS.values(), ids=list(WORDS))
-def test_a_refusal_is_known_by_its_words(words: str, cause: str) -> None:
+def test_a_refusal_is_explained_by_its_text(words: str, cause: str) -> None:
     found = refusals.explain(f"Failed to apply the manifest (error: {words})")
     assert found
     assert cause in found.cause
     assert found.cure.endswith(".")
 
 
-def test_each_pattern_is_for_something() -> None:
+def test_each_pattern_has_a_refusal_that_it_explains() -> None:
     causes = {refusals.explain(words) for words, _ in WORDS.values()}
     assert len(causes) >= len(refusals.PATTERNS)
 
 
-def test_words_that_nobody_knows_have_no_explanation() -> None:
+def test_an_unknown_error_has_no_explanation() -> None:
     assert refusals.explain("etcdserver: request timed out") is None
 
 
@@ -137,5 +137,5 @@ API_SERVER = 'Deployment.apps "web" is invalid: spec.replicas (in body): no'
         API_SERVER,
     ],
 )
-def test_what_stands_around_a_refusal_is_taken_away(message: str) -> None:
+def test_prefixes_around_a_refusal_are_removed(message: str) -> None:
     assert refusals.bare(message) == API_SERVER

@@ -1,4 +1,4 @@
-"""What an object carries so that the agent knows it again."""
+"""Bodies that an agent applies, and the notes by which it recognizes its objects."""
 
 import json
 from typing import Any
@@ -27,7 +27,7 @@ def config_map(**annotations: str) -> Json:
     return {"metadata": {"name": "cm", "annotations": annotations}, "data": {"key": "value"}}
 
 
-def test_an_envelope_may_hold_what_was_read_from_a_cluster() -> None:
+def test_an_envelope_may_hold_an_object_read_from_a_cluster() -> None:
     read = {
         "metadata": {
             "name": "cm",
@@ -45,7 +45,7 @@ def test_an_envelope_may_hold_what_was_read_from_a_cluster() -> None:
     assert cleaned(read) == {"metadata": kept, "data": {}}
 
 
-def test_annotations_that_are_all_taken_away_leave_none_behind() -> None:
+def test_no_empty_annotations_are_left_when_all_are_removed() -> None:
     assert cleaned(config_map(**{HASH: "x"}))["metadata"] == {"name": "cm"}
 
 
@@ -58,7 +58,7 @@ def test_an_owned_object_names_its_owner_and_its_manifest() -> None:
     assert manifest == config_map(team="z")
 
 
-def test_what_was_applied_is_remembered_and_the_note_with_it() -> None:
+def test_the_applied_manifest_is_remembered_including_its_annotation() -> None:
     body = owned(config_map(), OWNER)
     noted = remembering(body)
     assert noted is not None
@@ -67,16 +67,16 @@ def test_what_was_applied_is_remembered_and_the_note_with_it() -> None:
 
 
 @pytest.mark.parametrize("note", ["", "{", "[]", '"text"', "{}", '{"metadata": 1}'])
-def test_a_note_that_says_nothing_is_no_memory(note: str) -> None:
+def test_an_empty_or_invalid_note_remembers_nothing(note: str) -> None:
     assert remembered(config_map(**{LAST: note})) == {}
 
 
 @pytest.mark.parametrize(("size", "fits"), [(100 * 1024, True), (270 * 1024, False)])
-def test_what_is_too_large_to_be_annotated_is_not_remembered(size: int, fits: bool) -> None:
+def test_a_manifest_too_large_for_an_annotation_is_not_remembered(size: int, fits: bool) -> None:
     body = config_map() | {"data": {"key": "x" * size}}
     assert (remembering(body) is not None) is fits
 
 
-def test_other_annotations_count_too() -> None:
+def test_other_annotations_count_towards_the_limit() -> None:
     body = config_map(note="x" * 100 * 1024) | {"data": {"key": "y" * 100 * 1024}}
     assert remembering(body) is None

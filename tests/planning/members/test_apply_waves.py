@@ -32,17 +32,17 @@ def test_a_kind_is_applied_in_its_wave(group: str, plural: str, wave: int) -> No
     assert wave_of(kind(group, plural)) == wave
 
 
-def test_a_kind_that_is_not_served_comes_last() -> None:
+def test_an_unserved_kind_comes_last() -> None:
     assert wave_of(None) == LAST_WAVE
 
 
-def test_waves_keep_the_order_inside_and_leave_out_empty_ones() -> None:
+def test_waves_keep_the_order_of_their_items_and_empty_waves_are_left_out() -> None:
     kinds = [SECRET, NAMESPACE, CONFIG_MAP, kind("example.com", "things"), kind("", "pods")]
     grouped = waves(kinds, kind_of=lambda each: each)
     assert grouped == [[NAMESPACE], [SECRET, CONFIG_MAP], [kinds[4]], [kinds[3]]]
 
 
-def test_a_definition_comes_before_its_objects() -> None:
+def test_a_crd_comes_before_its_objects() -> None:
     thing = kind("example.com", "things")
     grouped = waves([thing, CUSTOM_RESOURCE_DEFINITION], kind_of=lambda each: each)
     assert grouped == [[CUSTOM_RESOURCE_DEFINITION], [thing]]

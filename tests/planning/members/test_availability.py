@@ -41,7 +41,7 @@ READY = {
         ({}, NOT_YET),
     ],
 )
-def test_a_deployment(status: dict[str, Any], expected: Availability) -> None:
+def test_a_deployments_availability(status: dict[str, Any], expected: Availability) -> None:
     assert judge(DEPLOYMENT, live({"replicas": 3}, status)) is expected
 
 
@@ -51,7 +51,7 @@ def test_a_deployment_has_one_replica_unless_it_says_otherwise() -> None:
     assert judge(DEPLOYMENT, live({}, READY)) is NOT_YET
 
 
-def test_a_deployment_of_no_replicas_is_available_once_seen() -> None:
+def test_a_deployment_with_no_replicas_is_available_once_observed() -> None:
     assert judge(DEPLOYMENT, live({"replicas": 0}, {"observedGeneration": 2})) is AVAILABLE
     assert judge(DEPLOYMENT, live({"replicas": 0}, {})) is NOT_YET
 
@@ -80,7 +80,7 @@ SETTLED = {
         ({"updateRevision": "r2"}, NOT_YET),
     ],
 )
-def test_a_stateful_set(change: dict[str, Any], expected: Availability) -> None:
+def test_a_stateful_sets_availability(change: dict[str, Any], expected: Availability) -> None:
     assert judge(STATEFUL_SET, live({"replicas": 2}, SETTLED | change)) is expected
 
 
@@ -102,7 +102,7 @@ EVERYWHERE = {
         ({"updatedNumberScheduled": 4}, NOT_YET),
     ],
 )
-def test_a_daemon_set(change: dict[str, Any], expected: Availability) -> None:
+def test_a_daemon_sets_availability(change: dict[str, Any], expected: Availability) -> None:
     assert judge(DAEMON_SET, live({}, EVERYWHERE | change)) is expected
 
 
@@ -126,7 +126,9 @@ def test_a_daemon_set_without_nodes_is_available() -> None:
         ({"type": "ExternalName"}, {}, NOT_TRACKABLE),
     ],
 )
-def test_a_service(spec: dict[str, Any], status: dict[str, Any], expected: Availability) -> None:
+def test_a_services_availability(
+    spec: dict[str, Any], status: dict[str, Any], expected: Availability
+) -> None:
     assert judge(SERVICE, live(spec, status)) is expected
 
 
@@ -134,7 +136,7 @@ def test_a_service(spec: dict[str, Any], status: dict[str, Any], expected: Avail
     ("established", "accepted", "expected"),
     [("True", "True", AVAILABLE), ("False", "True", NOT_YET), ("True", "False", NOT_YET)],
 )
-def test_a_definition(established: str, accepted: str, expected: Availability) -> None:
+def test_a_crds_availability(established: str, accepted: str, expected: Availability) -> None:
     conditions = [
         {"type": "Established", "status": established},
         {"type": "NamesAccepted", "status": accepted},
@@ -152,7 +154,7 @@ def test_a_definition(established: str, accepted: str, expected: Availability) -
         (1, "True", 1, NOT_YET),
     ],
 )
-def test_a_disruption_budget(
+def test_a_disruption_budgets_availability(
     allowed: int, status: str, observed: int, expected: Availability
 ) -> None:
     condition = {"type": "DisruptionAllowed", "status": status, "observedGeneration": observed}
@@ -175,6 +177,6 @@ def test_a_disruption_budget(
         ("example.com", "configmaps", NOT_TRACKABLE),
     ],
 )
-def test_a_kind_without_a_state(group: str, plural: str, expected: Availability) -> None:
+def test_a_kind_without_a_status(group: str, plural: str, expected: Availability) -> None:
     kind = Kind(group, "v1", plural, plural, namespaced=True)
     assert judge(kind, {"metadata": {}}) is expected

@@ -1,4 +1,4 @@
-"""What differs between hub and member, and how it is shown."""
+"""Differences between hub and member, and how they are shown."""
 
 from typing import Any
 
@@ -56,14 +56,14 @@ def test_an_equal_value_elsewhere_does_not_hide_a_difference() -> None:
     assert [each["path"] for each in found] == ["/data/a", "/data/b"]
 
 
-def test_a_label_is_a_difference_by_itself_where_the_other_has_none() -> None:
+def test_a_label_is_a_difference_of_its_own_even_if_the_other_side_has_no_labels() -> None:
     bare: Json = {"metadata": {"name": "a"}}
     labelled = {"metadata": {"name": "a", "labels": {"foo": "bar"}}}
     assert shown(bare, labelled) == [{"path": "/metadata/labels/foo", "valueInMember": "bar"}]
     assert shown(labelled, bare) == [{"path": "/metadata/labels/foo", "valueInHub": "bar"}]
 
 
-def test_only_what_people_decide_is_compared() -> None:
+def test_only_fields_that_users_set_are_compared() -> None:
     hub = {"metadata": {"name": "a", "labels": {"app": "x"}}, "spec": {"replicas": 1}}
     member: Json = {
         "metadata": {
@@ -89,7 +89,7 @@ def test_only_what_people_decide_is_compared() -> None:
     assert shown(hub, member) == [{"path": "/metadata/labels/team", "valueInMember": "z"}]
 
 
-def test_no_more_than_a_hundred_differences_are_listed() -> None:
+def test_at_most_a_hundred_differences_are_listed() -> None:
     hub = {"data": {f"key{number:03}": "x" for number in range(MOST_DETAILS + 5)}}
     found = shown(hub, {"data": {}})
     assert [found[0]["path"], found[-1]["path"]] == ["/data/key000", "/data/key099"]
@@ -115,6 +115,6 @@ def test_the_content_of_a_secret_is_never_shown() -> None:
         ({"status": {"phase": "x"}}, False),
     ],
 )
-def test_the_fingerprint_follows_the_content(change: Json, is_content: bool) -> None:
+def test_the_hash_changes_with_the_content_only(change: Json, is_content: bool) -> None:
     live = {"metadata": {"resourceVersion": "1"}, "data": {"a": "1"}}
     assert (content_hash(live | change) != content_hash(live)) is is_content

@@ -1,4 +1,4 @@
-"""A member without an agent says what it waits for (contract: placement 11)."""
+"""Conditions of a member that waits for its agent (contract: placement 11)."""
 
 from datetime import UTC, datetime
 
@@ -41,10 +41,10 @@ def test_a_new_member_is_ready_to_join_and_waits_for_its_agent() -> None:
     ]
 
 
-def test_it_is_said_once() -> None:
+def test_the_conditions_are_set_only_once() -> None:
     said = MemberClusterStatus(conditions=awaiting(member(), now=NOW))
     assert awaiting(member(said), now=NOW) == []
 
 
-def test_an_agent_speaks_for_itself() -> None:
+def test_nothing_is_set_once_an_agent_has_reported() -> None:
     assert awaiting(member(alive(member(), now=NOW)), now=NOW) == []

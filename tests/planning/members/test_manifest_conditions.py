@@ -1,4 +1,4 @@
-"""What one manifest's entry says about drift and differences."""
+"""The status entry of one manifest: drift, differences and the reported status."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -47,7 +47,7 @@ def entry(each: Outcome, *, before: WorkStatus | None = None, diff_only: bool = 
         ),
     ],
 )
-def test_a_comparison_says_what_it_found(finding: str, message: str) -> None:
+def test_a_comparison_reports_its_result(finding: str, message: str) -> None:
     found = entry(outcome(finding=ManifestReason(finding)), diff_only=True)["conditions"]
     assert found == [
         {
@@ -76,7 +76,7 @@ def test_a_comparison_says_what_it_found(finding: str, message: str) -> None:
         ),
     ],
 )
-def test_a_comparison_that_failed_says_why(reason: ManifestReason, message: str) -> None:
+def test_a_failed_comparison_says_why(reason: ManifestReason, message: str) -> None:
     (found,) = entry(outcome(refusal=Refusal(reason, "why")), diff_only=True)["conditions"]
     assert (found["status"], found["reason"], found["message"]) == (
         "False",
@@ -85,7 +85,7 @@ def test_a_comparison_that_failed_says_why(reason: ManifestReason, message: str)
     )
 
 
-def test_an_object_that_is_absent_has_no_generation() -> None:
+def test_a_missing_object_has_no_generation() -> None:
     absent = outcome(finding=ManifestReason.DIFF, is_there=False, diffs=[ABSENT], compared_at=NOW)
     assert entry(absent, diff_only=True)["diffDetails"] == {
         "observationTime": "2026-01-02T03:04:05Z",
@@ -111,7 +111,7 @@ def test_an_applied_object_may_have_drifted_beyond_its_manifest() -> None:
 
 
 @pytest.mark.parametrize("kind", ["drift", "diff"])
-def test_the_first_time_stays_until_all_is_well_again(kind: str) -> None:
+def test_the_first_observed_time_stays_until_nothing_differs(kind: str) -> None:
     first_name = {"drift": "firstDriftedObservedTime", "diff": "firstDiffedObservedTime"}[kind]
     before = WorkStatus()
     times = []
@@ -135,11 +135,13 @@ def test_the_first_time_stays_until_all_is_well_again(kind: str) -> None:
         (outcome(finding=ManifestReason.NO_DIFF), True),
     ],
 )
-def test_what_only_a_change_of_the_object_can_mend_is_settled(each: Outcome, settled: bool) -> None:
+def test_an_outcome_that_only_a_change_of_the_object_can_fix_is_settled(
+    each: Outcome, settled: bool
+) -> None:
     assert is_settled([each]) is settled
 
 
-def test_a_status_that_would_not_fit_lists_paths_and_no_values() -> None:
+def test_a_status_that_would_be_too_large_lists_paths_without_values() -> None:
     details = [
         PatchDetail(path=f"/data/{number}", value_in_hub="x" * 10_000) for number in range(100)
     ]
@@ -159,7 +161,7 @@ def test_a_status_that_would_not_fit_lists_paths_and_no_values() -> None:
     assert second["diffDetails"]["observedDiffs"] == [{"path": "/data/0"} | omitted]
 
 
-def test_the_status_of_an_object_is_reported_back_as_long_as_it_is_applied() -> None:
+def test_an_objects_status_is_reported_back_while_the_object_is_applied() -> None:
     manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cm"}}
     before, shown = WorkStatus(), []
     for status, refusal, at in [
@@ -182,5 +184,5 @@ def test_the_status_of_an_object_is_reported_back_as_long_as_it_is_applied() -> 
     ]
 
 
-def test_nothing_is_reported_back_unasked() -> None:
+def test_a_status_is_not_reported_back_unless_requested() -> None:
     assert "backReportedStatus" not in entry(outcome(status={"ready": 1}))

@@ -23,7 +23,7 @@ def member(status: MemberClusterStatus | None = None, *, generation: int = 1) ->
     )
 
 
-def test_a_first_heartbeat_joins_the_fleet() -> None:
+def test_the_first_heartbeat_joins_the_fleet() -> None:
     status = alive(member(), now=NOW)
     assert {each.type: each.status for each in status.conditions} == {
         "ReadyToJoin": "True",
@@ -34,7 +34,7 @@ def test_a_first_heartbeat_joins_the_fleet() -> None:
     assert status.agent_status[0].last_received_heartbeat == NOW
 
 
-def test_a_further_heartbeat_moves_nothing_but_the_heartbeat() -> None:
+def test_a_later_heartbeat_changes_only_its_own_time() -> None:
     first = alive(member(), now=NOW)
     second = alive(member(first), now=LATER)
     assert second.conditions == first.conditions
@@ -42,13 +42,13 @@ def test_a_further_heartbeat_moves_nothing_but_the_heartbeat() -> None:
     assert second.agent_status[0].last_received_heartbeat == LATER
 
 
-def test_conditions_speak_of_the_present_generation() -> None:
+def test_conditions_observe_the_current_generation() -> None:
     status = alive(member(alive(member(), now=NOW), generation=2), now=LATER)
     assert {each.observed_generation for each in status.conditions} == {2}
     assert {each.last_transition_time for each in status.conditions} == {NOW}
 
 
-def test_a_member_whose_server_is_away_is_alive_and_unhealthy() -> None:
+def test_a_member_whose_api_server_is_unreachable_is_joined_and_unhealthy() -> None:
     first = alive(member(), now=NOW)
     status = alive(member(first), problem="no answer", now=LATER)
     healthy = conditions.find(status.agent_status[0].conditions, "Healthy")
@@ -63,7 +63,7 @@ def test_a_member_whose_server_is_away_is_alive_and_unhealthy() -> None:
     assert conditions.has(status.conditions, "Healthy", "False")
 
 
-def test_a_member_that_leaves_says_so_once() -> None:
+def test_a_leaving_member_reports_it_once() -> None:
     joined = member(alive(member(), now=NOW))
     assert not has_left(joined)
     status = left(joined, now=LATER)

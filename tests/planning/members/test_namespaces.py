@@ -1,4 +1,4 @@
-"""Which namespaces a member has (contract: placement 11, 12)."""
+"""Namespaces of a member, as its status reports them (contract: placement 11, 12)."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -38,7 +38,7 @@ def test_a_namespace_is_listed_with_the_work_that_placed_it() -> None:
     assert namespaces.owners(found) == {"own": "", "placed": "web-work", "plain": ""}
 
 
-def test_all_namespaces_are_reported_beside_what_else_is_said() -> None:
+def test_namespaces_are_added_to_the_rest_of_the_status() -> None:
     said = namespaces.reported(
         MemberClusterStatus(), {"b": "", "a": "web-work"}, member=member(), limit=2, now=NOW
     )
@@ -50,7 +50,7 @@ def test_all_namespaces_are_reported_beside_what_else_is_said() -> None:
     assert condition.observed_generation == 3
 
 
-def test_too_many_are_cut_off_by_name_and_that_is_said() -> None:
+def test_too_many_namespaces_are_cut_off_by_name_and_a_condition_says_so() -> None:
     found = dict.fromkeys(("c", "a", "b"), "")
     said = namespaces.reported(MemberClusterStatus(), found, member=member(), limit=2, now=NOW)
     assert list(said.namespaces) == ["a", "b"]
@@ -58,7 +58,7 @@ def test_too_many_are_cut_off_by_name_and_that_is_said() -> None:
     assert (condition.status, condition.reason) == ("False", "Degraded")
 
 
-def test_a_condition_keeps_its_time_while_it_holds() -> None:
+def test_a_condition_keeps_its_time_while_its_status_stays() -> None:
     first = namespaces.reported(MemberClusterStatus(), {}, member=member(), limit=1, now=NOW)
     again = namespaces.reported(
         MemberClusterStatus(), {"a": ""}, member=member(first), limit=1, now=LATER

@@ -1,4 +1,4 @@
-"""What a cluster has, and how its MemberCluster says so (contract: placement 11)."""
+"""Properties of a cluster, and how its MemberCluster reports them (contract: placement 11)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -31,7 +31,7 @@ def seen(nodes: list[Json], pods: list[Json]) -> Observed:
     return observe(nodes, pods, version="v1.34.4", now=NOW)
 
 
-def test_what_all_nodes_have_is_added_up() -> None:
+def test_the_resources_of_all_nodes_are_summed_up() -> None:
     nodes = [node("4", "16Gi", reserved="3800m"), node("2", "8Gi", reserved="1900m")]
     found = seen(nodes, [])
     assert found.nodes == 2
@@ -40,7 +40,7 @@ def test_what_all_nodes_have_is_added_up() -> None:
     assert found.available == found.allocatable
 
 
-def test_what_the_containers_of_pods_ask_for_is_not_available() -> None:
+def test_resources_requested_by_pods_are_not_available() -> None:
     pods = [
         pod({"cpu": "500m", "memory": "1Gi"}, {"cpu": "250m"}),
         pod({"memory": "512Mi"}),
@@ -50,13 +50,13 @@ def test_what_the_containers_of_pods_ask_for_is_not_available() -> None:
     assert found.available == {"cpu": "3250m", "memory": "14848Mi"}
 
 
-def test_less_than_nothing_is_never_available() -> None:
+def test_available_resources_are_never_negative() -> None:
     pods = [pod({"cpu": "2", "memory": "1Gi"})]
     assert seen([], pods).available == {"cpu": "0", "memory": "0"}
 
 
 @pytest.mark.parametrize("broken", [{}, {"status": {}}, node("many", "16 GB", reserved="some")])
-def test_a_node_that_does_not_say_what_it_has_counts_as_a_node(broken: Json) -> None:
+def test_a_node_without_valid_capacity_still_counts_as_a_node(broken: Json) -> None:
     found = seen([broken], [])
     assert (found.nodes, found.capacity) == (1, {"cpu": "0", "memory": "0"})
 
@@ -80,7 +80,7 @@ def report(
     return reported(alive(whole, now=now), observed, member=whole, problem=problem, now=now)
 
 
-def test_a_member_reports_its_properties_beside_its_health() -> None:
+def test_a_member_reports_its_properties_along_with_its_health() -> None:
     wire = report(seen([node("4", "16Gi", reserved="3")], [])).to_wire()
     at = "2026-01-02T03:04:05Z"
     assert wire["properties"] == {
@@ -120,13 +120,13 @@ def test_a_member_reports_its_properties_beside_its_health() -> None:
     assert wire["agentStatus"][0]["type"] == "MemberAgent"
 
 
-def test_while_all_goes_well_no_condition_moves() -> None:
+def test_conditions_keep_their_times_while_collection_succeeds() -> None:
     first = report(seen([], []))
     second = report(seen([], []), before=first, now=LATER)
     assert second.conditions == first.conditions
 
 
-def test_what_could_not_be_collected_is_said_and_what_was_known_stays() -> None:
+def test_a_failed_collection_is_reported_and_known_properties_stay() -> None:
     known = seen([node("4", "16Gi", reserved="4")], [])
     first = report(known)
 
@@ -139,7 +139,7 @@ def test_what_could_not_be_collected_is_said_and_what_was_known_stays() -> None:
     assert (second.properties, second.resource_usage) == (first.properties, first.resource_usage)
 
 
-def test_an_agent_that_has_not_seen_anything_yet_repeats_what_was_said_before_it() -> None:
+def test_a_new_agent_keeps_the_reported_properties_until_it_has_its_own() -> None:
     first = report(seen([node("4", "16Gi", reserved="4")], []))
     others = first.model_copy(deep=True)
     others.properties["example.com/of-somebody-else"] = first.properties["k8s.io/k8s-version"]

@@ -39,14 +39,14 @@ def owned_by(*owners: dict[str, str]) -> dict[str, Any]:
         ([OTHER_WORK], SHARED, "FailedToTakeOver"),
     ],
 )
-def test_who_may_write_an_object(
+def test_an_objects_owners_decide_whether_it_may_be_written(
     owners: list[dict[str, str]], strategy: dict[str, Any], reason: str | None
 ) -> None:
     found = refusal(owned_by(*owners), uid="1", strategy=ApplyStrategy(**strategy))
     assert (found.reason if found else None) == reason
 
 
-def test_an_object_that_is_not_there_may_be_made() -> None:
+def test_a_missing_object_may_be_created() -> None:
     assert refusal(None, uid="1", strategy=ApplyStrategy(when_to_take_over="Never")) is None
 
 
@@ -57,7 +57,7 @@ def test_an_object_that_is_not_there_may_be_made() -> None:
         (SHARED, "the object is already owned by another Fleet AppliedWork object"),
     ],
 )
-def test_a_claim_of_another_work_is_named(strategy: dict[str, Any], words: str) -> None:
+def test_the_other_owner_is_named(strategy: dict[str, Any], words: str) -> None:
     found = refusal(owned_by(OTHER_WORK), uid="1", strategy=ApplyStrategy(**strategy))
     assert found is not None
     assert found.error.startswith("failed to take over a pre-existing object: ")
@@ -69,7 +69,7 @@ def test_a_work_owns_by_uid_and_not_by_name() -> None:
     assert not is_owned(owned_by(MINE | {"uid": "9"}), uid="1")
 
 
-def test_only_works_that_are_gone_lose_their_claim() -> None:
+def test_only_owners_whose_works_are_gone_are_orphans() -> None:
     live = owned_by(MINE, OTHER_WORK, FOREIGN)
     gone = orphans(live, is_orphan=lambda name: name != "mine")
     assert gone == {"other"}

@@ -1,4 +1,4 @@
-"""Client-side apply: what goes, what is set, what stays."""
+"""Client-side apply: which fields are removed, set and kept."""
 
 from typing import Any
 
@@ -26,13 +26,13 @@ def named(*names: str, **more: Any) -> list[Json]:
 @pytest.mark.parametrize(
     ("live", "last", "wanted", "desired"),
     [
-        pytest.param({}, {}, {"a": "1"}, {"a": "1"}, id="what is new is added"),
-        pytest.param({"a": "1"}, {"a": "1"}, {"a": "2"}, {"a": "2"}, id="a change is made"),
+        pytest.param({}, {}, {"a": "1"}, {"a": "1"}, id="a new field is added"),
+        pytest.param({"a": "1"}, {"a": "1"}, {"a": "2"}, {"a": "2"}, id="a changed field is set"),
         pytest.param({"a": "x"}, {"a": "1"}, {"a": "1"}, {"a": "1"}, id="drift is undone"),
-        pytest.param({"a": "1"}, {"a": "1"}, {}, {}, id="what is not wanted any more goes"),
-        pytest.param({"a": "x"}, {"a": "1"}, {}, {}, id="even if somebody has changed it"),
-        pytest.param({"b": "2"}, {"a": "1"}, {}, {"b": "2"}, id="what others added stays"),
-        pytest.param({"a": "1"}, {}, {}, {"a": "1"}, id="what nobody applied stays"),
+        pytest.param({"a": "1"}, {"a": "1"}, {}, {}, id="a field no longer wanted is removed"),
+        pytest.param({"a": "x"}, {"a": "1"}, {}, {}, id="even if it was changed"),
+        pytest.param({"b": "2"}, {"a": "1"}, {}, {"b": "2"}, id="fields of other writers stay"),
+        pytest.param({"a": "1"}, {}, {}, {"a": "1"}, id="a field that was not applied stays"),
         pytest.param({"a": "1"}, {"a": "1"}, {"a": None}, {}, id="null means not wanted"),
         pytest.param(
             {"a": {"x": "1", "y": "2"}},
@@ -61,7 +61,7 @@ def test_three_versions_of_an_object(live: Json, last: Json, wanted: Json, desir
         ("a proxy", "", "a b", "a proxy b"),
     ],
 )
-def test_containers_that_somebody_injected_stay_where_they_are(
+def test_injected_containers_stay_where_they_are(
     live: str, last: str, wanted: str, order: str
 ) -> None:
     found = merge(
@@ -99,12 +99,12 @@ def test_other_lists_are_replaced_as_a_whole(group: str, path: tuple[str, str]) 
 
 
 @pytest.mark.parametrize("broken", [named("a", "a"), [{"value": "x"}], ["a"]])
-def test_a_list_whose_items_cannot_be_told_apart_is_replaced(broken: list[Any]) -> None:
+def test_a_list_whose_items_have_no_unique_key_is_replaced(broken: list[Any]) -> None:
     wanted = pod(env=broken)
     assert merge(pod(env=named("a", "b")), {}, wanted) == wanted
 
 
-def test_finalizers_of_others_stay() -> None:
+def test_finalizers_of_other_writers_stay() -> None:
     def holding(*finalizers: str) -> Json:
         return {"metadata": {"finalizers": list(finalizers)}}
 
@@ -129,9 +129,7 @@ def test_finalizers_of_others_stay() -> None:
         ),
     ],
 )
-def test_parts_that_exclude_each_other_do_not_both_stay(
-    live: Json, wanted: Json, desired: Json
-) -> None:
+def test_mutually_exclusive_parts_do_not_both_stay(live: Json, wanted: Json, desired: Json) -> None:
     found = merge({"spec": {"strategy": live}}, {}, {"spec": {"strategy": wanted}}, group="apps")
     assert found == {"spec": {"strategy": desired}}
 
@@ -151,7 +149,7 @@ OBJECTS = st.recursive(
 
 
 def patched(live: Any, change: Any) -> Any:
-    """RFC 7386, section 2."""
+    """Apply a JSON merge patch (RFC 7386, section 2)."""
     if not isinstance(change, dict):
         return change
     result = dict(live) if isinstance(live, dict) else {}
@@ -164,16 +162,16 @@ def patched(live: Any, change: Any) -> Any:
 
 
 @given(live=OBJECTS, desired=OBJECTS)
-def test_the_patch_makes_of_an_object_what_is_desired(live: Json, desired: Json) -> None:
+def test_the_patch_turns_the_object_into_the_desired_one(live: Json, desired: Json) -> None:
     assert patched(live, patch(live, desired)) == desired
 
 
 @given(live=OBJECTS)
-def test_an_object_that_is_as_desired_needs_no_patch(live: Json) -> None:
+def test_an_object_that_is_already_as_desired_needs_no_patch(live: Json) -> None:
     assert patch(live, live) == {}
 
 
 @given(live=OBJECTS, last=OBJECTS, wanted=OBJECTS)
-def test_to_apply_twice_changes_nothing_more(live: Json, last: Json, wanted: Json) -> None:
+def test_applying_twice_changes_nothing_more(live: Json, last: Json, wanted: Json) -> None:
     once = merge(live, last, wanted)
     assert merge(once, wanted, wanted) == once

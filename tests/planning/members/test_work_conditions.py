@@ -37,14 +37,14 @@ ALL_AVAILABLE = ("True", "AllManifestsAvailable", "All of the applied manifests 
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_all_is_well(count: int) -> None:
+def test_all_manifests_are_applied_and_available(count: int) -> None:
     assert said([outcome(number) for number in range(count)]) == {
         "Applied": APPLIED,
         "Available": ALL_AVAILABLE,
     }
 
 
-def test_availability_is_not_spoken_of_before_everything_is_applied() -> None:
+def test_availability_is_not_reported_before_everything_is_applied() -> None:
     outcomes = [outcome(0), outcome(1, refusal=REFUSED), outcome(2)]
     message = "Failed to apply all manifests (2 of 3 manifests are applied)"
     assert said(outcomes) == {"Applied": ("False", "SomeManifestsAreNotApplied", message)}
@@ -57,13 +57,13 @@ def test_some_manifests_are_not_available_yet() -> None:
     assert said(outcomes)["Available"] == ("False", "SomeManifestsAreNotAvailable", message)
 
 
-def test_what_cannot_be_tracked_counts_as_available_and_is_mentioned() -> None:
+def test_untrackable_objects_count_as_available_and_are_mentioned() -> None:
     outcomes = [outcome(0), outcome(1, availability=Availability.NOT_TRACKABLE)]
     message = "Some of the applied manifests cannot be tracked for availability"
     assert said(outcomes)["Available"] == ("True", "WorkNotTrackable", message)
 
 
-def test_a_work_that_only_reports_differences_says_nothing_else() -> None:
+def test_a_work_that_only_reports_differences_has_no_other_condition() -> None:
     refusal = Refusal(ManifestReason.DIFF_FAILED, "why")
     message = "Failed to report diff on all manifests (0 of 1 manifests have reported diff)"
     assert said([outcome(refusal=refusal)], diff_only=True) == {
@@ -82,7 +82,7 @@ def test_a_generation_of_zero_is_left_out() -> None:
     assert [each["observedGeneration"] for each in manifest(outcome(generation=4))] == [4, 4]
 
 
-def test_a_refused_manifest_has_one_condition_with_the_error() -> None:
+def test_a_rejected_manifest_has_one_condition_with_the_error() -> None:
     assert manifest(outcome(refusal=REFUSED)) == [
         {
             "type": "Applied",
@@ -102,7 +102,7 @@ def test_a_refused_manifest_has_one_condition_with_the_error() -> None:
         (Availability.NOT_YET, "False", "ManifestNotAvailableYet"),
     ],
 )
-def test_an_applied_manifest_tells_its_availability(
+def test_an_applied_manifest_reports_its_availability(
     availability: Availability, status: str, reason: str
 ) -> None:
     applied, available = manifest(outcome(availability=availability))
@@ -114,7 +114,7 @@ def test_an_applied_manifest_tells_its_availability(
     )
 
 
-def test_an_identical_report_is_identical_to_the_last_character() -> None:
+def test_the_same_outcomes_give_an_identical_report() -> None:
     outcomes = [outcome(0, generation=2), outcome(1, refusal=REFUSED)]
     first = report(outcomes, generation=1, before=WorkStatus(), now=NOW)
     stored = WorkStatus.from_wire(first.to_wire())
@@ -131,7 +131,7 @@ def test_a_condition_whose_status_changes_gets_a_new_time() -> None:
     assert times == {"Applied": NOW, "Available": later}
 
 
-def test_settled_means_that_nothing_is_left_to_wait_for() -> None:
+def test_outcomes_are_settled_when_nothing_is_left_to_wait_for() -> None:
     assert is_settled([outcome(), outcome(1, availability=Availability.NOT_TRACKABLE)])
     assert not is_settled([outcome(), outcome(1, availability=Availability.NOT_YET)])
     assert not is_settled([outcome(), outcome(1, refusal=REFUSED)])

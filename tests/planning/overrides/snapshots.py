@@ -1,4 +1,4 @@
-"""Override snapshots, and content as they make it."""
+"""Sample override snapshots, and rendering with them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Overrides of what is in an envelope (contract: placement 9 and 10)."""
+"""Overrides of objects in an envelope (contract: placement 9 and 10)."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ CLUSTER_BOX: Json = BOX | {
 
 
 def boxed(*snapshots: Any, box: Json = BOX) -> Json:
-    """What is in the envelope on the cluster."""
+    """Return the content of the envelope on the cluster."""
     (found,) = render(*snapshots, resources=(box,))
     data: Json = found["data"]
     return data
@@ -41,23 +41,23 @@ def test_a_cluster_scoped_object_in_an_envelope_is_changed() -> None:
     assert boxed(changed, box=CLUSTER_BOX)["role"]["metadata"]["annotations"] == note
 
 
-def test_an_override_of_the_namespace_is_for_the_content_not_for_the_envelope() -> None:
+def test_an_override_of_the_namespace_applies_to_the_content_not_the_envelope() -> None:
     change = cro(rule(patch("/metadata/annotations", {"note": "x"})))
     (found,) = render(change, resources=(BOX,))
     assert found["metadata"] == BOX["metadata"]
     assert found["data"]["cm"]["metadata"]["annotations"] == {"note": "x"}
 
 
-def test_an_object_can_be_left_out_of_its_envelope() -> None:
+def test_an_object_in_an_envelope_can_be_deleted() -> None:
     assert boxed(ro(rule())).keys() == {"other"}
 
 
-def test_the_whole_envelope_can_be_left_out() -> None:
+def test_the_whole_envelope_can_be_deleted() -> None:
     gone = cro(rule(), about=CLUSTER_BOX)
     assert render(gone, resources=(CLUSTER_BOX, ROLE)) == [ROLE]
 
 
-def test_what_fails_is_named_as_if_it_were_not_in_an_envelope() -> None:
+def test_an_error_names_the_object_as_if_it_were_not_in_an_envelope() -> None:
     with pytest.raises(OverrideError) as caught:
         boxed(ro(rule(patch("/data/x/y", "1"))))
     assert str(caught.value).startswith(
@@ -87,6 +87,6 @@ def test_an_object_in_an_envelope_cannot_become_another_one(path: str, value: An
     )
 
 
-def test_the_data_of_an_envelope_cannot_be_taken_away() -> None:
+def test_the_data_of_an_envelope_cannot_be_removed() -> None:
     with pytest.raises(OverrideError, match="cannot override field data of an envelope"):
         boxed(ro(rule(patch("/data", op="remove")), about=BOX))

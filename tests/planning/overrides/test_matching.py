@@ -98,9 +98,9 @@ CLUSTER, NAMESPACED = {"name": "web"}, {"name": "web", "scope": "Namespaced"}
         "a namespaced override of every placement",
         "a namespaced override of the cluster placement",
         "a namespaced override of another placement",
-        "a namespaced override of the placement next to it",
+        "a namespaced override of the placement in its namespace",
         "a namespaced override of its namesake in another namespace",
-        "a namespaced override of another placement next to it",
+        "a namespaced override of another placement in its namespace",
     ],
 )
 def test_an_override_names_its_placement_by_scope_and_name(
@@ -171,16 +171,16 @@ def test_one_of_several_selectors_is_enough() -> None:
         ([labelled({"kubernetes-fleet.io/member-name": "member2"})], {}, False),
     ],
     ids=[
-        "a rule without a selector is for no cluster",
-        "a selector without terms is for all clusters",
+        "a rule without a selector applies to no cluster",
+        "a selector without terms applies to all clusters",
         "by label",
         "by label, another value",
-        "by label, none",
+        "by label, missing",
         "one term is enough",
         "all labels of a term",
         "one rule is enough",
-        "a term without a label selector is for no cluster",
-        "an empty label selector is for all clusters",
+        "a term without a label selector applies to no cluster",
+        "an empty label selector applies to all clusters",
         "by the automatic label",
         "by the automatic label, another cluster",
     ],
@@ -191,7 +191,7 @@ def test_a_rule_picks_clusters(
     assert applies(make("name", *where), **labels) is chosen
 
 
-def test_a_label_cannot_pass_a_cluster_off_as_another() -> None:
+def test_a_label_cannot_make_a_cluster_pass_for_another() -> None:
     lies = {"kubernetes-fleet.io/member-name": "member2"}
     assert not applies(cro("cro-0", labelled(lies)), **lies)
 
@@ -221,7 +221,7 @@ def test_each_cluster_has_its_own_overrides() -> None:
     assert found["member3"].cluster_resource == []
 
 
-def test_clusters_without_overrides_are_not_spoken_of() -> None:
+def test_clusters_without_overrides_are_left_out() -> None:
     known = overrides(cro("cro-0", labelled({"env": "prod"})))
     found = known.by_cluster({"member1": {"env": "dev"}, "member2": {"env": "prod"}})
     assert [each.cluster for each in found] == ["member2"]
@@ -263,18 +263,18 @@ def test_an_invalid_selector_is_named(snapshot: OverrideSnapshot, reference: str
 
 
 def of(override: str, index: int) -> ClusterResourceOverrideSnapshot:
-    """A snapshot with the labels that say which override it is of."""
+    """Return a snapshot with the labels that name its override."""
     snapshot = cro(f"{override}-{index}")
     labels = {names.PARENT_RESOURCE_OVERRIDE: override, names.OVERRIDE_INDEX: str(index)}
     metadata = snapshot.metadata.model_copy(update={"labels": labels})
     return snapshot.model_copy(update={"metadata": metadata})
 
 
-def test_of_two_latest_of_one_override_the_newer_counts() -> None:
+def test_the_newer_of_two_latest_snapshots_of_an_override_counts() -> None:
     found = Overrides.latest([of("b", 10), of("b", 9), of("a", 0), cro("other")], [])
     assert [each.metadata.name for each in found.cluster_resource] == ["a-0", "b-10", "other"]
 
 
-def test_overrides_of_one_name_in_two_namespaces_both_count() -> None:
+def test_overrides_with_the_same_name_in_two_namespaces_both_count() -> None:
     found = Overrides.latest([], [ro(home="team"), ro(home="app")])
     assert [each.metadata.namespace for each in found.resource] == ["app", "team"]

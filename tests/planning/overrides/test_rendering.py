@@ -1,4 +1,4 @@
-"""Content as overrides make it on one cluster (contract: placement 9 and 6)."""
+"""Content for one cluster, with overrides applied (contract: placement 9 and 6)."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def test_without_overrides_the_content_stays() -> None:
     assert render() == [NAMESPACE, CONFIG_MAP]
 
 
-def test_an_override_of_a_namespace_is_one_of_everything_in_it() -> None:
+def test_an_override_of_a_namespace_applies_to_everything_in_it() -> None:
     note = {"note": "x"}
     namespace, config_map = render(cro(rule(patch("/metadata/annotations", note))))
     assert namespace["metadata"] == {"name": "app", "annotations": note}
@@ -60,13 +60,13 @@ def test_another_namespaces_override_changes_nothing() -> None:
     assert render(ro(rule(), namespace="other")) == [NAMESPACE, CONFIG_MAP]
 
 
-def test_a_delete_rule_leaves_the_object_out_whatever_comes_after_it() -> None:
+def test_a_delete_rule_leaves_the_object_out_whatever_rules_follow() -> None:
     broken = rule(patch("/data/x/y", ""))
     assert render(ro(rule(), broken)) == [NAMESPACE]
     assert render(cro(rule()), ro(broken)) == []
 
 
-def test_variables_are_filled_in_wherever_they_stand() -> None:
+def test_variables_are_replaced_anywhere_in_a_value() -> None:
     value = {
         "${MEMBER-CLUSTER-NAME}": ["${MEMBER-CLUSTER-NAME}-${MEMBER-CLUSTER-LABEL-KEY-region}"],
         "name": "${MEMBER-CLUSTER-LABEL-KEY-kubernetes-fleet.io/member-name}",
@@ -77,20 +77,20 @@ def test_variables_are_filled_in_wherever_they_stand() -> None:
 
 
 @pytest.mark.parametrize("value", [None, {"inner": None}, [None], False, 0, ""])
-def test_a_value_that_says_nothing_is_a_value(value: Any) -> None:
+def test_an_empty_or_null_value_is_a_value(value: Any) -> None:
     (added,) = render(ro(rule(patch("/data/k", value))), resources=(CONFIG_MAP,))
     (replaced,) = render(ro(rule(patch("/data/secret", value, "replace"))), resources=(CONFIG_MAP,))
     assert added["data"] == CONFIG_MAP["data"] | {"k": value}
     assert replaced["data"] == {"secret": value}
 
 
-def test_an_operation_without_a_value_puts_null() -> None:
+def test_an_operation_without_a_value_sets_null() -> None:
     said = {"op": "add", "path": "/data/k"}
     (added,) = render(ro(rule(said)), resources=(CONFIG_MAP,))
     assert added["data"]["k"] is None
 
 
-def test_lists_and_escaped_keys_are_addressed_as_the_standard_says() -> None:
+def test_lists_and_escaped_keys_are_addressed_as_in_the_standard() -> None:
     (changed,) = render(
         ro(
             rule(
@@ -159,13 +159,13 @@ def test_lists_and_escaped_keys_are_addressed_as_the_standard_says() -> None:
         ),
     ],
 )
-def test_what_cannot_be_applied_is_said_without_quoting_the_object(change: Json, text: str) -> None:
+def test_an_error_does_not_quote_the_object(change: Json, text: str) -> None:
     said = failure(change)
     assert said == text
     assert "s3cret" not in said
 
 
-def test_a_broken_cluster_scoped_override_names_itself() -> None:
+def test_an_error_names_a_cluster_scoped_override() -> None:
     with pytest.raises(OverrideError) as caught:
         render(cro(rule(patch("/spec/x", ""))))
     assert str(caught.value) == (
@@ -174,7 +174,7 @@ def test_a_broken_cluster_scoped_override_names_itself() -> None:
     )
 
 
-def test_a_selector_that_cannot_be_read_is_said_without_a_word_of_runs() -> None:
+def test_the_error_of_an_invalid_selector_does_not_mention_runs() -> None:
     wrong = {"matchExpressions": [{"key": "env", "operator": "Like"}]}
     where = {"clusterSelectorTerms": [{"labelSelector": wrong}]}
     with pytest.raises(OverrideError) as caught:

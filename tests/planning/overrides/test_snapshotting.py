@@ -1,4 +1,4 @@
-"""Versions of an override (contract: placement 9, snapshots)."""
+"""Snapshots of an override (contract: placement 9, snapshots)."""
 
 import base64
 from typing import Any
@@ -56,7 +56,7 @@ def test_the_first_snapshot_is_a_copy_with_index_0(namespace: str) -> None:
     assert (made.superfluous, made.promote, made.demote) == ((), "", ())
 
 
-def test_a_value_that_is_null_is_kept() -> None:
+def test_a_null_value_is_kept() -> None:
     created = plan(override(None)).create
     assert created is not None
     assert created["spec"]["overrideSpec"] == override(None)["spec"]
@@ -73,13 +73,13 @@ def test_other_content_becomes_the_next_snapshot() -> None:
     assert made.demote == ("ro-0",)
 
 
-def test_content_that_was_there_before_is_new_again() -> None:
+def test_earlier_content_becomes_a_new_snapshot_again() -> None:
     made = plan(override("1"), snapshot("2", 1, latest=True), snapshot("1", 0))
     assert made.create is not None
     assert made.create["metadata"]["name"] == "ro-2"
 
 
-def test_what_a_writer_that_died_half_way_left_is_mended() -> None:
+def test_marks_left_by_a_writer_that_was_killed_halfway_are_fixed() -> None:
     both = plan(override("2"), snapshot("1", 0, latest=True), snapshot("2", 1, latest=True))
     assert both == SnapshotPlan((), demote=("ro-0",))
     none = plan(override("2"), snapshot("1", 0), snapshot("2", 1))

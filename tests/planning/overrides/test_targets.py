@@ -1,4 +1,4 @@
-"""What an override can be about, in a placement's content (contract: placement 9 and 10)."""
+"""Objects of a placement's content that an override can select (contract: placement 9 and 10)."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def test_a_cluster_scoped_object_is_a_target() -> None:
     }
 
 
-def test_with_an_object_of_a_namespace_the_namespace_is_a_target() -> None:
+def test_the_namespace_of_an_object_is_a_target() -> None:
     assert targets([resource("ConfigMap", "web", "team")]) == {
         Identity("", "v1", "ConfigMap", "team", "web"),
         namespace("team"),
@@ -41,7 +41,7 @@ def test_a_namespace_alone_is_a_target() -> None:
     assert targets([resource("Namespace", "team")]) == {namespace("team")}
 
 
-def test_nothing_selected_is_no_target() -> None:
+def test_without_resources_there_are_no_targets() -> None:
     assert targets([]) == frozenset()
 
 
@@ -57,12 +57,12 @@ def test_objects_inside_a_cluster_scoped_envelope_are_targets() -> None:
     assert Identity("", "v1", "ClusterRole", "", "reader") in found
 
 
-def test_data_of_other_kinds_is_not_looked_into() -> None:
+def test_data_of_other_kinds_is_not_inspected() -> None:
     body = resource("ConfigMap", "web", "team", data={"key": "value"})
     assert len(targets([body])) == 2
 
 
-def test_a_null_inside_an_envelope_means_none() -> None:
+def test_a_null_inside_an_envelope_means_unset() -> None:
     role = {"apiVersion": "v1", "kind": "R", "metadata": {"name": "r", "namespace": None}}
     quota = {"apiVersion": "v1", "kind": "Q", "metadata": None}
     found = targets([envelope("ClusterResourceEnvelope", role=role, quota=quota)])
@@ -84,12 +84,13 @@ def test_a_null_inside_an_envelope_means_none() -> None:
         ),
     ],
 )
-def test_what_is_no_object_inside_an_envelope_is_named_but_not_shown(
+def test_an_invalid_entry_of_an_envelope_is_named_but_not_shown(
     content: dict[str, Any], complaint: str
 ) -> None:
     with pytest.raises(InitializationError) as caught:
         targets([envelope("ResourceEnvelope", "team", secret=content)])
     assert str(caught.value) == (
-        f"{VALID}{UNEXPECTED}ResourceEnvelope `team/box` holds what is no object: {complaint}"
+        f"{VALID}{UNEXPECTED}ResourceEnvelope `team/box` holds an entry that is not an object: "
+        f"{complaint}"
     )
     assert "hidden" not in f"{caught.value} {caught.value.__cause__}"

@@ -1,4 +1,4 @@
-"""What an override may not say (contract: placement 9, path rules)."""
+"""Overrides that are not valid (contract: placement 9, path rules)."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def of_cluster(selector: Json) -> list[str]:
         rule(ADD, clusterSelector={"clusterSelectorTerms": [{"labelSelector": {}}]}),
     ],
 )
-def test_an_override_may_say_this(good: Json) -> None:
+def test_valid_overrides_have_no_problems(good: Json) -> None:
     assert of_namespace(good) == []
 
 
@@ -61,7 +61,7 @@ def test_an_override_may_say_this(good: Json) -> None:
         ("/", "path cannot contain empty string"),
     ],
 )
-def test_a_path_that_may_not_be_changed_is_named(path: str, text: str) -> None:
+def test_a_protected_path_is_named(path: str, text: str) -> None:
     assert of_namespace(rule(ADD | {"path": path})) == [f"{PATCH} (add {path}): {text}"]
 
 
@@ -79,7 +79,7 @@ def test_a_path_that_may_not_be_changed_is_named(path: str, text: str) -> None:
         ),
     ],
 )
-def test_a_rule_that_contradicts_itself_is_refused(bad: Json, text: str) -> None:
+def test_a_contradictory_rule_is_rejected(bad: Json, text: str) -> None:
     assert of_namespace(bad) == [text]
 
 
@@ -119,6 +119,6 @@ def test_objects_are_selected_by_name_only(changed: Json, text: str) -> None:
     assert of_cluster(NAMESPACE) == []
 
 
-def test_every_problem_is_said() -> None:
+def test_every_problem_is_reported() -> None:
     bad = rule(ADD | {"path": ""}, ADD | {"path": "/status"})
     assert len(of_namespace(rule(ADD), bad, rule())) == 3

@@ -1,4 +1,4 @@
-"""Fleets to schedule on, and policies to schedule by, in as few words as a test needs."""
+"""Sample fleets and policies for tests of scheduling."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -38,7 +38,7 @@ def member(
     available: Mapping[str, str] | None = None,
     **spec: Any,
 ) -> MemberCluster:
-    """A member, well and joined unless said otherwise; `heartbeat` is minutes ago."""
+    """Return a member, joined and healthy by default; `heartbeat` is in minutes ago."""
     conditions = [condition("Joined", joined), healthy or condition("Healthy", "True")]
     agent: Json = {"type": "MemberAgent", "conditions": conditions}
     if heartbeat is not None:
@@ -83,12 +83,12 @@ def names(made: Schedule) -> list[str]:
 
 
 def reasons(made: Schedule) -> dict[str, str]:
-    """Why each of the others is not picked."""
+    """Return why each of the other clusters is not picked."""
     return {each.cluster_name: each.reason for each in made.unpicked}
 
 
 def scores(made: Schedule) -> dict[str, tuple[int, int]]:
-    """Affinity and topology score of each cluster that has one, picked or not."""
+    """Return affinity and topology score of each cluster that has scores, picked or not."""
     return {
         each.cluster_name: (each.cluster_score.affinity_score, each.cluster_score.priority_score)
         for each in [*made.picked, *made.unpicked]
@@ -99,7 +99,7 @@ def scores(made: Schedule) -> dict[str, tuple[int, int]]:
 def holding(
     *clusters: str, bound: bool = True, affinity_score: int = 0, spread_score: int = 0
 ) -> Held:
-    """Clusters that the same policy picked before."""
+    """Return clusters that the same policy picked before."""
     score = ClusterScore(affinity_score=affinity_score, priority_score=spread_score)
     return Held(
         current={
@@ -115,46 +115,46 @@ def holding(
 
 
 def both(*several: Held) -> Held:
-    """All that several have."""
+    """Return the union of several."""
     current = {name: each for held in several for name, each in held.current.items()}
     return Held(current=current, earlier=frozenset().union(*(held.earlier for held in several)))
 
 
 def required(*terms: Json) -> Json:
-    """An affinity by which only clusters that match a term may be picked."""
+    """Return an affinity that allows only clusters that match a term."""
     wanted = {"clusterSelectorTerms": list(terms)}
     return {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": wanted}}
 
 
 def preferred(*terms: tuple[int, Json]) -> Json:
-    """An affinity by which clusters that match a term earn its weight."""
+    """Return an affinity that gives clusters the weights of the terms they match."""
     weighted = [{"weight": weight, "preference": term} for weight, term in terms]
     return {"clusterAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": weighted}}
 
 
 def labelled(**labels: str) -> Json:
-    """A term that asks for labels."""
+    """Return a term that requires labels."""
     return {"labelSelector": {"matchLabels": labels}}
 
 
 def with_property(name: str, operator: str, value: str) -> Json:
-    """A term that asks for a property."""
+    """Return a term that requires a property."""
     wanted = {"name": name, "operator": operator, "values": [value]}
     return {"propertySelector": {"matchExpressions": [wanted]}}
 
 
 def sorted_by(name: str, order: str = "Descending", **labels: str) -> Json:
-    """A term that prefers one end of a property's values."""
+    """Return a term that prefers high or low values of a property."""
     term: Json = {"propertySorter": {"name": name, "sortOrder": order}}
     return term | (labelled(**labels) if labels else {})
 
 
 def spread_over(key: str, *, skew: int = 1, strict: bool = True) -> Json:
-    """A topology spread constraint."""
+    """Return a topology spread constraint."""
     action = "DoNotSchedule" if strict else "ScheduleAnyway"
     return {"topologyKey": key, "maxSkew": skew, "whenUnsatisfiable": action}
 
 
 def pick(count: int, **others: Any) -> Json:
-    """A policy of type PickN."""
+    """Return a policy of type PickN."""
     return {"placementType": "PickN", "numberOfClusters": count} | others

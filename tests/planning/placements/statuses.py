@@ -1,4 +1,4 @@
-"""Placements, decisions and bindings as a test of what a placement says needs them."""
+"""Sample placements, decisions and bindings for tests of a placement's status."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -90,7 +90,7 @@ def binding(
     policy_name: str = "p-0",
     **more: Any,
 ) -> Binding:
-    """A binding that says these states, one for each condition; `stale` names one of before."""
+    """Return a binding with one condition per state; `stale` names one that is out of date."""
     conditions = [
         condition(kind, state, 6 if kind == stale else 7, f"{kind} of {cluster}")
         for kind, state in zip(chain, states, strict=False)

@@ -1,4 +1,4 @@
-"""Properties and preferences: who may, and who should be picked (contract: placement 2.2, 4)."""
+"""Required and preferred labels and properties of clusters (contract: placement 2.2, 4)."""
 
 import pytest
 
@@ -65,7 +65,7 @@ def test_a_member_without_the_property_does_not_match(
     assert names(decide(policy, member(properties=properties))) == []
 
 
-def test_what_a_member_has_left_is_a_property() -> None:
+def test_available_resources_of_a_member_are_properties() -> None:
     policy = {
         "placementType": "PickAll",
         "affinity": required(with_property(MEMORY, "Ge", "4Gi")),
@@ -91,23 +91,23 @@ def test_all_parts_of_a_term_must_match_and_one_term_is_enough() -> None:
     assert names(made) == ["all", "other"]
 
 
-def test_a_term_that_asks_for_nothing_matches_everything() -> None:
+def test_an_empty_term_matches_everything() -> None:
     policy = {"placementType": "PickAll", "affinity": required({})}
     assert names(decide(policy, member())) == ["m"]
 
 
-def test_a_sorter_in_a_required_term_asks_for_nothing() -> None:
+def test_a_sorter_in_a_required_term_has_no_effect() -> None:
     policy = {"placementType": "PickAll", "affinity": required(sorted_by(NODES))}
     assert names(decide(policy, member())) == ["m"]
 
 
-def test_a_selector_that_is_invalid_matches_nothing() -> None:
+def test_an_invalid_selector_matches_nothing() -> None:
     invalid = {"labelSelector": {"matchExpressions": [{"key": "env", "operator": "Nonsense"}]}}
     policy = {"placementType": "PickAll", "affinity": required(invalid)}
     assert names(decide(policy, member(labels={"env": "prod"}))) == []
 
 
-def test_pick_all_does_not_care_for_preferences() -> None:
+def test_pick_all_ignores_preferences() -> None:
     policy = {"placementType": "PickAll", "affinity": preferred((50, labelled(env="prod")))}
     assert scores(decide(policy, member(labels={"env": "prod"}))) == {"m": (0, 0)}
 
@@ -124,7 +124,7 @@ def test_weights_of_all_matching_terms_add_up() -> None:
     )
     assert scores(made) == {"a": (80, 0), "b": (30, 0), "c": (-20, 0), "d": (0, 0)}
     assert names(made) == ["a"]
-    assert list(reasons(made)) == ["b", "d", "c"], "the nearest to being picked comes first"
+    assert list(reasons(made)) == ["b", "d", "c"], "the cluster closest to being picked comes first"
 
 
 FLEET = [
@@ -142,7 +142,7 @@ FLEET = [
         ("Ascending", {"least": 50, "half": 25, "most": 0, "unknown": 0}),
     ],
 )
-def test_a_sorter_scales_the_weight_between_least_and_most(
+def test_a_sorter_scales_the_weight_between_minimum_and_maximum(
     order: str, wanted: dict[str, int]
 ) -> None:
     made = decide(pick(0, affinity=preferred((50, sorted_by(NODES, order)))), *FLEET)
@@ -169,19 +169,19 @@ def test_a_sorter_counts_only_where_the_labels_match_but_measures_the_whole_flee
     assert names(made) == ["prod"]
 
 
-def test_where_all_are_equal_a_sorter_earns_nothing() -> None:
+def test_a_sorter_earns_nothing_if_all_values_are_equal() -> None:
     policy = pick(1, affinity=preferred((10, sorted_by(NODES, "Ascending"))))
     members = [member(name, properties={NODES: "3"}) for name in ("a", "b")]
     assert set(scores(decide(policy, *members)).values()) == {(0, 0)}
 
 
-def test_what_cannot_be_measured_keeps_nobody_from_being_picked() -> None:
+def test_an_invalid_property_does_not_prevent_any_cluster_from_being_picked() -> None:
     policy = pick(2, affinity=preferred((10, sorted_by("k8s.io/k8s-version"))))
     members = [member(each, properties={"k8s.io/k8s-version": "v1.34.4"}) for each in ("a", "b")]
     assert names(decide(policy, *members)) == ["b", "a"]
 
 
-def test_quantities_of_different_units_are_compared_by_their_value() -> None:
+def test_quantities_in_different_units_are_compared_by_value() -> None:
     policy = pick(1, affinity=preferred((10, sorted_by(CPU))))
     made = decide(
         policy,
@@ -196,7 +196,7 @@ def test_quantities_of_different_units_are_compared_by_their_value() -> None:
     "preference",
     [with_property(NODES, "Ge", "100"), {}],
 )
-def test_a_preference_without_labels_and_sorter_is_everybodys(preference: Json) -> None:
-    # A property selector has no place in a preferred term; KubeFleet's scheduler skips it too.
+def test_a_preference_without_labels_and_sorter_applies_to_all_clusters(preference: Json) -> None:
+    # A property selector is not allowed in a preferred term; KubeFleet's scheduler ignores it too.
     made = decide(pick(1, affinity=preferred((7, preference))), member())
     assert scores(made) == {"m": (7, 0)}

@@ -1,4 +1,4 @@
-"""What a binding says of its Works (contract: placement 6, 12)."""
+"""Conditions of a binding, from its Works (contract: placement 6, 12)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -193,7 +193,7 @@ def test_errors_of_the_hub_end_the_chain() -> None:
     assert not sync.pending
 
 
-def test_failed_objects_are_listed_with_what_is_wrong() -> None:
+def test_failed_objects_are_listed_with_their_condition() -> None:
     failed = manifest("bad", condition("Applied", "False", 0))
     sick = manifest("sick", condition("Applied", "True", 0), condition("Available", "False", 0))
     good = manifest("good", condition("Applied", "True", 0), condition("Available", "True", 0))
@@ -208,7 +208,7 @@ def test_failed_objects_are_listed_with_what_is_wrong() -> None:
     assert listed[0].keys() == {"group", "version", "kind", "name", "namespace", "condition"}
 
 
-def test_no_more_is_listed_than_fits() -> None:
+def test_lists_are_limited_to_what_a_binding_can_hold() -> None:
     failed = [manifest(f"m{n}", condition("Applied", "False", 0)) for n in range(120)]
     made = judge(binding(), work(applied="False", available="", manifests=failed))
     assert len(made.outcomes.failed) == 100
@@ -227,7 +227,7 @@ DIFF = {
 }
 
 
-def test_drift_is_listed_also_when_all_is_well() -> None:
+def test_drift_is_listed_even_if_everything_is_available() -> None:
     made = judge(binding(), work(manifests=[manifest("m", driftDetails=DRIFT)]))
 
     (entry,) = made.to_wire()["driftedPlacements"]
@@ -236,7 +236,7 @@ def test_drift_is_listed_also_when_all_is_well() -> None:
     assert made.outcomes.diffed == ()
 
 
-def test_differences_are_listed_when_applying_failed_or_diffs_were_asked_for() -> None:
+def test_differences_are_listed_if_applying_failed_or_diffs_were_requested() -> None:
     body = manifest("m", condition("Applied", "False", 0), diffDetails=DIFF)
     refused = judge(binding(), work(applied="False", available="", manifests=[body]))
     asked = judge(binding(strategy="ReportDiff"), diff_report("True", body))
@@ -248,7 +248,7 @@ def test_differences_are_listed_when_applying_failed_or_diffs_were_asked_for() -
     assert asked.outcomes.failed == ()
 
 
-def test_new_content_begins_anew_while_the_same_keeps_its_times() -> None:
+def test_conditions_of_new_content_get_new_times_and_others_keep_theirs() -> None:
     former = condition("Overridden", "True", 1)
     present = condition("WorkSynchronized", "True", 2)
 
@@ -258,7 +258,7 @@ def test_new_content_begins_anew_while_the_same_keeps_its_times() -> None:
     assert format_time(synced.last_transition_time) == EARLIER
 
 
-def test_what_is_said_already_is_recognised() -> None:
+def test_an_unchanged_report_is_recognized() -> None:
     started = condition("RolloutStarted", "True", 2)
     made = judge(binding(started), work())
     said = [started, *made.to_wire()["conditions"]]
@@ -278,10 +278,12 @@ def test_what_is_said_already_is_recognised() -> None:
         ([condition("RolloutStarted", "True", 3)], False),
     ],
 )
-def test_content_goes_out_when_a_run_has_said_so(conditions: list[Json], is_so: bool) -> None:
+def test_content_is_processed_once_a_rollout_has_announced_it(
+    conditions: list[Json], is_so: bool
+) -> None:
     assert is_announced(binding(*conditions)) is is_so
 
 
-def test_a_report_on_former_content_does_not_count() -> None:
+def test_a_report_on_earlier_content_does_not_count() -> None:
     assert not is_reported(binding(condition("Overridden", "True", 1)))
     assert is_reported(binding(condition("Overridden", "True", 2)))

@@ -1,4 +1,4 @@
-"""What failed, drifted and differs, as a binding lists it (contract: placement 6, 7, 10)."""
+"""A binding's lists of failed, drifted and differing objects (contract: placement 6, 7, 10)."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def work(*manifests: Json, envelope: EnvelopeIdentifier | None = None) -> WorkRe
     return WorkReport("p-work", 1, status, envelope)
 
 
-def test_what_failed_is_listed_with_its_condition_and_its_envelope() -> None:
+def test_a_failed_object_is_listed_with_its_condition_and_envelope() -> None:
     available, applied = condition("Available"), condition("Applied")
     plain = work(manifest("Deployment", "d", condition("Applied", "True"), available))
     boxed = work(manifest("ConfigMap", "cm", applied), envelope=BOX)
@@ -61,15 +61,13 @@ def test_what_failed_is_listed_with_its_condition_and_its_envelope() -> None:
     assert second["condition"] == applied
 
 
-def test_what_is_fine_is_not_listed() -> None:
+def test_objects_without_problems_are_not_listed() -> None:
     fine = work(manifest("ConfigMap", "cm", condition("Applied", "True")))
     assert [*failed([fine]), *drifted([fine]), *diffed([fine])] == []
 
 
 @pytest.mark.parametrize(("collect", "details"), [(drifted, "drift"), (diffed, "diff")])
-def test_drifts_and_differences_are_sorted_by_what_they_are_about(
-    collect: Any, details: str
-) -> None:
+def test_drifts_and_differences_are_sorted_by_object(collect: Any, details: str) -> None:
     found = {f"{details}Details": DETAILS[details]}
     names = ("Namespace", "ConfigMap")
     plain = work(*(manifest(kind, "a", **found) for kind in names))
@@ -80,7 +78,7 @@ def test_drifts_and_differences_are_sorted_by_what_they_are_about(
     assert listed == [("ConfigMap", None), ("ConfigMap", BOX), ("Namespace", None)]
 
 
-def test_a_difference_keeps_what_was_observed() -> None:
+def test_a_difference_keeps_the_observed_values() -> None:
     (entry,) = diffed([work(manifest("ConfigMap", "cm", diffDetails=DETAILS["diff"]))])
     assert entry.to_wire() == {
         "version": "v1",
@@ -99,7 +97,7 @@ def test_a_difference_keeps_what_was_observed() -> None:
         (diffed, {"diffDetails": DETAILS["diff"]}),
     ],
 )
-def test_a_list_ends_after_a_hundred(collect: Any, bad: Json) -> None:
+def test_lists_have_at_most_a_hundred_entries(collect: Any, bad: Json) -> None:
     applied = condition("Applied")
     many = [manifest("ConfigMap", f"c{n:03}", applied, **bad) for n in range(MAX_LISTED + 5)]
     listed = collect([work(*reversed(many))])
@@ -108,7 +106,7 @@ def test_a_list_ends_after_a_hundred(collect: Any, bad: Json) -> None:
         assert listed[0].name == "c000"
 
 
-def test_what_is_kept_of_a_work_says_the_same_as_the_whole() -> None:
+def test_the_reduced_form_of_a_work_reports_the_same_as_the_whole() -> None:
     observed = {"apiVersion": "v1", "kind": "ConfigMap", "status": {"well": "yes"}}
     reported = {"observedStatus": observed, "observationTime": AT}
     well, bad = condition("Applied", "True"), condition("Applied")
@@ -138,6 +136,6 @@ def test_what_is_kept_of_a_work_says_the_same_as_the_whole() -> None:
 
 
 @pytest.mark.parametrize("status", [{}, {"status": {}}, {"status": None}])
-def test_a_work_that_says_nothing_yet_is_kept(status: Json) -> None:
+def test_a_work_without_a_report_can_be_reduced(status: Json) -> None:
     metadata = {"name": "w", "generation": 1}
     assert WorkReport.read(kept({"metadata": metadata} | status)).status == WorkStatus()

@@ -1,4 +1,4 @@
-"""Who can be placed on, and until when (contract: placement 4, 11)."""
+"""Eligibility of members, and until when it lasts (contract: placement 4, 11)."""
 
 from datetime import timedelta
 
@@ -52,7 +52,7 @@ def without_time() -> MemberCluster:
         ),
     ],
 )
-def test_who_can_be_placed_on(body: MemberCluster, why: str) -> None:
+def test_members_that_are_and_are_not_eligible(body: MemberCluster, why: str) -> None:
     assert ineligible(body, now=NOW) == why
 
 
@@ -70,14 +70,14 @@ def test_who_can_be_placed_on(body: MemberCluster, why: str) -> None:
         (member(heartbeat=1, healthy=condition("Healthy", "True", 3)), 4),
     ],
 )
-def test_when_silence_alone_will_make_a_member_ineligible(
+def test_the_time_until_silence_makes_a_member_ineligible(
     body: MemberCluster, minutes: int | None
 ) -> None:
     left = patience_left(body, now=NOW)
     assert left == (None if minutes is None else timedelta(minutes=minutes))
 
 
-def test_a_member_is_ineligible_as_soon_as_patience_is_over() -> None:
+def test_a_member_is_ineligible_as_soon_as_the_time_is_over() -> None:
     body = member(heartbeat=1)
     left = patience_left(body, now=NOW)
     assert left is not None
@@ -85,7 +85,7 @@ def test_a_member_is_ineligible_as_soon_as_patience_is_over() -> None:
     assert ineligible(body, now=NOW + left + timedelta(milliseconds=1)) != ""
 
 
-def test_what_a_member_has_left_counts_among_its_properties() -> None:
+def test_available_resources_are_among_a_members_properties() -> None:
     body = member(properties={"kubernetes-fleet.io/node-count": "3"}, available={"cpu": "1500m"})
     body.status.resource_usage.capacity = {"memory": "16Gi"}
     body.status.resource_usage.allocatable = {"cpu": 4}
@@ -97,7 +97,7 @@ def test_what_a_member_has_left_counts_among_its_properties() -> None:
     }
 
 
-def test_namespaces_count_only_where_somebody_collects_them() -> None:
+def test_namespaces_are_known_only_if_they_are_collected() -> None:
     uncollected = member()
     uncollected.status.namespaces = {"app": ""}
     assert candidate(uncollected, now=NOW).namespaces is None

@@ -31,7 +31,7 @@ def changes(stored: list[Json], works: Sequence[Json] = (), **how: Any) -> WorkC
     return rendering.changes(binding(), source, snapshots=stored, works=works, **how)
 
 
-def test_an_envelope_becomes_a_work_beside_the_others() -> None:
+def test_an_envelope_becomes_a_work_of_its_own() -> None:
     plain, boxed = changes(snapshots(config_map("a"), BOX)).writes
 
     assert plain["spec"]["workload"]["manifests"] == [config_map("a")]
@@ -55,12 +55,12 @@ def test_a_cluster_scoped_envelope_has_no_namespace_in_its_labels() -> None:
     assert names.ENVELOPE_NAMESPACE not in labels
 
 
-def test_of_a_namespaced_placement_the_name_begins_with_the_namespace() -> None:
+def test_works_of_a_namespaced_placement_start_with_its_namespace() -> None:
     made = changes(snapshots(BOX), source=NAMESPACED)
     assert made.names == ("app.p-work", f"app.p-work-envelope-{SUFFIX}")
 
 
-def test_an_envelope_alone_leaves_an_empty_work_beside_it() -> None:
+def test_an_envelope_alone_also_gives_an_empty_work() -> None:
     plain, _ = changes(snapshots(BOX)).writes
     assert plain["spec"]["workload"] == {"manifests": []}
 
@@ -72,12 +72,12 @@ def test_works_that_carry_the_envelope_are_left_alone() -> None:
     assert changes([], works).writes == ()
 
 
-def test_the_work_of_an_envelope_that_is_gone_goes() -> None:
+def test_the_work_of_a_removed_envelope_is_deleted() -> None:
     works = changes(snapshots(config_map("a"), BOX)).writes
     assert changes(snapshots(config_map("a")), works).deletions == (f"p-work-envelope-{SUFFIX}",)
 
 
-def test_overrides_are_asked_for_the_envelope_as_a_whole() -> None:
+def test_overrides_get_the_envelope_as_a_whole() -> None:
     def override(resources: Sequence[Json]) -> list[Json]:
         return [each | {"data": {"one": wrapped("changed", "app")}} for each in resources]
 
@@ -85,18 +85,18 @@ def test_overrides_are_asked_for_the_envelope_as_a_whole() -> None:
     assert boxed["spec"]["workload"]["manifests"] == [wrapped("changed", "app")]
 
 
-def test_an_envelope_that_overrides_leave_out_is_an_empty_work() -> None:
+def test_an_envelope_that_overrides_delete_becomes_an_empty_work() -> None:
     _, boxed = changes(snapshots(BOX), override=lambda _: []).writes
     assert boxed["spec"]["workload"] == {"manifests": []}
 
 
 @pytest.mark.parametrize("source", [CLUSTER, NAMESPACED])
-def test_an_envelope_that_holds_what_it_may_not_stops_the_content(source: Source) -> None:
+def test_an_invalid_envelope_stops_the_distribution(source: Source) -> None:
     with pytest.raises(EnvelopeError, match="a cluster scope object one"):
         changes(snapshots(envelope("app", one=wrapped("a"))), source=source)
 
 
-def test_a_kind_without_namespaces_is_out_of_place_whatever_its_manifest_says() -> None:
+def test_a_cluster_scoped_kind_is_misplaced_whatever_namespace_its_manifest_has() -> None:
     def served(api_version: str, kind: str) -> Kind | None:
         known = {"ClusterRole": False, "ConfigMap": True}
         if kind not in known or api_version != "v1":
@@ -110,13 +110,13 @@ def test_a_kind_without_namespaces_is_out_of_place_whatever_its_manifest_says() 
         str(caught.value)
     )
 
-    # What only the member serves, its agent judges.
+    # A kind that only the member serves is checked by its agent.
     for unknown in (cluster_role | {"apiVersion": "v2"}, wrapped("a", "app")):
         _, boxed = changes(snapshots(envelope("app", one=unknown)), served=served).writes
         assert boxed["spec"]["workload"]["manifests"] == [unknown]
 
 
-def test_a_report_of_the_work_knows_the_envelope() -> None:
+def test_the_report_of_a_work_names_its_envelope() -> None:
     plain, boxed = changes(snapshots(config_map("a"), BOX)).writes
     boxed["metadata"]["generation"] = plain["metadata"]["generation"] = 1
     found = WorkReport.read(boxed).envelope

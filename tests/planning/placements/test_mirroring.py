@@ -1,4 +1,4 @@
-"""Whose status comes back to the hub (contract: placement 2.3)."""
+"""Objects whose status is mirrored to the hub (contract: placement 2.3)."""
 
 from typing import Any
 
@@ -41,9 +41,7 @@ def test_only_a_placement_that_picks_one_cluster_has_one_status(
         ({"type": "Mirror", "destination": "OriginalResource"}, True),
     ],
 )
-def test_a_status_comes_back_where_the_strategy_says_so(
-    strategy: Json | None, wanted: bool
-) -> None:
+def test_a_status_is_mirrored_if_the_strategy_says_so(strategy: Json | None, wanted: bool) -> None:
     spec: Json = {"resourceSelectors": [], "strategy": {"reportBackStrategy": strategy}}
     assert mirroring.is_wanted(PlacementSpec.from_wire(spec)) is wanted
 
@@ -58,7 +56,7 @@ def work(**labels: str) -> Json:
     return {"metadata": {"labels": labels}, "status": {"manifestConditions": entries}}
 
 
-def test_what_a_work_reports_is_found_by_object() -> None:
+def test_reported_statuses_identify_their_objects() -> None:
     (found,) = mirroring.reported(work())
     assert (found.api_version, found.kind, found.namespace, found.name) == (
         "batch/v1",
@@ -69,9 +67,9 @@ def test_what_a_work_reports_is_found_by_object() -> None:
     assert found.status == {"active": 1}
 
 
-def test_what_an_envelope_wraps_has_no_original_on_the_hub() -> None:
+def test_objects_of_an_envelope_have_no_original_on_the_hub() -> None:
     assert mirroring.reported(work(**{names.ENVELOPE_WORK: "ResourceEnvelope"})) == []
 
 
-def test_a_work_that_nobody_has_reported_on_says_nothing() -> None:
+def test_a_work_without_a_report_gives_no_status() -> None:
     assert mirroring.reported({"metadata": {}}) == []

@@ -1,4 +1,4 @@
-"""How many clusters PickN picks, which ones, and who stays (contract: placement 2.2, 4)."""
+"""How many clusters PickN picks, which, and which stay (contract: placement 2.2, 4)."""
 
 from typing import Any
 
@@ -32,14 +32,14 @@ THREE = [member(f"member{number}") for number in (1, 2, 3)]
         (4, ["member3", "member2", "member1"], False),
     ],
 )
-def test_between_equals_the_last_name_is_picked(
+def test_among_equals_the_last_name_is_picked(
     count: int, picked: list[str], fulfilled: bool
 ) -> None:
     made = decide(pick(count), *THREE)
     assert (names(made), made.fulfilled) == (picked, fulfilled)
 
 
-def test_decisions_say_who_is_picked_and_who_is_not() -> None:
+def test_decisions_list_picked_and_unpicked_clusters() -> None:
     made = decide(pick(1, affinity=preferred((7, labelled(env="b")))), *THREE[:2])
     assert [each.to_wire() for each in made.decisions] == [
         {
@@ -60,7 +60,7 @@ def test_decisions_say_who_is_picked_and_who_is_not() -> None:
 
 
 def test_a_policy_that_finds_too_few_says_why() -> None:
-    # Moment "unfulfilled PickN" of the reference.
+    # Situation "unfulfilled PickN" of the reference.
     east = [member(f"member{number}", labels={"region": "east"}) for number in (1, 2)]
     policy = pick(3, affinity=required(labelled(region="east")))
 
@@ -76,7 +76,7 @@ def test_a_policy_that_finds_too_few_says_why() -> None:
     }
 
 
-def test_no_more_than_twenty_others_are_listed_and_the_nearest_of_them() -> None:
+def test_only_the_best_twenty_of_the_others_are_listed() -> None:
     others = [member(f"m{number:02}", labels={"env": "b"}) for number in range(30)]
     tainted = [member(f"a{number}", taints=[TAINT]) for number in range(5)]
     made = decide(pick(1, affinity=preferred((5, labelled(env="b")))), *tainted, *others)
@@ -92,7 +92,7 @@ def test_no_more_than_twenty_others_are_listed_and_the_nearest_of_them() -> None
         {"labels": {"env": "a"}, "heartbeat": 60},
     ],
 )
-def test_what_the_same_policy_picked_stays_and_keeps_its_decision(
+def test_clusters_that_the_same_policy_picked_stay_and_keep_their_decisions(
     changed: dict[str, Any],
 ) -> None:
     policy = pick(1, affinity=required(labelled(env="a")))
@@ -111,14 +111,14 @@ def test_growing_adds_the_best_of_the_others() -> None:
     assert {each.cluster_name: each.reason for each in made.picked}["member1"] == "of before"
 
 
-def test_a_member_that_leaves_is_replaced() -> None:
+def test_a_leaving_member_is_replaced() -> None:
     members = [member("a"), member("b"), member("c", leaving=True)]
     made = decide(pick(2), *members, held=holding("b", "c"))
     assert names(made) == ["b", "a"]
     assert reasons(made) == {"c": "ClusterUnschedulable, cluster has left the fleet"}
 
 
-def test_a_member_that_is_gone_is_replaced() -> None:
+def test_a_missing_member_is_replaced() -> None:
     assert names(decide(pick(2), *THREE[:2], held=holding("member2", "member3"))) == [
         "member2",
         "member1",
@@ -151,43 +151,43 @@ def test_a_member_that_is_gone_is_replaced() -> None:
     ],
     ids=["smaller name", "lower score", "spread before affinity", "nothing placed", "bound stays"],
 )
-def test_shrinking_drops_what_is_worth_least(held: Held, stay: list[str]) -> None:
+def test_shrinking_drops_the_worst_cluster(held: Held, stay: list[str]) -> None:
     made = decide(pick(1), *THREE, held=held)
     assert names(made) == stay
     assert made.fulfilled
 
 
-def test_shrinking_to_nothing_drops_all() -> None:
+def test_shrinking_to_zero_drops_all_clusters() -> None:
     made = decide(pick(0), *THREE, held=holding("member1", "member2"))
     assert (names(made), made.fulfilled) == ([], True)
 
 
-def test_shrinking_and_growing_again_comes_back_to_the_same() -> None:
+def test_shrinking_and_growing_again_leads_back_to_the_same_clusters() -> None:
     before = names(decide(pick(3), *THREE))
     fewer = names(decide(pick(2), *THREE, held=holding(*before)))
     again = names(decide(pick(3), *THREE, held=holding(*fewer)))
     assert (fewer, again) == (["member3", "member2"], before)
 
 
-def test_between_equals_what_an_earlier_policy_picked_stays() -> None:
+def test_among_equals_clusters_of_an_earlier_policy_stay() -> None:
     made = decide(pick(1), *THREE, held=Held(earlier=frozenset({"member1"})))
     assert names(made) == ["member1"]
 
 
-def test_a_better_cluster_replaces_what_an_earlier_policy_picked() -> None:
+def test_a_better_cluster_replaces_one_of_an_earlier_policy() -> None:
     policy = pick(1, affinity=preferred((1, labelled(env="b"))))
     better = member("member0", labels={"env": "b"})
     made = decide(policy, better, *THREE, held=Held(earlier=frozenset({"member1"})))
     assert names(made) == ["member0"]
 
 
-def test_what_an_earlier_policy_picked_counts_even_if_its_agent_is_silent() -> None:
+def test_a_cluster_of_an_earlier_policy_counts_even_if_its_agent_is_silent() -> None:
     silent = member("member1", heartbeat=60)
     made = decide(pick(1), silent, *THREE[1:], held=Held(earlier=frozenset({"member1"})))
     assert names(made) == ["member1"]
 
 
-def test_looking_again_decides_the_same() -> None:
+def test_scheduling_again_gives_the_same_result() -> None:
     policy = pick(2, affinity=preferred((5, labelled(env="b"))))
     members = [*THREE, member("other", labels={"env": "b"})]
     first = decide(policy, *members)

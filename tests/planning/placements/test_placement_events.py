@@ -1,4 +1,4 @@
-"""What becomes of a placement, as events tell it (contract: placement 7.6)."""
+"""Events about the progress of a placement (contract: placement 7.6)."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ COMPLETED = "PlacementRolloutCompleted"
 
 
 def says(*kinds: str, scope: Scope = CLUSTER_SCOPE, state: str = "True", of: int = 4) -> Json:
-    """A status in which these conditions hold; the placement's generation is 4."""
+    """Return a status in which these conditions hold; the placement's generation is 4."""
     names = [f"{scope.placement.kind}{kind}" for kind in kinds]
     return {"conditions": [condition(name, state, of) for name in names]}
 
@@ -39,7 +39,7 @@ def told(before: Json, after: Json, *, scope: Scope = CLUSTER_SCOPE, **kind: str
 
 
 @SCOPES
-def test_each_step_is_told_when_it_is_taken(scope: Scope) -> None:
+def test_each_completed_step_gives_an_event(scope: Scope) -> None:
     before = says("Scheduled", "RolloutStarted", scope=scope)
     after = says("Scheduled", "RolloutStarted", "Overridden", "WorkSynchronized", scope=scope)
     assert told(before, after, scope=scope) == [TOLD["Overridden"], TOLD["WorkSynchronized"]]
@@ -58,15 +58,15 @@ def test_the_end_of_the_chain_completes_the_rollout(
     assert told(after, after, scope=scope, apply=apply) == []
 
 
-def test_without_all_clusters_it_is_not_complete() -> None:
+def test_a_rollout_is_not_complete_without_all_clusters() -> None:
     assert COMPLETED not in told({}, says(*CHAIN))
 
 
-def test_what_was_said_of_an_older_spec_is_told_again() -> None:
+def test_conditions_of_an_older_generation_give_events_again() -> None:
     whole = ("Scheduled", *CHAIN)
     assert told(says(*whole, of=3), says(*whole))[-1] == COMPLETED
 
 
 @pytest.mark.parametrize("state", ["False", "Unknown"])
-def test_what_does_not_hold_is_not_told(state: str) -> None:
+def test_a_condition_that_is_not_true_gives_no_event(state: str) -> None:
     assert told({}, says(*CHAIN, state=state)) == []

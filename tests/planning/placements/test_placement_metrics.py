@@ -1,4 +1,4 @@
-"""What a placement's status is worth in labels (contract: placement 7.6)."""
+"""Metric labels from a placement's status (contract: placement 7.6)."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ CHAIN = ("Scheduled", "RolloutStarted", "Overridden", "WorkSynchronized", "Appli
 def said(
     *kinds: str, last: str = "True", of: int = 4, scope: Scope = CLUSTER_SCOPE, **how: str
 ) -> dict[str, str]:
-    """Labels while these conditions hold, the last with another status."""
+    """Return the labels while these conditions hold, the last with another status."""
     states = ["True"] * (len(kinds) - 1) + [last]
     conditions = [
         condition(f"{scope.placement.kind}{kind}", state, of)
@@ -25,7 +25,7 @@ def said(
 
 
 @SCOPES
-def test_the_first_condition_that_does_not_hold_is_shown(scope: Scope) -> None:
+def test_the_first_condition_that_is_not_true_gives_the_labels(scope: Scope) -> None:
     kind = scope.placement.kind
     assert said("Scheduled", "RolloutStarted", last="Unknown", scope=scope) == {
         "generation": "4",
@@ -36,7 +36,7 @@ def test_the_first_condition_that_does_not_hold_is_shown(scope: Scope) -> None:
 
 
 @pytest.mark.parametrize("of", [3, 4])
-def test_what_nobody_has_said_yet_is_nil(of: int) -> None:
+def test_a_missing_condition_is_nil(of: int) -> None:
     found = said("Scheduled", of=of)
     missing = "RolloutStarted" if of == 4 else "Scheduled"
     assert found["conditionType"] == f"ClusterResourcePlacement{missing}"
@@ -47,6 +47,6 @@ def test_what_nobody_has_said_yet_is_nil(of: int) -> None:
     ("apply", "chain"),
     [("ClientSideApply", CHAIN), ("ReportDiff", (*CHAIN[:4], "DiffReported"))],
 )
-def test_a_placement_that_has_all_is_completed(apply: str, chain: tuple[str, ...]) -> None:
+def test_a_placement_with_all_conditions_is_completed(apply: str, chain: tuple[str, ...]) -> None:
     completed = {"conditionType": "Completed", "status": "True", "reason": "Completed"}
     assert said(*chain, apply=apply) == {"generation": "4"} | completed

@@ -1,4 +1,4 @@
-"""What a placement with an external rollout says of itself (contract: placement 7.1 to 7.5)."""
+"""The status of a placement, mostly with an external rollout (contract: placement 7.1 to 7.5)."""
 
 from datetime import timedelta
 
@@ -26,7 +26,7 @@ from tests.planning.placements.statuses import (
 
 
 @SCOPES
-def test_selectors_that_cannot_be_followed(scope: Scope) -> None:
+def test_invalid_selectors_are_reported(scope: Scope) -> None:
     made = see([binding("a", *ALL_TRUE)], scope=scope, error="no such kind")
 
     (only,) = made.to_wire()["conditions"]
@@ -58,7 +58,7 @@ def test_a_placement_that_is_not_scheduled_yet_keeps_its_other_conditions() -> N
 
 
 @SCOPES
-def test_before_any_run(scope: Scope) -> None:
+def test_without_a_run_no_cluster_has_a_snapshot(scope: Scope) -> None:
     made = see([binding(name, index="") for name in ("a", "b")], scope=scope)
 
     scheduled, started = made.conditions
@@ -82,7 +82,7 @@ def test_before_any_run(scope: Scope) -> None:
     )
 
 
-def test_during_a_run_the_versions_differ() -> None:
+def test_during_a_run_the_snapshots_differ() -> None:
     for other in ("", "1"):
         made = see([binding("a", *ALL_TRUE), binding("b", index=other)])
         assert said(made) == ["Scheduled True", "RolloutStarted Unknown"]
@@ -112,7 +112,7 @@ def test_after_a_run_everything_is_true() -> None:
     assert (copied.message, copied.observed_generation) == ("Available of b", 4)
 
 
-def test_one_index_without_a_start_names_the_cluster() -> None:
+def test_a_cluster_whose_rollout_has_not_started_is_named() -> None:
     made = see([binding("a", *ALL_TRUE), binding("b", *ALL_TRUE, stale="RolloutStarted")])
 
     assert said(made) == ["Scheduled True", "RolloutStarted Unknown"]
@@ -136,7 +136,9 @@ def test_one_index_without_a_start_names_the_cluster() -> None:
         (("True", "True", "True"), "Applied Unknown"),
     ],
 )
-def test_the_chain_ends_where_one_cluster_is(states: tuple[str, ...], last: str) -> None:
+def test_the_chain_ends_at_the_step_of_the_slowest_cluster(
+    states: tuple[str, ...], last: str
+) -> None:
     made = see([binding("a", *ALL_TRUE), binding("b", *states)])
 
     assert said(made)[-1] == last
@@ -147,7 +149,7 @@ def test_the_chain_ends_where_one_cluster_is(states: tuple[str, ...], last: str)
         assert (entry.reason, entry.message) == PENDING[kind]
 
 
-def test_unknown_counts_before_false() -> None:
+def test_unknown_takes_precedence_over_false() -> None:
     failing = binding("a", "True", "True", "True", "False")
     unknown = binding("b", "True", "True", "True")
     made = see([failing, unknown, binding("c", *ALL_TRUE)])
@@ -195,7 +197,7 @@ def test_failures_are_copied_with_the_condition_that_failed() -> None:
     assert "failedPlacements" not in made.placement_statuses[1].to_wire()
 
 
-def test_overrides_are_listed_and_said() -> None:
+def test_overrides_are_listed_and_reported() -> None:
     overrides = {
         "clusterResourceOverrideSnapshots": ["o-0"],
         "resourceOverrideSnapshots": [{"name": "r-0", "namespace": "app"}],
@@ -211,7 +213,7 @@ def test_overrides_are_listed_and_said() -> None:
     )
 
 
-def test_bindings_of_an_earlier_policy_or_on_their_way_out_do_not_count() -> None:
+def test_bindings_of_an_earlier_policy_or_being_deleted_do_not_count() -> None:
     old = binding("a", *ALL_TRUE, policy_name="p-9")
     going = binding("b", *ALL_TRUE, metadata={"deletionTimestamp": EARLIER})
 
@@ -223,7 +225,7 @@ def test_bindings_of_an_earlier_policy_or_on_their_way_out_do_not_count() -> Non
         assert entry.observed_resource_index == ""
 
 
-def test_a_snapshot_that_is_gone_has_no_index() -> None:
+def test_a_deleted_snapshot_has_no_index() -> None:
     made = see([binding("a", *ALL_TRUE, index="5")])
     assert made.placement_statuses[0].observed_resource_index == ""
 
@@ -235,7 +237,7 @@ def test_without_a_picked_cluster_only_scheduled_remains() -> None:
     assert made.placement_statuses == []
 
 
-def test_a_rolling_update_without_a_picked_cluster_lists_what_is_selected() -> None:
+def test_a_rolling_update_without_a_picked_cluster_lists_the_selected_resources() -> None:
     made = see([], of=placement(strategy="RollingUpdate"))
     assert said(made) == ["Scheduled True"]
     assert made.observed_resource_index == "1"
@@ -251,7 +253,7 @@ def test_a_rolling_update_without_a_picked_cluster_lists_what_is_selected() -> N
         ({"placementType": "PickN", "numberOfClusters": 1}, []),
     ],
 )
-def test_clusters_that_are_wanted_and_missing_are_listed(spec: Json, listed: list[str]) -> None:
+def test_missing_clusters_are_listed(spec: Json, listed: list[str]) -> None:
     made = see([binding("a", index="")], by=policy("a", missing=("b", "c"), **spec))
 
     missing = [each for each in made.placement_statuses if not each.cluster_name]
@@ -273,7 +275,7 @@ def test_a_changed_number_decides_how_many_clusters_are_missing(
     assert [each.conditions[0].message for each in missing] == listed
 
 
-def test_times_move_only_with_the_status() -> None:
+def test_times_change_only_with_the_status() -> None:
     first = see([binding("a", index="")])
     later = NOW + timedelta(minutes=1)
     view = View(
@@ -289,13 +291,13 @@ def test_times_move_only_with_the_status() -> None:
     assert second == PlacementStatus.from_wire(first.to_wire())
 
 
-def test_a_rolling_update_is_not_said_to_be_controlled_by_others() -> None:
+def test_a_rolling_update_is_not_reported_as_externally_controlled() -> None:
     made = see([binding("a", index="")], of=placement(strategy="RollingUpdate"))
     assert made.conditions[1].reason == "RolloutStartedUnknown"
     assert made.observed_resource_index == "1"
 
 
-def test_a_rolling_update_is_undecided_while_a_cluster_has_another_version() -> None:
+def test_a_rolling_update_is_undecided_while_a_cluster_has_another_snapshot() -> None:
     rolling = placement(strategy="RollingUpdate")
     done = binding("a", *["True"] * 5, index="1")
     made = see([done, binding("b", *["True"] * 5)], of=rolling)

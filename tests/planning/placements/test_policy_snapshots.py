@@ -1,4 +1,4 @@
-"""A placement's policy as snapshots (contract: placement 4)."""
+"""Snapshots of a placement's policy (contract: placement 4)."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -79,7 +79,7 @@ def test_the_first_snapshot_has_index_zero() -> None:
     }
 
 
-def test_no_policy_makes_a_snapshot_without_one() -> None:
+def test_a_placement_without_a_policy_gets_a_snapshot_without_one() -> None:
     created = plan([], placement(None), owner=OWNER).create
     assert created is not None
     assert created["spec"].keys() == {"policyHash"}
@@ -90,7 +90,7 @@ def test_the_same_policy_keeps_its_snapshot() -> None:
     assert made == PolicyPlan((), "p-4")
 
 
-def test_another_generation_with_the_same_policy_is_noted() -> None:
+def test_another_generation_with_the_same_policy_is_recorded() -> None:
     made = plan([snapshot(4, PICK_ALL)], placement(PICK_ALL, generation=2), owner=OWNER)
 
     assert made.create is None
@@ -109,7 +109,7 @@ def test_another_number_of_clusters_keeps_the_snapshot() -> None:
     assert made.patch["metadata"]["annotations"][names.NUMBER_OF_CLUSTERS] == "3"
 
 
-def test_another_policy_takes_the_mark_and_the_next_index() -> None:
+def test_another_policy_gets_the_mark_and_the_next_index() -> None:
     known = [snapshot(9, PICK_ALL, latest=False), snapshot(10, PICK_ALL)]
 
     made = plan(known, placement(FIXED), owner=OWNER)
@@ -117,18 +117,18 @@ def test_another_policy_takes_the_mark_and_the_next_index() -> None:
     assert (made.demote, made.latest) == (("p-10",), "p-11")
 
 
-def test_a_policy_of_before_is_a_new_snapshot_too() -> None:
+def test_an_earlier_policy_becomes_a_new_snapshot_again() -> None:
     known = [snapshot(0, PICK_ALL, latest=False), snapshot(1, FIXED)]
     assert plan(known, placement(PICK_ALL), owner=OWNER).latest == "p-2"
 
 
-def test_the_oldest_snapshots_are_too_many() -> None:
+def test_the_oldest_snapshots_are_superfluous() -> None:
     known = [snapshot(index, PICK_ALL, latest=index == 10) for index in (10, 2, 9)]
     assert superfluous(known, keep=3) == []
     assert superfluous(known, keep=1) == ["p-2", "p-9"]
 
 
-def test_the_newest_counts_where_a_writer_died_before_marking_it() -> None:
+def test_the_newest_counts_if_its_writer_was_killed_before_marking_it() -> None:
     known = [snapshot(1, PICK_ALL, latest=False), snapshot(0, FIXED, latest=False)]
     found = latest_of(known)
     assert found is not None
@@ -136,7 +136,7 @@ def test_the_newest_counts_where_a_writer_died_before_marking_it() -> None:
     assert plan(known, placement(PICK_ALL), owner=OWNER).patch is not None
 
 
-def test_the_decision_is_said_for_the_placements_generation() -> None:
+def test_the_decision_is_recorded_for_the_placements_generation() -> None:
     picked = ClusterDecision(cluster_name="a", selected=True, reason="because")
     made = Schedule((picked,), (), fulfilled=True)
 
@@ -161,7 +161,7 @@ def test_the_decision_is_said_for_the_placements_generation() -> None:
     }
 
 
-def test_a_policy_that_could_not_be_fulfilled_says_so() -> None:
+def test_an_unfulfilled_policy_says_so() -> None:
     status = decided(
         snapshot(0, FIXED), Schedule((), (), fulfilled=False), placement_generation=1, now=NOW
     )
@@ -184,7 +184,9 @@ AWAY = "cluster is not connected to the fleet: no recent heartbeat signals (last
         (AWAY.format("9.99 minutes"), "tainted", "tainted"),
     ],
 )
-def test_going_minutes_alone_do_not_change_what_is_said(before: str, fresh: str, said: str) -> None:
+def test_passing_minutes_alone_do_not_change_the_decision(
+    before: str, fresh: str, said: str
+) -> None:
     known = snapshot(0, PICK_ALL)
     known.status.target_clusters = [decision(before)]
     status = decided(
@@ -193,7 +195,7 @@ def test_going_minutes_alone_do_not_change_what_is_said(before: str, fresh: str,
     assert [each.reason for each in status.target_clusters] == [said]
 
 
-def test_the_policy_in_force_has_the_number_that_was_asked_for_last() -> None:
+def test_the_policy_in_force_has_the_latest_number() -> None:
     known = snapshot(
         0,
         {"placementType": "PickN", "numberOfClusters": 2},
@@ -206,7 +208,7 @@ def test_the_policy_in_force_has_the_number_that_was_asked_for_last() -> None:
     assert found.snapshot is known
 
 
-def test_no_policy_in_force_is_no_policy() -> None:
+def test_a_snapshot_without_a_policy_gives_no_policy_in_force() -> None:
     found = in_force(snapshot(0, None))
     assert (found.policy, found.generation) == (None, 1)
 

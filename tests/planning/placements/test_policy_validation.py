@@ -1,4 +1,4 @@
-"""Policies that the API server takes and KubeFleet's webhook refuses (contract: placement 2.2)."""
+"""Policies that only KubeFleet's webhook rejects, not the API server (contract: placement 2.2)."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def found(policy: Json | None, *, before: Json | None = None, name: str = "p") -
         {"placementType": "PickFixed", "clusterNames": ["a"]},
     ],
 )
-def test_what_may_be_followed_has_no_problems(policy: Json | None) -> None:
+def test_valid_policies_have_no_problems(policy: Json | None) -> None:
     assert found(policy) == []
 
 
@@ -119,7 +119,7 @@ def test_what_may_be_followed_has_no_problems(policy: Json | None) -> None:
         ),
     ],
 )
-def test_what_may_not_be_followed_says_why(policy: Json, problem: str) -> None:
+def test_invalid_policies_are_explained(policy: Json, problem: str) -> None:
     assert found(policy) == [problem]
 
 
@@ -148,12 +148,12 @@ def test_tolerations_may_only_be_added(
     assert said == ([ONLY_ADDED] if refused else [])
 
 
-def test_a_name_has_to_fit_into_a_label() -> None:
+def test_a_placements_name_must_fit_into_a_label() -> None:
     assert found(None, name="p" * 63) == []
     assert found(None, name="p" * 64) == [
         "metadata.name: the name field cannot have length exceeding 63"
     ]
 
 
-def test_all_problems_are_said_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     assert len(found(PICK_ALL | {"affinity": preferred((5, {})), "tolerations": [GPU, GPU]})) == 2

@@ -1,4 +1,4 @@
-"""Which changes of a member make a placement be scheduled again (contract: placement 2.2, 4)."""
+"""Changes of a member that cause a placement to be scheduled again (contract: placement 2.2, 4)."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def matter(
         (OTHER, False),
     ],
 )
-def test_who_joins_and_leaves_matters_to_all_that_could_pick_it(
+def test_joining_and_leaving_members_matter_to_policies_that_could_pick_them(
     policy: Json | None, wanted: bool, fulfilled: bool
 ) -> None:
     there, leaving = one(), one(leaving=True)
@@ -86,7 +86,7 @@ def test_labels_taints_and_namespaces_matter_to_all_but_fixed_policies(
         (OTHER, False, False),
     ],
 )
-def test_an_agent_that_comes_back_matters_to_who_misses_a_cluster(
+def test_a_returning_agent_matters_to_policies_that_lack_a_cluster(
     policy: Json | None, fulfilled: bool, wanted: bool
 ) -> None:
     assert matter(policy, one(heartbeat=9), one(), fulfilled=fulfilled) is wanted
@@ -102,7 +102,7 @@ def test_an_agent_that_comes_back_matters_to_who_misses_a_cluster(
         (SORTED, False, False),
     ],
 )
-def test_a_property_matters_where_the_policy_names_it(
+def test_a_property_matters_if_the_policy_names_it(
     policy: Json, fulfilled: bool, wanted: bool
 ) -> None:
     more = one(properties={NODES: "3"})
@@ -110,10 +110,12 @@ def test_a_property_matters_where_the_policy_names_it(
 
 
 @pytest.mark.parametrize(("fulfilled", "wanted"), [(True, False), (False, True)])
-def test_a_property_to_sort_by_matters_until_all_are_found(fulfilled: bool, wanted: bool) -> None:
+def test_a_sorting_property_matters_until_the_policy_is_fulfilled(
+    fulfilled: bool, wanted: bool
+) -> None:
     assert matter(SORTED, one(), one(available={"cpu": "1"}), fulfilled=fulfilled) is wanted
 
 
 @pytest.mark.parametrize("policy", [None, BY_NODES, pick(1), SORTED, NAMED])
-def test_a_heartbeat_alone_matters_to_nobody(policy: Json | None) -> None:
+def test_a_heartbeat_alone_does_not_matter(policy: Json | None) -> None:
     assert not matter(policy, one(heartbeat=1), one(heartbeat=0), fulfilled=False)

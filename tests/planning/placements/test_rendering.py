@@ -1,4 +1,4 @@
-"""A binding's content as Works (contract: placement 8)."""
+"""Rendering a binding's content as Works (contract: placement 8)."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_a_namespaced_placement_is_named_with_its_namespace() -> None:
     assert work["metadata"]["labels"][names.PARENT_PLACEMENT_NAMESPACE] == "app"
 
 
-def test_each_part_of_a_large_content_is_a_work() -> None:
+def test_each_part_of_a_large_snapshot_is_a_work() -> None:
     size = CHUNK_BYTES * 3 // 4
     stored = snapshots(*(config_map(name, size) for name in "abc"))
     made = changes(binding(), list(reversed(stored)))
@@ -55,7 +55,7 @@ def test_works_that_carry_the_content_are_left_alone() -> None:
     assert changes(binding(), stored, works) == WorkChanges((), (), ("p-work",))
 
 
-def test_they_are_left_alone_after_their_snapshot_was_pruned() -> None:
+def test_works_are_left_alone_after_their_snapshot_was_pruned() -> None:
     works = list(changes(binding(), snapshots(config_map("a"))).writes)
     assert changes(binding(), [], works) == WorkChanges((), (), ("p-work",))
 
@@ -68,13 +68,13 @@ def test_they_are_left_alone_after_their_snapshot_was_pruned() -> None:
         {"resourceOverrideSnapshots": [{"name": "o-0", "namespace": "app"}]},
     ],
 )
-def test_a_work_is_rewritten_when_the_binding_says_something_else(spec: Json) -> None:
+def test_a_work_is_rewritten_when_the_binding_changes(spec: Json) -> None:
     stored = snapshots(config_map("a"))
     works = list(changes(binding(), stored).writes)
     assert len(changes(binding(**spec), stored, works).writes) == 1
 
 
-def test_a_work_is_rewritten_for_another_version() -> None:
+def test_a_work_is_rewritten_for_another_snapshot() -> None:
     stored = snapshots(config_map("a")) + snapshots(config_map("b"), index=1)
     works = list(changes(binding(), stored).writes)
 
@@ -84,14 +84,14 @@ def test_a_work_is_rewritten_for_another_version() -> None:
     assert work["metadata"]["labels"][names.PARENT_RESOURCE_SNAPSHOT_INDEX] == "1"
 
 
-def test_a_work_of_a_former_binding_is_rewritten() -> None:
+def test_a_work_of_an_earlier_binding_is_rewritten() -> None:
     stored = snapshots(config_map("a"))
     (work,) = changes(binding(), stored).writes
     work["metadata"]["labels"][names.PARENT_BINDING] = "former"
     assert len(changes(binding(), stored, [work]).writes) == 1
 
 
-def test_works_that_are_no_longer_needed_go() -> None:
+def test_works_that_are_no_longer_needed_are_deleted() -> None:
     size = CHUNK_BYTES * 3 // 4
     large = snapshots(config_map("a", size), config_map("b", size))
     works = list(changes(binding(), large).writes)
@@ -102,12 +102,12 @@ def test_works_that_are_no_longer_needed_go() -> None:
     assert made.names == ("p-work",)
 
 
-def test_an_empty_content_is_an_empty_work() -> None:
+def test_empty_content_is_an_empty_work() -> None:
     (work,) = changes(binding(), snapshots()).writes
     assert work["spec"]["workload"] == {"manifests": []}
 
 
-def test_how_to_report_back_comes_from_the_placement() -> None:
+def test_the_report_back_strategy_comes_from_the_placement() -> None:
     report_back = ReportBackStrategy.from_wire({"type": "Mirror", "destination": "WorkAPI"})
     source = Source("p", "", report_back)
     stored = snapshots(config_map("a"))
@@ -117,22 +117,22 @@ def test_how_to_report_back_comes_from_the_placement() -> None:
     assert len(changes(binding(), stored, [work]).writes) == 1
 
 
-def test_a_missing_snapshot_is_said_as_the_contract_has_it() -> None:
+def test_a_missing_snapshot_is_reported_with_the_contracts_message() -> None:
     with pytest.raises(MissingSnapshotError) as caught:
         changes(binding(3), snapshots(config_map("a")))
     assert str(caught.value) == "the master resource snapshot is not found"
 
 
-def test_half_a_snapshot_is_not_distributed() -> None:
+def test_an_incomplete_snapshot_is_not_distributed() -> None:
     size = CHUNK_BYTES * 3 // 4
     stored = snapshots(config_map("a", size), config_map("b", size))
     with pytest.raises(MissingSnapshotError) as caught:
         changes(binding(), stored[:1])
-    assert str(caught.value) == "1 of 2 resource snapshots of p-0-snapshot are there"
+    assert str(caught.value) == "only 1 of 2 resource snapshots of p-0-snapshot exist"
 
 
 @pytest.mark.parametrize("count", [None, "", "two", "0", "-1"])
-def test_a_snapshot_whose_books_were_edited_is_not_distributed(count: str | None) -> None:
+def test_a_snapshot_with_an_invalid_object_count_is_not_distributed(count: str | None) -> None:
     (master,) = snapshots(config_map("a"))
     annotations = dict(master["metadata"]["annotations"])
     del annotations[names.NUMBER_OF_RESOURCE_SNAPSHOTS]
@@ -142,6 +142,6 @@ def test_a_snapshot_whose_books_were_edited_is_not_distributed(count: str | None
     with pytest.raises(MissingSnapshotError) as caught:
         changes(binding(), [master])
     assert str(caught.value) == (
-        "resource snapshot p-0-snapshot does not say of how many objects it consists: its "
+        "resource snapshot p-0-snapshot does not say how many objects it consists of: its "
         f"annotation kubernetes-fleet.io/number-of-resource-snapshots is `{count or ''}`"
     )

@@ -1,4 +1,4 @@
-"""How far a rolling update may go at one moment (contract: placement 2.3, 12)."""
+"""Steps that a rolling update may take at one moment (contract: placement 2.3, 12)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -93,12 +93,12 @@ def limits(share: int | str, seconds: int = 60, surge: int | str = 0) -> Limits:
         ("2", 9, 2),
     ],
 )
-def test_a_part_of_a_cluster_is_a_whole_one(share: int | str, clusters: int, number: int) -> None:
+def test_a_percentage_is_rounded_up(share: int | str, clusters: int, number: int) -> None:
     assert limits(share).unavailable(clusters) == number
     assert limits(0, surge=share).in_use(clusters) == clusters + number
 
 
-def test_clusters_that_have_nothing_yet_get_it_at_once() -> None:
+def test_clusters_without_content_get_it_at_once() -> None:
     steps = plan(scheduled("a"), scheduled("b"), scheduled("c"), index=0)
 
     assert updated(steps) == ["p-a", "p-b", "p-c"]
@@ -114,7 +114,7 @@ def test_clusters_that_have_nothing_yet_get_it_at_once() -> None:
     )
 
 
-def test_only_as_many_as_may_be_unavailable_are_updated_and_the_others_say_so() -> None:
+def test_as_many_clusters_as_allowed_are_updated_and_the_others_report_waiting() -> None:
     steps = plan(*(binding(cluster) for cluster in "abc"))
 
     assert updated(steps) == ["p-a"]
@@ -125,39 +125,39 @@ def test_only_as_many_as_may_be_unavailable_are_updated_and_the_others_say_so() 
     assert {each.condition.observed_generation for each in held} == {GENERATION}
 
 
-def test_who_was_told_to_wait_is_not_told_again() -> None:
+def test_a_waiting_cluster_is_not_marked_again() -> None:
     under_way = binding("a", 1, available="False")
     assert plan(under_way, *(binding(each, started="False") for each in "bc")).writes == ()
 
 
-def test_the_next_one_follows_when_the_first_is_available() -> None:
+def test_the_next_cluster_follows_when_the_first_is_available() -> None:
     steps = plan(binding("a", 1), *(binding(each, started="False") for each in "bc"))
     assert updated(steps) == ["p-b"]
 
 
-def test_where_nothing_is_available_an_update_makes_it_no_worse() -> None:
+def test_clusters_where_nothing_is_available_are_updated_at_once() -> None:
     broken = [binding(each, available="False") for each in "ab"]
     assert updated(plan(*broken, binding("c"))) == ["p-a", "p-b"]
 
 
-def test_a_cluster_of_which_nothing_is_known_is_waited_for() -> None:
+def test_a_cluster_without_a_report_is_waited_for() -> None:
     unknown = binding("a", observed=GENERATION - 1)
     steps = plan(unknown, limits=limits("100%"))
     assert updated(steps) == []
-    assert steps.writes[0].condition.status == "False", "so that its Works are looked at again"
+    assert steps.writes[0].condition.status == "False", "so that its Works are checked again"
 
 
-def test_nothing_moves_when_nothing_may_be_unavailable() -> None:
+def test_nothing_is_updated_if_no_cluster_may_be_unavailable() -> None:
     assert updated(plan(binding("a"), limits=limits(0))) == []
 
 
-def test_a_binding_that_the_scheduler_touched_is_announced_again() -> None:
+def test_a_binding_changed_by_the_scheduler_is_announced_again() -> None:
     (write,) = plan(binding("a", 1, observed=GENERATION - 1)).writes
     assert write.patch == []
     assert (write.condition.status, write.condition.observed_generation) == ("True", GENERATION)
 
 
-def test_what_cannot_be_tracked_counts_when_its_time_is_over() -> None:
+def test_untrackable_content_counts_as_available_after_its_settling_time() -> None:
     reason = "NotAllWorkAreAvailabilityTrackable"
     young = binding("a", 1, reason=reason, seconds=20)
     steps = plan(young, binding("b"), limits=limits(1))
@@ -189,18 +189,18 @@ def test_new_clusters_wait_while_too_many_have_content() -> None:
     assert (blocked.name, blocked.condition.reason) == ("p-c", "RolloutNotStartedYet")
 
 
-def test_a_replaced_cluster_gives_its_content_up_when_the_new_one_is_available() -> None:
+def test_a_replaced_cluster_loses_its_content_when_the_new_one_is_available() -> None:
     old = binding("a", state="Unscheduled")
     careful = limits(0, surge=1)
     assert plan(old, binding("b", 1, available="False"), limits=careful).deletions == ()
     assert plan(old, binding("b", 1), limits=careful).deletions == ("p-a",)
 
 
-def test_what_is_being_deleted_is_left_alone() -> None:
+def test_bindings_that_are_being_deleted_are_left_alone() -> None:
     assert plan(binding("a", deletionTimestamp=format_time(NOW))) == Steps((), (), None)
 
 
-def test_other_overrides_are_an_update() -> None:
+def test_changed_overrides_are_an_update() -> None:
     desired = Desired(
         snapshot="p-0-snapshot", apply_strategy=STRATEGY, cluster_resource_overrides=["o-0"]
     )

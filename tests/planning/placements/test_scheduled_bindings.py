@@ -1,4 +1,4 @@
-"""Bindings follow a schedule (contract: placement 6)."""
+"""Changes that make bindings match a schedule (contract: placement 6)."""
 
 from typing import Any
 
@@ -68,18 +68,18 @@ def test_a_new_cluster_gets_a_binding() -> None:
     }
 
 
-def test_what_is_as_it_should_be_is_not_touched() -> None:
+def test_correct_bindings_are_not_touched() -> None:
     assert changes(["a"], binding("a")) == Changes((), ())
 
 
-def test_another_reason_alone_is_no_cause_for_a_write() -> None:
+def test_another_reason_alone_does_not_cause_a_write() -> None:
     made = follow(
         [decision("a", "other")], [binding("a")], policy="p-0", placement="p", placement_uid="u"
     )
     assert made == Changes((), ())
 
 
-def test_a_new_policy_only_repoints() -> None:
+def test_a_new_policy_only_repoints_bindings() -> None:
     (change,) = changes(["a"], binding("a"), policy="p-1").changes
 
     assert change.patch == {
@@ -96,7 +96,7 @@ def test_a_new_policy_only_repoints() -> None:
     }
 
 
-def test_a_cluster_that_is_not_picked_any_more_is_given_up() -> None:
+def test_the_binding_of_a_cluster_no_longer_picked_is_unscheduled() -> None:
     (change,) = changes([], binding("a", annotations={"note": "x"})).changes
 
     assert change.patch == {
@@ -108,11 +108,11 @@ def test_a_cluster_that_is_not_picked_any_more_is_given_up() -> None:
     }
 
 
-def test_what_is_given_up_already_is_not_touched() -> None:
+def test_an_unscheduled_binding_is_not_touched() -> None:
     assert changes([], binding("a", state="Unscheduled")).changes == ()
 
 
-def test_a_cluster_that_is_picked_again_gets_its_state_back() -> None:
+def test_the_binding_of_a_cluster_picked_again_gets_its_state_back() -> None:
     annotations = {names.PREVIOUS_BINDING_STATE: "Bound"}
     given_up = binding("a", state="Unscheduled", annotations=annotations)
 
@@ -125,7 +125,7 @@ def test_a_cluster_that_is_picked_again_gets_its_state_back() -> None:
     assert change.patch["metadata"]["annotations"] == {names.PREVIOUS_BINDING_STATE: None}
 
 
-def test_without_a_note_of_it_the_former_state_follows_from_the_content() -> None:
+def test_without_a_recorded_state_it_is_derived_from_the_content() -> None:
     for snapshot, state in (("p-0-snapshot", "Bound"), ("", "Scheduled")):
         (change,) = changes(["a"], binding("a", state="Unscheduled", snapshot=snapshot)).changes
         assert change.patch["spec"]["state"] == state
@@ -140,7 +140,7 @@ def test_a_binding_that_is_being_deleted_does_not_count() -> None:
     assert made.changes == ()
 
 
-def test_an_active_binding_counts_before_one_that_was_given_up() -> None:
+def test_an_active_binding_takes_precedence_over_an_unscheduled_one() -> None:
     assert changes(["a"], binding("a"), binding("a", state="Unscheduled", name="z")).changes == ()
 
 
@@ -151,7 +151,7 @@ def test_names_fit_into_a_label() -> None:
     assert binding_name("p", "u", "a") != binding_name("p", "u2", "a")
 
 
-def test_clusters_with_a_binding_are_told_apart_by_policy() -> None:
+def test_clusters_with_a_binding_are_grouped_by_policy() -> None:
     found = held(
         [
             binding("a"),

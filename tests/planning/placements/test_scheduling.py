@@ -1,4 +1,4 @@
-"""Which clusters PickAll and PickFixed pick (contract: placement 2.2, 4, 11)."""
+"""Clusters that PickAll and PickFixed pick (contract: placement 2.2, 4, 11)."""
 
 import pytest
 
@@ -32,12 +32,12 @@ def test_without_a_policy_all_are_picked_in_the_order_of_their_names() -> None:
     }
 
 
-def test_pick_all_is_fulfilled_by_nothing() -> None:
+def test_pick_all_is_fulfilled_even_without_clusters() -> None:
     made = decide({"placementType": "PickAll"})
     assert (made.picked, made.fulfilled) == ((), True)
 
 
-def test_only_some_of_those_left_out_are_listed() -> None:
+def test_only_some_unpicked_clusters_are_listed() -> None:
     away = [member(f"m{number:02}", joined="False") for number in range(MAX_UNPICKED + 5)]
     assert len(decide(None, *away).decisions) == MAX_UNPICKED
 
@@ -72,7 +72,7 @@ def test_taints_and_tolerations(
         )
 
 
-def test_each_taint_wants_a_toleration() -> None:
+def test_each_taint_needs_a_toleration() -> None:
     other = TAINT | {"key": "disk"}
     policy = {"placementType": "PickAll", "tolerations": [{"key": "gpu", "operator": "Exists"}]}
     made = decide(policy, member(taints=[TAINT, other]))
@@ -92,7 +92,7 @@ def test_affinity_terms_are_alternatives() -> None:
     }
 
 
-def test_the_first_cause_is_the_one_that_is_said() -> None:
+def test_the_first_cause_is_reported() -> None:
     policy = {"placementType": "PickAll", "affinity": required(labelled(env="a"))}
     wrong = member("wrong", heartbeat=9, taints=[TAINT])
     silent = member("silent", labels={"env": "a"}, heartbeat=9, taints=[TAINT])
@@ -105,19 +105,19 @@ def test_the_first_cause_is_the_one_that_is_said() -> None:
     assert "taint" in said["tainted"]
 
 
-def test_what_the_same_policy_picked_stays_whatever_becomes_of_its_labels() -> None:
+def test_a_cluster_that_the_same_policy_picked_stays_whatever_its_labels() -> None:
     policy = {"placementType": "PickAll", "affinity": required(labelled(env="a"))}
     changed = member(joined="False", taints=[TAINT])
     assert names(decide(policy, changed, held=holding("m"))) == ["m"]
 
 
-def test_what_an_earlier_policy_picked_is_judged_again_but_for_a_silent_agent() -> None:
+def test_clusters_of_an_earlier_policy_are_judged_again_except_for_a_silent_agent() -> None:
     held = Held(earlier=frozenset({"away", "tainted"}))
     made = decide(None, member("away", heartbeat=9), member("tainted", taints=[TAINT]), held=held)
     assert names(made) == ["away"]
 
 
-def test_a_policy_that_tolerates_less_gives_tainted_clusters_up() -> None:
+def test_a_policy_that_tolerates_less_drops_tainted_clusters() -> None:
     tolerant = {"placementType": "PickAll", "tolerations": [{"operator": "Exists"}]}
     tainted = member(taints=[TAINT])
     assert names(decide(tolerant, tainted)) == ["m"]
@@ -133,13 +133,15 @@ def test_a_policy_that_tolerates_less_gives_tainted_clusters_up() -> None:
         {"placementType": "PickN", "numberOfClusters": 1},
     ],
 )
-def test_a_member_that_leaves_is_not_picked_even_if_it_was(policy: Json | None, held: Held) -> None:
+def test_a_leaving_member_is_not_picked_even_if_it_was_before(
+    policy: Json | None, held: Held
+) -> None:
     made = decide(policy, member(leaving=True), held=held)
     assert names(made) == []
     assert made.unpicked[0].reason.endswith("cluster has left the fleet")
 
 
-def test_a_namespaced_placement_needs_its_namespace_where_that_is_known() -> None:
+def test_a_namespaced_placement_needs_its_namespace_if_namespaces_are_known() -> None:
     made = decide(
         None,
         member("known", namespaces=["app"]),
@@ -160,7 +162,7 @@ def test_a_cluster_scoped_placement_needs_no_namespace() -> None:
     assert names(decide(None, member(namespaces=["web"]))) == ["m"]
 
 
-def test_fixed_names_are_taken_as_they_stand() -> None:
+def test_pick_fixed_picks_the_named_clusters_in_their_order() -> None:
     policy = {"placementType": "PickFixed", "clusterNames": ["b", "a", "nowhere", "away"]}
 
     made = decide(policy, member("a", taints=[TAINT]), member("b"), member("away", joined="False"))
@@ -183,7 +185,7 @@ def test_fixed_names_are_taken_as_they_stand() -> None:
     assert not made.fulfilled
 
 
-def test_a_name_that_is_given_twice_is_one_cluster() -> None:
+def test_a_name_listed_twice_is_one_cluster() -> None:
     policy = {"placementType": "PickFixed", "clusterNames": ["m", "m", "n", "n"]}
     made = decide(policy, member())
     assert (names(made), list(reasons(made))) == (["m"], ["n"])

@@ -1,4 +1,4 @@
-"""What a placement may select (contract: placement 2.1, 3)."""
+"""Objects that a placement may select (contract: placement 2.1, 3)."""
 
 from typing import Any
 
@@ -61,11 +61,11 @@ def test_kinds_that_may_not_be_placed(group: str, kind: str) -> None:
     ("namespace", "is_allowed"),
     [("app", True), ("default", False), ("kube-system", False), ("fleet-member-a", False)],
 )
-def test_namespaces_of_others_are_closed(namespace: str, is_allowed: bool) -> None:
+def test_reserved_namespaces_may_not_be_placed(namespace: str, is_allowed: bool) -> None:
     assert SelectionRules().is_open(namespace) is is_allowed
 
 
-def test_namespaces_that_an_operator_skips_are_closed_too() -> None:
+def test_skipped_namespaces_may_not_be_placed_either() -> None:
     rules = SelectionRules(skipped_namespaces=frozenset({"infra"}))
     assert [each for each in ("app", "infra", "infra-2", "default") if rules.is_open(each)] == [
         "app",
@@ -75,7 +75,7 @@ def test_namespaces_that_an_operator_skips_are_closed_too() -> None:
     assert rules.may_be_placed(resource("v1", "Namespace", "app"))
 
 
-def test_claims_stay_on_a_hub_that_runs_workloads() -> None:
+def test_volume_claims_are_not_placed_if_the_hub_runs_workloads() -> None:
     rules = SelectionRules(hub_runs_workloads=True)
     assert not rules.may_be_placed(resource("v1", "PersistentVolumeClaim"))
     assert rules.may_be_placed(resource("v1", "PersistentVolume"))
@@ -111,11 +111,13 @@ def test_claims_stay_on_a_hub_that_runs_workloads() -> None:
         (resource("v1", "Namespace", "kube-public"), False),
     ],
 )
-def test_objects_that_the_cluster_made_itself_stay(body: Json, is_placed: bool) -> None:
+def test_objects_that_the_cluster_created_itself_are_not_placed(
+    body: Json, is_placed: bool
+) -> None:
     assert SelectionRules().may_be_placed(body, services={("app", "served")}) is is_placed
 
 
-def test_cleaning_leaves_what_is_the_users() -> None:
+def test_cleaning_keeps_the_users_fields() -> None:
     body = resource(
         "v1",
         "ConfigMap",
@@ -153,7 +155,7 @@ def test_cleaning_leaves_what_is_the_users() -> None:
     assert repr(body) == before
 
 
-def test_annotations_that_are_all_dropped_leave_nothing() -> None:
+def test_no_empty_annotations_are_left_when_all_are_dropped() -> None:
     annotations = {"deployment.kubernetes.io/revision": "1"}
     body = resource("apps/v1", "Deployment", metadata={"annotations": annotations})
     assert "annotations" not in clean(body)["metadata"]
@@ -184,12 +186,12 @@ def test_a_job_loses_the_labels_of_its_controller() -> None:
     }
 
 
-def test_a_job_with_a_selector_of_its_own_is_left_alone() -> None:
+def test_a_job_with_a_manual_selector_is_left_alone() -> None:
     spec = {"manualSelector": True, "selector": {"matchLabels": {"controller-uid": "mine"}}}
     assert clean(resource("batch/v1", "Job", spec=spec))["spec"] == spec
 
 
-def test_objects_stand_in_the_order_in_which_they_can_be_applied() -> None:
+def test_objects_are_ordered_so_that_they_can_be_applied() -> None:
     bodies = [
         resource("example.com/v1", "Zebra"),
         resource("apps/v1", "Deployment"),

@@ -1,4 +1,4 @@
-"""Bindings and placements say what KubeFleet says in the same situation (placement 6, 7, 12)."""
+"""Bindings and placements report the same as KubeFleet's in each situation (placement 6, 7, 12)."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,7 +33,7 @@ of_each_with_work = pytest.mark.parametrize(
 
 
 def timed(value: Any) -> Any:
-    """Recorded without times: give each condition one."""
+    """Give each condition a time: they were recorded without."""
     if isinstance(value, list):
         return [timed(each) for each in value]
     if not isinstance(value, dict):
@@ -79,7 +79,7 @@ def apply_type(situation: Json) -> str:
 
 
 @of_each_with_work
-def test_a_binding_says_the_same_of_its_work(situation: Json) -> None:
+def test_a_binding_reports_the_same_as_kubefleets(situation: Json) -> None:
     bound = binding(situation, apply=apply_type(situation))
     home = "x-ns." if "namespaced" in situation["situation"] else ""
     work = WorkReport(f"{home}x-p-work", 1, WorkStatus.from_wire(timed(situation["work_status"])))
@@ -92,7 +92,7 @@ def test_a_binding_says_the_same_of_its_work(situation: Json) -> None:
 
 
 @of_each
-def test_a_placement_says_the_same_of_the_cluster(situation: Json) -> None:
+def test_a_placement_reports_the_same_for_the_cluster_as_kubefleets(situation: Json) -> None:
     wanted = situation["placement"]
     apply = apply_type(situation)
     of = placement(apply=apply)

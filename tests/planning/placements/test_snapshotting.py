@@ -1,4 +1,4 @@
-"""Revisions of a placement's content (contract: placement 5)."""
+"""Snapshots of a placement's content (contract: placement 5)."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def stored(resources: list[Json], index: int = 0, *, latest: bool = True) -> lis
     return made
 
 
-def test_a_small_content_is_one_object() -> None:
+def test_small_content_is_one_object() -> None:
     (master,) = stored([config_map("a")], index=3)
 
     assert master["metadata"]["name"] == "p-3-snapshot"
@@ -52,12 +52,12 @@ def test_a_small_content_is_one_object() -> None:
     assert is_master(master)
 
 
-def test_nothing_selected_is_a_content_too() -> None:
+def test_an_empty_selection_is_also_content() -> None:
     (master,) = stored([])
     assert master["spec"] == {"selectedResources": []}
 
 
-def test_a_large_content_is_several_objects_of_which_one_describes_it() -> None:
+def test_large_content_is_several_objects_with_one_master() -> None:
     half = CHUNK_BYTES * 5 // 8
     made = stored(
         [config_map("a", half), config_map("b", half), config_map("c"), config_map("d", half)]
@@ -73,7 +73,7 @@ def test_a_large_content_is_several_objects_of_which_one_describes_it() -> None:
     assert (revision.size, len(revision.objects)) == (3, 3)
 
 
-def test_an_object_larger_than_a_snapshot_stands_alone() -> None:
+def test_an_object_larger_than_the_limit_gets_a_snapshot_object_of_its_own() -> None:
     made = stored([config_map("a"), config_map("b", CHUNK_BYTES * 2), config_map("c")])
     assert [len(each["spec"]["selectedResources"]) for each in made] == [1, 1, 1]
 
@@ -85,14 +85,14 @@ def test_no_object_is_lost_or_reordered(sizes: list[int]) -> None:
     assert [each for part in made for each in part["spec"]["selectedResources"]] == resources
 
 
-def test_the_marked_revision_is_the_current_one() -> None:
+def test_the_marked_snapshot_is_the_current_one() -> None:
     known = revisions([*stored([], 0), *stored([], 1, latest=False)])
     found = current(known)
     assert found is not None
     assert found.index == 0
 
 
-def test_without_a_mark_the_newest_revision_is_the_current_one() -> None:
+def test_without_a_mark_the_newest_snapshot_is_the_current_one() -> None:
     known = revisions([*stored([], 2, latest=False), *stored([], 10, latest=False)])
     found = current(known)
     assert found is not None
@@ -100,17 +100,17 @@ def test_without_a_mark_the_newest_revision_is_the_current_one() -> None:
     assert next_index(known) == 11
 
 
-def test_without_revisions_there_is_no_current_one() -> None:
+def test_without_snapshots_there_is_no_current_one() -> None:
     assert current([]) is None
     assert next_index([]) == 0
 
 
-def test_the_oldest_revisions_make_room_for_the_next() -> None:
+def test_the_oldest_snapshots_are_superfluous() -> None:
     known = revisions([each for index in range(4) for each in stored([], index)])
     assert [each.index for each in superfluous(known, keep=2)] == [0, 1]
     assert superfluous(known, keep=4) == []
     assert [each.index for each in superfluous(known, keep=0)] == [0, 1, 2, 3]
 
 
-def test_objects_without_an_index_are_not_revisions() -> None:
+def test_objects_without_an_index_are_ignored() -> None:
     assert revisions([{"metadata": {"name": "stray"}}]) == []

@@ -23,7 +23,7 @@ from tests.planning.placements.fleets import (
 
 
 def zones(**counts: int) -> list[MemberCluster]:
-    """So many members in each zone, named after it."""
+    """Return so many members in each zone, named after it."""
     return [
         member(f"{zone}{number}", labels={"zone": zone})
         for zone, count in counts.items()
@@ -42,12 +42,12 @@ def violated(key: str, skew: int) -> str:
     )
 
 
-def test_the_emptiest_value_is_picked_from_first() -> None:
+def test_the_value_with_the_fewest_picked_clusters_comes_first() -> None:
     made = decide(spread(4, spread_over("zone")), *zones(a=3, b=3))
     assert Counter(name[0] for name in names(made)) == {"a": 2, "b": 2}
 
 
-def test_each_is_scored_as_it_was_when_it_was_picked() -> None:
+def test_each_cluster_has_the_score_of_the_time_it_was_picked() -> None:
     made = decide(spread(2, spread_over("zone")), *zones(a=1, b=2))
     picked = {each.cluster_name for each in made.picked}
     assert picked == {"b2", "a1"}
@@ -63,14 +63,14 @@ def test_each_is_scored_as_it_was_when_it_was_picked() -> None:
 
 
 @pytest.mark.parametrize(("skew", "picked"), [(1, 3), (2, 4), (3, 5)])
-def test_no_more_than_the_skew_allows_is_picked(skew: int, picked: int) -> None:
+def test_only_as_many_clusters_as_the_skew_allows_are_picked(skew: int, picked: int) -> None:
     made = decide(spread(6, spread_over("zone", skew=skew)), *zones(a=6, b=1))
     assert len(made.picked) == picked
     assert not made.fulfilled
     assert set(reasons(made).values()) == {violated("zone", skew)}
 
 
-def test_a_constraint_that_may_be_broken_is_broken_last() -> None:
+def test_a_soft_constraint_is_violated_last() -> None:
     made = decide(spread(4, spread_over("zone", strict=False)), *zones(a=4, b=1))
     assert made.fulfilled
     assert names(made) == ["a4", "b1", "a3", "a2"]
@@ -78,25 +78,25 @@ def test_a_constraint_that_may_be_broken_is_broken_last() -> None:
     assert scores(made)["a1"] == (0, -1000)
 
 
-def test_evenness_counts_before_preference() -> None:
+def test_spreading_takes_precedence_over_preferences() -> None:
     policy = spread(
         2, spread_over("zone", strict=False), affinity=preferred((100, labelled(zone="a")))
     )
     assert Counter(each[0] for each in names(decide(policy, *zones(a=2, b=1)))) == {"a": 1, "b": 1}
 
 
-def test_preference_counts_between_equally_even_clusters() -> None:
+def test_preferences_decide_between_equally_spread_clusters() -> None:
     policy = spread(1, spread_over("zone"), affinity=preferred((5, labelled(zone="a"))))
     assert names(decide(policy, *zones(a=1, b=1))) == ["a1"]
 
 
-def test_a_cluster_without_the_label_is_no_part_of_it() -> None:
+def test_a_cluster_without_the_label_is_ignored() -> None:
     made = decide(spread(4, spread_over("zone")), *zones(a=2, b=1), member("none"))
     assert set(names(made)) == {"none", "a2", "b1", "a1"}
     assert scores(made)["none"] == (0, 0)
 
 
-def test_a_label_that_no_member_has_constrains_nothing() -> None:
+def test_a_label_that_no_member_has_does_not_constrain() -> None:
     made = decide(spread(2, spread_over("nowhere")), *zones(a=2))
     assert len(made.picked) == 2
 
@@ -113,14 +113,14 @@ def test_a_value_counts_even_if_its_members_cannot_be_picked() -> None:
     assert {reasons(made)[each] for each in ("a1", "b1")} == {violated("zone", 1)}
 
 
-def test_what_is_placed_already_counts() -> None:
+def test_clusters_that_are_already_picked_count() -> None:
     made = decide(spread(2, spread_over("zone")), *zones(a=3, b=1), held=holding("a1"))
     assert set(names(made)) == {"a1", "b1"}
 
 
 @pytest.mark.parametrize("counts", [{"a": 3, "b": 2}, {"a": 4, "b": 3}])
-def test_what_is_out_of_balance_already_stays_but_nothing_is_added(counts: dict[str, int]) -> None:
-    # Even what would lessen the skew is refused while the skew stays beyond its limit.
+def test_unbalanced_clusters_stay_but_none_is_added(counts: dict[str, int]) -> None:
+    # Even a cluster that would reduce the skew is rejected while the skew stays above its limit.
     held = holding(*(f"a{number}" for number in range(1, counts["a"] + 1)))
     made = decide(spread(6, spread_over("zone")), *zones(**counts), held=held)
     assert set(names(made)) == set(held.current)
@@ -143,7 +143,7 @@ def test_all_constraints_must_hold() -> None:
     wanted=st.integers(0, 20),
     skew=st.integers(1, 3),
 )
-def test_the_skew_is_never_beyond_its_limit(counts: list[int], wanted: int, skew: int) -> None:
+def test_the_skew_never_exceeds_its_limit(counts: list[int], wanted: int, skew: int) -> None:
     members = zones(**{"abcde"[index]: count for index, count in enumerate(counts)})
 
     made = decide(spread(wanted, spread_over("zone", skew=skew)), *members)

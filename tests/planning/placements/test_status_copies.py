@@ -1,4 +1,4 @@
-"""A placement's status in the namespace it places (contract: placement 7.7)."""
+"""Copies of a placement's status in the namespace it places (contract: placement 7.7)."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def status(*kinds: str) -> PlacementStatus:
 @pytest.mark.parametrize(
     ("scope", "wanted"), [("NamespaceAccessible", True), ("ClusterScopeOnly", False)]
 )
-def test_only_who_asks_for_a_copy_gets_one(scope: str, wanted: bool) -> None:
+def test_only_a_placement_that_requests_a_copy_gets_one(scope: str, wanted: bool) -> None:
     assert status_copies.is_wanted(placement(scope=scope)) is wanted
 
 
@@ -55,7 +55,7 @@ def test_the_copy_goes_where_the_namespace_selector_points() -> None:
     assert status_copies.namespace_of(placement(by_label)) == ""
 
 
-def test_the_copy_says_all_but_how_it_was_copied() -> None:
+def test_the_copy_has_everything_but_the_condition_about_itself() -> None:
     body = status_copies.body(placement(), status("A", SYNCED), owner=OWNER, now=NOW)
     assert body == {
         "metadata": {
@@ -92,7 +92,9 @@ def test_the_copy_says_all_but_how_it_was_copied() -> None:
         ),
     ],
 )
-def test_the_placement_says_what_came_of_it(error: str, said: tuple[str, str, str]) -> None:
+def test_the_placement_reports_the_result_of_copying(
+    error: str, said: tuple[str, str, str]
+) -> None:
     found = status_copies.with_outcome(placement(), status("A"), error, now=NOW).conditions
     assert [each.type for each in found] == ["A", SYNCED]
     synced = found[1]
@@ -100,7 +102,7 @@ def test_the_placement_says_what_came_of_it(error: str, said: tuple[str, str, st
     assert (synced.observed_generation, synced.last_transition_time) == (4, NOW)
 
 
-def test_the_time_moves_only_with_the_outcome() -> None:
+def test_the_time_changes_only_with_the_result() -> None:
     before = placement(conditions=(condition(SYNCED, "True", 3),))
     good, bad = (
         status_copies.with_outcome(before, status(SYNCED), error, now=NOW).conditions

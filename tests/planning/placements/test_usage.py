@@ -52,7 +52,7 @@ def run(
         ([run()], {"p-7-snapshot"}),
     ],
 )
-def test_what_bindings_and_runs_under_way_name_is_needed(runs: Any, needed: set[str]) -> None:
+def test_snapshots_of_bindings_and_runs_in_progress_are_in_use(runs: Any, needed: set[str]) -> None:
     bindings = [{"spec": {"resourceSnapshotName": name}} for name in ("p-7-snapshot", "")]
     assert usage.resource_snapshots(bindings, runs, placement="p") - {""} == needed
 
@@ -69,13 +69,11 @@ def test_what_bindings_and_runs_under_way_name_is_needed(runs: Any, needed: set[
         ([run()], set()),
     ],
 )
-def test_policies_that_runs_under_way_were_planned_from_are_needed(
-    runs: Any, needed: set[str]
-) -> None:
+def test_policy_snapshots_of_runs_in_progress_are_in_use(runs: Any, needed: set[str]) -> None:
     assert usage.policy_snapshots(runs, placement="p") == needed
 
 
-def test_overrides_that_bindings_name_are_needed() -> None:
+def test_override_snapshots_of_bindings_are_in_use() -> None:
     resource = [{"name": "ro-0", "namespace": "app"}]
     bindings: list[Json] = [
         {"spec": {"clusterResourceOverrideSnapshots": ["cro-0"]}},
@@ -84,6 +82,6 @@ def test_overrides_that_bindings_name_are_needed() -> None:
     assert usage.override_snapshots(bindings, []) == {("", "cro-0"), ("app", "ro-0")}
 
 
-def test_overrides_that_a_run_under_way_names_are_needed() -> None:
+def test_override_snapshots_of_a_run_in_progress_are_in_use() -> None:
     assert usage.override_snapshots([], [run()]) == {("", "cro-1"), ("app", "ro-1")}
     assert usage.override_snapshots([], [run(Succeeded="True")]) == frozenset()

@@ -1,4 +1,4 @@
-"""Bindings, snapshots and the Works that come of them."""
+"""Sample bindings and snapshots, and the Works rendered from them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Where a run is, by its status alone, and which statuses nobody goes on from."""
+"""Adopting runs: progress read from a status, and statuses that cannot be resumed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def recordings() -> dict[str, Any]:
 
 
 def known(status: UpdateRunStatus, state: RunState) -> HubFacts:
-    """A hub with a binding for each cluster of the stages."""
+    """Return facts of a hub with a binding for each cluster of the stages."""
     names = [each.cluster_name for stage in status.stages_status for each in stage.clusters]
     spec = UpdateRunSpec(placement_name="web", staged_rollout_strategy_name="slow", state=state)
     return facts(spec=spec, bindings=[binding(each) for each in names])
@@ -60,13 +60,13 @@ CASES = {
     "stopped-at-gate": Case(1, "before", desired=STOP, left=("member3", "member1")),
     "canary-first-in-flight": Case(1, in_flight=("member3",), left=("member3", "member1")),
     "stopped-with-one-of-two": Case(1, desired=STOP, left=("member1",)),
-    # KubeFleet says of a run that stops and is stuck only that it is stuck.
+    # KubeFleet reports a run that is both stopping and stuck only as stuck.
     "ns-stuck-while-stopping": Case(0, in_flight=("member2",), left=("member2",)),
 }
 
 
 @pytest.mark.parametrize(("name", "case"), CASES.items(), ids=list(CASES))
-def test_a_recorded_status_says_where_its_run_was(name: str, case: Case) -> None:
+def test_the_progress_of_a_run_is_read_from_its_status(name: str, case: Case) -> None:
     recording = recordings()[name]
     status = UpdateRunStatus.from_wire(recording["status"])
     found = recalled(status, RunState(recording["state"]))
@@ -76,7 +76,7 @@ def test_a_recorded_status_says_where_its_run_was(name: str, case: Case) -> None
     assert tuple(at.clusters[each].cluster_name for each in adopting.open_clusters(at)) == case.left
 
 
-def test_a_wait_began_when_the_last_cluster_was_done_however_often_the_run_was_stopped() -> None:
+def test_a_wait_started_when_the_last_cluster_was_done_even_if_the_run_was_stopped_since() -> None:
     book = running(stage(after_stage_tasks=[WAIT]))
     for position in (0, 1):
         done(book, position, at=NOW + timedelta(seconds=position))
@@ -86,18 +86,18 @@ def test_a_wait_began_when_the_last_cluster_was_done_however_often_the_run_was_s
     assert recalled(book.status, STOP).waiting_since == NOW + timedelta(seconds=1)
 
 
-def test_clusters_in_flight_are_known_with_when_they_were_started() -> None:
+def test_clusters_in_flight_are_found_with_their_start_times() -> None:
     book = running(stage(max_concurrency=2))
     marks.cluster_started(book, 0, 0, NOW)
     marks.cluster_started(book, 0, 1, LATER)
     assert recalled(book.status).in_flight == {"a": NOW, "b": LATER}
 
 
-def test_a_stage_that_says_it_is_done_is_not_done_before_its_clusters_are() -> None:
+def test_a_stage_recorded_as_done_is_not_done_before_its_clusters_are() -> None:
     book = running(stage(max_concurrency=2))
     marks.cluster_started(book, 0, 0, NOW)
     done(book, 1)
-    # The status of many clusters that end at once goes out in several writes.
+    # The status of many clusters that finish at once is written in several patches.
     marks.stage_succeeded(book, 0, NOW)
     assert (found := recalled(book.status)).stage == 0
     assert list(found.in_flight) == ["a"]
@@ -136,7 +136,7 @@ def finish(book: Ledger) -> None:
     marks.stage_succeeded(book, 0, NOW)
 
 
-# -- what nobody goes on from ----------------------------------------------------------------
+# -- statuses that cannot be resumed ---------------------------------------------------------
 
 
 def without_strategy(book: Ledger) -> None:
@@ -147,7 +147,7 @@ def without_deletion_stage(book: Ledger) -> None:
     book.status.deletion_stage_status = None
 
 
-def without_version(book: Ledger) -> None:
+def without_index(book: Ledger) -> None:
     book.status.resource_snapshot_index_used = ""
 
 
@@ -176,12 +176,12 @@ def deletion_begun(book: Ledger) -> None:
     marks.stage_started(book, DELETION, NOW)
 
 
-def gate_jumped(book: Ledger) -> None:
+def gate_bypassed(book: Ledger) -> None:
     marks.approval_created(book, 0, "before", 0, NOW)
     marks.cluster_started(book, 0, 0, NOW)
 
 
-def wait_jumped(book: Ledger) -> None:
+def wait_started_early(book: Ledger) -> None:
     marks.wait_elapsed(book, 0, 0, NOW)
 
 
@@ -202,15 +202,15 @@ def failed_cluster(book: Ledger) -> None:
 FORGERIES: dict[Callable[[Ledger], None], str] = {
     without_strategy: "the updateRun has nil updateStrategySnapshot",
     without_deletion_stage: "the updateRun has nil deletionStageStatus",
-    without_version: "the updateRun has no apply strategy or no resource snapshot index",
+    without_index: "the updateRun has no apply strategy or no resource snapshot index",
     without_a_stage: "the number of stages in the updateRun has changed, new: 2, existing: 1",
     renamed: "index `0` stage name in the updateRun has changed, new: prod, existing: other",
     without_a_gate: "the tasks of stage `last` are not those of its strategy",
     twice: "cluster `a` appears in more than one stages",
     later_stage_begun: "the finished stage `1` is after the updating stage `0`",
     deletion_begun: "the delete stage is active, but there are still stages updating",
-    gate_jumped: "cluster `a` in the stage `prod` was started before the approval of the stage",
-    wait_jumped: "the tasks after the stage `prod` began before its clusters were done",
+    gate_bypassed: "cluster `a` in the stage `prod` was started before the approval of the stage",
+    wait_started_early: "the tasks after the stage `prod` began before its clusters were done",
     too_many: "the number of updating clusters `2` in the updating stage `prod` exceeds "
     "maxConcurrency `1`",
 }
@@ -243,7 +243,7 @@ def test_a_status_that_the_engine_cannot_have_written_ends_the_run(
         (failed_cluster, "the cluster `a` in the stage prod has failed"),
     ],
 )
-def test_what_had_failed_stays_failed(fail: Callable[[Ledger], None], text: str) -> None:
+def test_a_failed_run_stays_failed(fail: Callable[[Ledger], None], text: str) -> None:
     book = planned_run()
     fail(book)
     with pytest.raises(RunAborted, match=f"^cannot continue the updateRun: {text}$"):

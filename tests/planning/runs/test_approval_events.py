@@ -1,4 +1,4 @@
-"""What people are told of approvals that count, and of those that do not."""
+"""Events and commands about approvals that count, and about those that do not."""
 
 import json
 import shlex
@@ -24,7 +24,7 @@ approved = partial(condition, "Approved", message="lgtm")
 def asked(
     *conditions: dict[str, Any], namespace: str = "", side: str = "beforeStage", **meta: Any
 ) -> BaseApprovalRequest:
-    """An approval request with conditions; its own generation is 1."""
+    """Return an approval request with conditions; its own generation is 1."""
     kind = APPROVAL_REQUEST if namespace else CLUSTER_APPROVAL_REQUEST
     metadata = {"name": "v2-before-prod", "generation": 1, "labels": {TASK_TYPE: side}}
     return BaseApprovalRequest.from_wire(
@@ -59,8 +59,8 @@ def key_of(request: BaseApprovalRequest) -> str:
     ("generation", "what"),
     [(7, "has observedGeneration 7"), (0, "has no observedGeneration")],
 )
-def test_an_approval_of_another_generation_is_told_why(generation: int, what: str) -> None:
-    why = warned(asked(approved(generation=generation))).partition(". Type: ")[0]
+def test_the_warning_says_which_generation_is_wrong(generation: int, what: str) -> None:
+    why = warned(asked(approved(generation=generation))).partition(". To fix it: ")[0]
     assert why == (
         f"The approval does not count: its condition Approved {what}, "
         "but the generation of the request is 1"
@@ -75,17 +75,17 @@ def test_an_approval_of_another_generation_is_told_why(generation: int, what: st
         [approved(status="False", generation=7)],
         [condition("ApprovalAccepted"), approved(generation=7)],
     ],
-    ids=["none", "right", "refusal", "accepted"],
+    ids=["none", "right", "rejection", "accepted"],
 )
-def test_what_needs_no_remedy_gets_no_warning(conditions: list[dict[str, Any]]) -> None:
+def test_an_approval_that_counts_gets_no_warning(conditions: list[dict[str, Any]]) -> None:
     assert uncounted(asked(*conditions), kind=CLUSTER_APPROVAL_REQUEST, now=NOW) is None
 
 
 @pytest.mark.parametrize("others", [0, 1])
-def test_the_patch_to_type_corrects_the_generation_alone(others: int) -> None:
+def test_the_suggested_patch_corrects_only_the_generation(others: int) -> None:
     wrong = approved(generation=7)
     request = asked(*[condition("Other")] * others, wrong, generation=3)
-    typed = warned(request).partition("Type: ")[2].partition(" or: ")[0]
+    typed = warned(request).partition("To fix it: ")[2].partition(" or: ")[0]
     *words, patch = shlex.split(typed)
     assert words == [
         *("kubectl", "patch", "clusterapprovalrequests", "v2-before-prod"),
@@ -104,7 +104,7 @@ def test_the_patch_to_type_corrects_the_generation_alone(others: int) -> None:
 )
 def test_commands_name_kind_and_namespace(namespace: str, kind: Kind, words: list[str]) -> None:
     message = warned(asked(approved(generation=7), namespace=namespace), kind)
-    typed, _, command = message.partition("Type: ")[2].partition(" or: ")
+    typed, _, command = message.partition("To fix it: ")[2].partition(" or: ")
     assert shlex.split(typed)[2 : 2 + len(words)] == words
     flag = f" -n {namespace}" if namespace else ""
     assert command == f"fleetgate approve v2 prod --before{flag}"
@@ -118,20 +118,20 @@ def test_the_command_names_the_side_if_the_request_does(side: str, flag: str) ->
     assert message.endswith(f" or: fleetgate approve v2 prod{flag}")
 
 
-def test_the_same_approval_is_told_once_and_another_one_again() -> None:
+def test_the_same_approval_is_warned_about_once_and_another_one_again() -> None:
     seven, eight = (approved(generation=each) for each in (7, 8))
     assert key_of(asked(seven)) == key_of(asked(seven, resourceVersion="9"))
     assert key_of(asked(seven)) != key_of(asked(eight))
     assert key_of(asked(seven)) != key_of(asked(seven | {"message": "really"}))
 
 
-def test_the_longest_names_leave_room_for_the_whole_warning() -> None:
+def test_the_whole_warning_fits_even_with_the_longest_names() -> None:
     name = "v" * 63 + "-before-" + "s" * 63
     request = asked(approved(generation=7), namespace="n" * 63, name=name, generation=10**18)
     assert len(warned(request, APPROVAL_REQUEST)) < 1024
 
 
-def test_a_command_has_only_what_is_known() -> None:
+def test_a_command_leaves_out_unknown_parts() -> None:
     command = approve_command(run="v2", stage="prod", side="", namespace="")
     assert command == "fleetgate approve v2 prod"
 
@@ -140,7 +140,7 @@ def test_a_command_has_only_what_is_known() -> None:
 
 
 def wrote(manager: str, time: str, *kinds: str) -> dict[str, Any]:
-    """What the API server keeps of a writer."""
+    """Return a managed fields entry, as the API server keeps for a writer."""
     owned: dict[str, Any] = {f'k:{{"type":"{kind}"}}': {".": {}} for kind in kinds}
     fields = {"f:status": {"f:conditions": owned}}
     return {"manager": manager, "operation": "Update", "time": time, "fieldsV1": fields}
@@ -164,17 +164,19 @@ KUBECTL = wrote("kubectl-patch", "2026-01-02T03:04:05Z", "Approved")
     ],
     ids=["unknown", "kubectl", "own", "not its condition", "the last one", "without fields"],
 )
-def test_an_approval_says_with_what_it_was_given(writers: list[dict[str, Any]], told: str) -> None:
+def test_an_approval_names_the_tool_it_was_given_with(
+    writers: list[dict[str, Any]], told: str
+) -> None:
     assert given(asked(approved(), managedFields=writers)) == told
 
 
-def test_an_approval_without_words_shows_its_reason() -> None:
+def test_an_approval_without_a_message_shows_its_reason() -> None:
     assert given(asked(approved(message=""))) == "testPassed"
 
 
-def test_long_words_are_cut() -> None:
+def test_long_messages_are_cut() -> None:
     assert given(asked(approved(message="x" * 5000))) == "x" * signatures.MAX_SAID
 
 
-def test_an_approval_that_was_taken_back_after_its_acceptance_says_nothing() -> None:
+def test_an_approval_removed_after_its_acceptance_names_no_giver() -> None:
     assert given(asked(condition("ApprovalAccepted"))) == ""

@@ -1,4 +1,4 @@
-"""When an approval counts, and what is written for one (contract: update-runs 4 and 8.5)."""
+"""Approvals: when one counts, and its conditions (contract: update-runs 4 and 8.5)."""
 
 from functools import partial
 from typing import Any
@@ -47,28 +47,28 @@ APPROVED, ACCEPTED = condition("Approved"), condition("ApprovalAccepted")
         ([condition("Mood")], False, False),
     ],
     ids=[
-        "nothing said",
+        "no condition",
         "approved",
         "approved and accepted",
         "accepted alone",
-        "taken back after it was accepted",
+        "removed after it was accepted",
         "refused",
         "unknown",
         "for a later generation",
         "for an earlier generation",
         "for no generation",
         "accepted for another generation",
-        "something else",
+        "another condition",
     ],
 )
-def test_an_approval_counts_for_the_objects_generation_and_cannot_be_taken_back(
+def test_an_approval_counts_for_the_objects_generation_and_cannot_be_undone(
     conditions: list[dict[str, Any]], approved: bool, accepted: bool
 ) -> None:
     assert approvals.approved(request(*conditions)) is approved
     assert approvals.accepted(request(*conditions)) is accepted
 
 
-def test_an_approval_is_accepted_in_the_words_of_the_contract() -> None:
+def test_an_approval_is_accepted_with_the_contracts_message() -> None:
     assert approvals.acceptance(request(APPROVED), now=NOW).to_wire() == {
         "type": "ApprovalAccepted",
         "status": "True",
@@ -89,7 +89,7 @@ def test_an_approval_is_accepted_in_the_words_of_the_contract() -> None:
         ("alice", "looks good", "looks good (by alice)"),
     ],
 )
-def test_a_persons_approval_reads_as_if_written_with_kubectl(
+def test_an_approval_is_the_same_as_if_written_with_kubectl(
     kind: type[BaseApprovalRequest], by: str, comment: str, message: str
 ) -> None:
     asked = kind.from_wire(request().to_wire() | {"kind": kind.__name__})
@@ -101,13 +101,13 @@ def test_a_persons_approval_reads_as_if_written_with_kubectl(
 
 
 @both_scopes
-def test_a_request_about_this_run_and_stage_is_taken(run: RunRef, ns: str) -> None:
+def test_a_request_for_this_run_and_stage_is_accepted(run: RunRef, ns: str) -> None:
     approvals.check_target(request(), run=run, name="v2-before-prod", stage="prod")
 
 
 @both_scopes
 @pytest.mark.parametrize(("other_run", "other_stage"), [("v1", "prod"), ("v2", "canary")])
-def test_a_request_about_something_else_ends_the_run(
+def test_a_request_for_another_run_or_stage_ends_the_run(
     run: RunRef, ns: str, other_run: str, other_stage: str
 ) -> None:
     other = request(run=other_run, stage=other_stage)

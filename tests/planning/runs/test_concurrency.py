@@ -1,4 +1,4 @@
-"""maxConcurrency becomes a number of clusters (contract: update-runs 8.3)."""
+"""Converting maxConcurrency to a number of clusters (contract: update-runs 8.3)."""
 
 import pytest
 from hypothesis import given, settings
@@ -30,7 +30,7 @@ from planning.runs import concurrency
         ("100%", 3000, 1500),
     ],
 )
-def test_a_number_is_taken_as_it_is_and_a_percentage_rounded_down_to_at_least_one(
+def test_a_number_is_used_unchanged_and_a_percentage_rounded_down_to_at_least_one(
     declared: int | str | None, clusters: int, at_once: int
 ) -> None:
     assert concurrency.limit(declared, clusters=clusters) == at_once
@@ -39,7 +39,7 @@ def test_a_number_is_taken_as_it_is_and_a_percentage_rounded_down_to_at_least_on
 @pytest.mark.parametrize(
     "declared", ["", "%", "50", "half", "-1%", "1.5%", "+5%", "\u0665%", "5%%", "9" * 5000 + "%"]
 )
-def test_a_value_that_cannot_be_read_ends_the_run(declared: str) -> None:
+def test_an_invalid_value_ends_the_run(declared: str) -> None:
     with pytest.raises(RunAborted) as refused:
         concurrency.limit(declared, clusters=5)
     assert str(refused.value).startswith("cannot continue the updateRun: ")

@@ -1,4 +1,4 @@
-"""Facts are immutable and survive the way through workflow history (design D3)."""
+"""Facts are immutable and survive workflow history (design D3)."""
 
 import json
 
@@ -17,7 +17,7 @@ from planning.runs.facts import (
 from tests.planning.run_samples import APPROVAL, WAIT, facts, stage, strategy
 
 
-def test_everything_known_of_the_hub_survives_history() -> None:
+def test_hub_facts_survive_workflow_history() -> None:
     server_side = ApplyStrategy(
         type=ApplyType.SERVER_SIDE_APPLY,
         server_side_apply_config=ServerSideApplyConfig(force=True),
@@ -32,7 +32,7 @@ def test_everything_known_of_the_hub_survives_history() -> None:
     assert HubFacts.model_validate_json(known.model_dump_json()) == known
 
 
-def test_what_is_known_of_a_snapshot_survives_history() -> None:
+def test_snapshot_facts_survive_workflow_history() -> None:
     overrides = ClusterOverrides(
         cluster="a",
         cluster_resource=["one"],
@@ -42,12 +42,12 @@ def test_what_is_known_of_a_snapshot_survives_history() -> None:
     assert SnapshotFacts.model_validate_json(known.model_dump_json()) == known
 
 
-def test_a_hub_without_anything_is_a_fact_too() -> None:
+def test_an_empty_hub_gives_facts_too() -> None:
     empty = facts(placement=None, policies=[], bindings=[], strategy=None, clusters=[])
     assert HubFacts.model_validate_json(empty.model_dump_json()) == empty
 
 
-def test_what_a_newer_version_adds_is_ignored() -> None:
+def test_fields_added_by_a_newer_version_are_ignored() -> None:
     wire = {"name": "n", "cluster": "c", "policy_snapshot": "p", "state": "Bound", "mood": "new"}
     found = BindingFact.model_validate_json(json.dumps(wire))
     assert not hasattr(found, "mood")

@@ -1,4 +1,4 @@
-"""From facts to a plan, step by step, with the exact text of each fault (update-runs 7)."""
+"""From facts to a plan, step by step, with the exact message of each error (update-runs 7)."""
 
 from typing import Any
 
@@ -40,14 +40,14 @@ def pick_n(count: str | None) -> Any:
 
 
 def refusal(known: HubFacts, run: RunRef) -> tuple[str, UpdateRunStatus]:
-    """Why there is no plan, and what was found out before."""
+    """Return the error of planning, and the status as far as it was filled."""
     status = UpdateRunStatus()
     with pytest.raises(InitializationError) as refused:
         initialization.plan(known, run=run, status=status)
     return str(refused.value), status
 
 
-# -- the texts -------------------------------------------------------------------------------
+# -- the messages ----------------------------------------------------------------------------
 
 TEXTS = {
     "7.1 no placement": ({"placement": None}, USER + "parent placement not found"),
@@ -79,7 +79,7 @@ TEXTS = {
             "the policy snapshot `{ns}/web-0` doesn't have valid cluster count annotation"
         ),
     ),
-    "7.2 a cluster count that is no number": (
+    "7.2 an invalid cluster count": (
         {"policies": [pick_n("two")]},
         (
             f"{INVALID}, {UNEXPECTED}"
@@ -149,7 +149,7 @@ TEXTS = {
 
 @both_scopes
 @pytest.mark.parametrize(("changed", "text"), TEXTS.values(), ids=list(TEXTS))
-def test_each_fault_is_named_as_in_the_contract(
+def test_each_error_has_the_contracts_message(
     run: RunRef, ns: str, changed: dict[str, Any], text: str
 ) -> None:
     assert refusal(facts(**changed), run)[0] == text.replace("{ns}", ns)
@@ -165,12 +165,12 @@ STEPS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("first", range(len(STEPS)))
-def test_of_several_faults_that_of_the_first_step_is_named(first: int) -> None:
+def test_the_error_of_the_first_failing_step_is_reported(first: int) -> None:
     later = {name: value for step in STEPS[first:] for name, value in step.items()}
     assert refusal(facts(**later), CLUSTER_RUN)[0] == refusal(facts(**STEPS[first]), CLUSTER_RUN)[0]
 
 
-# -- what stays in the status ----------------------------------------------------------------
+# -- the status after an error ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -199,14 +199,14 @@ def test_of_several_faults_that_of_the_first_step_is_named(first: int) -> None:
     ],
     ids=["7.1", "7.2 none", "7.2 not scheduled", "7.4", "7.5"],
 )
-def test_what_was_found_out_before_a_fault_stays_visible(
+def test_results_from_before_an_error_stay_in_the_status(
     changed: dict[str, Any], filled: set[str]
 ) -> None:
     _, status = refusal(facts(**changed), CLUSTER_RUN)
     assert set(status.to_wire()) == filled
 
 
-def test_the_count_is_minus_one_until_the_bindings_of_a_pick_all_are_counted() -> None:
+def test_the_cluster_count_is_minus_one_until_the_bindings_of_pick_all_are_counted() -> None:
     _, status = refusal(facts(bindings=[]), CLUSTER_RUN)
     assert status.policy_observed_cluster_count == -1
 
@@ -215,7 +215,7 @@ def test_the_count_is_minus_one_until_the_bindings_of_a_pick_all_are_counted() -
 
 
 @both_scopes
-def test_a_plan_has_everything_that_the_run_needs(run: RunRef, ns: str) -> None:
+def test_a_plan_is_complete(run: RunRef, ns: str) -> None:
     gone = binding("c", state="Unscheduled")
     status = planned(facts(bindings=[binding("a"), binding("b"), gone]), run=run)
     assert status.to_wire() == {
@@ -247,7 +247,7 @@ def test_a_plan_has_everything_that_the_run_needs(run: RunRef, ns: str) -> None:
     }
 
 
-def test_the_copied_strategy_has_waits_as_go_writes_them_and_none_on_approvals() -> None:
+def test_the_copied_strategy_has_waits_in_gos_format_and_none_on_approvals() -> None:
     hurried = StageTask(type=StageTaskType.APPROVAL, wait_time="1m")
     status = planned(facts(strategy=strategy(stage(after_stage_tasks=[WAIT, hurried]))))
     copied = status.to_wire()["stagedUpdateStrategySnapshot"]["stages"][0]
@@ -257,7 +257,7 @@ def test_the_copied_strategy_has_waits_as_go_writes_them_and_none_on_approvals()
     ]
 
 
-def test_a_deletion_stage_without_clusters_is_there() -> None:
+def test_a_plan_has_a_deletion_stage_even_without_clusters() -> None:
     assert planned(facts()).to_wire()["deletionStageStatus"] == {
         "stageName": "kubernetes-fleet.io/deleteStage",
         "clusters": [],
@@ -289,7 +289,7 @@ def test_a_binding_is_updated_or_removed_by_its_state(of: str, state: str, goes_
 
 
 @pytest.mark.parametrize("state", ["Scheduled", "Bound"])
-def test_a_binding_of_an_older_policy_snapshot_means_look_again(state: str) -> None:
+def test_a_binding_of_an_older_policy_snapshot_means_retry(state: str) -> None:
     known = facts(bindings=[binding("a", policy_snapshot="old", state=state)])
     with pytest.raises(TransientState) as refused:
         initialization.plan(known, run=CLUSTER_RUN, status=UpdateRunStatus())
@@ -305,7 +305,7 @@ def test_a_binding_of_an_older_policy_snapshot_means_look_again(state: str) -> N
     "changed",
     [{}, {"policies": []}, {"policies": [policy(), policy(name="web-1")]}, {"bindings": []}],
 )
-def test_facts_that_are_only_wrong_are_settled(changed: dict[str, Any]) -> None:
+def test_facts_that_are_wrong_but_final_are_settled(changed: dict[str, Any]) -> None:
     initialization.check_settled(facts(**changed), run=CLUSTER_RUN)
 
 
@@ -314,7 +314,7 @@ def test_facts_that_are_only_wrong_are_settled(changed: dict[str, Any]) -> None:
     [{"placement": None}, {"policies": []}, {"policies": [policy(scheduled=False)]}],
     ids=["no placement", "no policy snapshot", "policy not scheduled"],
 )
-def test_what_an_earlier_step_refuses_is_settled_whatever_the_bindings(wrong: Any) -> None:
+def test_facts_rejected_by_an_earlier_step_are_settled_whatever_the_bindings(wrong: Any) -> None:
     known = facts(**{"bindings": [binding("a", policy_snapshot="old")], **wrong})
     initialization.check_settled(known, run=CLUSTER_RUN)
 
@@ -325,13 +325,11 @@ def test_what_an_earlier_step_refuses_is_settled_whatever_the_bindings(wrong: An
         ([], "placement `/web` has no policy snapshot yet"),
         (
             [policy(scheduled=False, looked_at=False)],
-            "the scheduler has not looked at policy snapshot `/web-0` yet",
+            "the scheduler has not processed policy snapshot `/web-0` yet",
         ),
     ],
 )
-def test_a_placement_that_nobody_has_decided_about_means_look_again(
-    policies: list[Any], text: str
-) -> None:
+def test_a_placement_that_is_not_scheduled_yet_means_retry(policies: list[Any], text: str) -> None:
     with pytest.raises(TransientState, match=text):
         initialization.check_looked_at(facts(policies=policies), run=CLUSTER_RUN)
 
@@ -345,7 +343,7 @@ def test_a_placement_that_nobody_has_decided_about_means_look_again(
         {"policies": [], "placement": placement("RollingUpdate")},
     ],
 )
-def test_what_has_been_decided_is_not_waited_for(changed: dict[str, Any]) -> None:
+def test_a_decided_placement_is_not_waited_for(changed: dict[str, Any]) -> None:
     initialization.check_looked_at(facts(**changed), run=CLUSTER_RUN)
 
 
@@ -359,12 +357,12 @@ def test_what_has_been_decided_is_not_waited_for(changed: dict[str, Any]) -> Non
     ],
     ids=["PickAll", "PickFixed", "PickN", "PickN as Go reads it"],
 )
-def test_the_clusters_are_counted_by_the_kind_of_policy(of: Any, count: int) -> None:
+def test_the_policy_type_decides_how_clusters_are_counted(of: Any, count: int) -> None:
     assert planned(facts(policies=[of])).policy_observed_cluster_count == count
 
 
 @pytest.mark.parametrize("count", ["-1", "", " 2", "9" * 20, "9" * 5000])
-def test_a_count_that_is_no_number_of_clusters_is_refused(count: str) -> None:
+def test_an_invalid_cluster_count_is_rejected(count: str) -> None:
     text, _ = refusal(facts(policies=[pick_n(count)]), CLUSTER_RUN)
     assert f"{count} is not a valid count: " in text
 
@@ -379,14 +377,14 @@ def test_the_apply_strategy_of_the_placement_is_copied() -> None:
 
 
 @pytest.mark.parametrize(("index", "number"), [("0", 0), ("12", 12), ("+0", 0), ("007", 7)])
-def test_an_index_is_read_as_go_reads_it(index: str, number: int) -> None:
+def test_an_index_is_parsed_as_in_go(index: str, number: int) -> None:
     assert initialization.check_index(index) == number
 
 
 @pytest.mark.parametrize(
     "index", ["", "x", "-1", " 0", "1_0", "0.0", "\u0660", "9223372036854775808", "9" * 5000]
 )
-def test_an_index_that_is_none_is_refused(index: str) -> None:
+def test_an_invalid_index_is_rejected(index: str) -> None:
     with pytest.raises(InitializationError) as refused:
         initialization.check_index(index)
     assert str(refused.value) == (
@@ -403,14 +401,14 @@ def test_an_index_that_no_snapshot_has_is_named_as_a_number(run: RunRef, ns: str
 
 
 @both_scopes
-def test_a_snapshot_without_its_master_is_nobodys_fault(run: RunRef, ns: str) -> None:
+def test_a_snapshot_without_its_master_is_an_unexpected_error(run: RunRef, ns: str) -> None:
     error = initialization.master_missing(placement=run.key("web"))
     assert str(error) == (
         f"{INVALID}: {UNEXPECTED}no master resourceSnapshot found for placement {ns}/web"
     )
 
 
-def test_overrides_are_noted_with_the_clusters_that_they_apply_to() -> None:
+def test_overrides_are_recorded_with_the_clusters_they_apply_to() -> None:
     status = planned(
         facts(bindings=[binding("a"), binding("b"), binding("c", state="Unscheduled")])
     )

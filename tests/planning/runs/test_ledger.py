@@ -1,4 +1,4 @@
-"""The ledger hands out patches that keep the hub's copy of a status in step (design D2)."""
+"""The ledger's patches keep the status on the hub up to date (design D2)."""
 
 import json
 from collections.abc import Callable
@@ -17,13 +17,13 @@ from tests.planning.run_samples import APPROVAL, LATER, NOW, WAIT, ledger, stage
 
 
 def full() -> Ledger:
-    """A run with two stages, all kinds of gates, and a cluster to be removed."""
+    """Return the ledger of a run with two stages, all kinds of gates and a cluster to remove."""
     gated = stage(before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT, APPROVAL])
     return ledger(gated, stage("empty", "dev"), leaving=("c",))
 
 
 def mirrored() -> Ledger:
-    """The same, with everything on the hub."""
+    """Return the same ledger, with everything written to the hub."""
     found = full()
     found.touch("")
     found.take_patch()
@@ -32,63 +32,63 @@ def mirrored() -> Ledger:
 
 # -- any sequence of changes -------------------------------------------------------------------
 
-Deed = Callable[[Ledger, timedelta], None]
+Change = Callable[[Ledger, timedelta], None]
 
 
-def deed(change: Callable[..., None], *arguments: object) -> Deed:
-    return lambda book, after: change(book, *arguments, NOW + after)
+def change(mark: Callable[..., None], *arguments: object) -> Change:
+    return lambda book, after: mark(book, *arguments, NOW + after)
 
 
-DEEDS = {
-    "run_initialized": deed(marks.run_initialized),
-    "run_progressing": deed(marks.run_progressing),
-    "run_stuck": deed(marks.run_stuck, 0, ["a"]),
-    "run_succeeded": deed(marks.run_succeeded),
-    "run_failed": deed(marks.run_failed, "why"),
-    "waiting before": deed(marks.waiting, 0, "before"),
-    "waiting after": deed(marks.waiting, 0, "after"),
-    "stopping": deed(marks.stopping, 0),
-    "stopped": deed(marks.stopped, 0),
-    "stopped in the deletion stage": deed(marks.stopped, DELETION),
-    "stage_started": deed(marks.stage_started, 0),
-    "stage_skipped": deed(marks.stage_skipped, 1),
-    "stage_succeeded": deed(marks.stage_succeeded, 0),
-    "stage_failed": deed(marks.stage_failed, 1, "why"),
-    "the deletion stage started": deed(marks.stage_started, DELETION),
-    "the deletion stage succeeded": deed(marks.stage_succeeded, DELETION),
-    "the first cluster started": deed(marks.cluster_started, 0, 0),
-    "the second cluster started": deed(marks.cluster_started, 0, 1),
-    "the second cluster succeeded": deed(marks.cluster_succeeded, 0, 1),
-    "the first cluster failed": deed(marks.cluster_failed, 0, 0, "why"),
-    "a cluster is being removed": deed(marks.cluster_started, DELETION, 0),
-    "a cluster is removed": deed(marks.cluster_succeeded, DELETION, 0),
-    "approval_created before": deed(marks.approval_created, 0, "before", 0),
-    "approval_given before": deed(marks.approval_given, 0, "before", 0),
-    "approval_created after": deed(marks.approval_created, 0, "after", 1),
-    "approval_given after": deed(marks.approval_given, 0, "after", 1),
-    "wait_elapsed": deed(marks.wait_elapsed, 0, 0),
+CHANGES = {
+    "run_initialized": change(marks.run_initialized),
+    "run_progressing": change(marks.run_progressing),
+    "run_stuck": change(marks.run_stuck, 0, ["a"]),
+    "run_succeeded": change(marks.run_succeeded),
+    "run_failed": change(marks.run_failed, "why"),
+    "waiting before": change(marks.waiting, 0, "before"),
+    "waiting after": change(marks.waiting, 0, "after"),
+    "stopping": change(marks.stopping, 0),
+    "stopped": change(marks.stopped, 0),
+    "stopped in the deletion stage": change(marks.stopped, DELETION),
+    "stage_started": change(marks.stage_started, 0),
+    "stage_skipped": change(marks.stage_skipped, 1),
+    "stage_succeeded": change(marks.stage_succeeded, 0),
+    "stage_failed": change(marks.stage_failed, 1, "why"),
+    "the deletion stage started": change(marks.stage_started, DELETION),
+    "the deletion stage succeeded": change(marks.stage_succeeded, DELETION),
+    "the first cluster started": change(marks.cluster_started, 0, 0),
+    "the second cluster started": change(marks.cluster_started, 0, 1),
+    "the second cluster succeeded": change(marks.cluster_succeeded, 0, 1),
+    "the first cluster failed": change(marks.cluster_failed, 0, 0, "why"),
+    "a cluster is being removed": change(marks.cluster_started, DELETION, 0),
+    "a cluster is removed": change(marks.cluster_succeeded, DELETION, 0),
+    "approval_created before": change(marks.approval_created, 0, "before", 0),
+    "approval_given before": change(marks.approval_given, 0, "before", 0),
+    "approval_created after": change(marks.approval_created, 0, "after", 1),
+    "approval_given after": change(marks.approval_given, 0, "after", 1),
+    "wait_elapsed": change(marks.wait_elapsed, 0, 0),
 }
 ENDS = {"run_succeeded", "run_failed"}
 
 
 class MirrorMachine(RuleBasedStateMachine):
-    """Changes in any order, patches taken at any moment: the copy is never wrong for long."""
+    """Changes in any order and patches at any time: a ledger that is not dirty matches the copy."""
 
     def __init__(self) -> None:
         super().__init__()
         self.ledger = full()
-        # The run object as people made it, and what the workflow writes first: everything.
+        # The run as it was created; the workflow's first write is the whole status.
         self.ledger.touch("")
         self.copy: dict[str, object] = {"metadata": {"generation": 1}}
         self.clock = timedelta(0)
         self.mirror()
 
-    @rule(name=st.sampled_from(sorted(DEEDS)), pause=st.integers(0, 90))
+    @rule(name=st.sampled_from(sorted(CHANGES)), pause=st.integers(0, 90))
     def change(self, name: str, pause: int) -> None:
         self.clock += timedelta(seconds=pause, microseconds=1)
         before = self.ledger.changes
         wire = self.ledger.status.to_wire()
-        DEEDS[name](self.ledger, self.clock)
+        CHANGES[name](self.ledger, self.clock)
         if self.ledger.status.to_wire() != wire:
             assert self.ledger.dirty
             assert self.ledger.changes > before
@@ -100,18 +100,18 @@ class MirrorMachine(RuleBasedStateMachine):
     @rule()
     def mirror(self) -> None:
         if self.ledger.dirty:
-            # Through JSON, as it travels.
+            # Through JSON, as it is sent.
             patch = json.loads(json.dumps(self.ledger.take_patch()))
             self.copy = json_patch.apply(self.copy, patch)
         assert not self.ledger.dirty
 
     @invariant()
-    def the_copy_is_right_unless_the_ledger_says_that_it_is_dirty(self) -> None:
+    def the_copy_is_correct_unless_the_ledger_is_dirty(self) -> None:
         if not self.ledger.dirty:
             assert self.copy["status"] == self.ledger.status.to_wire()
 
     @invariant()
-    def every_condition_speaks_of_the_newest_generation_it_could(self) -> None:
+    def no_condition_observes_a_newer_generation_than_the_ledger(self) -> None:
         found = self.ledger.status.conditions
         assert all(each.observed_generation <= self.ledger.generation for each in found)
 
@@ -125,10 +125,10 @@ TestMirror = MirrorMachine.TestCase
 TestMirror.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 
 
-# -- what a patch holds ------------------------------------------------------------------------
+# -- patches -----------------------------------------------------------------------------------
 
 
-def test_a_new_ledger_owes_the_hub_nothing() -> None:
+def test_a_new_ledger_is_not_dirty() -> None:
     assert not full().dirty
 
 
@@ -183,7 +183,7 @@ def test_a_patch_of_one_cluster_does_not_grow_with_the_stage() -> None:
     assert len(json.dumps(book.take_patch())) < 2000
 
 
-# -- what changes ------------------------------------------------------------------------------
+# -- changes of the status ---------------------------------------------------------------------
 
 
 def test_marking_the_same_again_changes_nothing() -> None:
@@ -200,20 +200,20 @@ def test_marking_the_same_again_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("end", sorted(ENDS))
-def test_nothing_changes_after_the_end_is_marked(end: str) -> None:
+def test_nothing_changes_after_the_end_of_the_run_is_marked(end: str) -> None:
     book = mirrored()
-    DEEDS[end](book, timedelta(0))
+    CHANGES[end](book, timedelta(0))
     before = book.status.to_wire()
-    for name in sorted(DEEDS.keys() - {"run_initialized"}):
-        DEEDS[name](book, timedelta(1))
+    for name in sorted(CHANGES.keys() - {"run_initialized"}):
+        CHANGES[name](book, timedelta(1))
     book.observe(7)
     assert book.status.to_wire() == before
 
 
-def test_a_newer_generation_makes_all_conditions_speak_of_it() -> None:
+def test_all_conditions_observe_a_newer_generation() -> None:
     book = mirrored()
-    for name in sorted(DEEDS.keys() - ENDS):
-        DEEDS[name](book, timedelta(0))
+    for name in sorted(CHANGES.keys() - ENDS):
+        CHANGES[name](book, timedelta(0))
     before = {each.type: each.last_transition_time for each in book.status.conditions}
     book.observe(7)
     text = json.dumps(book.take_patch())
@@ -221,14 +221,14 @@ def test_a_newer_generation_makes_all_conditions_speak_of_it() -> None:
     assert {each.type: each.last_transition_time for each in book.status.conditions} == before
 
 
-def test_what_comes_later_speaks_of_the_newer_generation_too() -> None:
+def test_later_conditions_observe_the_newer_generation_too() -> None:
     book = mirrored()
     book.observe(2)
     marks.run_progressing(book, NOW)
     assert book.status.conditions[0].observed_generation == 2
 
 
-def test_the_same_generation_is_no_news() -> None:
+def test_the_same_generation_changes_nothing() -> None:
     book = ledger(generation=3)
     marks.run_progressing(book, NOW)
     book.take_patch()
@@ -236,7 +236,7 @@ def test_the_same_generation_is_no_news() -> None:
     assert not book.dirty
 
 
-def test_the_deletion_stage_comes_after_all_others() -> None:
+def test_the_deletion_stage_is_addressed_by_its_own_index() -> None:
     book = full()
     assert [each.stage_name for each in book.stages] == ["prod", "empty"]
     assert book.stage(DELETION).stage_name == "kubernetes-fleet.io/deleteStage"

@@ -1,4 +1,4 @@
-"""Which wishes a run takes, and what people are told (contract: update-runs 2.1)."""
+"""Requests that a run accepts, and its answers (contract: update-runs 2.1)."""
 
 import pytest
 
@@ -27,25 +27,23 @@ def test_a_run_that_never_started_cannot_be_stopped() -> None:
 
 @pytest.mark.parametrize("current", RunState)
 @pytest.mark.parametrize("wanted", [RUN, STOP])
-def test_a_run_that_is_over_takes_no_wish(current: RunState, wanted: RunState) -> None:
+def test_an_ended_run_accepts_no_request(current: RunState, wanted: RunState) -> None:
     assert lifecycle.refusal(current, wanted, run="v2", ended=True) == (
-        "run v2 is over, nothing can be changed; create a new run"
+        "run v2 has ended and cannot be changed; create a new run"
     )
 
 
 @pytest.mark.parametrize(
     ("wanted", "in_flight", "told"),
     [
-        (RUN, 0, "run v2 goes on"),
-        (RUN, 2, "run v2 goes on"),
+        (RUN, 0, "run v2 is running"),
+        (RUN, 2, "run v2 is running"),
         (STOP, 0, "run v2 is stopped"),
-        (STOP, 1, "run v2 stops: 1 cluster in flight will be waited for, no other is started"),
-        (STOP, 7, "run v2 stops: 7 clusters in flight will be waited for, no other is started"),
+        (STOP, 1, "run v2 is stopping: it waits for 1 cluster in flight and starts no other"),
+        (STOP, 7, "run v2 is stopping: it waits for 7 clusters in flight and starts no other"),
     ],
 )
-def test_a_person_is_told_what_becomes_of_their_wish(
-    wanted: RunState, in_flight: int, told: str
-) -> None:
+def test_a_request_is_answered_with_its_effect(wanted: RunState, in_flight: int, told: str) -> None:
     assert lifecycle.answer(wanted, run="v2", in_flight=in_flight) == told
 
 
@@ -72,7 +70,7 @@ SUCCEEDED = ConditionType.SUCCEEDED
         (STOP, [(PROGRESSING, "False", RunReason.STOPPED)], False),
     ],
 )
-def test_a_run_is_active_while_it_may_change_clusters_unasked(
+def test_a_run_is_active_while_it_may_change_clusters_without_a_request(
     state: RunState, said: list[tuple[ConditionType, str, str]], active: bool
 ) -> None:
     spec = UpdateRunSpec(placement_name="p", staged_rollout_strategy_name="s", state=state)

@@ -1,4 +1,4 @@
-"""Each verb sets the conditions and texts of the contract (update-runs 5, 8, 10, 11 and 14)."""
+"""Each mark sets the conditions and messages of the contract (update-runs 5, 8, 10, 11 and 14)."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_a_run_is_initialized() -> None:
     assert said(book.status.conditions) == [INITIALIZED]
 
 
-def test_a_run_that_cannot_begin_says_why_and_nothing_else() -> None:
+def test_a_run_that_cannot_be_planned_says_why_and_nothing_else() -> None:
     book = ledger()
     marks.run_not_initialized(book, "the whole text", NOW)
     assert said(book.status.conditions) == [
@@ -254,7 +254,7 @@ def test_a_cluster_starts_and_succeeds(index: int) -> None:
     assert [each.last_transition_time for each in found] == [NOW, LATER]
 
 
-def test_a_cluster_that_somebody_else_took_fails() -> None:
+def test_a_cluster_taken_by_another_run_fails() -> None:
     book = ledger()
     marks.cluster_started(book, 0, 1, NOW)
     marks.cluster_failed(book, 0, 1, "the whole text", LATER)
@@ -268,7 +268,7 @@ def test_a_cluster_that_somebody_else_took_fails() -> None:
 
 
 @pytest.mark.parametrize(("side", "position"), [("before", 0), ("after", 1)])
-def test_an_approval_is_asked_for_and_given(side: Any, position: int) -> None:
+def test_an_approval_is_requested_and_given(side: Any, position: int) -> None:
     book = ledger(stage(before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT, APPROVAL]))
     marks.approval_created(book, 0, side, position, NOW)
     marks.approval_given(book, 0, side, position, LATER)
@@ -300,7 +300,7 @@ def test_a_wait_is_over() -> None:
 # -- a whole run -------------------------------------------------------------------------------
 
 
-def test_a_run_without_a_hitch_ends_with_the_conditions_of_the_contract() -> None:
+def test_an_undisturbed_run_ends_with_the_conditions_of_the_contract() -> None:
     book = ledger(stage(after_stage_tasks=[WAIT]), stage("empty", "dev"))
     marks.run_initialized(book, NOW)
     marks.run_progressing(book, NOW)
@@ -332,7 +332,7 @@ def test_a_run_without_a_hitch_ends_with_the_conditions_of_the_contract() -> Non
 
 
 def worked_ledger() -> Ledger:
-    """The run of the contract's example, initialized."""
+    """Return the initialized run of the contract's example."""
     run = RunRef(scope_name=ScopeName.CLUSTER, name="example-run", uid="u")
     known = facts(
         spec=UpdateRunSpec(
@@ -366,7 +366,7 @@ def worked_ledger() -> Ledger:
 
 
 def shortened(value: Any, *, like: Any) -> Any:
-    """A status in the example's shorthand: conditions as text, `...` where it shows no time."""
+    """Return a status in the example's shorthand: conditions as text, `...` for omitted times."""
     if like == "...":
         return "..."
     if isinstance(value, dict) and isinstance(like, str):
@@ -379,7 +379,7 @@ def shortened(value: Any, *, like: Any) -> Any:
     return value
 
 
-def test_the_worked_example_is_what_the_marks_make_of_it() -> None:
+def test_the_marks_produce_the_worked_example_of_the_contract() -> None:
     book = worked_ledger()
     marks.run_initialized(book, NOW)
     marks.run_progressing(book, NOW)

@@ -1,4 +1,4 @@
-"""A run as people see it in the Temporal UI."""
+"""The overview of a run in the Temporal UI."""
 
 import pytest
 
@@ -28,18 +28,18 @@ def shown(
     desired: RunState = RUN,
     run: RunRef = CLUSTER_RUN,
 ) -> list[str]:
-    """Lines, without what only makes them look better in the UI."""
+    """Return the lines, without what is only for their layout in the UI."""
     text = overview.markdown(book.status, run=run, desired=desired, approvals=approvals)
     return text.replace(overview.GAP, "").removesuffix(f"\n\n{overview.NOTHING}").splitlines()
 
 
-def test_before_anything_is_known_it_says_so() -> None:
+def test_a_run_that_is_not_initialized_says_so() -> None:
     book = Ledger(UpdateRunStatus(), generation=1)
     lines = [line for line in shown(book, desired=RunState.INITIALIZE) if line]
     assert lines == ["**Not initialized yet**"]
 
 
-def test_a_run_that_cannot_begin_shows_why() -> None:
+def test_a_run_that_cannot_be_planned_shows_why() -> None:
     book = Ledger(UpdateRunStatus(), generation=1)
     marks.run_not_initialized(book, "the whole text", NOW)
     assert shown(book)[0] == "**the whole text**"
@@ -56,7 +56,7 @@ def test_a_run_that_waits_says_first_what_a_person_has_to_do(run: RunRef, ns: st
     assert shown(book, approval, run=run) == [
         "**The updateRun is waiting for before-stage tasks in stage prod to complete**",
         "",
-        f"Waiting for a person to approve `v2-before-prod`: type `{command}`, {update}",
+        f"Waiting for approval of `v2-before-prod`: run `{command}`, {update}",
         "",
         "| stage | clusters done | in flight | state |",
         "| --- | --- | --- | --- |",
@@ -64,20 +64,23 @@ def test_a_run_that_waits_says_first_what_a_person_has_to_do(run: RunRef, ns: st
     ]
 
 
-def test_the_last_row_is_not_what_the_ui_cuts_off() -> None:
+def test_the_ui_does_not_cut_off_the_last_row() -> None:
     book = ledger()
     text = overview.markdown(book.status, run=CLUSTER_RUN, desired=RUN, approvals=[])
     assert text.splitlines()[-1] == overview.NOTHING
 
 
-def test_a_run_that_is_only_planned_says_how_to_start_it() -> None:
+def test_a_planned_run_says_how_to_start_it() -> None:
     book = ledger()
     marks.run_initialized(book, NOW)
     lines = shown(book, desired=RunState.INITIALIZE)
-    assert "Planned, not started: send the signal `resume` or set spec.state to Run." in lines
+    assert (
+        "Planned, not started: to start, send the signal `resume` or set spec.state to Run."
+        in lines
+    )
 
 
-def test_a_run_that_is_stopped_says_how_to_go_on() -> None:
+def test_a_stopped_run_says_how_to_resume_it() -> None:
     lines = shown(ledger(), desired=STOP)
     assert any("send the signal `resume` or set spec.state to Run" in line for line in lines)
 
@@ -104,7 +107,7 @@ def test_a_cluster_that_failed_is_neither_done_nor_in_flight() -> None:
 
 
 @pytest.mark.parametrize(("flying", "named"), [(3, "c0, c1, c2"), (4, "c0, c1, c2…")])
-def test_of_many_clusters_in_flight_three_are_named(flying: int, named: str) -> None:
+def test_only_three_of_many_clusters_in_flight_are_named(flying: int, named: str) -> None:
     names = [f"c{number}" for number in range(5)]
     known = facts(bindings=list(map(binding, names)), clusters=list(map(cluster, names)))
     book = Ledger(planned(known), generation=1)

@@ -1,4 +1,4 @@
-"""Where a run is, in one word and one stage."""
+"""The phase of a run, and its current stage."""
 
 from api.runs import UpdateRunStatus
 from planning.runs import marks, phases
@@ -15,7 +15,7 @@ def test_before_its_plan_a_run_is_pending_and_at_no_stage() -> None:
     assert at(Ledger(UpdateRunStatus(), generation=1)) == (Phase.PENDING, "")
 
 
-def test_a_run_that_cannot_begin_has_failed_at_no_stage() -> None:
+def test_a_run_that_cannot_be_planned_has_failed_at_no_stage() -> None:
     book = Ledger(UpdateRunStatus(), generation=1)
     marks.run_not_initialized(book, "why", NOW)
     assert at(book) == (Phase.FAILED, "")
@@ -45,7 +45,7 @@ def test_a_run_that_removes_nothing_ends_with_its_last_stage() -> None:
     assert phases.stage_name(book.status) == ""
 
 
-def test_a_run_stays_where_it_was_held_up() -> None:
+def test_a_held_up_run_stays_at_its_stage() -> None:
     book = ledger()
     marks.run_initialized(book, NOW)
     marks.run_stuck(book, 0, ["a"], NOW)

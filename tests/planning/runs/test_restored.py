@@ -1,4 +1,4 @@
-"""A hub that knows less than Temporal: which bindings were put back, and what a run says."""
+"""A restored hub that knows less than Temporal: which bindings show it, and the messages."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -16,7 +16,7 @@ EARLIER = NOW - timedelta(minutes=1)
 
 
 def with_one_done() -> UpdateRunStatus:
-    """Cluster a is done, b in flight; both were started at NOW."""
+    """Return a status in which cluster a is done and b in flight; both were started at NOW."""
     book = ledger(stage(max_concurrency=2))
     for position in (0, 1):
         marks.cluster_started(book, 0, position, NOW)
@@ -24,24 +24,24 @@ def with_one_done() -> UpdateRunStatus:
     return book.status
 
 
-def test_an_updated_cluster_that_has_an_earlier_content_again_ends_the_run() -> None:
+def test_an_updated_cluster_that_has_earlier_content_again_ends_the_run() -> None:
     found = facts(bindings=[binding("a", since=EARLIER), binding("b")])
     with pytest.raises(RunAborted) as raised:
         restored.check(found, status=with_one_done())
     assert str(raised.value) == (
         "cannot continue the updateRun: the hub was restored from a backup that is older than "
-        "what this run has done: 1 updated cluster(s) have an earlier content again (a); nothing "
-        "was rolled out again; make a new run for the snapshot that the clusters shall have"
+        "what this run has done: 1 updated cluster(s) have earlier content again (a); nothing "
+        "was rolled out again; create a new run for the snapshot that the clusters should have"
     )
 
 
 @pytest.mark.parametrize("since", [None, NOW, LATER], ids=["the run's", "at once", "later"])
-def test_an_updated_cluster_that_others_changed_since_is_no_matter(since: datetime | None) -> None:
+def test_an_updated_cluster_that_was_changed_later_does_not_matter(since: datetime | None) -> None:
     found = facts(bindings=[binding("a", since=since), binding("b", since=EARLIER)])
     restored.check(found, status=with_one_done())
 
 
-def test_a_cluster_in_flight_without_a_trace_of_it_was_not_taken_by_others() -> None:
+def test_a_cluster_in_flight_whose_binding_does_not_show_it_is_lost() -> None:
     found = facts(bindings=[binding("a", since=EARLIER), binding("b", since=LATER)])
     half_a_second = timedelta(milliseconds=500)
     begun = {"a": NOW + half_a_second, "b": NOW + half_a_second, "c": NOW}
@@ -84,7 +84,9 @@ CREATED = datetime(2026, 1, 1, tzinfo=UTC)
     ],
     ids=["the run's", "of an earlier run", "never rolled out", "changed by hand"],
 )
-def test_since_when_a_binding_has_another_content(seen: Binding, since: datetime | None) -> None:
+def test_the_time_since_which_a_binding_has_other_content(
+    seen: Binding, since: datetime | None
+) -> None:
     assert observing.binding_fact(seen, content="web-1-snapshot").since == since
     assert observing.binding_fact(seen).since is None
 
@@ -105,8 +107,8 @@ def test_since_when_a_binding_has_another_content(seen: Binding, since: datetime
         ),
     ],
 )
-def test_a_run_that_is_over_in_temporal_says_how_and_what_to_do(ended: Ended, text: str) -> None:
+def test_a_run_that_has_ended_in_temporal_says_how_and_what_to_do(ended: Ended, text: str) -> None:
     assert restored.ended_text(ended) == (
-        f"cannot continue the updateRun: {text}; nothing was rolled out again; make a new run for "
-        "the snapshot that the clusters shall have"
+        f"cannot continue the updateRun: {text}; nothing was rolled out again; create a new run "
+        "for the snapshot that the clusters should have"
     )

@@ -1,4 +1,4 @@
-"""Which version a rollback takes, from what is known about runs, snapshots and clusters."""
+"""The snapshot that a rollback chooses, by the known runs, snapshots and clusters."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from tests.planning.run_samples import NOW
 
 
 def run(name: str, index: str, outcome: str, *, at: int = 0, strategy: str = "slow") -> UpdateRun:
-    """A run of an index that was planned only, has begun, or is done; begun `at` minutes."""
+    """Return a run of an index that is only planned, has begun `at` some minute, or is done."""
     moment = NOW + timedelta(minutes=at)
 
     def said(kind: ConditionType) -> list[Condition]:
@@ -40,34 +40,34 @@ V2 = run("v2", "2", "begun", at=2)
 @pytest.mark.parametrize(
     ("runs", "stored", "on_clusters", "index", "why", "left_out"),
     [
-        pytest.param([V0, V1], "01", "1", "0", "to the end (v0)", (), id="the one before"),
-        pytest.param([V2, V0, V1], "012", "12", "1", "to the end (v1)", (), id="in any order"),
+        pytest.param([V0, V1], "01", "1", "0", "completely (v0)", (), id="the one before"),
+        pytest.param([V2, V0, V1], "012", "12", "1", "completely (v1)", (), id="in any order"),
         pytest.param(
             [V0, run("v1", "1", "begun", at=1), V2], "012", "2", "0", "(v0)", ("1",),
-            id="what failed half way is passed over",
+            id="a snapshot that failed halfway is skipped",
         ),
         pytest.param(
             [V0, run("v1", "1", "planned", at=1), V2], "012", "2", "0", "(v0)", ("1",),
-            id="what was only planned is passed over",
+            id="a snapshot that was only planned is skipped",
         ),
         pytest.param(
-            [run("v1", "1", "begun", at=1), V2], "012", "2", "1", "began to roll out (v1)", (),
-            id="begun is better than nothing",
+            [run("v1", "1", "begun", at=1), V2], "012", "2", "1", "started to roll out (v1)", (),
+            id="a started rollout is better than none",
         ),
         pytest.param([V2], "012", "02", "0", "that clusters have", ("1",), id="still on clusters"),
-        pytest.param([V2], "012", "2", "1", "no run is known", (), id="nothing is known"),
+        pytest.param([V2], "012", "2", "1", "no known run", (), id="nothing is known"),
         pytest.param(
             [V0, V1, V2, run("back", "1", "done", at=3)], "012", "1", "0", "(v0)", (),
             id="after a rollback further back, not forward again",
         ),
-        pytest.param([V0, V1, V2], "02", "2", "0", "(v0)", (), id="what is gone is no target"),
+        pytest.param([V0, V1, V2], "02", "2", "0", "(v0)", (), id="a deleted snapshot is skipped"),
         pytest.param(
             [run(f"v{n}", str(n), "done", at=n) for n in (8, 9, 10)], ["8", "9", "10"], "",
             "9", "(v9)", (), id="indexes are numbers",
         ),
     ],
 )  # fmt: skip
-def test_the_newest_version_before_that_most_speaks_for_is_taken(
+def test_the_best_earlier_snapshot_is_chosen(
     runs: list[UpdateRun],
     stored: list[str],
     on_clusters: str,
@@ -85,18 +85,18 @@ def test_the_newest_version_before_that_most_speaks_for_is_taken(
     [
         ([], "01", "no run of the placement has rolled anything out"),
         ([run("v1", "1", "planned")], "01", "no run of the placement has rolled anything out"),
-        ([V0], "01", "run v0 rolled out snapshot 0, and none before that is stored"),
-        ([V1], "12", "run v1 rolled out snapshot 1, and none before that is stored"),
+        ([V0], "01", "run v0 rolled out snapshot 0, and no earlier snapshot is stored"),
+        ([V1], "12", "run v1 rolled out snapshot 1, and no earlier snapshot is stored"),
     ],
 )
-def test_where_there_is_nothing_before_it_says_why(
+def test_without_an_earlier_snapshot_the_error_says_why(
     runs: list[UpdateRun], stored: str, why: str
 ) -> None:
     with pytest.raises(RollbackError, match=why):
         rollback.way(runs, stored=list(stored), on_clusters=[])
 
 
-def test_the_strategy_is_that_of_the_run_that_began_last() -> None:
+def test_the_strategy_is_that_of_the_run_that_started_last() -> None:
     planned = run("v2", "2", "planned", at=9, strategy="new")
     assert rollback.strategy([V1, planned, run("v0", "0", "done", strategy="old")]) == "slow"
     assert rollback.strategy([planned]) == "new"

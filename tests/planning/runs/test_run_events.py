@@ -1,4 +1,4 @@
-"""Which events tell of a run, from what its status said before and says now."""
+"""Events of a run, from its status before and now."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +35,7 @@ def look(book: Ledger, desired: RunState = RUN) -> Situation:
 def told(
     before: Situation, book: Ledger, *, desired: RunState = RUN, run: RunRef = CLUSTER_RUN
 ) -> list[tuple[str, str]]:
-    """Reason and message of the events between a look and now."""
+    """Return reason and message of the events between an earlier situation and now."""
     found = run_events.since(before, look(book, desired), status=book.status, run=run, now=LATER)
     assert {each.at for each in found} <= {LATER}
     return [(each.reason, each.message) for each in found]
@@ -46,42 +46,42 @@ def reasons(before: Situation, book: Ledger, **state: Any) -> list[str]:
 
 
 def begun(*stages: Any, **fields: Any) -> Ledger:
-    """The ledger of a run that is initialized and makes progress."""
+    """Return the ledger of a run that is initialized and making progress."""
     book = ledger(*stages, **fields)
     marks.run_initialized(book, NOW)
     marks.run_progressing(book, NOW)
     return book
 
 
-# -- beginning ---------------------------------------------------------------------------------
+# -- planning ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("desired", "rest"),
     [(RUN, ""), (STOP, ""), (INITIALIZE, "; set spec.state to Run to start")],
 )
-def test_a_plan_is_told_with_its_size(desired: RunState, rest: str) -> None:
+def test_the_event_of_a_plan_names_its_size(desired: RunState, rest: str) -> None:
     book = ledger(stage(), stage("none", "dev"))
     marks.run_initialized(book, NOW)
     text = f"Planned 2 clusters in 2 stages, for resource snapshot 1{rest}"
     assert told(NOTHING, book, desired=desired) == [("Initialized", text)]
 
 
-def test_a_run_that_cannot_begin_tells_why_and_nothing_else() -> None:
+def test_a_run_that_cannot_be_planned_has_one_event_that_says_why() -> None:
     book = Ledger(UpdateRunStatus(), generation=1)
     marks.run_not_initialized(book, "no placement", NOW)
     [event] = run_events.since(NOTHING, look(book), status=book.status, run=CLUSTER_RUN, now=NOW)
     assert (event.type, event.reason, event.message) == ("Warning", "Failed", "no placement")
 
 
-def test_what_has_not_changed_is_not_told_again() -> None:
+def test_an_unchanged_status_gives_no_event() -> None:
     book = begun()
     marks.stage_started(book, 0, NOW)
     marks.run_stuck(book, 0, ["a"], NOW)
     assert told(look(book), book) == []
 
 
-def test_several_things_at_once_are_told_in_their_order() -> None:
+def test_simultaneous_changes_give_events_in_order() -> None:
     book = begun()
     marks.stage_started(book, 0, NOW)
     marks.stage_succeeded(book, 0, NOW)
@@ -95,7 +95,7 @@ def test_several_things_at_once_are_told_in_their_order() -> None:
 @pytest.mark.parametrize(
     ("max_concurrency", "at_once"), [(1, 1), (2, 2), (50, 2), ("50%", 1), ("100%", 2)]
 )
-def test_a_stage_that_starts_says_how_many_clusters_it_updates(
+def test_a_started_stage_says_how_many_clusters_it_updates(
     max_concurrency: int | str, at_once: int
 ) -> None:
     book = begun(stage(max_concurrency=max_concurrency))
@@ -105,14 +105,14 @@ def test_a_stage_that_starts_says_how_many_clusters_it_updates(
     assert told(before, book) == [("StageStarted", text)]
 
 
-def test_a_stage_without_clusters_tells_nothing() -> None:
+def test_a_stage_without_clusters_gives_no_event() -> None:
     book = begun(stage(), stage("none", "dev"))
     before = look(book)
     marks.stage_skipped(book, 1, NOW)
     assert told(before, book) == []
 
 
-def test_the_deletion_stage_tells_only_if_it_removes_something() -> None:
+def test_the_deletion_stage_gives_an_event_only_if_it_removes_something() -> None:
     book = begun(leaving=("c",))
     before = look(book)
     marks.stage_started(book, DELETION, NOW)
@@ -129,7 +129,7 @@ def test_the_deletion_stage_tells_only_if_it_removes_something() -> None:
 
 
 @both_scopes
-def test_a_run_at_a_gate_says_who_has_to_do_what(run: RunRef, ns: str) -> None:
+def test_a_run_at_a_gate_says_what_has_to_be_done(run: RunRef, ns: str) -> None:
     book = begun(stage(before_stage_tasks=[APPROVAL]))
     before = look(book)
     marks.waiting(book, 0, "before", NOW)
@@ -141,7 +141,7 @@ def test_a_run_at_a_gate_says_who_has_to_do_what(run: RunRef, ns: str) -> None:
     assert told(before, book, run=run) == [("Waiting", text)]
 
 
-def test_gates_side_by_side_are_told_together() -> None:
+def test_parallel_gates_share_one_event() -> None:
     book = begun(stage(after_stage_tasks=[WAIT, APPROVAL]))
     marks.stage_started(book, 0, NOW)
     before = look(book)
@@ -153,7 +153,7 @@ def test_gates_side_by_side_are_told_together() -> None:
     assert told(before, book) == [("Waiting", text)]
 
 
-def test_a_gate_that_is_passed_is_not_waited_for() -> None:
+def test_a_passed_gate_is_not_waited_for() -> None:
     book = begun(stage(after_stage_tasks=[WAIT, APPROVAL]))
     marks.stage_started(book, 0, NOW)
     before = look(book)
@@ -162,7 +162,7 @@ def test_a_gate_that_is_passed_is_not_waited_for() -> None:
     assert told(before, book) == [("Waiting", "Waiting after stage prod for 1m30s to pass")]
 
 
-def test_a_stage_without_gates_is_not_waited_after() -> None:
+def test_a_stage_without_gates_is_not_waited_for() -> None:
     book = begun()
     marks.stage_started(book, 0, NOW)
     before = look(book)
@@ -170,7 +170,7 @@ def test_a_stage_without_gates_is_not_waited_after() -> None:
     assert told(before, book) == []
 
 
-def test_the_gate_on_the_other_side_is_told_though_the_run_still_waits() -> None:
+def test_the_gate_on_the_other_side_gives_an_event_though_the_run_still_waits() -> None:
     gated = stage(before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT])
     book = begun(gated)
     marks.waiting(book, 0, "before", NOW)
@@ -183,7 +183,7 @@ def test_the_gate_on_the_other_side_is_told_though_the_run_still_waits() -> None
 # -- stuck, stopped, resumed -------------------------------------------------------------------
 
 
-def test_stuck_clusters_are_told_once_whichever_they_are() -> None:
+def test_stuck_clusters_give_one_event_whichever_they_are() -> None:
     book = begun()
     before = look(book)
     marks.run_stuck(book, 0, ["a"], NOW)
@@ -196,7 +196,7 @@ def test_stuck_clusters_are_told_once_whichever_they_are() -> None:
     assert told(before, book) == []
 
 
-def test_a_run_that_recovers_and_is_stuck_again_tells_so_again() -> None:
+def test_a_run_that_recovers_and_is_stuck_again_gives_another_event() -> None:
     book = begun()
     marks.run_stuck(book, 0, ["a"], NOW)
     before = look(book)
@@ -207,7 +207,7 @@ def test_a_run_that_recovers_and_is_stuck_again_tells_so_again() -> None:
     assert reasons(before, book) == ["Stuck"]
 
 
-def test_a_stop_is_told_when_it_is_complete() -> None:
+def test_a_stop_gives_an_event_when_it_is_complete() -> None:
     book = begun()
     before = look(book)
     marks.stopping(book, 0, NOW)
@@ -215,19 +215,19 @@ def test_a_stop_is_told_when_it_is_complete() -> None:
     before = look(book, STOP)
     marks.stopped(book, 0, NOW)
     assert told(before, book, desired=STOP) == [
-        ("Stopped", "The update run has been stopped; set spec.state to Run to go on")
+        ("Stopped", "The update run has been stopped; set spec.state to Run to resume")
     ]
 
 
 @pytest.mark.parametrize("reached", [marks.stopping, marks.stopped])
-def test_a_resume_is_told_whether_the_stop_was_complete_or_not(
+def test_a_resume_gives_an_event_whether_the_stop_was_complete_or_not(
     reached: Callable[..., None],
 ) -> None:
     book = begun()
     reached(book, 0, NOW)
     before = look(book, STOP)
     marks.run_progressing(book, NOW)
-    assert told(before, book) == [("Resumed", "The update run goes on where it was stopped")]
+    assert told(before, book) == [("Resumed", "The update run continues where it was stopped")]
 
 
 def test_who_stopped_a_run_and_who_resumed_it_are_named() -> None:
@@ -245,12 +245,12 @@ def test_who_stopped_a_run_and_who_resumed_it_are_named() -> None:
         for event in run_events.since(early, late, status=book.status, run=CLUSTER_RUN, now=NOW)
     ]
     assert texts == [
-        "The update run has been stopped by jane (lunch); set spec.state to Run to go on",
-        "The update run was resumed by joe; it goes on where it was stopped",
+        "The update run has been stopped by jane (lunch); set spec.state to Run to resume",
+        "The update run was resumed by joe; it continues where it was stopped",
     ]
 
 
-def test_a_cluster_that_is_stuck_while_stopping_is_no_resume() -> None:
+def test_a_cluster_that_is_stuck_while_stopping_is_not_a_resume() -> None:
     book = begun()
     marks.stopping(book, 0, NOW)
     before = look(book, STOP)
@@ -258,7 +258,7 @@ def test_a_cluster_that_is_stuck_while_stopping_is_no_resume() -> None:
     assert reasons(before, book, desired=STOP) == ["Stuck"]
 
 
-def test_a_start_is_no_resume() -> None:
+def test_a_start_is_not_a_resume() -> None:
     book = begun()
     assert told(look(book, INITIALIZE), book, desired=RUN) == []
 
@@ -282,7 +282,7 @@ def test_a_run_resumed_at_a_gate_says_again_what_it_waits_for() -> None:
         ("", ""),
     ],
 )
-def test_an_approval_is_told_with_who_gave_it(given: str, rest: str) -> None:
+def test_the_event_of_an_approval_names_who_gave_it(given: str, rest: str) -> None:
     event = run_events.approved(stage="prod", side="before", given=given, now=NOW)
     assert event.reason == "Approved"
     assert event.message == f"The approval before stage prod was given{rest}"
@@ -301,7 +301,9 @@ def test_an_approval_is_told_with_who_gave_it(given: str, rest: str) -> None:
         ),
     ],
 )
-def test_an_end_is_told_once(end: Callable[..., None], told_as: tuple[str, str, str]) -> None:
+def test_the_end_of_a_run_gives_one_event(
+    end: Callable[..., None], told_as: tuple[str, str, str]
+) -> None:
     book = begun()
     before = look(book)
     end(book, NOW)
@@ -317,6 +319,6 @@ def test_an_adoption_says_how_far_the_run_was() -> None:
     event = run_events.adopted(book.status, now=LATER)
     assert (event.type, event.reason, event.at) == ("Warning", "Adopted", LATER)
     assert event.message == (
-        "Temporal did not know this run any more; going on from what the hub recorded: "
+        "Temporal no longer knew this run; resuming from what the hub recorded: "
         "0 of 2 stages, 1 of 3 clusters"
     )

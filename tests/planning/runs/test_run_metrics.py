@@ -1,4 +1,4 @@
-"""What a run's status is worth in numbers (contract: update-runs 13)."""
+"""Metrics from a run's status (contract: update-runs 13)."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -21,7 +21,7 @@ def after(seconds: float) -> Any:
 
 
 def seen(book: Ledger, *, generation: int = 1, state: RunState = RunState.RUN) -> UpdateRun:
-    """The run as the hub has it; a copy, since ledgers change."""
+    """Return the run as it is on the hub; a copy, because ledgers change."""
     return UpdateRun.from_wire(
         {
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
@@ -120,7 +120,7 @@ def test_conditions_of_an_older_spec_give_no_labels() -> None:
     assert run_metrics.status_labels(seen(book, generation=2)) is None
 
 
-def test_a_less_advanced_condition_counts_when_only_it_speaks_of_the_spec() -> None:
+def test_a_less_advanced_condition_counts_if_only_it_is_up_to_date() -> None:
     book = ledger()
     marks.run_progressing(book, NOW)
     book.generation = 2
@@ -157,14 +157,14 @@ def test_an_approval_is_counted_once() -> None:
     assert new_approvals(before, read(seen(book))) == []
 
 
-def test_a_wait_that_is_over_is_no_approval() -> None:
+def test_a_finished_wait_is_not_an_approval() -> None:
     book = ledger(stage(after_stage_tasks=[WAIT]))
     before = read(seen(book))
     marks.wait_elapsed(book, 0, 0, NOW)
     assert new_approvals(before, read(seen(book))) == []
 
 
-def test_a_clock_that_was_set_back_makes_no_negative_time() -> None:
+def test_a_clock_that_was_set_back_gives_no_negative_duration() -> None:
     book = ledger(stage(before_stage_tasks=[APPROVAL]))
     before = read(seen(book))
     marks.approval_created(book, 0, "before", 0, NOW)
@@ -197,7 +197,7 @@ def test_the_duration_of_a_stage_is_from_its_start_to_its_last_cluster() -> None
     assert new_stages(updated, read(seen(book))) == []
 
 
-def test_a_stage_of_which_only_the_end_was_seen_has_its_duration() -> None:
+def test_a_stage_has_a_duration_even_if_only_its_end_was_seen() -> None:
     book = ledger()
     before = read(seen(book))
     update(book, 0, start=0, end=10)
@@ -252,10 +252,10 @@ def test_a_skipped_stage_has_no_duration() -> None:
     assert new_stages(before, read(seen(book))) == []
 
 
-# -- gates that wait ---------------------------------------------------------------------------
+# -- waiting gates -----------------------------------------------------------------------------
 
 
-def test_a_gate_waits_from_when_it_was_asked_for_until_it_is_approved() -> None:
+def test_a_gate_waits_from_its_request_to_its_approval() -> None:
     gated = stage(before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT, APPROVAL])
     book = ledger(gated)
     marks.run_initialized(book, NOW)
@@ -268,7 +268,7 @@ def test_a_gate_waits_from_when_it_was_asked_for_until_it_is_approved() -> None:
     assert run_metrics.waiting_gates(seen(book)) == [WaitingGate("prod", "after", after(3))]
 
 
-def test_no_gate_of_a_run_that_is_over_waits() -> None:
+def test_an_ended_run_has_no_waiting_gate() -> None:
     book = ledger(stage(before_stage_tasks=[APPROVAL]))
     marks.run_initialized(book, NOW)
     marks.approval_created(book, 0, "before", 0, NOW)

@@ -1,4 +1,4 @@
-"""A run that is too large is refused before it begins, with what to do about it."""
+"""A run that is too large is rejected before it starts, with advice."""
 
 import json
 from typing import Any
@@ -32,7 +32,7 @@ def size(status: UpdateRunStatus) -> int:
 
 
 def fleet(clusters: int, *, length: int = 63, stages: int = 1) -> HubFacts:
-    """So many clusters with names of that length, in the first of some stages."""
+    """Return facts of so many clusters with names of that length, in the first stage."""
     names = [f"{number:0{length}}" for number in range(clusters)]
     declared = [
         stage(
@@ -51,7 +51,7 @@ def fleet(clusters: int, *, length: int = 63, stages: int = 1) -> HubFacts:
 
 
 def done(book: Ledger) -> None:
-    """Mark everything that a run marks on its way."""
+    """Set every mark that a run sets until its end."""
     marks.run_initialized(book, NOW)
     marks.run_progressing(book, NOW)
     for index in [*range(len(book.stages)), DELETION]:
@@ -70,20 +70,20 @@ def done(book: Ledger) -> None:
 
 
 @pytest.mark.parametrize(("clusters", "stages"), [(1, 1), (50, 1), (3, 31), (1000, 31)])
-def test_how_large_a_status_gets_is_known_from_the_plan(clusters: int, stages: int) -> None:
+def test_the_final_size_of_a_status_is_known_from_the_plan(clusters: int, stages: int) -> None:
     status = planned(fleet(clusters, stages=stages))
     foreseen = sizes.largest(status)
     done(Ledger(status, generation=10_000))
     assert 0.9 * foreseen < size(status) <= foreseen
 
 
-def test_31_stages_and_1000_clusters_with_names_of_63_characters_are_not_too_large() -> None:
+def test_31_stages_and_1000_clusters_with_63_character_names_are_not_too_large() -> None:
     status = planned(fleet(1000, stages=31))
     assert sizes.largest(status) < sizes.MOST_STATUS / 2
 
 
 @pytest.mark.parametrize(("length", "most", "too_many"), [(63, 2900, 3000), (7, 3350, 3450)])
-def test_so_many_clusters_a_run_can_have(length: int, most: int, too_many: int) -> None:
+def test_the_largest_possible_number_of_clusters(length: int, most: int, too_many: int) -> None:
     planned(fleet(most, length=length))
     with pytest.raises(InitializationError):
         planned(fleet(too_many, length=length))
@@ -96,7 +96,7 @@ def refused(known: HubFacts) -> tuple[str, UpdateRunStatus]:
     return str(refusal.value), status
 
 
-def test_a_run_with_more_is_refused_and_told_how_many_are_possible() -> None:
+def test_a_run_with_more_clusters_is_rejected_with_the_possible_number() -> None:
     text, _ = refused(fleet(5000))
     assert "the run is too large: its status would grow to" in text
     assert "divide the placement" in text
@@ -105,17 +105,17 @@ def test_a_run_with_more_is_refused_and_told_how_many_are_possible() -> None:
     planned(fleet(possible - 50))
 
 
-def test_a_strategy_that_fills_a_status_by_itself_is_to_be_made_smaller() -> None:
+def test_a_strategy_that_alone_fills_the_status_is_named_as_the_cause() -> None:
     many = {f"k{number:060}": "v" * 63 for number in range(11_000)}
     large = strategy(stage(label_selector=LabelSelector(match_labels=many)))
     labelled = [ClusterFact(name=name, labels=many) for name in "ab"]
     text, status = refused(facts(strategy=large, clusters=labelled))
-    assert text.endswith("the copy of the strategy: give it fewer or shorter selectors")
+    assert text.endswith("the copy of the strategy: give the strategy fewer or shorter selectors")
     sizes.cut(status)
     assert size(status) < 10_000
 
 
-def test_what_is_found_out_before_a_fault_stays_in_the_status_unless_it_is_too_large() -> None:
+def test_results_from_before_an_error_stay_in_the_status_unless_too_large() -> None:
     _, status = refused(fleet(5000))
     before = status.model_copy(deep=True)
     sizes.cut(status)
@@ -143,10 +143,11 @@ def test_overrides_count_as_well(names: Any) -> None:
         initialization.record_snapshot(snapshot, status=status)
 
 
-def test_facts_that_temporal_would_not_take_are_refused_with_a_remedy() -> None:
+def test_facts_too_large_for_temporal_are_rejected_with_a_remedy() -> None:
     sizes.check_payload(fleet(3000), what="the facts", remedy="divide it")
     with pytest.raises(
         InitializationError,
-        match=r"the run is too large: the facts are \d+ bytes, and Temporal takes \d+: divide it$",
+        match=r"the run is too large: the facts are \d+ bytes, and Temporal accepts at most \d+: "
+        r"divide it$",
     ):
         sizes.check_payload(fleet(9000), what="the facts", remedy="divide it")

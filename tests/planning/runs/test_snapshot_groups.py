@@ -1,4 +1,4 @@
-"""Which objects store one index of a placement's content (contract: update-runs 7.7)."""
+"""The objects that store one snapshot of a placement's content (contract: update-runs 7.7)."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def kinds(group: snapshot_groups.SnapshotGroup) -> list[str]:
     return [each["kind"] for each in group.resources()]
 
 
-def test_one_object_can_be_the_whole() -> None:
+def test_one_object_can_be_the_whole_group() -> None:
     group = find(master("A", "B"))
     assert group.name == "web-3-snapshot"
     assert group.whole
@@ -51,7 +51,7 @@ def test_the_master_is_found_among_its_parts() -> None:
     assert sorted(kinds(group)) == ["A", "B", "C"]
 
 
-def test_an_index_that_nothing_has_is_an_error_of_the_user() -> None:
+def test_an_index_without_objects_is_a_user_error() -> None:
     with pytest.raises(InitializationError) as caught:
         find()
     assert str(caught.value) == (
@@ -70,7 +70,7 @@ def test_without_a_master_there_is_no_snapshot(snapshots: list[dict[str, Any]]) 
     )
 
 
-def test_a_group_whose_parts_are_not_all_there_has_no_content() -> None:
+def test_an_incomplete_group_has_no_content() -> None:
     group = find(master("A", count="3"), part(0, "B"))
     assert not group.whole
     with pytest.raises(InitializationError) as caught:

@@ -1,4 +1,4 @@
-"""What a run believes of its spec, whoever tells it."""
+"""Which reports about its spec a run accepts."""
 
 from api.runs import RunState
 from planning.runs.spec_news import Spec, SpecNews
@@ -7,7 +7,7 @@ RUN, STOP = RunState.RUN, RunState.STOP
 FIRST = Spec(1, RUN)
 
 
-def test_news_count_once_and_only_if_they_are_new() -> None:
+def test_a_report_counts_once_and_only_if_it_is_newer() -> None:
     news = SpecNews(FIRST)
     assert news.tell(Spec(3, RUN))
     assert not news.tell(Spec(3, RUN))
@@ -15,7 +15,7 @@ def test_news_count_once_and_only_if_they_are_new() -> None:
     assert news.latest == Spec(3, RUN)
 
 
-def test_what_the_hub_bears_out_is_kept() -> None:
+def test_reports_that_the_hub_confirms_are_kept() -> None:
     news = SpecNews(FIRST)
     news.tell(Spec(2, STOP))
     news.compare(3, count=news.count)
@@ -23,14 +23,14 @@ def test_what_the_hub_bears_out_is_kept() -> None:
     assert news.count == 0
 
 
-def test_a_generation_that_the_hub_never_had_is_forgotten() -> None:
+def test_a_generation_that_the_hub_never_had_is_dropped() -> None:
     news = SpecNews(FIRST)
     news.tell(Spec(999, STOP))
     news.compare(1, count=news.count)
     assert news.latest == FIRST
 
 
-def test_real_news_that_looked_old_count_once_the_wrong_ones_are_forgotten() -> None:
+def test_correct_reports_that_looked_old_count_once_wrong_ones_are_dropped() -> None:
     news = SpecNews(FIRST)
     news.tell(Spec(999, RUN))
     assert not news.tell(Spec(2, STOP))
@@ -38,7 +38,7 @@ def test_real_news_that_looked_old_count_once_the_wrong_ones_are_forgotten() -> 
     assert news.latest == Spec(2, STOP)
 
 
-def test_a_change_that_came_while_the_hub_was_asked_is_not_judged_by_its_answer() -> None:
+def test_a_report_that_came_during_the_check_is_not_judged_by_its_result() -> None:
     news = SpecNews(FIRST)
     asked = news.count
     news.tell(Spec(2, STOP))
@@ -52,7 +52,7 @@ def test_a_change_that_came_while_the_hub_was_asked_is_not_judged_by_its_answer(
     assert news.latest == Spec(3, RUN)
 
 
-def test_the_hub_itself_is_believed() -> None:
+def test_the_spec_read_from_the_hub_always_counts() -> None:
     news = SpecNews(Spec(0, RunState.INITIALIZE))
     news.tell(Spec(2, STOP))
     news.settle(FIRST)

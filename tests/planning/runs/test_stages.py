@@ -1,4 +1,4 @@
-"""Every picked cluster gets its place in one stage (contract: update-runs 7.5)."""
+"""Assigning every picked cluster to one stage (contract: update-runs 7.5)."""
 
 from itertools import pairwise
 from random import Random
@@ -24,7 +24,7 @@ USER = (
 def assign(
     declared: list[Stage], clusters: list[ClusterFact], selected: list[str] | None = None
 ) -> list[StageStatus]:
-    """Distribute clusters, by default all of them."""
+    """Assign clusters to stages, by default all clusters."""
     return stages.assign(
         strategy(*declared),
         run="v2",
@@ -47,7 +47,7 @@ def refusal(declared: list[Stage], clusters: list[ClusterFact]) -> str:
 # -- membership ------------------------------------------------------------------------------
 
 
-def test_clusters_go_to_the_stage_that_selects_them_in_the_order_of_their_names() -> None:
+def test_clusters_are_assigned_to_the_stage_that_selects_them_ordered_by_name() -> None:
     found = assign(
         [stage("canary", "dev"), stage("prod", "prod")],
         [cluster("b"), cluster("c", "dev"), cluster("a")],
@@ -73,17 +73,17 @@ def test_a_stage_without_selector_is_empty_and_one_with_an_empty_selector_has_al
     assert names(everything) == ["a", "b"]
 
 
-def test_an_empty_stage_is_written_with_its_empty_list() -> None:
+def test_a_stage_without_clusters_is_written_with_an_empty_list() -> None:
     (found,) = assign([stage()], [])
     assert found.to_wire() == {"stageName": "prod", "clusters": []}
 
 
-def test_a_cluster_in_two_stages_is_refused() -> None:
+def test_a_cluster_in_two_stages_is_rejected() -> None:
     both = [stage("one"), stage("two")]
     assert refusal(both, [cluster("a")]) == "cluster `a` appears in more than one stages"
 
 
-def test_stages_of_one_name_are_told_apart_by_their_place() -> None:
+def test_stages_with_the_same_name_are_distinguished_by_position() -> None:
     first, second = assign([stage("x", "dev"), stage("x")], [cluster("a", "dev"), cluster("b")])
     assert (names(first), names(second)) == (["a"], ["b"])
 
@@ -91,7 +91,7 @@ def test_stages_of_one_name_are_told_apart_by_their_place() -> None:
 # -- order -----------------------------------------------------------------------------------
 
 
-def test_with_a_sorting_label_the_smallest_number_is_first_and_names_break_ties() -> None:
+def test_clusters_are_sorted_by_the_label_number_and_ties_by_name() -> None:
     clusters = [
         cluster("a", order="10"),
         cluster("b", order="9"),
@@ -104,7 +104,7 @@ def test_with_a_sorting_label_the_smallest_number_is_first_and_names_break_ties(
 
 
 @pytest.mark.parametrize("value", ["", "x", "1_0", "1.5", "0x1", "\u00b2"])
-def test_a_sorting_label_that_is_no_number_is_refused(value: str) -> None:
+def test_a_sorting_label_that_is_not_a_number_is_rejected(value: str) -> None:
     declared = [stage(sorting_label_key="order")]
     assert refusal(declared, [cluster("a", order="1"), cluster("b", order=value)]) == (
         f"the sorting label `order:{value}` on cluster `b` is not valid: "
@@ -119,7 +119,7 @@ def test_a_cluster_without_the_sorting_label_counts_as_one_with_an_empty_label()
     )
 
 
-def test_a_sorting_label_beyond_64_bits_is_refused() -> None:
+def test_a_sorting_label_beyond_64_bits_is_rejected() -> None:
     assert refusal([stage(sorting_label_key="order")], [cluster("a", order="9" * 20)]) == (
         f"the sorting label `order:{'9' * 20}` on cluster `a` is not valid: "
         f'strconv.Atoi: parsing "{"9" * 20}": value out of range'
@@ -173,7 +173,7 @@ def test_a_stage_lists_its_gates_with_the_names_of_their_approvals() -> None:
     ],
     ids=["before", "after", "selector"],
 )
-def test_a_wrong_stage_is_refused_with_strategy_stage_and_reason(
+def test_an_invalid_stage_is_rejected_with_strategy_stage_and_reason(
     declared: Stage, text: str
 ) -> None:
     assert refusal([declared], [cluster("a")]) == text
@@ -182,7 +182,7 @@ def test_a_wrong_stage_is_refused_with_strategy_stage_and_reason(
 # -- completeness ----------------------------------------------------------------------------
 
 
-def test_a_plan_with_a_place_for_everyone_is_complete() -> None:
+def test_a_plan_with_all_clusters_in_stages_is_complete() -> None:
     stages.check_complete(assign([stage()], [cluster("a")]), ["a"])
 
 
@@ -195,7 +195,7 @@ def test_clusters_in_no_stage_are_counted_and_named() -> None:
     )
 
 
-def test_of_many_clusters_in_no_stage_ten_are_named() -> None:
+def test_ten_of_many_clusters_in_no_stage_are_named() -> None:
     with pytest.raises(InitializationError) as refused:
         stages.check_complete([], [f"c{number:02}" for number in range(12)])
     assert str(refused.value).endswith(
@@ -236,7 +236,7 @@ STAGES = st.lists(
 
 @given(FLEETS, STAGES)
 @settings(deadline=None)
-def test_every_cluster_is_in_exactly_one_stage_or_the_plan_is_refused(
+def test_every_cluster_is_in_exactly_one_stage_or_the_plan_is_rejected(
     fleet: list[ClusterFact], declared: list[Stage]
 ) -> None:
     everyone = [each.name for each in fleet]
@@ -257,7 +257,7 @@ def naively_selects(one: Stage, each: ClusterFact) -> bool:
 
 
 def unsorted(homes: dict[str, list[Stage]], each: ClusterFact) -> bool:
-    """Whether the cluster's label is no number although its stage sorts by it."""
+    """Return whether the cluster's label is not a number although its stage sorts by it."""
     wanted = any(one.sorting_label_key for one in homes[each.name])
     return wanted and each.labels["order"] == "x"
 

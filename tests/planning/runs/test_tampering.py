@@ -1,4 +1,4 @@
-"""A status that has become less was changed by somebody else."""
+"""A status that has lost values was changed by another writer."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -29,7 +29,7 @@ STAGE = STATUS["stagesStatus"][0]
         STATUS | {"stagesStatus": [STAGE | {"clusters": [{"clusterName": "a"}]}, {}]},
     ],
 )
-def test_what_is_less_was_taken_out(after: dict[str, Any] | None) -> None:
+def test_missing_values_were_removed_by_another_writer(after: dict[str, Any] | None) -> None:
     assert tampering.has_lost(STATUS, after)
 
 
@@ -43,7 +43,7 @@ def test_what_is_less_was_taken_out(after: dict[str, Any] | None) -> None:
         STATUS | {"stagesStatus": [STAGE, {"stageName": "two", "startTime": "now"}]},
     ],
 )
-def test_what_grows_or_changes_is_the_engines(after: dict[str, Any]) -> None:
+def test_added_or_changed_values_may_come_from_the_engine(after: dict[str, Any]) -> None:
     assert not tampering.has_lost(STATUS, after)
     assert not tampering.has_lost({}, after)
     assert not tampering.has_lost(None, after)
@@ -67,7 +67,7 @@ def test_what_grows_or_changes_is_the_engines(after: dict[str, Any]) -> None:
         ({"Initialized": "False", "Progressing": "True"}, True),
     ],
 )
-def test_an_end_that_is_not_said_as_the_engine_says_it_is_forged(
+def test_an_end_that_the_engine_would_not_write_is_forged(
     said: dict[str, str], forged: bool
 ) -> None:
     status = UpdateRunStatus()

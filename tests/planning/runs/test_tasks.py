@@ -1,4 +1,4 @@
-"""Which gates a stage may have, and what their approvals are called (update-runs 4 and 7.5)."""
+"""The tasks that a stage may have, and the names of their approvals (update-runs 4 and 7.5)."""
 
 import pytest
 
@@ -66,7 +66,7 @@ def test_an_approval_is_named_after_run_side_and_stage() -> None:
     assert tasks.approval_name("example-run", "after", "canary") == "example-run-after-canary"
 
 
-def test_gates_that_have_not_begun_have_no_conditions() -> None:
+def test_gates_that_have_not_started_have_no_conditions() -> None:
     found = tasks.entries([WAIT, APPROVAL], run="v2", side="after", stage="prod")
     assert [each.to_wire() for each in found] == [
         {"type": "TimedWait"},
@@ -74,7 +74,7 @@ def test_gates_that_have_not_begun_have_no_conditions() -> None:
     ]
 
 
-def test_the_copy_of_a_stage_has_waits_as_go_writes_them_and_none_on_approvals() -> None:
+def test_the_copy_of_a_stage_has_waits_in_gos_format_and_none_on_approvals() -> None:
     declared = stage(
         before_stage_tasks=[HURRIED_APPROVAL], after_stage_tasks=[wait("90s"), HURRIED_APPROVAL]
     )
@@ -93,7 +93,7 @@ def test_the_copy_of_a_stage_without_gates_has_none() -> None:
 
 
 @pytest.mark.parametrize("time", ["1m", "1.5h", "0.0001s", "0s", "9999999999h"])
-def test_what_is_wrong_with_a_wait_is_wrong_with_its_copy_too(time: str) -> None:
+def test_an_invalid_wait_is_still_invalid_in_its_copy(time: str) -> None:
     declared = stage(after_stage_tasks=[wait(time)])
     copied = tasks.normalized(declared)
     assert tasks.after_problem(copied.after_stage_tasks) == tasks.after_problem(
@@ -102,7 +102,7 @@ def test_what_is_wrong_with_a_wait_is_wrong_with_its_copy_too(time: str) -> None
 
 
 @pytest.mark.parametrize("typed", ["0.5s", "0.001m"])
-def test_a_wait_below_a_second_is_copied_as_typed_since_the_api_takes_no_milliseconds(
+def test_a_wait_below_a_second_is_copied_unchanged_since_the_api_rejects_milliseconds(
     typed: str,
 ) -> None:
     declared = stage(after_stage_tasks=[wait(typed)])

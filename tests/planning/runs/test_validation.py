@@ -1,4 +1,4 @@
-"""Whether a run under way may go on, with the exact text of each reason (update-runs 9)."""
+"""Whether a run in progress may continue, with the exact message if not (update-runs 9)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -52,30 +52,30 @@ HARMLESS: dict[str, dict[str, Any]] = {
     "the strategy is edited": {"strategy": GROWN},
     "the strategy is deleted": {"strategy": None},
     "bindings are bound": {"bindings": [binding("a", state="Bound"), binding("b")]},
-    "a cluster that is not picked comes": {
+    "a cluster joins that is not picked": {
         "clusters": [cluster("a"), cluster("b"), cluster("c")],
     },
-    "labels change that do not decide": {"clusters": [cluster("a", zone="x"), cluster("b")]},
+    "irrelevant labels change": {"clusters": [cluster("a", zone="x"), cluster("b")]},
     "the run's spec changes": {"generation": 2},
 }
 
 
 @pytest.mark.parametrize("changed", HARMLESS.values(), ids=list(HARMLESS))
-def test_a_run_goes_on_when(changed: dict[str, Any]) -> None:
+def test_a_run_continues_when(changed: dict[str, Any]) -> None:
     validation.check(facts(**changed), run=CLUSTER_RUN, status=planned(facts()))
 
 
-def test_a_run_goes_on_when_a_cluster_to_be_deleted_is_gone() -> None:
+def test_a_run_continues_when_a_cluster_to_be_deleted_is_gone() -> None:
     before = facts(bindings=[binding("a"), binding("b"), binding("c", state="Unscheduled")])
     validation.check(facts(), run=CLUSTER_RUN, status=planned(before))
 
 
-def test_a_run_that_only_deletes_goes_on_when_all_bindings_are_gone() -> None:
+def test_a_run_that_only_deletes_continues_when_all_bindings_are_gone() -> None:
     before = facts(bindings=[binding("a", state="Unscheduled")])
     validation.check(facts(bindings=[]), run=CLUSTER_RUN, status=planned(before))
 
 
-def test_a_binding_of_an_older_policy_snapshot_means_look_again() -> None:
+def test_a_binding_of_an_older_policy_snapshot_means_retry() -> None:
     known = facts(bindings=[binding("a", policy_snapshot="old"), binding("b")])
     with pytest.raises(TransientState):
         validation.check(known, run=CLUSTER_RUN, status=planned(facts()))
@@ -136,7 +136,7 @@ def test_a_run_ends_when_the_hub_has_changed(
     assert violation(facts(**changed), status, run) == text.replace("{ns}", ns)
 
 
-def test_a_run_ends_when_the_placement_is_applied_otherwise() -> None:
+def test_a_run_ends_when_the_apply_strategy_changes() -> None:
     careful = ApplyStrategy(when_to_apply=WhenToApply.IF_NOT_DRIFTED)
     known = facts(placement=PlacementFact(strategy_type="External", apply_strategy=careful))
     text = violation(known, planned(facts()))
@@ -147,7 +147,7 @@ def test_a_run_ends_when_the_placement_is_applied_otherwise() -> None:
     assert ", recorded: " in text
 
 
-def test_a_run_ends_when_another_number_of_clusters_is_wanted() -> None:
+def test_a_run_ends_when_the_number_of_clusters_changes() -> None:
     status = planned(facts(policies=[pick_n(2)]))
     assert violation(facts(policies=[pick_n(3)]), status) == (
         ABORT + "the cluster count initialized in the updateRun is outdated, latest: 3, recorded: 2"
@@ -202,7 +202,7 @@ MEDDLED: dict[str, tuple[Bend, str]] = {
 
 
 @pytest.mark.parametrize(("bend", "text"), MEDDLED.values(), ids=list(MEDDLED))
-def test_a_run_ends_when_its_own_record_was_changed(bend: Bend, text: str) -> None:
+def test_a_run_ends_when_its_own_status_was_changed(bend: Bend, text: str) -> None:
     status = planned(facts())
     bend(status)
     assert violation(facts(), status) == ABORT + text
@@ -217,13 +217,13 @@ STEPS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("first", range(len(STEPS)))
-def test_of_several_reasons_the_first_in_the_contracts_order_is_named(first: int) -> None:
+def test_the_first_reason_in_the_contracts_order_is_reported(first: int) -> None:
     later = {name: value for step in STEPS[first:] for name, value in step.items()}
     status = planned(facts())
     assert violation(facts(**later), status) == violation(facts(**STEPS[first]), status)
 
 
-def test_a_cluster_that_was_deleted_and_has_a_binding_again_is_the_deletion_stages_fault() -> None:
+def test_a_deleted_cluster_that_has_a_binding_again_fails_the_deletion_stage() -> None:
     known = facts(bindings=[binding("a"), binding("b"), binding("c", state="Unscheduled")])
     status = planned(known)
     assert status.deletion_stage_status is not None
@@ -237,7 +237,7 @@ def test_a_cluster_that_was_deleted_and_has_a_binding_again_is_the_deletion_stag
     )
 
 
-def test_a_second_binding_of_a_cluster_being_deleted_is_the_deletion_stages_fault() -> None:
+def test_a_second_binding_of_a_cluster_being_deleted_fails_the_deletion_stage() -> None:
     def leaving(name: str, *, deleting: bool) -> BindingFact:
         return binding(name, cluster="c", state="Unscheduled", deleting=deleting)
 
@@ -257,7 +257,7 @@ def test_a_second_binding_of_a_cluster_being_deleted_is_the_deletion_stages_faul
 
 
 @pytest.mark.parametrize("deleting", [True, False])
-def test_a_binding_that_is_deleted_or_about_to_be_is_as_it_should(deleting: bool) -> None:
+def test_a_binding_that_is_being_deleted_or_about_to_be_is_fine(deleting: bool) -> None:
     known = facts(bindings=[binding("a"), binding("c", state="Unscheduled", deleting=deleting)])
     status = planned(known)
     assert status.deletion_stage_status is not None
@@ -267,14 +267,14 @@ def test_a_binding_that_is_deleted_or_about_to_be_is_as_it_should(deleting: bool
     validation.check(known, run=CLUSTER_RUN, status=status)
 
 
-def test_the_bindings_by_now_are_told() -> None:
+def test_the_current_bindings_are_returned() -> None:
     status = planned(facts())
     anew = facts(bindings=[binding("a"), binding("b-again", cluster="b")])
     targets = validation.check(anew, run=CLUSTER_RUN, status=status)
     assert targets.selected == {"a": "web-a", "b": "web-b-again"}
 
 
-def test_looking_changes_nothing() -> None:
+def test_a_check_does_not_change_the_status() -> None:
     status = planned(facts())
     before = status.model_copy(deep=True)
     violation(facts(clusters=[]), status)

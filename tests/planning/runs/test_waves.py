@@ -1,4 +1,4 @@
-"""How a stage's clusters follow each other (contract: update-runs 8.3, 8.7)."""
+"""Waves of clusters in a stage (contract: update-runs 8.3, 8.7)."""
 
 from datetime import timedelta
 from typing import Any
@@ -40,7 +40,7 @@ def test_a_stage_without_clusters_has_no_waves() -> None:
     assert waves.of_stage(stage(), entry("")) == []
 
 
-def test_the_least_time_is_that_of_all_waits() -> None:
+def test_the_minimum_duration_is_the_sum_of_all_waits() -> None:
     waiting = [StageTask(type="TimedWait", wait_time=wait) for wait in ("90s", "1h")]
     stages = [
         stage(after_stage_tasks=[waiting[0], APPROVAL]),

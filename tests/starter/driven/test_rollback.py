@@ -33,8 +33,8 @@ async def test_the_version_before_is_rolled_out_with_the_strategy_used_last(
     assert typed.code == 0, typed.err
     name, (first, _) = f"{rollout.name}-rollback-0", rollout.clusters
     assert typed.out.startswith(
-        f"run {rollout.name}-v1 rolled out snapshot 1; snapshot 0 is the newest before it "
-        f"that a run rolled out to the end ({rollout.name}-v0)\n"
+        f"run {rollout.name}-v1 rolled out snapshot 1; snapshot 0 is the newest earlier one "
+        f"that a run rolled out completely ({rollout.name}-v0)\n"
     )
     assert "2 clusters, in 2 waves" in typed.out
     assert f"stage one begins: {first}" in typed.out
@@ -122,7 +122,7 @@ async def test_without_a_version_before_it_is_refused(rollout: Rollout) -> None:
     await rollout.roll_out(rollout.name, index=0)
     first = await rollout.type("rollback", rollout.name, "--yes")
     assert first.code == 1
-    assert "rolled out snapshot 0, and none before that is stored" in first.err
+    assert "rolled out snapshot 0, and no earlier snapshot is stored" in first.err
     assert "name a version with --to; there are: 0" in first.err
     missing = await rollout.type("rollback", "no-such-placement", "--yes")
     assert missing.code == 3

@@ -13,7 +13,7 @@ async def test_starting_a_planned_run_says_which_clusters_begin(rollout: Rollout
     typed = await rollout.type("run", "start", rollout.name)
     assert typed.code == 0, typed.err
     first, _ = rollout.clusters
-    assert going(typed) == [f"run {rollout.name} goes on", f"stage one begins: {first}"]
+    assert going(typed) == [f"run {rollout.name} is running", f"stage one begins: {first}"]
 
 
 async def test_starting_a_run_that_comes_to_a_gate_says_what_to_type(rollout: Rollout) -> None:
@@ -44,7 +44,7 @@ async def test_stopping_waits_for_the_cluster_in_flight(rollout: Rollout) -> Non
     # On a busy machine the cluster has got stuck in between.
     answer, *stuck, updated, end = typed.out.splitlines()
     assert all("stuck" in each for each in stuck)
-    assert "1 cluster in flight will be waited for" in answer
+    assert "it waits for 1 cluster in flight" in answer
     assert updated.startswith(f"one/{first} updated in ")
     assert end == "stopped; 1 of 2 clusters are done"
 

@@ -100,7 +100,7 @@ def test_an_approval_that_does_not_count_is_told() -> None:
     warning = Event(
         type=EventType.WARNING,
         reason="ApprovalNotCounted",
-        message=f"{why}, but the generation of the request is 1. Type: kubectl patch …",
+        message=f"{why}, but the generation of the request is 1. To fix it: kubectl patch …",
         at=datetime(2026, 11, 21, 2, 12, tzinfo=UTC),
     )
     objects = Objects(recorded("approval-before-canary"), warnings=(warning,))
@@ -157,7 +157,7 @@ def test_what_was_before_a_lost_workflow_is_told_by_the_objects() -> None:
 
 
 def test_an_adoption_is_told_by_how_far_the_run_was() -> None:
-    message = "Temporal did not know this run any more; going on from what the hub recorded: 1 of 2"
+    message = "Temporal no longer knew this run; resuming from what the hub recorded: 1 of 2"
     entry = telling.of_event(event("Adopted", message))
     assert entry is not None
-    assert told([entry]) == ["adopted / going on from what the hub recorded: 1 of 2"]
+    assert told([entry]) == ["adopted / resuming from what the hub recorded: 1 of 2"]

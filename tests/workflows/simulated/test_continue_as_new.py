@@ -97,7 +97,7 @@ def test_answers_that_people_wait_for_are_given_before_the_run_continues(begin: 
     run.until_handed_out("b")
     assert executions(run) == 2
     assert stop.result(Answer).text
-    assert resume.result(Answer).text == "run v2 goes on"
+    assert resume.result(Answer).text == "run v2 is running"
     assert run.hub.spec.state is RunState.RUN
 
 

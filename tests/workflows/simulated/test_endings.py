@@ -127,4 +127,4 @@ def test_a_run_that_is_over_refuses_messages_while_it_writes_its_last_words(
 ) -> None:
     sent = last_words.update("pause")
     assert sent.accepted is False
-    assert sent.failure == "run v2 is over, nothing can be changed; create a new run"
+    assert sent.failure == "run v2 has ended and cannot be changed; create a new run"

@@ -67,8 +67,8 @@ def test_a_stop_and_a_resume_are_told(begin: Begin) -> None:
     assert told(run) == [
         ("Initialized", f"{plan}; set spec.state to Run to start"),
         ("StageStarted", "Stage one started: 2 clusters, 1 at a time"),
-        ("Stopped", "The update run has been stopped; set spec.state to Run to go on"),
-        ("Resumed", f"{resumed}; it goes on where it was stopped"),
+        ("Stopped", "The update run has been stopped; set spec.state to Run to resume"),
+        ("Resumed", f"{resumed}; it continues where it was stopped"),
     ]
 
 

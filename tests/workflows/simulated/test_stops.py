@@ -56,7 +56,7 @@ def test_a_run_that_never_started_cannot_be_paused(begin: Begin) -> None:
     assert "was never started, so there is nothing to stop" in sent.failure
     assert run.temporal.query("would_pause", kind=Verdict).refusal == sent.failure
 
-    assert run.update("resume", ChangeState()).result(Answer).text == "run v2 goes on"
+    assert run.update("resume", ChangeState()).result(Answer).text == "run v2 is running"
     assert run.hub.spec.state is RunState.RUN
     run.until_handed_out("a")
 
@@ -85,7 +85,7 @@ def test_a_pause_of_a_run_that_cannot_begin_is_answered(begin: Begin) -> None:
     run.wait(1)
     sent = run.temporal.send_update("pause", ChangeState())
     run.wait(60)
-    assert sent.failure == "run v2 is over, nothing can be changed; create a new run"
+    assert sent.failure == "run v2 has ended and cannot be changed; create a new run"
 
 
 # -- clusters in flight --------------------------------------------------------------------
@@ -166,7 +166,7 @@ def test_a_person_is_told_how_many_clusters_are_waited_for(begin: Begin) -> None
     run = begin(stage("one", "a", "b", "c", max_concurrency=2))
     run.until_handed_out("a", "b")
     told = run.update("pause", ChangeState(by="alice")).result(Answer).text
-    assert told == ("run v2 stops: 2 clusters in flight will be waited for, no other is started")
+    assert told == ("run v2 is stopping: it waits for 2 clusters in flight and starts no other")
     run.report("a", "b")
     run.until_phase(Phase.STOPPED)
     assert run.update("pause", ChangeState()).result(Answer).text == "run v2 is stopped"
