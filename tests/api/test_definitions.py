@@ -14,7 +14,7 @@ from tests.api.flatten import flatten
 
 ROOT = Path(__file__).parents[2]
 CONTRACT: dict[str, dict[str, Any]] = json.loads(
-    (Path(__file__).parent / "data" / "fields.json").read_text()
+    (ROOT / "docs" / "contract" / "fields.json").read_text()
 )
 
 STAGE_NAME = {"type": "string", "maxLength": 63, "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}
