@@ -45,8 +45,8 @@ Example:
 @click.option(
     "--collect-namespaces",
     is_flag=True,
-    help="Report the member's namespaces; a ResourcePlacement then picks only members that have "
-    "its namespace.",
+    help="Report the member's namespaces; a ResourcePlacement is then placed on the member only if "
+    "it has its namespace.",
 )
 @click.option(
     "--metrics-address",

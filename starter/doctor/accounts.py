@@ -36,7 +36,7 @@ Grants = Mapping[Account, Sequence[Grant]]
 
 
 async def of_processes(setup: Setup) -> Sequence[Finding]:
-    """Check that each ServiceAccount has the rights of its roles in the file, but not all rights."""
+    """Check that each ServiceAccount has the rights of its roles in the file, but not all."""
     grants = shipped(manifests.documents(FILE), home=setup.home)
     there = await asyncio.gather(*(_exists(setup, account) for account in grants))
     if not any(there):

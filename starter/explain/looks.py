@@ -103,7 +103,7 @@ class Look:
 
     @property
     def by(self) -> str:
-        """Who set spec.state, such as ` by jane (window is over)`, or ` with ` the tool; or empty."""
+        """Who set spec.state, such as ` by jane (window is over)` or ` with kubectl`; or empty."""
         steered = steering.last(self.run.metadata)
         if steered.by:
             return signatures.clause(steered.by, steered.comment)

@@ -217,7 +217,7 @@ def _objects(
 
 
 def _member(cluster: str, member: MemberCluster | None, now: datetime) -> Iterator[Trouble]:
-    """Yield why a member cannot get anything at the moment, if so."""
+    """Yield why nothing can be placed on a member now, if so."""
     if member is None:
         return
     away = eligibility.ineligible(member, now=now)

@@ -21,7 +21,7 @@ def waiting(look: Look) -> Situation:
 
 
 def names(look: Look) -> str:
-    """Name the closed gates: `the approval after stage prod and the wait of 1m after stage prod`."""
+    """Name the closed gates: `the approval after stage a and the wait of 1m after stage a`."""
     gates = look.view.gates
     texts = [f"the {each}" for each in gates.approvals]
     texts += [

@@ -68,8 +68,8 @@ def unheeded(look: Look) -> Situation | None:
     return late(
         look,
         f"{words.upper(words.sentence(look.view, look.now))}. {look.done}",
-        f"spec.state was set to {look.view.state}{look.by} {look.ago(writer.at)} ago, and no worker "
-        "has reacted: is one running?",
+        f"spec.state was set to {look.view.state}{look.by} {look.ago(writer.at)} ago, and no "
+        "worker has reacted: is one running?",
     )
 
 
