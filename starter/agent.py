@@ -110,7 +110,7 @@ async def serve(
             try:
                 await running
             except asyncio.CancelledError:
-                logging.getLogger(__name__).info("agent for member %s has stopped", member)
+                logging.getLogger(__name__).info("agent of member %s has stopped", member)
 
 
 @asynccontextmanager

@@ -108,7 +108,7 @@ def target_options(command: Callable[..., object]) -> Callable[..., object]:
             "--namespace",
             default="",
             shell_complete=live.namespaces,
-            help="Namespace of a StagedUpdateRun; without it, ClusterStagedUpdateRuns are used.",
+            help="Namespace to work in; without it, the cluster-scoped kinds are used.",
         ),
     )
     wrapped = update_wrapper(with_target, command)
