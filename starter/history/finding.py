@@ -71,7 +71,10 @@ async def _ask_temporal(
 
 
 def _choose(uids: Sequence[str], wanted: str, name: str, missing: Sequence[str]) -> str:
-    """Return the uid that matches the prefix; without a prefix the first: existing, then latest."""
+    """Return the one uid that starts with `wanted`; if `wanted` is empty, the first uid.
+
+    Raises Failure if none or several match.
+    """
     meant = [each for each in uids if each.startswith(wanted)]
     if len(meant) == 1 or (meant and not wanted):
         return meant[0]
