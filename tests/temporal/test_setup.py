@@ -76,7 +76,9 @@ async def test_retention_is_changed_when_that_is_wanted(
     client = await bare_namespace(temporal_address, unique)
     code, out, _ = await setup("--retention", "168h")
     assert code == 0
-    assert out.startswith(f"namespace {unique} now keeps ended runs for 7 days; before, it was 1 day\n")
+    assert out.startswith(
+        f"namespace {unique} now keeps ended runs for 7 days; before, it was 1 day\n"
+    )
     assert await kept_days(client) == 7
 
     code, out, _ = await setup("--retention", "168h")
