@@ -1,4 +1,4 @@
-"""`python -m starter` is `fleetgate`."""
+"""Entry point of `python -m starter`, which is `fleetgate`."""
 
 from starter.cli import main
 

@@ -1,7 +1,7 @@
-"""Having a run do something: the hub holds what a person wants, and the run's workflow follows it.
+"""Steering a run: a request is written to the hub, and the run's workflow follows it.
 
-It is written to the hub with the person's own credentials. So the hub's rights decide whether they
-may, and its API server knows who it was; what is sent through Temporal need not be trusted.
+The request is written with the person's own credentials. The hub's RBAC decides whether they may
+make it, and its API server knows who made it, so messages sent through Temporal need no trust.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,37 +15,39 @@ from starter.targets import Target
 from workflows.messages import Approve, ChangeState, PendingApproval
 
 by_option = click.option(
-    "--by", metavar="WHO", help="For whom you act; kept beside the kubeconfig's user."
+    "--by",
+    metavar="WHO",
+    help="Person on whose behalf you act; recorded with the kubeconfig's user.",
 )
-comment_option = click.option("--comment", default="", help="Why; kept with the answer.")
+comment_option = click.option("--comment", default="", help="Reason, recorded with the action.")
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the hub holds now."""
+    """A request that the hub now holds."""
 
     message: ChangeState | Approve
-    """What tells the workflow of it."""
+    """The message that notifies the workflow."""
     text: str
-    """What tells the person, if no workflow does."""
+    """The answer for the person if no workflow gives one."""
     done: str
-    """What tells the person, if the run has come to its end by it."""
+    """The answer for the person if the request ended the run."""
 
 
 Write = Callable[[PendingApproval | None], Awaitable[Written]]
-"""Writes to the hub; is told which gate the workflow takes to be meant."""
+"""Writes the request to the hub; gets the gate that the workflow would approve, if it named one."""
 
 
 async def act(
     target: Target, run: UpdateRun, update: str, *consulted: Approve, write: Write
 ) -> str:
-    """Write what is wanted to the hub unless the run's workflow would refuse it; its answer.
+    """Write a request to the hub unless the run's workflow would refuse it, and return the answer.
 
-    Where no workflow answers, it is written as well, and the answer says why. Raises Failure in
-    the workflow's words when it refuses.
+    If no workflow answers, the request is still written, and the returned text says why there was
+    no answer. Raises Failure with the workflow's own words if it refuses.
     """
-    # Here, because Temporal's client is slow to import, and a shell that completes the names of
-    # runs imports this module with each press of a key.
+    # Imported here because Temporal's client is slow to import, and shell completion of run names
+    # imports this module at each press of the tab key.
     from starter import messaging
 
     try:

@@ -1,4 +1,4 @@
-"""`fleetgate agent`: the member's side, as a process of its own."""
+"""`fleetgate agent`: the agent of one member cluster as a separate process."""
 
 import asyncio
 import logging
@@ -35,27 +35,26 @@ Example:
 
 
 @click.command(epilog=_EXAMPLE)
-@click.option("--member", required=True, help="Name of the member, as its MemberCluster is called.")
-@click.option(
-    "--hub-kubeconfig", type=_FILE, required=True, help="How to reach the hub's API server."
-)
+@click.option("--member", required=True, help="Name of the MemberCluster.")
+@click.option("--hub-kubeconfig", type=_FILE, required=True, help="Kubeconfig for the hub.")
 @click.option(
     "--member-kubeconfig",
     type=_FILE,
-    help="How to reach the member's API server  [default: the pod's service account].",
+    help="Kubeconfig for the member  [default: the pod's service account].",
 )
 @click.option(
     "--collect-namespaces",
     is_flag=True,
-    help="Report the member's namespaces: a ResourcePlacement then goes only where its own is.",
+    help="Report the member's namespaces; a ResourcePlacement is then placed on the member only if "
+    "it has its namespace.",
 )
 @click.option(
     "--metrics-address",
     envvar="FLEETGATE_METRICS_ADDRESS",
     metavar="HOST:PORT",
     default="",
-    help="Where to serve /healthz, /readyz and /metrics  "
-    "[FLEETGATE_METRICS_ADDRESS; default: nowhere, as several agents may share a machine].",
+    help="Address that serves /healthz, /readyz and /metrics  "
+    "[FLEETGATE_METRICS_ADDRESS; default: none, because several agents may share a machine].",
 )
 def agent(
     member: str,
@@ -64,10 +63,11 @@ def agent(
     collect_namespaces: bool,
     metrics_address: str,
 ) -> None:
-    """Apply to one member cluster what the hub has for it, and report back.
+    """Run the agent for a member cluster.
 
-    Runs until it is told to stop (SIGTERM, Ctrl-C). Several members may each have their own
-    process, or `fleetgate worker --run agents` serves them all. The rights that it needs are in
+    The agent applies to the member what the hub has for it, and reports back. It runs until
+    SIGTERM or Ctrl-C. Members can each have an agent process of their own, or
+    `fleetgate worker --run agents` can serve all of them. The rights that an agent needs are in
     deploy/rbac/member-agent-on-hub.yaml and member-agent-on-member.yaml.
     """
     configure_logging(LogFormat.TEXT if sys.stderr.isatty() else LogFormat.JSON)
@@ -89,7 +89,7 @@ async def serve(
     *,
     address: str = "",
 ) -> None:
-    """Run one agent until a signal asks it to stop; with an address, show there how it is.
+    """Run an agent until SIGTERM or SIGINT; serve its health and metrics if there is an address.
 
     Raises AddressError, AgentError or BadConfiguration.
     """
@@ -116,7 +116,7 @@ async def serve(
 @asynccontextmanager
 async def _shown(served: Agent, address: str, registry: CollectorRegistry) -> AsyncIterator[None]:
     health = Health(hung=served.hung, missing=served.missing)
-    # What it cannot follow yet is missing from the start.
+    # Set at once: as long as something is missing, Health does not count the agent as ready.
     health.ready = True
     register_readiness(registry, health, name="fleetgate_agent_ready")
     if not address:

@@ -1,4 +1,4 @@
-"""The command `fleetgate`: mounts all commands and turns every failure into one line."""
+"""The command `fleetgate`: registers all commands and reports every failure in one line."""
 
 import os
 import sys
@@ -13,57 +13,60 @@ from starter.lazy import LazyGroup
 
 COMMANDS = {
     "demo": ("starter.demo.command:demo", "Roll a change through a local fleet, step by step."),
-    "local": ("starter.local:local", "Start, end and look at the embedded fleet."),
+    "local": ("starter.local:local", "Start, stop and inspect a fleet on this machine."),
     "run": (
         "starter.run.group:run",
-        "Update runs: list, show, explain, watch, history, create, start, stop, delete.",
+        "Manage update runs: list, explain, watch, create, start, stop and more.",
     ),
-    "plan": ("starter.plan.command:plan", "What a run would do, before there is one."),
-    "approve": ("starter.approve.command:approve", "Let a run through a gate."),
-    "rollback": ("starter.rollback.command:rollback", "Roll an older version out again."),
+    "plan": ("starter.plan.command:plan", "Show what a run would do without creating it."),
+    "approve": ("starter.approve.command:approve", "Approve a gate of a run."),
+    "rollback": ("starter.rollback.command:rollback", "Roll out an older snapshot."),
     "snapshot": (
         "starter.snapshot.group:snapshot",
-        "Stored versions of a placement: list, show, diff.",
+        "List, show and compare the snapshots of a placement.",
     ),
     "completion": (
         "starter.completion.command:completion",
-        "Make the shell complete commands, and names on the hub.",
+        "Print a completion script for a shell.",
     ),
-    "doctor": ("starter.doctor.command:doctor", "Say what is not well, and what to type about it."),
-    "crds": ("starter.crds:crds", "Print the kinds' definitions, or install them."),
+    "doctor": ("starter.doctor.command:doctor", "Check the installation and suggest fixes."),
+    "crds": ("starter.crds:crds", "Print the CRDs, or install them."),
     "policies": ("starter.policies:policies", "Print the admission policies, or install them."),
     "search-attributes": (
         "starter.search_attributes:search_attributes_command",
-        "Register with Temporal what its UI finds runs by.",
+        "Register the search attributes of runs in Temporal.",
     ),
     "temporal": (
         "starter.operating.group:temporal",
-        "Prepare Temporal: setup, set-current, codec-server.",
+        "Set up and operate Temporal for fleetgate.",
     ),
-    "worker": ("starter.worker:worker", "Drive update runs: engine, bridge, placement, agents."),
-    "agent": ("starter.agent:agent", "Be the agent of one member cluster."),
+    "worker": ("starter.worker:worker", "Run a worker: engine, bridge, placement, agents."),
+    "agent": ("starter.agent:agent", "Run the agent for a member cluster."),
 }
 
 
 @dataclass(slots=True)
 class Session:
-    """What the outermost command's options say to those who handle its failure."""
+    """Options of `fleetgate` itself, for the code that reports a failure."""
 
     debug: bool = False
 
 
 def main() -> NoReturn:
-    """Run what was typed and end the process with its exit code."""
+    """Run the command line and exit with its exit code."""
     code = run(sys.argv[1:])
     with suppress(BrokenPipeError):
         sys.stdout.flush()
-    # Not sys.exit: threads of Temporal's SDK may abort an interpreter that is being torn down,
-    # and the exit code is lost (temporalio/sdk-python issue 300).
+    # Not sys.exit: threads of Temporal's SDK may abort the interpreter while it shuts down, and
+    # the exit code would be lost (temporalio/sdk-python issue 300).
     os._exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command line; a failure is shown as `error: …`, never as a traceback."""
+    """Run a command line and return its exit code.
+
+    A failure is printed as `error: …`, and as a traceback only with `--debug`.
+    """
     session = Session()
     try:
         code = fleetgate.main(
@@ -71,7 +74,7 @@ def run(arguments: Sequence[str]) -> int:
         )
     except click.Abort:
         _say("interrupted")
-        return 130  # as a shell counts a process that SIGINT ended
+        return 130  # the shell's exit code for a process that SIGINT ended
     except click.ClickException as error:
         return _show_usage(error)
     except Exception as error:
@@ -117,14 +120,14 @@ def _remember_debug(context: click.Context, _: click.Parameter, value: bool) -> 
     "--debug",
     is_flag=True,
     expose_value=False,
-    is_eager=True,  # before the command is imported, which may fail as well
+    is_eager=True,  # parsed before the command is imported, because that import may fail too
     callback=_remember_debug,
-    help="Show the traceback of a failure.",
+    help="Print a traceback if the command fails.",
 )
 @click.version_option(package_name="fleetgate", message="%(prog)s %(version)s")
 def fleetgate() -> None:
     """Roll a change through a fleet of Kubernetes clusters, stage by stage.
 
-    Each update run is one durable Temporal workflow; every object is a Kubernetes object of
-    placement.kubernetes-fleet.io, so that kubectl works as well for all of this.
+    Each update run is a durable Temporal workflow. All objects are Kubernetes objects of the group
+    placement.kubernetes-fleet.io, so everything works with kubectl too.
     """

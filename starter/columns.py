@@ -1,6 +1,6 @@
-"""Tables without lines, as kubectl prints them, that never grow wider than they may.
+"""Tables without borders, as kubectl prints them, that never exceed a given width.
 
-rich's own tables take from every column alike when room is short, and so from the names.
+rich's own tables shrink all columns when space is short, including the names.
 """
 
 from collections.abc import Sequence
@@ -9,16 +9,16 @@ from rich.text import Text
 
 GAP = "  "
 LAST_AT_LEAST = 24
-"""Cells that the last column keeps: the start of a sentence."""
+"""Minimum width of the last column in cells: enough for the start of a sentence."""
 
 Row = Sequence[str | Text]
 
 
 def table(headings: Row, rows: Sequence[Row], *, width: int, wrap: bool = False) -> Text:
-    """Lay out rows under headings; the last column takes what is left.
+    """Lay out rows under headings; the last column gets the remaining width.
 
-    A last cell that is too long is cut, or with `wrap` goes on in the next line. Other columns
-    are cut only when the last would have no room at all, the widest first.
+    A last cell that is too long is truncated, or with `wrap` continues on the next line. Other
+    columns are truncated, widest first, only if the last would get less than LAST_AT_LEAST.
     """
     cells = [[_text(cell) for cell in row] for row in rows]
     first = [Text(str(heading), style="bold") for heading in headings]
@@ -70,7 +70,7 @@ def _cut(text: Text, size: int) -> Text:
 
 
 def _wrapped(text: Text, size: int) -> list[Text]:
-    """Lines of at most `size` cells, broken between words where possible."""
+    """Return lines of at most `size` cells, broken between words where possible."""
     lines: list[Text] = []
     rest = text.copy()
     while rest.cell_len > size:

@@ -16,10 +16,15 @@ from starter.targets import Target, target_options
         "fleetgate crds --apply --kubeconfig hub.kubeconfig",
     )
 )
-@click.option("--apply", "install", is_flag=True, help="Install them on the hub, and wait for it.")
+@click.option(
+    "--apply",
+    "install",
+    is_flag=True,
+    help="Install them on the hub and wait until they are served.",
+)
 @target_options
 def crds(target: Target, install: bool) -> None:
-    """Print the definitions of all kinds, or install them on the hub."""
+    """Print the custom resource definitions (CRDs), or install them on the hub."""
     if install:
         asyncio.run(_install(target))
     else:
@@ -30,4 +35,4 @@ async def _install(target: Target) -> None:
     async with await target.connect() as hub:
         bodies = definitions.definitions()
         await definitions.install(hub, bodies)
-        click.echo(f"{len(bodies)} kinds are served by {hub.url}")
+        click.echo(f"{len(bodies)} CRDs are served by {hub.url}")

@@ -1,4 +1,4 @@
-"""What differs between two versions of a placement's content. Pure: objects in, lines out."""
+"""Differences between two snapshots of a placement's content. Pure: objects in, lines out."""
 
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
@@ -13,21 +13,21 @@ from starter.secrecy import hidden
 def between(
     old: Sequence[Json], new: Sequence[Json], *, labels: tuple[str, str] = ("now", "then")
 ) -> list[str]:
-    """Lines of a unified diff of all objects that were added, removed or changed.
+    """Return the unified diff of all objects that were added, removed or changed, as lines.
 
-    Values of Secrets are not shown, only which of them change. `labels` name the two versions.
+    For Secrets it shows only which values change. `labels` name the two sides.
     """
     pairs = _pairs(old, new)
     return [line for name, *pair in pairs for line in _diff(name, *pair, labels=labels)]
 
 
 def summary(old: Sequence[Json], new: Sequence[Json]) -> list[str]:
-    """One line for each object that was added, removed or changed."""
+    """Return one line for each object that was added, removed or changed."""
     return [_verb(before, after) + name for name, before, after in _pairs(old, new)]
 
 
 def title(resource: Json) -> str:
-    """`Deployment my-app/web`, with the group where it is not a built-in one."""
+    """Return `Deployment my-app/web`, with the group of the kind if it is not a built-in one."""
     found = identify(resource)
     where = f"{found.namespace}/" if found.namespace else ""
     kind = f"{found.kind}.{found.group}" if "." in found.group else found.kind

@@ -1,4 +1,4 @@
-"""How long a run will take from now, told from how long its clusters took so far.
+"""Estimating how long a run will take from now, from how long its clusters took so far.
 
 Pure: the run, its view and earlier durations in, an estimate out.
 contract: update-runs 8.3 (maxConcurrency), 8.7 (waits)
@@ -20,38 +20,38 @@ from planning.runs.phases import ENDED, Phase
 from starter.views import Progress, RunView, StageRow
 
 COUNTED: Final = 0.9
-"""Share of the durations that count, the shortest first: a cluster that was stuck for a night says
-nothing of the others."""
+"""Share of the durations that count, shortest first: a cluster that was stuck for a night says
+nothing about the others."""
 ZERO: Final = timedelta(0)
 
 _UNTOLD: Final = ENDED | {Phase.PENDING, Phase.STUCK}
-"""Phases in which nothing is left, or nothing can be told."""
+"""Phases in which nothing is left, or no estimate is possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What lies ahead of a run."""
+    """The remaining time and approvals of a run."""
 
     updating: timedelta | None
-    """Time in which clusters are updated; None as long as none was seen being updated."""
+    """Time for updating clusters; None until a cluster's duration is known."""
     waiting: timedelta
-    """Time that timed waits take."""
+    """Time for timed waits."""
     approvals: int
-    """How many approvals are still to be given; how long people take, nobody knows."""
+    """Number of approvals still needed; the time that people take for them is not estimated."""
 
 
 def estimate(
     run: UpdateRun, view: RunView, *, now: datetime, earlier: Sequence[timedelta] = ()
 ) -> Estimate | None:
-    """What lies ahead of a run, also of one that is stopped; None where nothing can be said.
+    """Estimate what is left of a run, also of a stopped one; None if that is impossible.
 
-    `earlier` are durations of clusters in other runs; they count until this run has its own.
+    `earlier` are durations of clusters in other runs, used until this run has its own.
     """
     strategy = run.status.staged_update_strategy_snapshot
     if strategy is None or view.phase in _UNTOLD:
         return None
     stages = {stage.name: stage for stage in strategy.stages}
-    # The gates of a stage without clusters do not open.
+    # A stage without clusters is skipped, and so are its gates.
     gated = [(stages[row.name], row) for row in view.stages if row.clusters and row.name in stages]
     return Estimate(
         updating=_updating(view, stages, typical([*durations(view)] or earlier), now),
@@ -61,7 +61,7 @@ def estimate(
 
 
 def durations(view: RunView) -> Iterator[timedelta]:
-    """How long each cluster took that is updated."""
+    """Yield how long each updated cluster took."""
     for stage in view.stages:
         for cluster in stage.clusters:
             if cluster.progress is Progress.DONE and cluster.started and cluster.ended:
@@ -69,9 +69,9 @@ def durations(view: RunView) -> Iterator[timedelta]:
 
 
 def typical(lengths: Sequence[timedelta]) -> timedelta | None:
-    """The mean of all but the longest; None of nothing.
+    """Return the mean of all but the longest durations; None if there are no durations.
 
-    Not the median: objects know whole seconds only, and a mean of many evens that out.
+    Not the median: timestamps in objects are whole seconds, and a mean averages the rounding out.
     """
     counted = sorted(lengths)[: math.ceil(COUNTED * len(lengths))]
     return sum(counted, ZERO) / len(counted) if counted else None
@@ -89,12 +89,12 @@ def _updating(
 
 def _at_once(row: StageRow, stages: Mapping[str, Stage]) -> int:
     stage, clusters = stages.get(row.name), len(row.clusters)
-    # The stage that removes clusters is in no strategy: it removes all at once.
+    # The deletion stage is not part of the strategy; it removes all its clusters at once.
     return concurrency.limit(stage.max_concurrency, clusters=clusters) if stage else clusters
 
 
 def _stage_time(row: StageRow, at_once: int, each_takes: timedelta, now: datetime) -> timedelta:
-    """Time until all clusters of a stage are done: whichever slot is free first takes the next."""
+    """Return the time until all clusters of a stage are done; each free slot takes the next one."""
     in_flight = [each for each in row.clusters if each.progress is Progress.UPDATING]
     slots = [max(each_takes - (each.took(now) or ZERO), ZERO) for each in in_flight]
     slots += [ZERO] * (at_once - len(slots))
@@ -105,7 +105,7 @@ def _stage_time(row: StageRow, at_once: int, each_takes: timedelta, now: datetim
 
 
 def _wait(view: RunView, stage: Stage, row: StageRow, now: datetime) -> timedelta:
-    """What is left of the timed wait after a stage."""
+    """Return what is left of the timed wait after a stage."""
     if row.done < len(row.clusters):
         return waves.wait_after(stage)
     waits = (gate.left(now) for gate in view.gates.waits if gate.stage == row.name)
@@ -113,7 +113,7 @@ def _wait(view: RunView, stage: Stage, row: StageRow, now: datetime) -> timedelt
 
 
 def _approvals(stage: StageStatus) -> int:
-    """How many approvals of a stage are still to be given."""
+    """Return how many approvals a stage still needs."""
     tasks = [*stage.before_stage_task_status, *stage.after_stage_task_status]
     return sum(
         task.type == StageTaskType.APPROVAL

@@ -1,4 +1,4 @@
-"""What went wrong, as one line for a person, with what to do next and an exit code."""
+"""Failures as one line for a person, with advice and an exit code."""
 
 from enum import IntEnum
 
@@ -7,24 +7,24 @@ from deploy.local.errors import LocalFleetError
 
 
 class ExitCode(IntEnum):
-    """How a command ended, for scripts."""
+    """Exit codes of commands."""
 
     DONE = 0
     FAILED = 1
     USAGE = 2
     NOT_FOUND = 3
     GATE = 4
-    """An approval is open; like the next two only of `run watch --until gate`."""
+    """An approval is open; like the next two, only from `run watch --until gate`."""
     STOPPED = 5
     """The run is stopped, or planned and not started."""
     STUCK = 6
-    """Clusters take longer than they should."""
+    """The run is stuck."""
     LATE = 7
     """`run watch --timeout` expired before the run ended."""
 
 
-class Failure(Exception):  # noqa: N818 - said to people, who read "error:" in front of it
-    """A failure that a person can understand: `error: …` and what to do."""
+class Failure(Exception):  # noqa: N818 - printed after "error:"
+    """A failure that is reported as `error: …` and what to do."""
 
     def __init__(
         self, message: str, *, advice: str = "", exit_code: ExitCode = ExitCode.FAILED
@@ -35,18 +35,18 @@ class Failure(Exception):  # noqa: N818 - said to people, who read "error:" in f
 
 
 _ADVICE: dict[type[hub.HubError], str] = {
-    hub.Unavailable: "is the hub running? See `fleetgate local status`, or name another hub with "
+    hub.Unavailable: "is the hub running? Check `fleetgate local status`, or use another hub with "
     "--kubeconfig",
-    hub.Unauthorized: "the kubeconfig's credentials are not accepted; get a new one",
-    hub.Forbidden: "ask whoever runs the hub for the right to do this",
+    hub.Unauthorized: "the hub rejects the kubeconfig's credentials; get new ones",
+    hub.Forbidden: "ask the hub's administrators for the right to do this",
     hub.TooManyRequests: "try again in a moment",
-    hub.Conflict: "someone changed it at the same time; look at it and try again",
+    hub.Conflict: "it was changed at the same time; check it and try again",
     hub.AlreadyExists: "choose another name, or delete the old one first",
 }
 
 
 def explain(error: Exception) -> Failure:
-    """Say what an exception means to the person who typed the command."""
+    """Turn an exception into a failure for the person who ran the command."""
     match error:
         case Failure():
             return error
@@ -60,7 +60,7 @@ def explain(error: Exception) -> Failure:
             return Failure(str(error), advice=_advice(error))
     return Failure(
         f"unexpected {type(error).__name__}: {error}",
-        advice="this is a defect; `fleetgate --debug …` shows where it happened",
+        advice="this is a bug; `fleetgate --debug …` shows where it happened",
     )
 
 
@@ -68,7 +68,7 @@ def _not_found(error: hub.NotFound) -> Failure:
     if not error.details.name:
         return Failure(
             f"{error}: the hub does not serve this kind",
-            advice="install the kinds with `fleetgate crds --apply`",
+            advice="install the CRDs with `fleetgate crds --apply`",
             exit_code=ExitCode.NOT_FOUND,
         )
     return Failure(str(error), exit_code=ExitCode.NOT_FOUND)

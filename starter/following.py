@@ -1,4 +1,4 @@
-"""Following objects of the hub as they change."""
+"""Following objects on the hub as they change."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -18,10 +18,10 @@ async def follow(
     name: str = "",
     trouble: Callable[[str], None] | None = None,
 ) -> AsyncIterator[AsyncIterator[Change]]:
-    """Changes of the objects that match, first of all those that are there.
+    """Provide the changes of matching objects, starting with the existing ones.
 
-    Goes on when the API server was away; `trouble` is told why it is out of reach, and the empty
-    text when it is back.
+    Continues after the API server was unreachable; `trouble` is called with the reason, and with
+    an empty text once the server is back.
     """
     seen: asyncio.Queue[Change] = asyncio.Queue()
     fields = f"metadata.name={name}" if name else ""

@@ -1,6 +1,6 @@
-"""Which gates a run stands at: approvals that people give, waits that time ends.
+"""The gates that a run waits at: approvals and timed waits.
 
-Pure: a run and nothing else in, gates out.
+Pure: a run in, gates out.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from planning.runs.tasks import GateSide
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A gate that a person opens."""
+    """A gate that opens with a person's approval."""
 
     stage: str
     side: GateSide
@@ -29,29 +29,29 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A gate that time opens."""
+    """A gate that opens after some time."""
 
     stage: str
     length: timedelta
     since: datetime
 
     def left(self, now: datetime) -> timedelta:
-        """Time until it opens; never negative."""
+        """Return the time until it opens; never negative."""
         return max(self.since + self.length - now, timedelta(0))
 
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """All gates that are closed now, in the order of the stages."""
+    """The gates that are closed now, in the order of the stages."""
 
     approvals: tuple[Approval, ...] = ()
     waits: tuple[Wait, ...] = ()
     approved: int = 0
-    """How many approvals were given and accepted so far."""
+    """Number of approvals that were given and accepted so far."""
 
 
 def closed(run: UpdateRun) -> Gates:
-    """The gates that hold up the run."""
+    """Return the gates that a run waits at."""
     stages = run.status.stages_status
     return Gates(
         approvals=tuple(gate for stage in stages for gate in _approvals(stage)),
@@ -91,8 +91,8 @@ def _waits(run: UpdateRun, stage: StageStatus) -> Iterator[Wait]:
 
 
 def _all_updated_at(stage: StageStatus) -> datetime | None:
-    # Not the stage's Progressing condition: that one moves when the run is stopped, while a wait
-    # goes on (decision 5).
+    # Not the stage's Progressing condition: that one changes when the run is stopped, while a
+    # timed wait continues (decision 5).
     done = [conditions.find(each.conditions, ConditionType.SUCCEEDED) for each in stage.clusters]
     moments = [each.last_transition_time for each in done if each and each.status == "True"]
     return max(moments) if moments and len(moments) == len(stage.clusters) else None

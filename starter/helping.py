@@ -2,8 +2,8 @@
 
 
 def examples(*commands: str) -> str:
-    r"""An epilog that shows commands as they are typed, one a line.
+    r"""Return an epilog that shows commands as they are typed, one per line.
 
-    The control character `\b` keeps click from re-flowing the lines.
+    The control character `\b` keeps click from rewrapping the lines.
     """
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])

@@ -1,4 +1,4 @@
-"""A click group whose commands are imported when they are used, so that `--help` is quick."""
+"""A click group that imports its commands only when they are used, so that `--help` is fast."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 
 class LazyGroup(click.Group):
-    """Knows where each command is and its one-line help; imports it when it is called.
+    """A group that knows the module and one-line help of each command, and imports it on use.
 
     `commands_at` maps a name to (`module:attribute`, one-line help).
     """
@@ -26,11 +26,11 @@ class LazyGroup(click.Group):
         self._commands_at = commands_at
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names in the order in which they were given."""
+        """Return the names in the order in which they were given."""
         return list(self._commands_at)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command; None when there is none of the name."""
+        """Import the command; return None if there is no command with this name."""
         if cmd_name not in self._commands_at:
             self._suggest(ctx, cmd_name)
             return None
@@ -40,13 +40,13 @@ class LazyGroup(click.Group):
         return command
 
     def _suggest(self, ctx: click.Context, typed: str) -> None:
-        """Say which command was meant, if one is nearly called that; raises UsageError."""
+        """Raise UsageError with a suggestion if a command has a similar name."""
         meant = get_close_matches(typed, self._commands_at, n=1)
         if meant and not ctx.resilient_parsing:
-            raise click.UsageError(f"no command {typed!r}; did you mean {meant[0]!r}?", ctx)
+            raise click.UsageError(f"unknown command {typed!r}; did you mean {meant[0]!r}?", ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
-        """Complete commands from what is written down, without importing them."""
+        """Complete commands from the known names, without importing them."""
         commands = [
             CompletionItem(name, help=text)
             for name, (_, text) in self._commands_at.items()
@@ -55,7 +55,7 @@ class LazyGroup(click.Group):
         return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands from what is written down, without importing them."""
+        """List the commands with their known help, without importing them."""
         rows = [(name, text) for name, (_, text) in self._commands_at.items()]
         with formatter.section("Commands"):
             formatter.write_dl(rows)

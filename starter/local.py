@@ -1,4 +1,4 @@
-"""`fleetgate local`: the embedded fleet, from the command line."""
+"""`fleetgate local`: commands for the local fleet."""
 
 import json
 import shlex
@@ -27,7 +27,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _LOOK_AGAIN: Final = timedelta(milliseconds=200)
-"""How soon `logs -f` shows what was written."""
+"""Polling interval of `logs -f`."""
 
 _UP_EXAMPLES: Final = """\b
 Examples:
@@ -42,7 +42,7 @@ Examples:
 
 
 def _explained(command: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Show what is wrong with the fleet as an error of the command."""
+    """Turn errors of the fleet into failures of the command."""
 
     @wraps(command)
     def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -67,12 +67,12 @@ def _fleet(progress: Progress | None = None) -> LocalFleet:
 
 @click.group(name="local")
 def local() -> None:
-    """Start, end and look at the embedded fleet of the current folder.
+    """Start, stop and inspect a fleet on this machine.
 
-    It consists of real parts: Temporal with its UI, etcd, and a kube-apiserver with a
-    kube-controller-manager for the hub and for each member. Only nodes are simulated: pods become
-    ready after a second, but for images whose tag starts with `bad`. Everything is kept in
-    `.fleetgate/` of the current folder.
+    A fleet consists of real components: Temporal with its UI, etcd, and a kube-apiserver with a
+    kube-controller-manager for the hub and for each member. Only the nodes are simulated: pods
+    become ready after a second, unless the tag of their image starts with `bad`. Everything is
+    kept in `.fleetgate/` of the current folder.
     """
 
 
@@ -80,21 +80,21 @@ def local() -> None:
 @click.option(
     "--members",
     type=click.IntRange(1, 50),
-    help="How many member clusters: 3 at first, later as many as there are.",
+    help="Number of member clusters  [default: 3 for a new fleet, else unchanged].",
 )
 @click.option(
     "--worker/--no-worker",
     default=True,
     show_default=True,
-    help="Run fleetgate's own worker too; without it run `fleetgate worker` yourself.",
+    help="Also run fleetgate's worker; without it, run `fleetgate worker` yourself.",
 )
 @_explained
 def up(members: int | None, worker: bool) -> None:
-    """Start what does not run of the fleet, and wait until it works.
+    """Start all processes of the fleet that are not running, and wait until they are ready.
 
-    Doing so again repairs what died. Programs are looked for in FLEETGATE_TEMPORAL,
+    Run it again to restart processes that died. Binaries are looked up in FLEETGATE_TEMPORAL,
     FLEETGATE_ETCD, FLEETGATE_KUBE_APISERVER and FLEETGATE_KUBE_CONTROLLER_MANAGER, on the PATH and
-    in the cache; what is missing is downloaded, or built with Go, once a machine.
+    in the cache; missing ones are downloaded, or built with Go, once per machine.
     """
     progress = _progress()
     binaries = find_all(progress=progress)
@@ -103,26 +103,28 @@ def up(members: int | None, worker: bool) -> None:
 
 
 @local.command()
-@click.option("--purge", is_flag=True, help="Remove its data as well: objects, history, tokens.")
+@click.option("--purge", is_flag=True, help="Also delete its data: objects, history, tokens.")
 @_explained
 def down(purge: bool) -> None:
-    """End the fleet's processes; `up` goes on with the same objects and runs."""
+    """Stop the fleet's processes; `up` resumes with the same objects and runs."""
     ended = _fleet(_progress()).down(purge=purge)
-    kept = "its data is removed" if purge else "its data is kept"
-    click.echo(f"{ended} processes ended; {kept}" if ended else f"nothing was running; {kept}")
+    kept = "its data is deleted" if purge else "its data is kept"
+    click.echo(f"{ended} processes stopped; {kept}" if ended else f"nothing was running; {kept}")
 
 
 @local.command()
 @click.option("-o", "--output", "form", type=click.Choice(["table", "json"]), default="table")
 @_explained
 def status(form: str) -> None:
-    """Show each process: whether it runs, where it is reached, its log."""
+    """Show the state and address of each process."""
     processes = _fleet().status()
     if form == "json":
         shown = [one.model_dump(mode="json", by_alias=True) for one in processes]
         click.echo(json.dumps(shown, indent=2))
     elif not processes:
-        click.echo(f"There is no fleet in {FleetPaths.here().root}; `fleetgate local up` makes one")
+        click.echo(
+            f"There is no fleet in {FleetPaths.here().root}; `fleetgate local up` starts one"
+        )
     else:
         screen = output.console()
         screen.print(_table(processes, width=screen.width))
@@ -131,11 +133,11 @@ def status(form: str) -> None:
 
 @local.command(epilog=_LOGS_EXAMPLES)
 @click.argument("name")
-@click.option("-f", "--follow", is_flag=True, help="Go on showing what is written.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing new lines.")
 @click.option("--tail", default=0, metavar="LINES", help="Show only the last lines; 0 shows all.")
 @_explained
 def logs(name: str, follow: bool, tail: int) -> None:
-    """Show the log of a process; NAME as `fleetgate local status` shows it."""
+    """Print the log of a process; NAME is from `fleetgate local status`."""
     path = _fleet().log(name)
     with path.open(encoding="utf-8", errors="replace") as log:
         for line in deque(log, maxlen=tail or None):
@@ -145,7 +147,7 @@ def logs(name: str, follow: bool, tail: int) -> None:
 
 
 def _follow(log: TextIO) -> None:
-    """Show what is added to the log until Ctrl-C, which is how this command ends well."""
+    """Print new lines of the log until Ctrl-C, which is the normal end of this command."""
     try:
         while True:
             line = log.readline()
@@ -190,7 +192,9 @@ def _row(one: ProcessStatus) -> tuple[str | Text, ...]:
 def _advice(processes: list[ProcessStatus]) -> str:
     died = [one.name for one in processes if one.state is ProcessState.DIED]
     if died:
-        return f"`fleetgate local up` repairs what died; `fleetgate local logs {died[0]}` tells why"
+        return (
+            f"`fleetgate local up` restarts what died; `fleetgate local logs {died[0]}` shows why"
+        )
     if all(one.state is ProcessState.STOPPED for one in processes):
         return "The fleet is down; `fleetgate local up` starts it again"
     return f"Logs: {Path(processes[0].log).with_name('<process>.log')}"

@@ -1,4 +1,4 @@
-"""Talking to a run's workflow: what would become of a message, and telling it one."""
+"""Talking to a run's workflow: asking what a message would do, and sending it."""
 
 import asyncio
 from collections.abc import Iterator
@@ -25,26 +25,26 @@ from workflows.encryption import VARIABLE as KEYS_VARIABLE
 from workflows.messages import Answer, Approve, ChangeState, Verdict
 
 ANSWER_WITHIN: Final = timedelta(seconds=10)
-"""Longer than a worker needs that has just been started in the place of a killed one."""
+"""Longer than a worker takes to answer that has just replaced a killed one."""
 
 
 _NO_WORKER: Final = "no worker answers"
 _WITHOUT_WORKER: Final = (
-    RPCStatusCode.FAILED_PRECONDITION,  # none has asked for work recently
+    RPCStatusCode.FAILED_PRECONDITION,  # no worker has polled recently
     RPCStatusCode.DEADLINE_EXCEEDED,
 )
 
 
 class Unanswered(Exception):  # noqa: N818 - it is an outcome, not an error
-    """No workflow took the message; the text says why."""
+    """No workflow answered the message; the text says why."""
 
 
 class NotRunning(Unanswered):
-    """The run has no workflow, or that is over."""
+    """The run has no workflow, or its workflow has ended."""
 
 
 def reference(run: UpdateRun, target: Target) -> RunRef:
-    """Which workflow drives the run."""
+    """Return the reference of a run, which names its workflow."""
     metadata = run.metadata
     return RunRef(
         scope_name=target.scope.name,
@@ -55,21 +55,21 @@ def reference(run: UpdateRun, target: Target) -> RunRef:
 
 
 class Line:
-    """The way to the workflow of one run."""
+    """A connection to the workflow of one run."""
 
     def __init__(self, client: Client, ref: RunRef) -> None:
         self._handle = client.get_workflow_handle(ref.workflow_id)
 
     @classmethod
     async def to(cls, target: Target, ref: RunRef) -> Self:
-        """Connect with Temporal. Raises Unanswered when that is not possible."""
+        """Connect to Temporal. Raises Unanswered if it is unreachable."""
         try:
             return cls(await temporal.connect(target), ref)
         except temporal.OutOfReach as reason:
             raise Unanswered(str(reason)) from reason
 
     async def consult(self, query: str, *arguments: Approve) -> Verdict:
-        """Ask what would become of a message. Raises Unanswered when no workflow could be asked."""
+        """Ask what a message would do. Raises Unanswered if no workflow answers."""
         with _unanswered():
             try:
                 async with asyncio.timeout(ANSWER_WITHIN.total_seconds()):
@@ -77,16 +77,16 @@ class Line:
                         query, args=arguments, result_type=Verdict
                     )
             except (WorkflowQueryFailedError, EncryptedError):
-                # A worker of an earlier version does not know, or what it says cannot be read
-                # without its keys: what it does will show.
+                # A worker of an earlier version does not know the query, or its answer cannot be
+                # decrypted here. The request is then made without asking first.
                 return Verdict()
         return verdict
 
     async def tell(self, update: str, message: ChangeState | Approve) -> str:
         """Send the message and return the workflow's answer.
 
-        Raises Unanswered when no workflow could be asked, Failure with the workflow's words when
-        it refuses.
+        Raises Unanswered if no workflow answers, and Failure with the workflow's own words if it
+        refuses.
         """
         with _unanswered():
             try:
@@ -98,8 +98,8 @@ class Line:
                 raise Failure(_refusal(error), advice=_to_read(error)) from error
             except EncryptedError as error:
                 raise Failure(
-                    f"the workflow was asked, but its answer cannot be read: {error}",
-                    advice="`fleetgate run show` tells what became of it",
+                    f"the workflow got the message, but its answer cannot be read: {error}",
+                    advice="`fleetgate run show` shows the result",
                 ) from error
         return answer.text
 
@@ -117,16 +117,16 @@ def _unanswered() -> Iterator[None]:
 
 
 def _refusal(error: WorkflowUpdateFailedError) -> str:
-    """The workflow's words, without the name that Python has for them."""
+    """Return the workflow's words, without the name of the exception type."""
     cause = error.cause
     return cause.message if isinstance(cause, ApplicationError) else str(cause)
 
 
 def _to_read(error: WorkflowUpdateFailedError) -> str:
-    """What to do to read why it was refused; empty if it can be read."""
+    """Return what to do to decrypt the refusal; empty if it is readable."""
     if _refusal(error) != ENCODED_FAILURE:
         return ""
-    return f"the workflow's words are encrypted: name a file with the keys with {KEYS_VARIABLE}"
+    return f"the workflow's answer is encrypted: set {KEYS_VARIABLE} to a file with the keys"
 
 
 def _why(error: RPCError) -> str:

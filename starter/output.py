@@ -1,4 +1,4 @@
-"""Printing objects and tables: 100 columns, colour only on a terminal."""
+"""Printing objects and tables: 100 columns wide, with colour only on a terminal."""
 
 import json
 import sys
@@ -15,9 +15,9 @@ from hub import Json
 from starter.targets import Output
 
 WIDTH = 100
-"""Columns of a table, so that it can be pasted anywhere."""
+"""Maximum width of a table in columns, so that it can be pasted anywhere."""
 WIDE = 240
-"""Columns of `-o wide`: as good as no limit."""
+"""Width of `-o wide` in columns: practically no limit."""
 
 STYLES = {
     "succeeded": "green",
@@ -33,11 +33,11 @@ STYLES = {
     "ahead": "dim",
     "skipped": "dim",
 }
-"""Style of each word that says where something is; others are plain."""
+"""Style of each word for a phase or progress; others are plain."""
 
 
 def console(*, wide: bool = False, file: TextIO | None = None) -> Console:
-    """Where tables go. Not a terminal: plain text, no colour."""
+    """Return the console for tables; if it is not a terminal, it prints plain text."""
     found = Console(file=file or sys.stdout, highlight=False, soft_wrap=False)
     if wide:
         found.width = max(WIDE, found.width)
@@ -47,12 +47,12 @@ def console(*, wide: bool = False, file: TextIO | None = None) -> Console:
 
 
 def word(text: str) -> Text:
-    """A word in the colour of its meaning."""
+    """Return a word for a phase or progress in its style."""
     return Text(str(text), style=STYLES.get(str(text), ""))
 
 
 def print_objects(kind: Kind, objects: Sequence[Json], output: Output, *, single: bool) -> None:
-    """Print objects as `-o json|yaml|name` do."""
+    """Print objects in the format of `-o json|yaml|name`."""
     if output is Output.NAME:
         for each in objects:
             click.echo(resource_name(kind, each["metadata"]["name"]))
@@ -64,7 +64,7 @@ def print_objects(kind: Kind, objects: Sequence[Json], output: Output, *, single
 
 
 def print_document(body: Json, output: Output) -> None:
-    """Print data as `-o json` does, or else as `-o yaml`."""
+    """Print data as JSON or, for any other output, as YAML."""
     if output is Output.JSON:
         click.echo(json.dumps(body, indent=2))
     else:
@@ -72,5 +72,5 @@ def print_document(body: Json, output: Output) -> None:
 
 
 def resource_name(kind: Kind, name: str) -> str:
-    """What kubectl calls an object: `clusterstagedupdaterun.<group>/<name>`."""
+    """Return kubectl's name for an object: `clusterstagedupdaterun.<group>/<name>`."""
     return f"{kind.kind.lower()}.{kind.group}/{name}"

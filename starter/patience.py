@@ -1,4 +1,4 @@
-"""How long a command waits for what it asked for."""
+"""How long a command waits for the result of its request."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,26 +11,26 @@ import click
 from planning import durations
 
 DEFAULT: Final = "5m"
-"""Longer than most clusters take to get ready; as long as one takes before it counts as stuck."""
+"""Longer than most clusters take to update; the same as the default limit for a stuck cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """What `--no-wait` and `--timeout` say."""
+    """The values of `--no-wait` and `--timeout`."""
 
     wait: bool
     timeout: timedelta
 
 
 class Duration(click.ParamType[timedelta]):
-    """A length of time as Go and Kubernetes write it."""
+    """A duration as Go and Kubernetes write it."""
 
     name = "duration"
 
     def convert(
         self, value: str | timedelta, param: click.Parameter | None, ctx: click.Context | None
     ) -> timedelta:
-        """Read it; wrong usage if it is none."""
+        """Parse the duration; an invalid one is a usage error."""
         if isinstance(value, timedelta):
             return value
         try:
@@ -40,7 +40,7 @@ class Duration(click.ParamType[timedelta]):
 
 
 def wait_options(command: Callable[..., object]) -> Callable[..., object]:
-    """Give a command `--no-wait` and `--timeout`; it gets a `patience`."""
+    """Add `--no-wait` and `--timeout` to a command, which gets them as `patience`."""
 
     def with_patience(*args: object, wait: bool, timeout: timedelta, **rest: object) -> object:
         return command(*args, patience=Patience(wait, timeout), **rest)
@@ -50,7 +50,7 @@ def wait_options(command: Callable[..., object]) -> Callable[..., object]:
             "--wait/--no-wait",
             default=True,
             show_default=True,
-            help="Wait for what comes of it, and show that.",
+            help="Wait for the result and print it.",
         ),
         click.option(
             "--timeout",
@@ -58,7 +58,7 @@ def wait_options(command: Callable[..., object]) -> Callable[..., object]:
             metavar="DURATION",
             default=DEFAULT,
             show_default=True,
-            help="How long to wait, such as 90s or 10m; then exit code 1.",
+            help="How long to wait, such as 90s or 10m, before giving up with exit code 1.",
         ),
     )
     wrapped = update_wrapper(with_patience, command)

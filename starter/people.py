@@ -1,4 +1,4 @@
-"""Who is typing, as the hub knows them."""
+"""The user at the terminal, as the hub knows them."""
 
 from api.kinds import Kind
 from hub import Hub, HubError
@@ -9,19 +9,19 @@ SELF_SUBJECT_REVIEW = Kind(
 
 
 async def user_of(hub: Hub) -> str:
-    """Name of the kubeconfig's user; empty when the hub does not tell."""
+    """Return the name of the kubeconfig's user; empty if the hub does not say."""
     try:
         review = await hub.create(SELF_SUBJECT_REVIEW, {"metadata": {}})
     except HubError:
-        return ""  # An API server may not serve the review; a name is a courtesy, not a right.
+        return ""  # an API server may not serve the review, and commands work without the name
     name: str = review.get("status", {}).get("userInfo", {}).get("username", "")
     return name
 
 
 def signature(user: str, by: str | None) -> str:
-    """Who is recorded: the user that the hub knows, and the person for whom they say they act.
+    """Return who is recorded: the user that the hub knows, and the person they say they act for.
 
-    What somebody merely says about themselves never stands alone.
+    A name that was only claimed, with --by, is never recorded alone.
     """
     if not by or by == user:
         return user

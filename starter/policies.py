@@ -17,14 +17,19 @@ from starter.targets import Target, target_options
         "fleetgate policies --apply --kubeconfig hub.kubeconfig",
     )
 )
-@click.option("--apply", "install", is_flag=True, help="Install them on the hub, and wait for it.")
+@click.option(
+    "--apply",
+    "install",
+    is_flag=True,
+    help="Install them on the hub and wait until they are in force.",
+)
 @target_options
 def policies(target: Target, install: bool) -> None:
     """Print the admission policies, or install them on the hub.
 
-    With them only approvers approve, only fleetgate writes a run's status, and approvals and runs
-    hold the name of the user who acted. Give fleetgate's ServiceAccounts the roles of
-    deploy/rbac/hub-side.yaml first: an engine without them is refused.
+    With the policies, only approvers can approve, only fleetgate can write a run's status, and
+    approvals and runs record the user who acted. First give fleetgate's ServiceAccounts the roles
+    in deploy/rbac/hub-side.yaml: the policies reject an engine without them.
     """
     if install:
         asyncio.run(_install(target))
@@ -39,8 +44,8 @@ async def _install(target: Target) -> None:
         click.echo(f"the policies are in force on {hub.url}")
     if not named:
         click.echo(
-            "it has no MutatingAdmissionPolicy (Kubernetes 1.34 and 1.35: --feature-gates="
+            "it does not serve MutatingAdmissionPolicy (Kubernetes 1.34 and 1.35: --feature-gates="
             "MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/"
-            "v1beta1=true): who uses kubectl is not written down, but nobody can name others",
+            "v1beta1=true): users of kubectl are not recorded, but no one can claim another's name",
             err=True,
         )

@@ -1,4 +1,4 @@
-"""What there is of a placement: its versions, the clusters that have them, the runs."""
+"""The objects of a placement: its snapshots, the clusters that have them, its runs."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -15,43 +15,43 @@ from starter.versions import Version, Versions
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """All versions of a placement that are stored, and what became of them."""
+    """The stored snapshots of a placement, and the runs that used them."""
 
     placement: str
     versions: Versions
     runs: Sequence[UpdateRun]
     """Runs of the placement."""
     names: Collection[str]
-    """Names of all runs beside which a new one would be."""
+    """Names of all runs in the same scope and namespace, which a new run cannot have."""
 
     @property
     def active(self) -> list[UpdateRun]:
-        """Runs of the placement that are under way."""
+        """The active runs of the placement."""
         return [each for each in self.runs if lifecycle.is_active(each)]
 
     def users(self, index: str) -> list[str]:
-        """Names of the runs that rolled a version out, or are planned to."""
+        """Return the names of the runs that rolled out a snapshot, or plan to."""
         used = (each for each in self.runs if each.status.resource_snapshot_index_used == index)
         return sorted(each.metadata.name for each in used)
 
     def version(self, index: str) -> Version:
-        """A version that is stored as a whole; `latest` names one too. Raises Failure."""
+        """Return a snapshot by its index, or `latest`. Raises Failure if missing or incomplete."""
         stored = self.versions.stored
         found = self.versions.latest if index == "latest" else stored.get(index)
         if found is None:
-            have = f"it has {', '.join(stored)}" if stored else "it has none yet"
+            have = f"it has {', '.join(stored)}" if stored else "it has no snapshots yet"
             raise Failure(
                 f"placement {self.placement} has no snapshot {index}; {have}",
                 exit_code=ExitCode.NOT_FOUND,
             )
         if found.missing:
             missing = words.count(found.missing, "part")
-            raise Failure(f"snapshot {found.index} is not stored as a whole: {missing} missing")
+            raise Failure(f"snapshot {found.index} is incomplete: {missing} missing")
         return found
 
 
 async def read(hub: Hub, target: Target, placement: str) -> Record:
-    """Look at a placement. Raises NotFound when there is none of the name."""
+    """Read the record of a placement. Raises NotFound if the placement does not exist."""
     await hub.get(target.scope.placement, placement, namespace=target.namespace)
     stored, found = await asyncio.gather(
         versions.read(hub, target.scope, placement, namespace=target.namespace),

@@ -18,7 +18,7 @@ from starter.operating.asking import ask
 from workflows import plugin, search_attributes
 
 _ADVICE: Final = (
-    "ask whoever runs Temporal to type what `fleetgate search-attributes --print` shows"
+    "ask Temporal's administrators to run what `fleetgate search-attributes --print` shows"
 )
 
 
@@ -29,15 +29,17 @@ _ADVICE: Final = (
         "TEMPORAL_NAMESPACE=rollouts fleetgate search-attributes --print",
     ),
 )
-@click.option("--print", "only_print", is_flag=True, help="Show the commands that would do it.")
+@click.option(
+    "--print", "only_print", is_flag=True, help="Print the equivalent `temporal` commands."
+)
 def search_attributes_command(only_print: bool) -> None:
-    """Register with Temporal what its UI finds runs by.
+    """Register the search attributes of runs in Temporal.
 
-    These are placement, strategy, scope, namespace, state and stage of each run. Where they are
-    not registered, runs work as well but cannot be searched by them. Temporal is found by its
-    own settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_PROFILE and so on. Runs that
-    begin afterwards have them; no worker has to be restarted. `fleetgate temporal setup` does
-    this too.
+    They are the placement, strategy, scope, namespace, state and stage of each run. Without them
+    runs work, but cannot be searched for in the Temporal UI. The connection is configured with
+    Temporal's own settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_PROFILE and so on. Runs
+    that start afterwards have the attributes; no worker needs a restart. `fleetgate temporal setup`
+    does this too.
     """
     if only_print:
         with temporal.wrong_settings_explained():
@@ -56,9 +58,9 @@ def _equivalent(name: str, namespace: str) -> str:
 
 
 async def register(client: Client) -> str:
-    """Register those that are missing, and say which.
+    """Register the missing search attributes, and return which.
 
-    Raises Failure if one is registered as something else, RPCError as Temporal has it.
+    Raises Failure if one is registered with another type, and RPCError from Temporal.
     """
     service, namespace = client.operator_service, client.namespace
     listed = await service.list_search_attributes(ListSearchAttributesRequest(namespace=namespace))
@@ -75,11 +77,11 @@ async def register(client: Client) -> str:
 
 
 def _check(registered: Mapping[str, "IndexedValueType.ValueType"], namespace: str) -> None:
-    """Raises Failure if one is registered as something else than Keyword."""
+    """Raise Failure if one is registered with a type other than Keyword."""
     for name in search_attributes.wrong(registered):
         raise Failure(
             f"search attribute {name} is registered in namespace {namespace} as "
-            f"{_type_name(registered[name])}, but has to be a Keyword",
+            f"{_type_name(registered[name])}, but must be Keyword",
             advice="remove it with `temporal operator search-attribute remove "
             f"--namespace {namespace} --name {name}`, then try again",
         )

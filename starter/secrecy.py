@@ -1,4 +1,4 @@
-"""Objects as they may be shown: without the values of Secrets. Pure."""
+"""Hiding the values of Secrets in objects that are shown. Pure."""
 
 from typing import Final
 
@@ -8,19 +8,19 @@ from planning.envelopes import is_envelope
 HIDDEN: Final = "(hidden)"
 CHANGED: Final = "(hidden, changed)"
 _WHOLE_COPY: Final = "kubectl.kubernetes.io/last-applied-configuration"
-"""Annotation in which kubectl keeps the whole object, values and all."""
+"""Annotation in which kubectl keeps the whole object, including the values."""
 
 
 def hidden(resource: Json, *, before: Json | None = None) -> Json:
-    """The object without the values of Secrets, be it one or an envelope that holds some.
+    """Return the object without the values of Secrets, whether it is one or an envelope with some.
 
-    With the object of an earlier version, values that differ from it are told from others.
+    With `before`, the same object in an earlier snapshot, values that differ are marked as changed.
     """
     if "apiVersion" in resource and is_envelope(resource):
         old = (before or {}).get("data") or {}
         held = (resource.get("data") or {}).items()
         return resource | {"data": {key: hidden(each, before=old.get(key)) for key, each in held}}
-    # What an envelope holds may be malformed.
+    # An object inside an envelope may be malformed.
     if (resource.get("apiVersion", "v1"), resource.get("kind")) == ("v1", "Secret"):
         return _hidden_secret(resource, before)
     return resource

@@ -1,4 +1,4 @@
-"""What may be placed from the hub, for commands that select what a run without an index would."""
+"""Options for what may be placed from the hub, for commands that select content like a run does."""
 
 from collections.abc import Callable
 from functools import update_wrapper
@@ -9,7 +9,7 @@ from planning.placements.selecting import SelectionRules
 
 
 def rules_options(command: Callable[..., object]) -> Callable[..., object]:
-    """Give a command the worker's options of what may be placed; it gets `rules`."""
+    """Add the worker's options for what may be placed to a command, which gets them as `rules`."""
 
     def with_rules(
         *args: object, skipped_namespaces: str, hub_runs_workloads: bool, **rest: object
@@ -23,13 +23,13 @@ def rules_options(command: Callable[..., object]) -> Callable[..., object]:
             metavar="NAMESPACE,…",
             envvar="FLEETGATE_SKIPPED_NAMESPACES",
             default="",
-            help="As the hub's workers have it  [FLEETGATE_SKIPPED_NAMESPACES; default: none].",
+            help="Same value as for the workers  [FLEETGATE_SKIPPED_NAMESPACES; default: none].",
         ),
         click.option(
             "--hub-runs-workloads",
             is_flag=True,
             envvar="FLEETGATE_HUB_RUNS_WORKLOADS",
-            help="As the hub's workers have it  [FLEETGATE_HUB_RUNS_WORKLOADS; default: no].",
+            help="Same value as for the workers  [FLEETGATE_HUB_RUNS_WORKLOADS; default: no].",
         ),
     )
     wrapped = update_wrapper(with_rules, command)

@@ -10,11 +10,11 @@ from starter import columns, output, words
 from starter.views import ClusterRow, Progress, RunView, StageRow, moved
 
 BAR_WIDTH = 30
-"""Cells of the progress bar: leaves room for the sentence beside it."""
+"""Width of the progress bar in cells, which leaves space for the text beside it."""
 
 
 def runs(views: Sequence[RunView], now: datetime, *, width: int, wide: bool) -> Text:
-    """One line a run; namespace and strategy only where they say something."""
+    """Return a table with one line per run; namespace only if a run has one, strategy if wide."""
     namespaced = any(view.namespace for view in views)
     headings = ["NAME", "PLACEMENT", "INDEX", "STATE", "DONE", "STAGE", "AGE", "NOW"]
     headings[:0] = ["NAMESPACE"] if namespaced else []
@@ -30,7 +30,7 @@ def runs(views: Sequence[RunView], now: datetime, *, width: int, wide: bool) -> 
 
 
 def clusters(view: RunView, now: datetime, *, width: int) -> Text:
-    """One line a cluster, grouped by stage; a line of its own for a stage without clusters."""
+    """Return a table with one line per cluster, grouped by stage, and one per empty stage."""
     rows: list[Sequence[str | Text]] = []
     for stage in view.stages:
         label = f"{stage.name} (removes)" if stage.deletes else stage.name
@@ -44,7 +44,7 @@ def clusters(view: RunView, now: datetime, *, width: int) -> Text:
 
 
 def conditions(view: RunView, now: datetime, *, width: int) -> Text:
-    """The run's conditions; their messages are shown to the end, a failure's above all."""
+    """Return a table of the run's conditions; messages are wrapped, not truncated."""
     rows = [
         [
             each.type,
@@ -58,20 +58,20 @@ def conditions(view: RunView, now: datetime, *, width: int) -> Text:
 
 
 def bar(view: RunView) -> Text:
-    """Progress as a bar, with the count beside it."""
+    """Return the progress as a bar, with the count beside it."""
     return Text.assemble(meter(view.done, view.total, width=BAR_WIDTH), f" {_progress(view)}")
 
 
 def meter(done: int, total: int, *, width: int) -> Text:
-    """A bar that is filled as far as things are done."""
+    """Return a bar that is filled in proportion to what is done."""
     filled = width * done // total if total else 0
     return Text.assemble(("━" * filled, "green"), ("─" * (width - filled), "dim"))
 
 
 def advice(view: RunView) -> list[str]:
-    """What a person could type now."""
+    """Return the commands that a person could type now."""
     if view.to_be_started:
-        # A stopped run takes no approval (contract: update-runs 10.3).
+        # A stopped run accepts no approval (contract: update-runs 10.3).
         return [f"fleetgate run start {view.name}{words.namespace_flag(view)}"]
     if view.phase in {Phase.STUCK, Phase.FAILED}:
         return [f"fleetgate run explain {view.name}{words.namespace_flag(view)}"]
@@ -79,9 +79,9 @@ def advice(view: RunView) -> list[str]:
 
 
 def plain_changes(old: RunView | None, new: RunView, now: datetime, *, left: str = "") -> list[str]:
-    """What changed between two looks, one line each, for where nothing can be redrawn.
+    """Return what changed between two views as lines, for output that cannot be redrawn.
 
-    `left` says what lies ahead of the run.
+    `left` is the estimate of what is left of the run.
     """
     lines = moves(old, new, now)
     if old is None or _stable(old, now) != _stable(new, now):
@@ -93,7 +93,7 @@ def plain_changes(old: RunView | None, new: RunView, now: datetime, *, left: str
 
 
 def moves(old: RunView | None, new: RunView, now: datetime) -> list[str]:
-    """One line for each cluster that is not as far as it was."""
+    """Return one line for each cluster whose progress has changed."""
     return [
         f"{stage.name}/{cluster.name} {_outcome(cluster, now)}"
         for stage, cluster in moved(old, new)
@@ -101,10 +101,10 @@ def moves(old: RunView | None, new: RunView, now: datetime) -> list[str]:
 
 
 def _stable(view: RunView, now: datetime) -> tuple[object, ...]:
-    """What a line about the whole run is worth; clusters have lines of their own."""
+    """Return what must change for a new line about the run; clusters have their own lines."""
     if view.phase is Phase.RUNNING:
         return view.phase, _stage_name(view)
-    # The sentence alone would differ with each second that a timed wait has left.
+    # During a timed wait the sentence would differ each second.
     return view.phase, view.gates if view.gates.waits else words.sentence(view, now)
 
 
@@ -116,7 +116,7 @@ def _outcome(cluster: ClusterRow, now: datetime) -> str:
 
 
 def cluster_cells(cluster: ClusterRow, now: datetime) -> list[str | Text]:
-    """Its name, where it is, how long it takes and why it failed."""
+    """Return a cluster's name, its progress, and its duration with why it failed."""
     detail = words.duration(cluster.took(now))
     if cluster.message:
         detail = f"{detail} {words.reason(cluster.message)}"

@@ -17,7 +17,7 @@ from starter.completion import live
 
 
 class Output(StrEnum):
-    """How objects are printed."""
+    """Output format of objects."""
 
     TABLE = "table"
     WIDE = "wide"
@@ -28,10 +28,10 @@ class Output(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a command goes."""
+    """The hub, scope and output format of a command."""
 
     kubeconfig: Path | None
-    """None: the client looks itself (KUBECONFIG, the pod's account, `~/.kube/config`)."""
+    """None: the client finds it (KUBECONFIG, the pod's account, `~/.kube/config`)."""
     context: str | None
     namespace: str
     """Empty for cluster-scoped kinds."""
@@ -39,18 +39,18 @@ class Target:
 
     @property
     def scope(self) -> Scope:
-        """The kinds that the command is about."""
+        """The scope that the command works on."""
         return NAMESPACED_SCOPE if self.namespace else CLUSTER_SCOPE
 
     @property
     def fleet(self) -> FleetPaths | None:
-        """The local fleet that the hub belongs to, if it does."""
+        """The local fleet that the hub belongs to, if any."""
         named = self.kubeconfig or _from_environment()
         folder = named.resolve().parent if named else None
         return FleetPaths(folder) if folder and folder.name == FOLDER else None
 
     async def connect(self) -> Hub:
-        """A client for the hub."""
+        """Connect to the hub."""
         return await Hub.connect(self.kubeconfig, context=self.context, manager="fleetgate-cli")
 
 
@@ -60,13 +60,13 @@ def _from_environment() -> Path | None:
 
 
 def _of_this_folder() -> Path | None:
-    """The local fleet's hub, when nothing else is named and this folder has one."""
+    """Return the hub's kubeconfig of this folder's local fleet, unless KUBECONFIG is set."""
     local = FleetPaths(Path(FOLDER)).kubeconfig(HUB)
     return None if _from_environment() or not local.exists() else local
 
 
 def found(kubeconfig: Path | None, context: str | None, namespace: str) -> Target:
-    """Where a command goes with these options; the local fleet's hub, unless another is named."""
+    """Return the target for these options; by default it is the local fleet's hub."""
     return Target(
         kubeconfig=kubeconfig or _of_this_folder(),
         context=context,
@@ -76,12 +76,12 @@ def found(kubeconfig: Path | None, context: str | None, namespace: str) -> Targe
 
 
 def _say_which(kubeconfig: Path | None) -> None:
-    text = f"using the local fleet: {kubeconfig} (name another hub with --kubeconfig)"
+    text = f"using the local fleet: {kubeconfig} (use another hub with --kubeconfig)"
     click.echo(text, err=True)
 
 
 def target_options(command: Callable[..., object]) -> Callable[..., object]:
-    """Give a command the options that all commands share; it gets a `target`."""
+    """Add the options that all commands share to a command, which gets them as `target`."""
 
     def with_target(
         *args: object,
@@ -100,7 +100,7 @@ def target_options(command: Callable[..., object]) -> Callable[..., object]:
         click.option(
             "--kubeconfig",
             type=click.Path(path_type=Path, dir_okay=False),
-            help="The hub's kubeconfig  [default: $KUBECONFIG, else the local fleet's].",
+            help="Kubeconfig for the hub  [default: $KUBECONFIG, else the local fleet's].",
         ),
         click.option("--context", shell_complete=live.contexts, help="Context of the kubeconfig."),
         click.option(
@@ -108,7 +108,7 @@ def target_options(command: Callable[..., object]) -> Callable[..., object]:
             "--namespace",
             default="",
             shell_complete=live.namespaces,
-            help="Namespace of a StagedUpdateRun; without it a ClusterStagedUpdateRun is meant.",
+            help="Namespace to work in; without it, the cluster-scoped kinds are used.",
         ),
     )
     wrapped = update_wrapper(with_target, command)
@@ -123,5 +123,5 @@ output_option = click.option(
     type=click.Choice([str(each) for each in Output]),
     default=str(Output.TABLE),
     show_default=True,
-    help="How to print.",
+    help="Output format.",
 )

@@ -1,4 +1,4 @@
-"""Reaching the Temporal that drives the runs of a hub."""
+"""Connecting to the Temporal that drives the runs of a hub."""
 
 import asyncio
 import os
@@ -17,19 +17,19 @@ from workflows import plugin
 from workflows.connecting import UnusableSettingsError
 
 CONNECT_WITHIN: Final = timedelta(seconds=3)
-"""A Temporal that takes longer counts as out of reach: a person is waiting."""
+"""A Temporal that takes longer counts as unreachable: a person is waiting."""
 _NAMES_A_TEMPORAL: Final = ("TEMPORAL_ADDRESS", "TEMPORAL_PROFILE", "TEMPORAL_CONFIG_FILE")
-"""Variables by which a person chooses a Temporal; without one the SDK takes localhost:7233."""
+"""Variables that select a Temporal; without them the SDK uses localhost:7233."""
 
 
 class OutOfReach(Exception):  # noqa: N818 - it is an outcome, not an error
-    """Temporal does not answer, or not as it should; the text says so."""
+    """Temporal is unreachable or fails; the text says why."""
 
 
 async def connect(target: Target) -> Client:
-    """A client of the Temporal that the environment names, or else of the local fleet's.
+    """Connect to the Temporal that the environment names, or else to the local fleet's.
 
-    Raises OutOfReach, and Failure for settings that can never work.
+    Raises OutOfReach, and Failure for invalid settings.
     """
     try:
         with wrong_settings_explained():
@@ -41,9 +41,9 @@ async def connect(target: Target) -> Client:
 
 @contextmanager
 def wrong_settings_explained() -> Iterator[None]:
-    """Raise settings of Temporal that can never work as wrong usage of the command.
+    """Turn invalid Temporal settings into a usage error of the command.
 
-    Here and not among the other failures, because Temporal's client is slow to import: a command
+    It is here and not in `starter.failures` because Temporal's client is slow to import: a command
     that does not talk to Temporal must not wait for it.
     """
     try:
@@ -53,9 +53,9 @@ def wrong_settings_explained() -> Iterator[None]:
 
 
 def environment(target: Target) -> dict[str, str]:
-    """The environment, with the local fleet's Temporal in it if the hub is that fleet's.
+    """Return the environment, with the local fleet's Temporal if the hub belongs to that fleet.
 
-    A Temporal that the environment names wins.
+    A Temporal that the environment names takes precedence.
     """
     named = any(name in os.environ for name in _NAMES_A_TEMPORAL)
     state = load(target.fleet.state) if target.fleet and not named else None

@@ -1,4 +1,4 @@
-"""The stored versions of a placement's content, and which cluster has which."""
+"""The stored snapshots of a placement's content, and which cluster has which."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,45 +17,45 @@ from planning.resource_order import position
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One index of a placement's content."""
+    """One snapshot of a placement's content, put together from its snapshot objects."""
 
     index: str
     created: datetime | None
     latest: bool
     resources: Sequence[Json]
-    """The selected objects, in the order in which members get them."""
+    """The selected objects, in the order in which members apply them."""
     missing: int = 0
-    """Parts of it that are not stored yet, or not any more."""
+    """Number of its snapshot objects that are not stored yet, or no longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """All versions that are stored, and the one that each bound cluster was given last."""
+    """All stored snapshots, and the one that each bound cluster was given last."""
 
     stored: Mapping[str, Version] = field(default_factory=dict)
     """By index, oldest first."""
     has_now: Mapping[str, str] = field(default_factory=dict)
-    """Index by cluster; empty for none, or for one that is not stored any more."""
+    """Index by cluster; empty if it has none, or one that is no longer stored."""
 
     @property
     def latest(self) -> Version | None:
-        """The newest that is marked as the latest, or else the newest."""
+        """The newest snapshot that is marked as the latest, or else the newest one."""
         found = list(self.stored.values())
         marked = [each for each in found if each.latest] or found
         return marked[-1] if marked else None
 
     def resources(self, index: str) -> Sequence[Json]:
-        """The objects of a version; none of one that is not there or not whole."""
+        """Return the objects of a snapshot; empty if it is missing or incomplete."""
         found = self.stored.get(index)
         return found.resources if found and not found.missing else []
 
     def clusters(self, index: str) -> list[str]:
-        """The clusters that were given a version, by name."""
+        """Return the clusters that have a snapshot, sorted by name."""
         return sorted(name for name, has in self.has_now.items() if has == index)
 
 
 async def read(hub: Hub, scope: Scope, placement: str, *, namespace: str) -> Versions:
-    """Look at a placement's snapshots and bindings. Raises HubError."""
+    """Read a placement's snapshots and bindings. Raises HubError."""
     labels = f"{names.PARENT_PLACEMENT}={placement}"
     bindings, snapshots = await asyncio.gather(
         hub.list(scope.binding, namespace=namespace, labels=labels),
@@ -65,7 +65,7 @@ async def read(hub: Hub, scope: Scope, placement: str, *, namespace: str) -> Ver
 
 
 def of(snapshots: Sequence[Json], bindings: Iterable[Binding]) -> Versions:
-    """Group the parts of each version, and tell which cluster has which."""
+    """Group the objects of each snapshot, and find out which cluster has which."""
     by_name = {each["metadata"]["name"]: each for each in snapshots}
     stored = {
         str(each.index): _version(each, by_name) for each in snapshotting.revisions(snapshots)

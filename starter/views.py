@@ -1,6 +1,6 @@
-"""What a person wants to see of a run: phase, progress, stages, clusters, gates.
+"""Views of runs for display: phase, progress, stages, clusters, gates.
 
-Pure: a run in, rows out; whoever shows them adds the present time.
+Pure: a run in, rows out; ages are added on display, from the current time.
 """
 
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from starter.gates import Gates
 
 
 class Progress(StrEnum):
-    """Where a stage or a cluster is, in one word."""
+    """Progress of a stage or a cluster."""
 
     AHEAD = "ahead"
     WAITING = "waiting"
-    """At a gate; of stages only."""
+    """At a gate; only for stages."""
     UPDATING = "updating"
     STOPPED = "stopped"
     DONE = "done"
     SKIPPED = "skipped"
-    """A stage that has no clusters."""
+    """A stage without clusters."""
     FAILED = "failed"
 
 
@@ -43,7 +43,7 @@ class ClusterRow:
     """Why it failed."""
 
     def took(self, now: datetime) -> timedelta | None:
-        """Time from its start to its end, or until now."""
+        """Return the time from its start to its end, or until now."""
         return (self.ended or now) - self.started if self.started else None
 
 
@@ -55,28 +55,28 @@ class StageRow:
     progress: Progress
     clusters: tuple[ClusterRow, ...]
     deletes: bool = False
-    """The stage that removes clusters which are no longer picked."""
+    """Whether this is the deletion stage, which removes content from clusters no longer picked."""
 
     @property
     def done(self) -> int:
-        """How many of its clusters are done."""
+        """The number of its clusters that are done."""
         return sum(each.progress is Progress.DONE for each in self.clusters)
 
     def names(self, progress: Progress) -> list[str]:
-        """Its clusters that are so far."""
+        """Return the names of its clusters with this progress."""
         return [each.name for each in self.clusters if each.progress is progress]
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One run, ready to be shown."""
+    """One run, ready for display."""
 
     name: str
     namespace: str
     placement: str
     strategy: str
     snapshot: str
-    """Index of the resource snapshot that is used, or asked for; may be empty."""
+    """Index of the resource snapshot that is used or requested; may be empty."""
     state: RunState
     phase: Phase
     stages: tuple[StageRow, ...]
@@ -84,28 +84,28 @@ class RunView:
     conditions: tuple[Condition, ...]
     created: datetime | None
     up_to_date: bool = True
-    """Whether the status speaks of what is asked for now; no matter once the run has ended."""
+    """Whether the status reflects the current spec; meaningless once the run has ended."""
 
     @property
     def done(self) -> int:
-        """How many clusters are done."""
+        """The number of clusters that are done."""
         return sum(stage.done for stage in self.stages)
 
     @property
     def total(self) -> int:
-        """How many clusters the plan has."""
+        """The number of clusters in the plan."""
         return sum(len(stage.clusters) for stage in self.stages)
 
     @property
     def stage(self) -> StageRow | None:
-        """The stage that is worked on or is next; None when there is none left."""
+        """The current or next stage; None if no stage is left."""
         open_ones = (s for s in self.stages if s.progress not in {Progress.DONE, Progress.SKIPPED})
         return next(open_ones, None)
 
     @property
     def to_be_started(self) -> bool:
-        """Whether it does nothing until a person starts it, or lets it go on."""
-        # A moment after that was asked for, the status is still that of before.
+        """Whether the run does nothing until a person starts or resumes it."""
+        # Right after that request, the status still shows the phase from before it.
         asked = self.state is RunState.RUN
         return self.phase in {Phase.PLANNED, Phase.STOPPED} and not asked
 
@@ -118,7 +118,7 @@ class RunView:
 
 
 def of(run: UpdateRun) -> RunView:
-    """Read a run as people do."""
+    """Return the view of a run."""
     status = run.status
     deletion = status.deletion_stage_status
     stages = [_stage(stage) for stage in status.stages_status]
@@ -142,7 +142,7 @@ def of(run: UpdateRun) -> RunView:
 
 
 def moved(old: RunView | None, new: RunView) -> list[tuple[StageRow, ClusterRow]]:
-    """Clusters that are not as far as they were, each with its stage; at first those not ahead."""
+    """Return the clusters whose progress changed, with their stages; without `old`, those begun."""
     before = {
         (stage.name, cluster.name): cluster.progress
         for stage in (old.stages if old else ())

@@ -1,4 +1,4 @@
-"""Runs, gates and times in words. Pure: views and `now` in, text out."""
+"""Runs, gates and times as text. Pure: views and `now` in, text out."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from starter.estimating import Estimate
 
 NAMED_AT_MOST = 3
-"""Clusters that a sentence names; the table shows all."""
+"""Clusters that a sentence names; tables show all of them."""
 
-# Texts that the contract puts before the reason of a failure; they say nothing to a reader.
+# Texts that the contract puts before the reason of a failure; they mean nothing to a reader.
 _PREFIXES = (
     "cannot continue the updateRun: ",
     "failed to validate the updateRun: ",
@@ -23,7 +23,7 @@ _PREFIXES = (
 
 
 def age(length: timedelta | None) -> str:
-    """A length of time as kubectl prints it, such as `45s`, `3m10s`, `5h`."""
+    """Format a duration as kubectl does, such as `45s`, `3m10s`, `5h`."""
     if length is None:
         return ""
     seconds = max(int(length.total_seconds()), 0)
@@ -38,24 +38,24 @@ def age(length: timedelta | None) -> str:
 
 
 def duration(length: timedelta | None) -> str:
-    """How long something took; the API keeps whole seconds, so zero means less than one."""
+    """Format how long something took; the API stores whole seconds, so zero means less than one."""
     return "<1s" if length == timedelta(0) else age(length)
 
 
 def upper(text: str) -> str:
-    """The text as the beginning of a sentence."""
+    """Return the text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
 
 def reason(text: str) -> str:
-    """A failure's text without the words that all failures begin with."""
+    """Return a failure's text without the prefixes that all failures have."""
     for prefix in _PREFIXES:
         text = text.removeprefix(prefix)
     return text
 
 
 def about(length: timedelta) -> str:
-    """A length of time that is only guessed."""
+    """Format an estimated duration."""
     seconds = length.total_seconds()
     if seconds < 10:
         return "a few seconds"
@@ -65,20 +65,20 @@ def about(length: timedelta) -> str:
 
 
 def left(estimate: "Estimate | None") -> str:
-    """What lies ahead, such as `about 4 min plus 1 approval`; empty where nothing can be said."""
+    """Format an estimate, such as `about 4 min plus 1 approval`; empty if there is none."""
     if estimate is None:
         return ""
     number = estimate.approvals
     approvals = f"{number} approval{'s' * (number > 1)}" if number else ""
     if estimate.updating is None:
-        return ", plus ".join(filter(None, ["not known until a cluster is done", approvals]))
+        return ", plus ".join(filter(None, ["unknown until a cluster is done", approvals]))
     length = estimate.updating + estimate.waiting
-    # Nothing left, or later than usual: in both cases there is no time to tell.
+    # Zero means that nothing is left, or that the clusters are overdue: there is no time to show.
     return " plus ".join(filter(None, [about(length) if length else "", approvals]))
 
 
 def sentence(view: RunView, now: datetime) -> str:
-    """What the run is doing, or what it waits for."""
+    """Return what the run is doing, or what it waits for."""
     stage = view.stage
     where = f" in stage {stage.name}" if stage else ""
     match view.phase:
@@ -94,7 +94,7 @@ def sentence(view: RunView, now: datetime) -> str:
 
 
 def phrase(view: RunView, now: datetime) -> str:
-    """The same in fewer words, for where the stage is named beside it."""
+    """Return the same in fewer words, for places where the stage is shown beside it."""
     match view.phase:
         case Phase.PENDING:
             return "waiting to be planned by a worker"
@@ -111,7 +111,7 @@ def phrase(view: RunView, now: datetime) -> str:
         case Phase.STOPPING:
             return f"stopping, {_in_flight(view.stage) or 'nothing'} to finish first"
         case Phase.STOPPED:
-            return "stopped" if view.to_be_started else "about to go on"
+            return "stopped" if view.to_be_started else "about to resume"
         case Phase.SUCCEEDED:
             return _succeeded(view)
         case Phase.FAILED:
@@ -120,24 +120,24 @@ def phrase(view: RunView, now: datetime) -> str:
 
 
 def named(names: Sequence[str], *, at_most: int = NAMED_AT_MOST) -> str:
-    """Names, the first few of them if there are many: `a, b, c and 4 more`."""
+    """Join names, only the first few if there are many: `a, b, c and 4 more`."""
     more = len(names) - at_most
     text = ", ".join(names[:at_most])
     return f"{text} and {more} more" if more > 0 else text
 
 
 def count(number: int, what: str) -> str:
-    """How many of what: `1 cluster`, `2 clusters`."""
+    """Return a number with its noun: `1 cluster`, `2 clusters`."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def approve_command(view: RunView, gate: Approval) -> str:
-    """What to type to open a gate."""
+    """Return the command that approves a gate."""
     return f"fleetgate approve {view.name} {gate.stage} --{gate.side}{namespace_flag(view)}"
 
 
 def namespace_flag(view: RunView) -> str:
-    """` -n NAMESPACE` for a namespaced run."""
+    """Return ` -n NAMESPACE` for a namespaced run, else an empty text."""
     return f" -n {view.namespace}" if view.namespace else ""
 
 
@@ -151,7 +151,7 @@ def _between(stage: StageRow | None) -> str:
 
 
 def still(gate: Wait, now: datetime) -> str:
-    """How long a timed wait has left."""
+    """Return how much longer a timed wait takes."""
     return f"{age(gate.left(now))} more"
 
 
@@ -163,5 +163,5 @@ def _succeeded(view: RunView) -> str:
 
 
 def _in_flight(stage: StageRow | None) -> str:
-    """Names of the clusters that are being updated, the first few of them."""
+    """Return the names of the first few clusters that are being updated."""
     return named(stage.names(Progress.UPDATING)) if stage else ""

@@ -1,1 +1,1 @@
-"""`fleetgate approve`: one gate, or all that are open."""
+"""`fleetgate approve`: approves one gate, or all open ones."""

@@ -28,9 +28,11 @@ from workflows.messages import Approve
 )
 @click.argument("run", default="", shell_complete=live.waiting_runs)
 @click.argument("stage", default="", shell_complete=live.pending_stages)
-@click.option("--before", "side", flag_value=str(GateSide.BEFORE), help="The gate before it.")
-@click.option("--after", "side", flag_value=str(GateSide.AFTER), help="The gate after it.")
-@click.option("--all-pending", is_flag=True, help="All open gates, of RUN or of all runs.")
+@click.option(
+    "--before", "side", flag_value=str(GateSide.BEFORE), help="The gate before the stage."
+)
+@click.option("--after", "side", flag_value=str(GateSide.AFTER), help="The gate after the stage.")
+@click.option("--all-pending", is_flag=True, help="Approve all open gates, of RUN or of all runs.")
 @yes_option
 @by_option
 @comment_option
@@ -47,18 +49,18 @@ def approve(
     by: str | None,
     comment: str,
 ) -> None:
-    """Let a run through the gate before or after a stage.
+    """Approve the gate before or after a stage of a run.
 
-    STAGE and side may be left out when the run waits for one approval only. Waits until clusters
-    begin or the next gate holds the run up, and says which.
+    STAGE and the side can be omitted if the run waits for only one approval. Waits until clusters
+    start or the run reaches the next gate, and prints which.
     """
     wanted = Approve(
         stage=stage, side=GateSide(side) if side else None, by=by or "", comment=comment
     )
     if all_pending and (stage or side):
-        raise click.UsageError("name a stage, or --all-pending, but not both")
+        raise click.UsageError("specify a stage or --all-pending, not both")
     if not (run or all_pending):
-        raise click.UsageError("name the run that waits, or --all-pending for all runs")
+        raise click.UsageError("specify a run, or --all-pending for all runs")
     asyncio.run(_approve(target, patience, run, wanted, all_pending=all_pending, yes=yes))
 
 

@@ -1,4 +1,4 @@
-"""Giving one approval, and seeing what comes of it."""
+"""Giving one approval, and following the run afterwards."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ from workflows.messages import Approve, PendingApproval
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where approvals are given: a hub, and how long to wait there for what comes of them."""
+    """Gives approvals on one hub, and follows the approved runs."""
 
     hub: Hub
     target: Target
     patience: Patience
 
     async def give(self, run: UpdateRun, wanted: Approve) -> str:
-        """Approve the one open gate that is meant, and return the answer.
+        """Approve the open gate that matches, and return the answer.
 
-        Raises Failure when none is meant, or several are.
+        Raises Failure if no open gate matches, or several do.
         """
         view = views.of(run)
         gate = choose(view, wanted)
@@ -37,7 +37,7 @@ class Desk:
             wanted = wanted.model_copy(update={"stage": gate.stage, "side": gate.side})
 
         async def write(known: PendingApproval | None) -> Written:
-            # The workflow may have opened one a moment ago, and the object not say so yet.
+            # The workflow may have just opened a gate that the run's status does not show yet.
             open_gate = known or gate
             if open_gate is None:
                 raise none_open(view, wanted)
@@ -47,8 +47,8 @@ class Desk:
         return await act(self.target, run, "approve", wanted, write=write)
 
     async def follow(self, run: UpdateRun) -> Sequence[str]:
-        """Wait until a run has gone through the gate, and tell what it does then."""
-        # A stopped run goes through when it is started (contract: update-runs 10.3).
+        """Wait until the run has passed the gate, and return what it does next as lines."""
+        # A stopped run passes the gate only once it is started again (contract: update-runs 10.3).
         if phases.phase(run.status) in {Phase.STOPPING, Phase.STOPPED} or not self.patience.wait:
             return []
         before = views.of(run).gates.approved
@@ -58,19 +58,19 @@ class Desk:
         )
 
     async def _write(self, name: str, message: Approve) -> Written:
-        """Write the approval into its request, as people do with kubectl."""
+        """Write the approval to its request, as people do with kubectl."""
         kind, namespace = self.target.scope.approval, self.target.namespace
         told = message.model_copy(update={"on_object": True})
         done = f"stage {message.stage} ({message.side}) is approved"
         body = await self.hub.get(kind, name, namespace=namespace)
         request = BaseApprovalRequest.from_wire(body)
         if approvals.approved(request):
-            return Written(told, f"{kind} {name} is approved already", done)
+            return Written(told, f"{kind} {name} is already approved", done)
         condition = approvals.approval(
             request, by=message.by, comment=message.comment, now=datetime.now(UTC)
         )
         metadata = {"name": name, "namespace": namespace, "uid": body["metadata"]["uid"]}
         status = {"conditions": [condition.to_wire()]}
         await self.hub.apply(kind, {"metadata": metadata, "status": status}, subresource="status")
-        text = f"wrote the approval to {kind} {name}, a worker will follow it"
+        text = f"wrote the approval to {kind} {name}; a worker will process it"
         return Written(told, text, done)

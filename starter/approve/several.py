@@ -1,4 +1,4 @@
-"""Approving all that is open, after the person has seen what that is."""
+"""Approving all open gates, after listing them and asking for confirmation."""
 
 import asyncio
 
@@ -14,22 +14,24 @@ from workflows.messages import Approve
 
 
 async def approve_all(desk: Desk, run: UpdateRun | None, message: Approve, *, yes: bool) -> None:
-    """Open all gates of a run, or of all runs in the scope.
+    """Approve all open gates of a run, or of all runs in the scope.
 
-    Raises Failure when the person does not want it, or a run does not go through its gate.
+    Raises Failure if the person declines, or a run does not pass its gate.
     """
     runs = [run] if run else await _runs(desk)
     pending = [(each, gate) for each in runs for gate in views.of(each).gates.approvals]
     if not pending:
-        click.echo(f"{f'run {run.metadata.name}' if run else 'every run'} waits for no approval")
+        click.echo(
+            f"{f'run {run.metadata.name} is not' if run else 'no run is'} waiting for an approval"
+        )
         return
     for each, gate in pending:
         click.echo(f"{each.metadata.name} waits for {gate}")
-    consent.ask(f"Give {words.count(len(pending), 'approval')}?", yes=yes)
+    consent.ask(f"Approve {words.count(len(pending), 'gate')}?", yes=yes)
     through = await asyncio.gather(*(_open(desk, *each, message) for each in pending))
     if not all(through):
         failed, total = through.count(False), words.count(len(through), "run")
-        raise Failure(f"{failed} of {total} did not go on; see above why")
+        raise Failure(f"{failed} of {total} did not continue; see the errors above")
 
 
 async def _runs(desk: Desk) -> list[UpdateRun]:
@@ -38,7 +40,7 @@ async def _runs(desk: Desk) -> list[UpdateRun]:
 
 
 async def _open(desk: Desk, run: UpdateRun, gate: Approval, message: Approve) -> bool:
-    """Open one gate and say what comes of it; whether that went well."""
+    """Approve one gate, print what happens next, and return whether that succeeded."""
     name = run.metadata.name
     wanted = message.model_copy(update={"stage": gate.stage, "side": gate.side})
     try:

@@ -1,1 +1,1 @@
-"""Completing what is typed: commands, options, and names that are on the hub."""
+"""Shell completion of commands, options and names on the hub."""

@@ -1,6 +1,6 @@
-"""Asking the hub while a shell waits: quickly, silently, and without a word when it is away.
+"""Querying the hub for a shell that waits: fast, and silent even if the hub is unreachable.
 
-What is slow to import is imported when the hub is asked, for every command refers to completion.
+Every command imports this module, so whatever is slow to import is imported only for a query.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starter.targets import Target
 
 WITHIN: Final = timedelta(seconds=1)
-"""A person waits, with a finger on the key."""
+"""A person is waiting with a finger on the tab key."""
 
 Item = CompletionItem[str]
 Completer = Callable[[Context, Parameter, str], list[Item]]
@@ -29,7 +29,7 @@ Completer = Callable[[Context, Parameter, str], list[Item]]
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What has been typed so far, and where it goes."""
+    """The command line typed so far, and the hub that it is for."""
 
     hub: "Hub"
     target: "Target"
@@ -37,7 +37,7 @@ class Typed:
     """Values of options and arguments by name."""
 
     async def list(self, kind: Kind, *, labels: str = "") -> "list[Json]":
-        """Objects of a kind, in the namespace that was typed."""
+        """List the objects of a kind in the namespace that was typed."""
         namespace = self.target.namespace if kind.namespaced else ""
         return (await self.hub.list(kind, namespace=namespace, labels=labels)).items
 
@@ -46,7 +46,7 @@ Look = Callable[[Typed], Awaitable[Iterable[Item]]]
 
 
 def on_hub(look: Look) -> Completer:
-    """A completer for click that looks at the hub; what was typed already it does not offer."""
+    """Make a completer for click that queries the hub and skips values already typed."""
 
     def complete(context: Context, parameter: Parameter, incomplete: str) -> list[Item]:
         before = context.params.get(parameter.name or "")
@@ -60,9 +60,9 @@ def on_hub(look: Look) -> Completer:
 
 
 def _words(context: Context) -> dict[str, Any]:
-    """Values by name of all that was typed.
+    """Return the values of all options and arguments typed so far, by name.
 
-    Before an option that still lacks its value click leaves arguments aside.
+    While an option still lacks its value, click leaves the arguments unparsed in `context.args`.
     """
     words, aside = dict(context.params), list(context.args)
     for parameter in context.command.params:
@@ -82,7 +82,7 @@ def _ask(look: Look, words: dict[str, Any]) -> Iterable[Item]:
 
 
 async def _answer(look: Look, words: dict[str, Any]) -> Iterable[Item]:
-    # What `connect` would import, before the clock starts: the limit is for the hub.
+    # Imported before the time limit starts, because the limit is meant for the hub alone.
     from hub import kubeconfig, transport  # noqa: F401
     from starter import targets
 
@@ -93,7 +93,7 @@ async def _answer(look: Look, words: dict[str, Any]) -> Iterable[Item]:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Keep warnings off the line on which somebody types."""
+    """Keep warnings off the line being typed."""
     root, nowhere = logging.getLogger(), logging.NullHandler()
     root.addHandler(nowhere)
     try:

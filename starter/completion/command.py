@@ -7,7 +7,7 @@ from starter.helping import examples
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_FLEETGATE_COMPLETE"
-"""The variable by which click knows that a shell asks, not a person."""
+"""Environment variable that tells click that the shell asks for completions."""
 
 
 @click.command(
@@ -20,15 +20,16 @@ VARIABLE = "_FLEETGATE_COMPLETE"
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script that makes a shell complete `fleetgate …`.
+    """Print a completion script for a shell.
 
-    Commands, options, and names that are on the hub: runs, stages, placements, strategies,
-    snapshots, namespaces, contexts. For one session: source <(fleetgate completion bash).
+    It completes commands, options and names on the hub: runs, stages, placements, strategies,
+    snapshots, namespaces and contexts. To load it into the current shell:
+    source <(fleetgate completion bash).
 
-    `kubectl fleetgate …` needs no more than kubectl's own completion: kubectl 1.26 or newer finds
+    For `kubectl fleetgate …`, kubectl's own completion is enough: kubectl 1.26 or newer finds
     kubectl_complete-fleetgate, which is installed with fleetgate, on the PATH.
     """
     made = get_completion_class(shell)
-    assert made is not None, "click knows the shells that are offered"
+    assert made is not None, "click supports all of these shells"
     root = context.find_root().command
     click.echo(made(root, {}, "fleetgate", VARIABLE).source())

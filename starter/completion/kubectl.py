@@ -1,7 +1,7 @@
-"""`kubectl_complete-fleetgate`: what kubectl asks to complete `kubectl fleetgate …`.
+"""`kubectl_complete-fleetgate`: the program that kubectl runs to complete `kubectl fleetgate …`.
 
-kubectl 1.26 or newer runs it with the words that were typed, the unfinished one last, and reads
-one completion a line, then a number that says what the shell may add of its own.
+kubectl 1.26 or newer runs it with the words typed so far, the unfinished one last. It reads one
+completion per line, then a directive that says whether the shell may add file names.
 """
 
 import sys
@@ -16,17 +16,17 @@ from starter.completion.command import VARIABLE
 
 FILES: Final = 0
 NOTHING_ELSE: Final = 4
-"""Directives of kubectl's completion (cobra): let the shell complete file names, or not."""
+"""Directives of kubectl's completion (cobra): the shell completes file names, or does not."""
 
 
 def main() -> None:
-    """Print what the last of the words that were typed may become."""
+    """Print the completions of the last word on the command line."""
     for line in lines(sys.argv[1:]):
         click.echo(line)
 
 
 def lines(words: Sequence[str]) -> Iterator[str]:
-    """What kubectl reads: completions with what they mean, then a directive."""
+    """Yield what kubectl reads: completions with their descriptions, then a directive."""
     *before, incomplete = words or [""]
     shell = ShellComplete(fleetgate, {}, "fleetgate", VARIABLE)
     found = shell.get_completions(before, incomplete)

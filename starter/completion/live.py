@@ -1,4 +1,4 @@
-"""Completers of names that are on the hub, one for each thing that commands ask for."""
+"""Completers for names on the hub, one for each kind of argument."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _named(kind: Callable[[Scope], Kind]) -> Completer:
-    """Names of the objects of a kind."""
+    """Make a completer for the names of a kind's objects."""
 
     async def look(typed: Typed) -> Iterable[Item]:
         found = await typed.list(kind(typed.target.scope))
@@ -31,7 +31,7 @@ namespaces = _named(lambda _: NAMESPACE)
 
 
 def _runs(fits: "Callable[[RunView], bool]") -> Completer:
-    """Names of the runs that fit, each with where it is."""
+    """Make a completer for the names of matching runs; each comes with what the run is doing."""
 
     async def look(typed: Typed) -> Iterable[Item]:
         from starter import words
@@ -57,7 +57,7 @@ waiting_runs = _runs(lambda view: bool(view.gates.approvals))
 
 @on_hub
 async def pending_stages(typed: Typed) -> Iterable[Item]:
-    """Stages at whose gates the run waits."""
+    """Complete the stages with a gate that the run waits at."""
     gates = [
         gate
         for view in await _views(typed)
@@ -69,7 +69,7 @@ async def pending_stages(typed: Typed) -> Iterable[Item]:
 
 @on_hub
 async def indexes(typed: Typed) -> Iterable[Item]:
-    """Indexes of the placement's stored versions."""
+    """Complete the indexes of the placement's snapshots."""
     from planning.placements.snapshotting import revisions
 
     placement = typed.words.get("placement")
@@ -78,19 +78,19 @@ async def indexes(typed: Typed) -> Iterable[Item]:
     labels = f"{names.PARENT_PLACEMENT}={placement}"
     found = await typed.list(typed.target.scope.resource_snapshot, labels=labels)
     return [
-        CompletionItem(str(each.index), help="the latest" if each.latest else None)
+        CompletionItem(str(each.index), help="latest" if each.latest else None)
         for each in revisions(found)
     ]
 
 
 def versions(context: Context, parameter: Parameter, incomplete: str) -> list[Item]:
-    """Indexes, and the words for versions without one."""
+    """Complete indexes and the words `latest` and `now`."""
     words = [each for each in ("latest", "now") if each.startswith(incomplete)]
     return [*indexes(context, parameter, incomplete), *map(CompletionItem, words)]
 
 
 def contexts(context: Context, _: Parameter, incomplete: str) -> list[Item]:
-    """Contexts of the kubeconfig."""
+    """Complete the contexts of the kubeconfig."""
     from hub import BadConfiguration
     from hub.kubeconfig import contexts as contexts_of
     from starter import targets

@@ -1,1 +1,1 @@
-"""`fleetgate demo`: the tutorial of staged update runs, told and checked on the local fleet."""
+"""`fleetgate demo`: the tutorial of staged update runs, typed and checked on the local fleet."""

@@ -47,12 +47,12 @@ CHAPTERS = (
 def demo() -> None:
     """Roll a change through a local fleet, step by step.
 
-    Starts the fleet of this folder as `fleetgate local up` does, then types the commands of the
-    tutorial and checks on hub and members that each did what it should. The fleet stays up.
+    Starts the fleet of the current folder like `fleetgate local up`, then types the commands of the
+    tutorial and checks on the hub and the members that each of them worked. The fleet stays up.
     """
     progress = Progress(Console(stderr=True))
     fleet = LocalFleet(FleetPaths.here(), say=progress.say)
-    # The strategy's stages cover these and no other: a further member would be in no stage.
+    # The strategy's stages match exactly these members: any other would be in no stage.
     addresses = fleet.up(find_all(progress=progress), count=DEFAULT_MEMBERS)
     asyncio.run(_tell(addresses, Teller(output.console())))
 
@@ -61,9 +61,9 @@ async def _tell(addresses: FleetAddresses, teller: Teller) -> None:
     kubeconfig = addresses.hub_kubeconfig
     async with _eyes(addresses) as eyes:
         kubectl = shutil.which("kubectl") is not None
-        teller.say(f"The fleet is up. Commands go to its hub: export KUBECONFIG={kubeconfig}")
+        teller.say(f"The fleet is up. To use its hub: export KUBECONFIG={kubeconfig}")
         if not kubectl:
-            teller.say("There is no kubectl here: what is shown as kubectl is done by the API.")
+            teller.say("kubectl is not installed: its commands are shown but sent through the API.")
         await _clean_up(eyes)
         tale = Tale(teller, eyes, kubeconfig, kubectl)
         for chapter in CHAPTERS:
@@ -83,7 +83,7 @@ async def _eyes(addresses: FleetAddresses) -> AsyncIterator[Eyes]:
 
 
 async def _clean_up(eyes: Eyes) -> None:
-    """Remove what an earlier demo left, and wait until it is gone from the members as well."""
+    """Delete what an earlier demo left, and wait until it is gone from the members too."""
     left = [
         *((CLUSTER_STAGED_UPDATE_RUN, name) for name in manifests.RUNS),
         (CLUSTER_STAGED_UPDATE_STRATEGY, manifests.STRATEGY),
@@ -102,7 +102,7 @@ async def _say_what_next(tale: Tale, addresses: FleetAddresses) -> None:
     workflow = quote(reference(run, target).workflow_id, safe="")
     ui = addresses.temporal_ui
     say = tale.teller.say
-    tale.teller.step("Look around", "Every step was seen to be true. The fleet stays up.")
+    tale.teller.step("Look around", "All steps verified. The fleet stays up.")
     say("")
     say(f"one of the runs in Temporal  {ui}/namespaces/default/workflows/{workflow}")
     say(f"all runs in Temporal         {ui}")

@@ -1,4 +1,4 @@
-"""What a person types in the tutorial: a command, and the same through the API."""
+"""The commands of the tutorial, each with an equivalent through the API."""
 
 import json
 import sys
@@ -20,14 +20,14 @@ class Deed:
 
     argv: tuple[str, ...]
     instead: Callable[[Hub], Awaitable[str]]
-    """Does the same through the API, where the program is missing; returns what to print."""
+    """Does the same through the API if the program is missing; returns what to print."""
     stdin: str = ""
     live: bool = False
-    """Its output is worth seeing while it runs."""
+    """Whether to show its output while it runs."""
 
 
 def apply(kind: Kind, manifest: str) -> Deed:
-    """`kubectl apply -f -` with a manifest."""
+    """Make the command `kubectl apply -f -` with a manifest."""
 
     async def instead(hub: Hub) -> str:
         made = await hub.apply(kind, yaml.safe_load(manifest))
@@ -37,7 +37,7 @@ def apply(kind: Kind, manifest: str) -> Deed:
 
 
 def create_namespace(name: str) -> Deed:
-    """`kubectl create namespace`."""
+    """Make the command `kubectl create namespace`."""
 
     async def instead(hub: Hub) -> str:
         made = await hub.create(NAMESPACE, {"metadata": {"name": name}})
@@ -47,7 +47,7 @@ def create_namespace(name: str) -> Deed:
 
 
 def create_config_map(name: str, namespace: str, value: str) -> Deed:
-    """`kubectl create configmap` with the one value `key`."""
+    """Make the command `kubectl create configmap` with the single key `key`."""
 
     async def instead(hub: Hub) -> str:
         body = {"metadata": {"name": name, "namespace": namespace}, "data": {"key": value}}
@@ -60,7 +60,7 @@ def create_config_map(name: str, namespace: str, value: str) -> Deed:
 def patch(
     kind: Kind, name: str, change: Json, *, namespace: str = "", status: bool = False
 ) -> Deed:
-    """`kubectl patch --type merge`."""
+    """Make the command `kubectl patch --type merge`."""
     subresource = "status" if status else ""
 
     async def instead(hub: Hub) -> str:
@@ -75,7 +75,7 @@ def patch(
 
 
 def approve(kind: Kind, name: str) -> Deed:
-    """Approve a request as the tutorial does: with kubectl, by its status."""
+    """Make the command that approves a request as the tutorial does: kubectl patches its status."""
     condition = {
         "type": "Approved",
         "status": "True",
@@ -88,7 +88,7 @@ def approve(kind: Kind, name: str) -> Deed:
 
 
 def get(kind: Kind, *names: str, columns: tuple[str, ...] = ()) -> Deed:
-    """`kubectl get`, with labels as further columns."""
+    """Make the command `kubectl get`, with labels as additional columns."""
 
     async def instead(hub: Hub) -> str:
         items = (await hub.list(kind)).items
@@ -100,7 +100,7 @@ def get(kind: Kind, *names: str, columns: tuple[str, ...] = ()) -> Deed:
 
 
 def fleetgate(*arguments: str, live: bool = False) -> Deed:
-    """A command of fleetgate itself, which is never missing."""
+    """Make a command of fleetgate itself, which is never missing."""
 
     async def instead(hub: Hub) -> str:
         raise AssertionError(f"fleetgate is missing at {hub.url}")
@@ -109,7 +109,7 @@ def fleetgate(*arguments: str, live: bool = False) -> Deed:
 
 
 def program(name: str) -> tuple[str, ...]:
-    """How to start a program; fleetgate is the one that runs already."""
+    """Return the command line that starts a program; fleetgate is the one running now."""
     if name != "fleetgate":
         return (name,)
     installed = Path(sys.executable).with_name("fleetgate")

@@ -1,4 +1,4 @@
-"""The tutorial's first part: content, versions, a strategy, and the first rollout by stages."""
+"""The tutorial's first part: content, snapshots, a strategy, and the first staged rollout."""
 
 from api.base import Condition
 from api.kinds import CLUSTER_APPROVAL_REQUEST as APPROVAL
@@ -22,11 +22,11 @@ from starter.views import Progress
 
 
 async def publish(tale: Tale) -> None:
-    """Put content on the hub and say where it belongs."""
+    """Put content on the hub, with a placement that picks its clusters."""
     tale.teller.step(
         "Publish something on the hub",
-        "A namespace with a ConfigMap, and a placement that says: on all clusters, but only when",
-        "an update run rolls it out (strategy External).",
+        "A namespace with a ConfigMap, and a placement that picks all clusters but leaves the",
+        "rollout to update runs (strategy External).",
     )
     await tale.do(deeds.create_namespace(manifests.NAMESPACE))
     await tale.do(deeds.create_config_map(manifests.CONFIG_MAP, manifests.NAMESPACE, "value1"))
@@ -34,26 +34,26 @@ async def publish(tale: Tale) -> None:
     await tale.eyes.until(PLACEMENT, manifests.PLACEMENT, "scheduled", _is_scheduled)
     await until_snapshot(tale, "0")
     await tale.do(deeds.get(PLACEMENT, manifests.PLACEMENT))
-    tale.teller.saw("three clusters are scheduled, version 0 of the content is kept")
+    tale.teller.saw("three clusters are scheduled, snapshot 0 holds the content")
     await tale.members_have({"member1": "-", "member2": "-", "member3": "-"})
 
 
 async def change(tale: Tale) -> None:
-    """Change the content: a new version appears, and nothing is rolled out."""
-    tale.teller.step("Change the content", "Each version is kept as a snapshot with an index.")
+    """Change the content: a new snapshot appears, and nothing is rolled out."""
+    tale.teller.step("Change the content", "Each change is kept as a snapshot with an index.")
     await tale.do(set_value("value2"))
     await until_snapshot(tale, "1")
     await tale.do(deeds.get(SNAPSHOT, columns=(RESOURCE_INDEX, IS_LATEST_SNAPSHOT)))
-    tale.teller.saw("version 1 is the latest")
+    tale.teller.saw("snapshot 1 is the latest")
     await tale.members_have({"member1": "-", "member2": "-", "member3": "-"})
 
 
 async def plan(tale: Tale) -> None:
-    """Say how to roll out, and look at the plan before it starts."""
+    """Define how to roll out, and check the plan before the run starts."""
     tale.teller.step(
-        "Say how to roll out, and look at the plan",
-        "Staging first, then some seconds of waiting; canary after an approval, its clusters in",
-        "the order of a label, half of them at once. The run is only planned: state Initialize.",
+        "Define how to roll out, and check the plan",
+        "Staging first, then a short wait; canary after an approval, its clusters sorted by a",
+        "label, half of them at a time. With state Initialize the run is only planned.",
     )
     await tale.do(deeds.apply(STRATEGY, manifests.STRATEGY_MANIFEST))
     manifest = manifests.run_manifest(manifests.FIRST_RUN, index="1", state="Initialize")
@@ -66,7 +66,7 @@ async def plan(tale: Tale) -> None:
 
 
 async def start(tale: Tale) -> None:
-    """Start the run; staging is updated, then the run waits."""
+    """Start the run: staging is updated, then the run waits."""
     tale.teller.step("Start it", "From here on a Temporal workflow drives it.")
     await tale.do(deeds.patch(RUN, manifests.FIRST_RUN, {"spec": {"state": "Run"}}))
     await tale.eyes.until_run(
@@ -77,55 +77,55 @@ async def start(tale: Tale) -> None:
 
 
 async def approve(tale: Tale) -> None:
-    """Wait for the gate before canary and open it; the rollout completes."""
+    """Wait for the gate before canary and approve it; the rollout completes."""
     tale.teller.step(
-        "Approve canary", "The timed wait ends by itself; the next gate is opened by a person."
+        "Approve canary", "The timed wait ends by itself; the next gate needs a person."
     )
     run = await tale.eyes.until_run(
         manifests.FIRST_RUN, "waiting for an approval", asks_for_approval
     )
     _check_wait(run)
     await tale.do(deeds.get(APPROVAL))
-    tale.teller.saw(f"staging was left alone for {manifests.WAIT_SECONDS} s, canary has not begun")
+    tale.teller.saw(f"staging has soaked for {manifests.WAIT_SECONDS} s, canary has not started")
     await tale.members_have({"member1": "-", "member2": "value2", "member3": "-"})
     request = views.of(run).gates.approvals[0].request
     await tale.do(deeds.approve(APPROVAL, request))
     run = await tale.eyes.until_run(manifests.FIRST_RUN, "succeeded", is_in(Phase.SUCCEEDED))
     _check_order(run)
     await tale.do(deeds.get(RUN, manifests.FIRST_RUN))
-    tale.teller.saw("canary was updated one by one: member3 (order=1), then member1 (order=2)")
+    tale.teller.saw("canary was updated one at a time: member3 (order=1), then member1 (order=2)")
     await tale.members_have(everywhere("value2"))
 
 
 def set_value(value: str) -> deeds.Deed:
-    """Change the ConfigMap on the hub."""
+    """Make the command that changes the ConfigMap on the hub."""
     change = {"data": {"key": value}}
     return deeds.patch(CONFIG_MAP, manifests.CONFIG_MAP, change, namespace=manifests.NAMESPACE)
 
 
 def everywhere(value: str) -> dict[str, str]:
-    """The same value on every member."""
+    """Return the same value for every member."""
     return dict.fromkeys(("member1", "member2", "member3"), value)
 
 
 async def until_snapshot(tale: Tale, index: str) -> None:
-    """Wait until the content is kept as the latest version, with this index."""
+    """Wait until the snapshot with this index is the latest."""
     name = f"{manifests.PLACEMENT}-{index}-snapshot"
-    await tale.eyes.until(SNAPSHOT, name, "the latest version", _is_latest)
+    await tale.eyes.until(SNAPSHOT, name, "marked as the latest", _is_latest)
 
 
 def is_in(phase: Phase) -> RunCheck:
-    """Whether a run is in the phase."""
+    """Return a check whether a run is in the phase."""
     return lambda run: phases.phase(run.status) is phase
 
 
 def asks_for_approval(run: UpdateRun) -> bool:
-    """Whether the run waits for a person."""
+    """Return whether the run waits for a person."""
     return bool(views.of(run).gates.approvals)
 
 
 def staging_is_updated(run: UpdateRun) -> bool:
-    """Whether all clusters of the first stage are done."""
+    """Return whether all clusters of the first stage are done."""
     stages = views.of(run).stages
     return bool(stages) and all(each.progress is Progress.DONE for each in stages[0].clusters)
 
@@ -145,16 +145,18 @@ def _is_latest(snapshot: Json) -> bool:
 def _check_plan(run: UpdateRun) -> None:
     planned = [(each.name, [c.name for c in each.clusters]) for each in views.of(run).stages]
     if planned != [("staging", ["member2"]), ("canary", ["member3", "member1"])]:
-        raise looking.not_seen(f"staging member2, canary member3 and member1, but {planned}")
+        raise looking.not_seen(f"staging member2, canary member3 and member1; found {planned}")
 
 
 def _check_wait(run: UpdateRun) -> None:
     staging = run.status.stages_status[0]
     updated = looking.moment(staging.clusters[0], ConditionType.SUCCEEDED)
     waited = staging.end_time - updated if staging.end_time else None
-    # The API keeps whole seconds, so that a wait may look up to one second shorter.
+    # The API stores whole seconds, so a wait may appear up to one second too short.
     if waited is None or waited.total_seconds() < manifests.WAIT_SECONDS - 1:
-        raise looking.not_seen(f"a wait of {manifests.WAIT_SECONDS} s after staging, but {waited}")
+        raise looking.not_seen(
+            f"a wait of {manifests.WAIT_SECONDS} s after staging; found {waited}"
+        )
 
 
 def _check_order(run: UpdateRun) -> None:

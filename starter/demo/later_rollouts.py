@@ -1,4 +1,4 @@
-"""The tutorial's second part: a rollout that is stopped and resumed, and a way back."""
+"""The tutorial's second part: a rollout that is stopped and resumed, then a rollback."""
 
 from api.kinds import CLUSTER_STAGED_UPDATE_RUN as RUN
 from planning.runs.phases import Phase
@@ -16,11 +16,11 @@ from starter.failures import ExitCode
 
 
 async def stop(tale: Tale) -> None:
-    """Roll out a third version and stop it on its way."""
+    """Roll out a third change and stop it midway."""
     name = manifests.SECOND_RUN
     tale.teller.step(
-        "Roll out a third version, and stop it on its way",
-        "Without an index a run takes the content as it is now.",
+        "Roll out a third change, and stop it midway",
+        "Without an index, a run uses the content as it is now.",
     )
     await tale.do(set_value("value3"))
     options = ("--placement", manifests.PLACEMENT, "--strategy", manifests.STRATEGY)
@@ -29,16 +29,16 @@ async def stop(tale: Tale) -> None:
     await tale.do(deeds.fleetgate("run", "stop", name, "--comment", "error rate is up"))
     run = await tale.eyes.until_run(name, "stopped", is_in(Phase.STOPPED))
     if run.status.resource_snapshot_index_used != "2":
-        raise looking.not_seen(f"index 2, but {run.status.resource_snapshot_index_used}")
+        raise looking.not_seen(f"index 2; found {run.status.resource_snapshot_index_used}")
     await tale.do(deeds.get(RUN, name))
-    tale.teller.saw("the run took version 2 and has stopped; canary keeps what it has")
+    tale.teller.saw("the run uses snapshot 2 and has stopped; canary keeps what it has")
     await tale.members_have({"member1": "value2", "member2": "value3", "member3": "value2"})
 
 
 async def resume(tale: Tale) -> None:
-    """Go on where it was, to the end."""
+    """Resume the stopped run, and follow it to its end."""
     name = manifests.SECOND_RUN
-    tale.teller.step("Go on where it was", "`watch` follows a run; here until a person must act.")
+    tale.teller.step("Resume it", "`watch` follows a run, here until a person must act.")
     await tale.do(deeds.fleetgate("run", "start", name))
     await tale.do(
         deeds.fleetgate("run", "watch", name, "--exit-on-gate", live=True), code=ExitCode.GATE
@@ -50,10 +50,10 @@ async def resume(tale: Tale) -> None:
 
 
 async def roll_back(tale: Tale) -> None:
-    """Bring back version 0 with a new run."""
+    """Roll back to snapshot 0 with a new run."""
     name = manifests.ROLLBACK
     tale.teller.step(
-        "Roll back", "A new run with an older index, through the same stages and gates."
+        "Roll back", "A new run with an older snapshot, through the same stages and gates."
     )
     options = ("--to", "0", "--name", name, "--yes")
     await tale.do(deeds.fleetgate("rollback", manifests.PLACEMENT, *options))
@@ -63,5 +63,5 @@ async def roll_back(tale: Tale) -> None:
     await tale.do(deeds.fleetgate("approve", name, stage))
     await tale.eyes.until_run(name, "succeeded", is_in(Phase.SUCCEEDED))
     await tale.do(deeds.fleetgate("run", "list"))
-    tale.teller.saw("rolled back by stages")
+    tale.teller.saw("rolled back stage by stage")
     await tale.members_have(everywhere("value1"))

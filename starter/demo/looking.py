@@ -1,4 +1,4 @@
-"""Looking whether it is as the tutorial says: objects on the hub, content on the members."""
+"""Checking what the tutorial did: objects on the hub, content on the members."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -14,21 +14,24 @@ from starter.failures import Failure
 from starter.following import follow
 
 PATIENCE: Final = timedelta(seconds=60)
-"""Longer than anything in the demo takes on a slow machine."""
+"""Limit for each step: longer than any step takes on a slow machine."""
 
 RunCheck = Callable[[UpdateRun], bool]
-"""Says whether a run is as it should be."""
+"""Returns whether a run is in the expected state."""
 
 
 class Eyes:
-    """Reads the hub and the members; what it does not get to see fails the demo."""
+    """Reads the hub and the members; fails the demo if something expected does not happen."""
 
     def __init__(self, hub: Hub, members: Mapping[str, Hub]) -> None:
         self.hub = hub
         self._members = members
 
     async def until(self, kind: Kind, name: str, what: str, holds: Callable[[Json], bool]) -> Json:
-        """Wait until the object is as it should be; `what` says how in a failure."""
+        """Wait until the check holds for the object, and return it.
+
+        Raises Failure after PATIENCE; `what` names the expected state in its text.
+        """
         try:
             async with asyncio.timeout(PATIENCE.total_seconds()):
                 async with follow(self.hub, kind, name=name) as changes:
@@ -40,14 +43,14 @@ class Eyes:
         raise AssertionError("following never ends by itself")
 
     async def until_run(self, name: str, what: str, holds: RunCheck) -> UpdateRun:
-        """Wait until the cluster-scoped run is as it should be."""
+        """Wait until the check holds for the cluster-scoped run, and return the run."""
         found = await self.until(
             CLUSTER_STAGED_UPDATE_RUN, name, what, lambda body: holds(UpdateRun.from_wire(body))
         )
         return UpdateRun.from_wire(found)
 
     async def until_gone(self, kind: Kind, name: str) -> None:
-        """Wait until the object does not exist any more."""
+        """Wait until the object no longer exists."""
         try:
             async with asyncio.timeout(PATIENCE.total_seconds()):
                 async with follow(self.hub, kind, name=name) as changes:
@@ -60,7 +63,7 @@ class Eyes:
             raise not_seen(f"{kind} {name} gone") from error
 
     async def values(self, name: str, namespace: str) -> dict[str, str]:
-        """The value `key` of a ConfigMap by member; `-` where there is none."""
+        """Read the value `key` of a ConfigMap on each member; `-` if the ConfigMap is missing."""
         found = await asyncio.gather(
             *(each.find(CONFIG_MAP, name, namespace=namespace) for each in self._members.values())
         )
@@ -69,15 +72,15 @@ class Eyes:
 
 
 def not_seen(what: str) -> Failure:
-    """The demo's failure: something that should have come true did not."""
+    """Make the failure that something expected did not happen."""
     return Failure(
-        f"did not get to see: {what}",
-        advice="`fleetgate local status` and `fleetgate local logs worker` may tell why",
+        f"expected: {what}",
+        advice="`fleetgate local status` and `fleetgate local logs worker` may show why not",
     )
 
 
 def moment(cluster: ClusterStatus, kind: ConditionType) -> datetime:
-    """When the cluster was started, or done."""
+    """Return when a cluster got the condition: when its update started, or succeeded."""
     found = conditions.find(cluster.conditions, kind)
     if found is None:
         raise not_seen(f"cluster {cluster.cluster_name} {kind}")

@@ -1,4 +1,4 @@
-"""What the tutorial applies, as a person would write it."""
+"""The manifests that the tutorial applies, as a person would write them."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ ROLLBACK: Final = "example-run-back"
 RUNS: Final = (FIRST_RUN, SECOND_RUN, ROLLBACK)
 
 WAIT_SECONDS: Final = 5
-"""Of the timed wait after staging; a minute in real life, here someone is watching."""
+"""Length of the timed wait after staging; short, because someone is watching."""
 
 PLACEMENT_MANIFEST: Final = f"""\
 apiVersion: placement.kubernetes-fleet.io/v1beta1
@@ -59,7 +59,7 @@ spec:
 
 
 def run_manifest(name: str, *, index: str, state: str) -> str:
-    """An update run of one resource snapshot."""
+    """Return the manifest of an update run for one resource snapshot."""
     return f"""\
 apiVersion: placement.kubernetes-fleet.io/v1beta1
 kind: ClusterStagedUpdateRun

@@ -1,4 +1,4 @@
-"""Telling one thing after the other: type a command, show what it prints, check what it did."""
+"""Running the demo: type a command, show its output, check what it did."""
 
 import asyncio
 import os
@@ -15,16 +15,16 @@ from starter.failures import Failure
 
 @dataclass(frozen=True, slots=True)
 class Tale:
-    """Who tells, who looks, and where commands go."""
+    """Output, checks and kubeconfig of a demo."""
 
     teller: Teller
     eyes: Eyes
     kubeconfig: Path
     kubectl: bool
-    """Whether there is a kubectl to type; without it the API is used."""
+    """Whether kubectl is installed; without it the API is used."""
 
     async def do(self, deed: Deed, *, code: int = 0) -> None:
-        """Do what a person would type; it must end with the exit code."""
+        """Run a command, which must exit with the code. Raises Failure otherwise."""
         self.teller.typed(deed.argv, deed.stdin)
         if deed.argv[0] == "kubectl" and not self.kubectl:
             self.teller.printed(await deed.instead(self.eyes.hub))
@@ -32,10 +32,13 @@ class Tale:
         ended, text = await self._run(deed)
         self.teller.printed(text)
         if ended != code:
-            raise Failure(f"`{' '.join(deed.argv[:3])} …` ended with {ended}, expected {code}")
+            raise Failure(f"`{' '.join(deed.argv[:3])} …` exited with {ended}, expected {code}")
 
     async def members_have(self, expected: Mapping[str, str]) -> None:
-        """Read the ConfigMap on each member; it must be there with this value, `-` for none."""
+        """Check the value of the ConfigMap on each member; `-` means that it must be missing.
+
+        Raises Failure if a value differs.
+        """
         found = await self.eyes.values(CONFIG_MAP, NAMESPACE)
         if found != dict(expected):
             raise Failure(f"expected on the members: {_listed(expected)}; found {_listed(found)}")
@@ -55,7 +58,7 @@ class Tale:
         return await process.wait(), (out or b"").decode(errors="replace")
 
     def _environment(self) -> dict[str, str]:
-        # A Temporal of the person at the terminal is not this fleet's.
+        # The user's own Temporal settings are not those of this fleet.
         own = {name: text for name, text in os.environ.items() if not name.startswith("TEMPORAL_")}
         return own | {"KUBECONFIG": str(self.kubeconfig)}
 

@@ -1,4 +1,4 @@
-"""The voice of the demo: headings, commands as typed, what they print, what was seen."""
+"""The output of the demo: headings, commands, what they print, and what was checked."""
 
 import shlex
 
@@ -7,25 +7,25 @@ from rich.text import Text
 
 
 class Teller:
-    """Tells the tutorial on a console."""
+    """Prints the tutorial on a console."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._steps = 0
 
     def step(self, title: str, *why: str) -> None:
-        """Begin a step: its number, title, and why one does it."""
+        """Print the number and title of the next step, and its explanation."""
         self._steps += 1
         self._console.print(Text(f"\n{self._steps}. {title}", style="bold cyan"))
         for line in why:
             self.say(line)
 
     def say(self, text: str) -> None:
-        """Say a sentence."""
+        """Print a sentence."""
         self._console.print(Text(f"   {text}"), soft_wrap=True)
 
     def typed(self, argv: tuple[str, ...], stdin: str) -> None:
-        """Show a command as it would be typed."""
+        """Print a command as a person would type it."""
         command = shlex.join(argv)
         self._console.print(
             Text(f"   $ {command}{' <<EOF' * bool(stdin)}", style="bold"), soft_wrap=True
@@ -34,10 +34,10 @@ class Teller:
             self.printed(f"{stdin}EOF")
 
     def printed(self, text: str) -> None:
-        """Show what a command printed."""
+        """Print the output of a command."""
         for line in text.rstrip().splitlines():
             self._console.print(Text(f"   {line}", style="dim"), soft_wrap=True)
 
     def saw(self, text: str) -> None:
-        """Say what was checked and found true."""
+        """Print what was checked and found true."""
         self._console.print(Text(f"   ✓ {text}", style="green"), soft_wrap=True)

@@ -1,11 +1,11 @@
-"""`fleetgate doctor`: what is not well with a set-up, and what to type about it.
+"""`fleetgate doctor`: checks an installation and suggests fixes.
 
-command      what is typed
-setup        what is examined, and how to name it in a command
-findings     what a look at one thing gives
-checks       every check there is, and running them side by side
-showing      as text for a terminal
-documents    as data
+command      the command
+setup        the installation that is checked, and commands for it
+findings     the result of checking one thing
+checks       all checks, and running them concurrently
+showing      findings as text for a terminal
+documents    findings as data
 
 Each other module is a group of checks: `server`, `definitions`, `admission`, `own_rights`,
 `accounts`, `temporal_server`, `polling`, `leases`, `metrics`, `members`, `placements`, `runs`.

@@ -1,4 +1,4 @@
-"""Check of the ServiceAccounts that ship with fleetgate: rights that miss, rights too many."""
+"""Check of the ServiceAccounts that ship with fleetgate: missing rights and excessive ones."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,12 +20,13 @@ _SERVICE_ACCOUNT: Final = Kind("", "v1", "ServiceAccount", "serviceaccounts", na
 _EVERYTHING: Final = Deed("*", "*", "*")
 _SECRETS: Final = Deed("list", "", "secrets")
 _AT_ONCE: Final = 16
-"""Questions under way: a few hundred take about a second, and nobody else has to wait."""
+"""Reviews in flight at a time: a few hundred then take about a second, without crowding out other
+clients of the API server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What one role gives to one ServiceAccount."""
+    """The rights that one role grants to one ServiceAccount."""
 
     role: str
     deeds: tuple[Deed, ...]
@@ -35,7 +36,7 @@ Grants = Mapping[Account, Sequence[Grant]]
 
 
 async def of_processes(setup: Setup) -> Sequence[Finding]:
-    """Whether each ServiceAccount may do what its roles in the file say, and not everything."""
+    """Check that each ServiceAccount has the rights of its roles in the file, but not all."""
     grants = shipped(manifests.documents(FILE), home=setup.home)
     there = await asyncio.gather(*(_exists(setup, account) for account in grants))
     if not any(there):
@@ -54,9 +55,9 @@ def _nobody(setup: Setup) -> Finding:
     return unknown(
         "rights of fleetgate's processes",
         f"namespace {setup.home} has none of the ServiceAccounts of deploy/rbac/{FILE}: the "
-        "processes run as somebody else",
-        advice="give each process a ServiceAccount of its own, or name with --home the namespace "
-        "where they are",
+        "processes use other accounts",
+        advice="give each process its own ServiceAccount, or name the namespace of the accounts "
+        "with --home",
         commands=[setup.command(f"kubectl apply -f deploy/rbac/{FILE}")],
     )
 
@@ -88,21 +89,21 @@ async def _look(
     if everything:
         return warning(
             str(account),
-            "may do everything on the hub, as an administrator",
-            advice="bind it to its own roles only; whoever holds its token holds the hub",
+            "has full access to the hub, like an administrator",
+            advice="bind it to its own roles only; its token gives full control of the hub",
             commands=[setup.command("kubectl get clusterrolebindings -o wide")],
         )
-    more = "; it may read Secrets of every namespace" if secrets else ""
+    more = "; it can read Secrets in every namespace" if secrets else ""
     return ok(str(account), f"has all {words.count(len(asked), 'right')} of its roles{more}")
 
 
 def _lacks(missing: Mapping[str, Sequence[Deed]]) -> str:
-    roles = [f"of {role}: {words.named(list(map(str, deeds)))}" for role, deeds in missing.items()]
-    return f"may not do what its roles are for, {'; '.join(roles)}"
+    roles = [f"{role} ({words.named(list(map(str, deeds)))})" for role, deeds in missing.items()]
+    return f"lacks rights of its roles: {', '.join(roles)}"
 
 
 def shipped(documents: Sequence[Json], *, home: str) -> Grants:
-    """What the documents of a file grant to each ServiceAccount in them."""
+    """Return what the documents of a file grant to each ServiceAccount in them."""
     roles = {
         (each["kind"], each["metadata"]["name"]): each
         for each in documents
@@ -123,7 +124,7 @@ def shipped(documents: Sequence[Json], *, home: str) -> Grants:
 
 
 def _moved(namespace: str, home: str) -> str:
-    """The namespace for which the file stands."""
+    """Return the namespace; the file's default one stands for `home`."""
     return home if namespace == HOME else namespace
 
 
@@ -131,7 +132,7 @@ def _deeds(role: Json, namespace: str) -> Iterator[Deed]:
     for rule in role["rules"]:
         groups, resources = rule.get("apiGroups", []), rule.get("resources", [])
         if "*" in groups or "*" in resources:
-            continue  # meant to be narrowed: content, and status that is written back to it
+            continue  # operators narrow these: the content to place, and the status written back
         for group, resource, verb in product(groups, resources, rule["verbs"]):
             for name in rule.get("resourceNames", [""]):
                 yield Deed(verb, group, resource, namespace, name)

@@ -1,4 +1,4 @@
-"""Every check there is, and making them side by side."""
+"""All checks, and running them concurrently."""
 
 import asyncio
 import re
@@ -32,17 +32,17 @@ from starter.doctor.setup import Setup
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing to look at."""
+    """One check."""
 
     group: str
     name: str
-    """What is looked at, in words."""
+    """What it checks, in words."""
     look: Callable[[Setup], Awaitable[Sequence[Finding]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of a check."""
+    """The findings of one check."""
 
     check: Check
     findings: Sequence[Finding]
@@ -51,7 +51,7 @@ class Report:
 ALL: Final = (
     Check("hub", "API server", server.answers),
     Check("hub", "clocks", server.clock),
-    Check("hub", "kinds", definitions.served),
+    Check("hub", "CRDs", definitions.served),
     Check("hub", "admission policies", admission.policies),
     Check("rights", "your rights", own_rights.of_user),
     Check("rights", "rights of the processes", accounts.of_processes),
@@ -65,13 +65,13 @@ ALL: Final = (
     Check("fleet", "placements", placements.served),
     Check("fleet", "runs", runs.driven),
 )
-"""In the order in which they are shown: what others stand on comes first."""
+"""In display order: what other parts depend on comes first."""
 
 
 async def examine(
     setup: Setup, *, within: timedelta, checks: Sequence[Check] = ALL
 ) -> Sequence[Report]:
-    """Make all checks side by side; one that takes longer than `within` is given up."""
+    """Run all checks concurrently; a check that takes longer than `within` is abandoned."""
     return await asyncio.gather(*(_make(check, setup, within) for check in checks))
 
 
@@ -81,16 +81,16 @@ async def _make(check: Check, setup: Setup, within: timedelta) -> Report:
             findings = await check.look(setup)
     except TimeoutError:
         says = f"no answer within {within.total_seconds():g} s"
-        findings = [unknown(check.name, says, advice="give it longer with --timeout")]
+        findings = [unknown(check.name, says, advice="raise --timeout")]
     except (HubError, RPCError, NotReached, ValidationError) as error:
         findings = [unmade(check.name, error)]
     return Report(check, findings)
 
 
 def unmade(about: str, error: Exception) -> Finding:
-    """Say why a check could not be made, and which right is missing if it is one.
+    """Report why a check could not run, naming the missing right if that is the reason.
 
-    What another check finds wrong, that check says what to do about.
+    There is no advice for what another check reports too: that one gives it.
     """
     match error:
         case NotReached():
@@ -98,9 +98,9 @@ def unmade(about: str, error: Exception) -> Finding:
         case Forbidden():
             return unknown(about, f"you lack the right to {_right(str(error))}", advice=_ASK)
         case NotFound() if not error.details.name:
-            return unknown(about, "the hub does not serve the kind")
+            return unknown(about, "the hub does not serve this kind")
         case RPCError() if error.status in _NOT_ALLOWED:
-            return unknown(about, f"Temporal does not let you see it: {error.message}", advice=_ASK)
+            return unknown(about, f"Temporal denies you access: {error.message}", advice=_ASK)
         case RPCError():
             return unknown(about, f"Temporal says: {error.message}")
         case ValidationError():
@@ -109,11 +109,11 @@ def unmade(about: str, error: Exception) -> Finding:
     return unknown(about, str(error))
 
 
-_ASK: Final = "ask for it, or have somebody look who has it"
+_ASK: Final = "request access, or ask someone who has it to run this check"
 _NOT_ALLOWED: Final = (
     RPCStatusCode.PERMISSION_DENIED,
     RPCStatusCode.UNAUTHENTICATED,
-    RPCStatusCode.UNIMPLEMENTED,  # as where the operator's requests are served elsewhere
+    RPCStatusCode.UNIMPLEMENTED,  # as on servers that offer the operator API elsewhere
 )
 _CANNOT: Final = re.compile(
     r'cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)"'
@@ -122,7 +122,7 @@ _CANNOT: Final = re.compile(
 
 
 def _right(refusal: str) -> str:
-    """`list memberclusters.cluster.kubernetes-fleet.io`, out of an API server's refusal."""
+    """Extract `list memberclusters.cluster.kubernetes-fleet.io` from an API server's refusal."""
     found = _CANNOT.search(refusal)
     if found is None:
         return refusal
@@ -132,7 +132,7 @@ def _right(refusal: str) -> str:
 
 
 def worst(reports: Sequence[Report]) -> Verdict:
-    """The verdict on everything: what has to be mended comes before what is not known."""
+    """Return the overall verdict: a problem outweighs a warning, and a warning an unknown."""
     order = (Verdict.PROBLEM, Verdict.WARNING, Verdict.UNKNOWN)
     found = {each.verdict for report in reports for each in report.findings}
     return next((each for each in order if each in found), Verdict.OK)

@@ -38,10 +38,13 @@ _FORMS = [str(each) for each in Output if each is not Output.NAME]
     "--home",
     default=HOME,
     show_default=True,
-    help="Namespace on the hub with the ServiceAccounts of fleetgate's processes.",
+    help="Namespace on the hub with fleetgate's ServiceAccounts.",
 )
 @click.option(
-    "--metrics", default="", metavar="HOST:PORT", help="Metrics address of a worker to look at too."
+    "--metrics",
+    default="",
+    metavar="HOST:PORT",
+    help="Also check the worker with this metrics address.",
 )
 @click.option(
     "--timeout",
@@ -49,7 +52,7 @@ _FORMS = [str(each) for each in Output if each is not Output.NAME]
     metavar="DURATION",
     default="10s",
     show_default=True,
-    help="How long each check may take.",
+    help="Time limit for each check.",
 )
 @click.option(
     "-o",
@@ -57,16 +60,16 @@ _FORMS = [str(each) for each in Output if each is not Output.NAME]
     type=click.Choice(_FORMS),
     default=str(Output.TABLE),
     show_default=True,
-    help="How to print.",
+    help="Output format.",
 )
 @target_options
 def doctor(target: Target, task_queue: str, home: str, metrics: str, timeout: timedelta) -> int:
-    """Look at everything that runs depend on, and say what is not well and what to type about it.
+    """Check the installation and suggest fixes.
 
-    That is the hub, its kinds and policies, your rights and those of fleetgate's processes,
-    Temporal, workers, members, placements and runs. Nothing is changed. What you may not look at
-    is `unknown`. With -n only that namespace's placements and runs. Exit code 1 if there is a
-    problem; warnings are no failure.
+    Checks the hub, its CRDs and policies, your rights and those of fleetgate's processes, Temporal,
+    workers, members, placements and runs. It changes nothing. Whatever you have no rights to read
+    is reported as `unknown`. With -n, only placements and runs of that namespace are checked. The
+    exit code is 1 if there is a problem; warnings are not failures.
     """
     found = _examine(target, within=timeout, task_queue=task_queue, home=home, metrics=metrics)
     reports = asyncio.run(found)

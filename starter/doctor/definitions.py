@@ -1,4 +1,4 @@
-"""Check of the kinds: whether the hub serves them, as this fleetgate has them."""
+"""Check that the hub has all CRDs, and that they match this version of fleetgate."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _APPLY: Final = "fleetgate crds --apply"
 
 
 async def served(setup: Setup) -> Sequence[Finding]:
-    """Compare each definition on the hub with this fleetgate's."""
+    """Compare each CRD on the hub with that of this version of fleetgate."""
     built = crds.definitions()
     try:
         found = await asyncio.gather(*(_find(setup, each) for each in built))
@@ -28,7 +28,7 @@ async def served(setup: Setup) -> Sequence[Finding]:
     bad = [each for each in judged if each]
     well = len(judged) - len(bad)
     count = f"{well} of {len(built)}" if bad else f"all {well}"
-    good = [ok("kinds", f"{count} are as this fleetgate has them")] if well else []
+    good = [ok("CRDs", f"{count} match this version of fleetgate")] if well else []
     return [*good, *_missing_together(bad, setup.command)]
 
 
@@ -37,40 +37,40 @@ async def _find(setup: Setup, definition: Json) -> Json | None:
 
 
 def judge(built: Json, installed: Json | None, command: Command) -> Finding | None:
-    """What is not well with a kind; None if it is as it should be."""
-    about, apply = f"kind {built['metadata']['name']}", [command(_APPLY)]
+    """Return what is wrong with a CRD, or None."""
+    about, apply = f"CRD {built['metadata']['name']}", [command(_APPLY)]
     if installed is None:
         return problem(about, _MISSING, advice=_INSTALL, commands=apply)
     if refusal := _not_established(installed):
         describe = command(f"kubectl describe crd {built['metadata']['name']}")
-        advice = "see what is in its way"
+        advice = "find out what prevents it"
         return problem(about, f"not served: {refusal}", advice=advice, commands=[describe])
     found = list(differences(built, installed))
     if not found:
         return None
     if any(each.way is Way.LACKS for each in found):
-        advice = "install this fleetgate's, or what it writes there is lost"
+        advice = "install that of this version of fleetgate, or the fields it writes there are lost"
         return problem(about, f"older, or edited: {_told(found)}", advice=advice, commands=apply)
     if all(each.way is Way.KNOWS_MORE for each in found):
-        advice = "use a fleetgate as new as the kinds; one that is older than they are works on"
+        advice = "upgrade fleetgate to the version of the CRDs; the older one keeps working"
         return warning(about, f"newer, or edited: {_told(found)}", advice=advice)
-    advice = "install this fleetgate's, unless somebody else's is there on purpose"
-    return warning(about, f"edited, or of another version: {_told(found)}", advice=advice,
+    advice = "install that of this version of fleetgate, unless another one is intended"
+    return warning(about, f"edited, or from another version: {_told(found)}", advice=advice,
                    commands=apply)  # fmt: skip
 
 
 _MISSING: Final = "not installed"
-_INSTALL: Final = "install the kinds"
+_INSTALL: Final = "install the CRDs"
 
 
 def _missing_together(bad: Sequence[Finding], command: Command) -> list[Finding]:
-    """The kinds that are not there in one line, as they mostly are missing all at once."""
+    """Merge the findings for missing CRDs into one, because usually all are missing at once."""
     missing = [each for each in bad if each.says == _MISSING]
     if len(missing) < 2:
         return list(bad)
-    names = [each.about.removeprefix("kind ").partition(".")[0] for each in missing]
+    names = [each.about.removeprefix("CRD ").partition(".")[0] for each in missing]
     says = f"{len(missing)} are not installed: {words.named(names)}"
-    together = problem("kinds", says, advice=_INSTALL, commands=[command(_APPLY)])
+    together = problem("CRDs", says, advice=_INSTALL, commands=[command(_APPLY)])
     return [together, *(each for each in bad if each.says != _MISSING)]
 
 
@@ -82,7 +82,7 @@ def _not_established(installed: Json) -> str:
 
 
 def _told(found: Sequence[Difference]) -> str:
-    """`lacks v1beta1 spec.a, differs in v1beta1 spec.b and 3 more`."""
+    """Return `lacks spec.a, spec.b; differs in v1beta1 served`, each way with its first paths."""
     told = []
     ways = list(Way)
     ordered = sorted(found, key=lambda each: ways.index(each.way))
@@ -93,7 +93,7 @@ def _told(found: Sequence[Difference]) -> str:
 
 
 async def _by_discovery(setup: Setup, built: Sequence[Json]) -> Sequence[Finding]:
-    """Who may not read definitions can still see which kinds are served."""
+    """Check which kinds are served, for users who may not read CRDs."""
     served = {(each.group, each.plural) for each in await setup.hub.kinds()}
     specs = [each["spec"] for each in built]
     missing = [
@@ -103,11 +103,11 @@ async def _by_discovery(setup: Setup, built: Sequence[Json]) -> Sequence[Finding
     ]
     if missing:
         says = f"{len(missing)} are not served: {words.named(missing)}"
-        return [problem("kinds", says, advice=_INSTALL, commands=[setup.command(_APPLY)])]
+        return [problem("CRDs", says, advice=_INSTALL, commands=[setup.command(_APPLY)])]
     return [
         unknown(
-            "kinds",
-            f"all {len(built)} are served; whether as this fleetgate has them is not known",
-            advice="get the right to get customresourcedefinitions.apiextensions.k8s.io",
+            "CRDs",
+            f"all {len(built)} are served; cannot tell if they match this version of fleetgate",
+            advice="request the right to get customresourcedefinitions.apiextensions.k8s.io",
         )
     ]

@@ -1,4 +1,4 @@
-"""What was found as data: `-o json` and `-o yaml`. Pure."""
+"""Findings as data: `-o json` and `-o yaml`. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ Json = dict[str, Any]
 
 
 def document(reports: Sequence[Report]) -> Json:
-    """All findings.
+    """Return all findings.
 
     `verdict` is the worst of them: `problem`, `warning`, `unknown` or `ok`. `advice` says what to
-    do, and `commands` are to be typed in their order.
+    do, and `commands` are to be run in order.
     """
     findings = [each for report in reports for each in report.findings]
     counts = Counter(each.verdict for each in findings)

@@ -1,4 +1,4 @@
-"""What a look at one thing gives: a verdict, what was found, and what to do about it."""
+"""The result of checking one thing: a verdict, what was found, and what to do about it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,47 +6,47 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """How one thing is."""
+    """State of one checked thing."""
 
     OK = "ok"
     WARNING = "warning"
-    """It works, and somebody should know."""
+    """It works, but needs attention."""
     PROBLEM = "problem"
-    """Something does not work, or will not, until somebody acts."""
+    """Something does not work, or will not, until it is fixed."""
     UNKNOWN = "unknown"
-    """It could not be looked at."""
+    """It could not be checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """One thing that was checked."""
 
     verdict: Verdict
     about: str
-    """What was looked at, such as `member west-1`."""
+    """What was checked, such as `member west-1`."""
     says: str
     """What was found, in words."""
     advice: str = ""
-    """What to do about it, in words; empty where nothing is, or another finding says it."""
+    """What to do about it, in words; empty if nothing, or if another finding says it."""
     commands: tuple[str, ...] = ()
-    """The same, to be typed."""
+    """The same as commands to run, in order."""
 
 
 def ok(about: str, says: str) -> Finding:
-    """It is as it should be."""
+    """Report that a thing is as it should be."""
     return Finding(Verdict.OK, about, says)
 
 
 def warning(about: str, says: str, *, advice: str, commands: Iterable[str] = ()) -> Finding:
-    """It works, and somebody should know."""
+    """Report that a thing works but needs attention."""
     return Finding(Verdict.WARNING, about, says, advice, tuple(commands))
 
 
 def problem(about: str, says: str, *, advice: str, commands: Iterable[str] = ()) -> Finding:
-    """It does not work."""
+    """Report that a thing does not work."""
     return Finding(Verdict.PROBLEM, about, says, advice, tuple(commands))
 
 
 def unknown(about: str, says: str, *, advice: str = "", commands: Iterable[str] = ()) -> Finding:
-    """It could not be looked at."""
+    """Report that a thing could not be checked."""
     return Finding(Verdict.UNKNOWN, about, says, advice, tuple(commands))

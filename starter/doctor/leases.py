@@ -1,4 +1,4 @@
-"""Check of the Leases: who leads in each part of which only one process works at a time."""
+"""Check of the Leases: which process leads each role that runs in one process at a time."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -12,13 +12,13 @@ from starter.doctor.findings import Finding, ok, problem, unknown, warning
 from starter.doctor.setup import Command, Setup
 
 ALWAYS: Final = ("bridge", "placement")
-"""Parts without which no run begins, or nothing is placed. Each has the Lease `fleetgate-PART`."""
+"""Roles without which no run starts, or nothing is placed. Each has the Lease `fleetgate-ROLE`."""
 SOMETIMES: Final = ("agents",)
-"""Led only where workers run the agents of members."""
+"""Roles with a leader only if workers run the agents of members."""
 
 
 async def held(setup: Setup) -> Sequence[Finding]:
-    """Look at the Leases of each part, wherever they are, by the hub's clock."""
+    """Check the Leases of each role in all namespaces, by the hub's clock."""
     now = await setup.hub.clock()
     parts = (*ALWAYS, *SOMETIMES)
     found = await asyncio.gather(*(_leases(setup, part) for part in parts))
@@ -36,22 +36,22 @@ async def _leases(setup: Setup, part: str) -> list[Json]:
 def judge(
     part: str, leases: Sequence[Json], *, now: datetime, command: Command
 ) -> Iterator[Finding]:
-    """Say who leads a part, and whether they still do."""
+    """Judge who leads a role, and whether they still do."""
     about = f"leader of {part}"
     if not leases and part in ALWAYS:
         yield unknown(
             about,
-            f"the hub has no Lease fleetgate-{part}: nobody has ever led",
-            advice="nothing, if no worker here does this part; else read its log",
+            f"the hub has no Lease fleetgate-{part}: there has never been a leader",
+            advice="ignore this if no worker has this role; otherwise read the worker's log",
         )
     live = [each for each in leases if _is_live(each, now)]
     if len(live) > 1:
         homes = words.named([each["metadata"]["namespace"] for each in live])
         yield warning(
             about,
-            f"there are several at a time, in namespaces {homes}",
-            advice="have all processes use the Leases of one namespace, or each writes what the "
-            "other does",
+            f"there are several at the same time, in namespaces {homes}",
+            advice="make all processes use the Leases of one namespace; otherwise they write the "
+            "same objects",
             commands=[command(f"kubectl get leases -A --field-selector {_named(part)}")],
         )
     elif leases:
@@ -65,8 +65,8 @@ def _of(about: str, part: str, lease: Json, now: datetime, command: Command) -> 
         return ok(about, f"{holder}, {told}")
     return problem(
         about,
-        f"none: {holder} was the last, and {told}" if holder else "none: the last one has left",
-        advice="start a process, or see why those that run do not take the Lease: their log tells",
+        f"none: {holder} was the last and {told}" if holder else "none: the last one stepped down",
+        advice="start a worker, or find out from the logs why the running ones do not take over",
         commands=[command(f"fleetgate worker --run {part}")],
     )
 
@@ -81,7 +81,7 @@ def _renewed(lease: Json) -> datetime:
 
 
 def _is_live(lease: Json, now: datetime) -> bool:
-    """Whether its holder has renewed it in time."""
+    """Return whether the holder has renewed the Lease in time."""
     spec = lease["spec"]
     lasts = timedelta(seconds=spec.get("leaseDurationSeconds") or 0)
     return bool(spec.get("holderIdentity")) and now - _renewed(lease) <= lasts

@@ -1,4 +1,4 @@
-"""Check of the members: whether each has joined, is heard of, and has a clock that is right."""
+"""Check that each member has joined, sends heartbeats, and has a correct clock."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -16,23 +16,23 @@ from starter.doctor.server import SKEW
 from starter.doctor.setup import Command, Setup
 
 MISSED: Final = 3
-"""Heartbeats that a member may miss before somebody should know; it is still picked then."""
+"""Heartbeats that a member may miss before a warning; it can still be picked at that point."""
 
 
 async def heard(setup: Setup) -> Sequence[Finding]:
-    """Look at each member, by the hub's clock."""
+    """Check each member, by the hub's clock."""
     now = await setup.hub.clock()
     found = (await setup.hub.list(MEMBER_CLUSTER)).items
     return judge([MemberCluster.from_wire(each) for each in found], now=now, command=setup.command)
 
 
 def judge(members: Sequence[MemberCluster], *, now: datetime, command: Command) -> list[Finding]:
-    """One finding for each member that is not well, and one for all others."""
+    """Return the findings for unhealthy members, and one for all others together."""
     if not members:
         return [
             warning(
                 "members",
-                "the fleet has none, so nothing can be placed",
+                "the fleet has no members, so nothing can be placed",
                 advice="add one, see docs/how-to/members.md",
             )
         ]
@@ -44,7 +44,7 @@ def judge(members: Sequence[MemberCluster], *, now: datetime, command: Command) 
 
 def _together(well: Sequence[MemberCluster], *, now: datetime) -> Finding:
     silences = [eligibility.silence(each, now=now) or timedelta(0) for each in well]
-    says = f"{words.count(len(well), 'member')}: joined, healthy, heard of within the last "
+    says = f"{words.count(len(well), 'member')}: joined, healthy, heard from within the last "
     return ok("members", says + words.age(max(silences)))
 
 
@@ -52,16 +52,18 @@ def _troubles(member: MemberCluster, now: datetime, command: Command) -> Iterato
     name = member.metadata.name
     about = f"member {name}"
     describe = [command(f"kubectl describe membercluster {name}")]
-    agent = "see that its agent runs and reaches the hub: the agent's log says what is in its way"
+    agent = "check that its agent is running and can reach the hub; the agent's log says why not"
     if member.metadata.deletion_timestamp:
-        advice = "nothing, if that is not long ago; else what is still placed there is in its way"
+        advice = "wait if this is recent; otherwise something that is still placed there blocks it"
         since = words.age(now - member.metadata.deletion_timestamp)
-        yield warning(about, f"leaving for {since} now", advice=advice, commands=describe)
+        yield warning(about, f"has been leaving for {since}", advice=advice, commands=describe)
     elif why := eligibility.disconnected(member, now=now):
         says = f"nothing can be placed on it: {why}"
         yield problem(about, says, advice=agent, commands=describe)
     elif late := _late(member, now=now):
-        yield warning(about, f"not heard of for {words.age(late)}", advice=agent, commands=describe)
+        yield warning(
+            about, f"not heard from for {words.age(late)}", advice=agent, commands=describe
+        )
     elif unhealthy := _unhealthy(member):
         yield warning(about, unhealthy, advice=agent, commands=describe)
     if skew := _skew(member):
@@ -71,10 +73,10 @@ def _troubles(member: MemberCluster, now: datetime, command: Command) -> Iterato
 def _wrong_clock(about: str, skew: timedelta) -> Finding:
     word = "ahead of" if skew > timedelta(0) else "behind"
     says = f"its clock is {words.age(abs(skew))} {word} the hub's"
-    advice = "set it by NTP, on the machine where its agent runs"
+    advice = "synchronize it with NTP on the machine that runs its agent"
     if abs(skew) < eligibility.PATIENCE:
         return warning(about, says, advice=advice, commands=["timedatectl status"])
-    says += "; nobody can tell whether it is alive" if skew > timedelta(0) else ""
+    says += "; heartbeats do not show if it is alive" if skew > timedelta(0) else ""
     return problem(about, says, advice=advice, commands=["timedatectl status"])
 
 
@@ -85,7 +87,7 @@ def _late(member: MemberCluster, *, now: datetime) -> timedelta | None:
 
 
 def _unhealthy(member: MemberCluster) -> str:
-    """What the member says of itself that is not well; empty if all is."""
+    """Return the member's first bad condition with its message; empty if there is none."""
     for kind in (ConditionType.JOINED, ConditionType.HEALTHY):
         found = conditions.find(member.status.conditions, kind)
         if found is not None and found.status != "True":
@@ -94,9 +96,9 @@ def _unhealthy(member: MemberCluster) -> str:
 
 
 def _skew(member: MemberCluster) -> timedelta | None:
-    """How far the member's clock is ahead of the hub's, if that is more than it may be.
+    """Return how far the member's clock is ahead of the hub's, if by more than the tolerance.
 
-    The heartbeat is the member's time, and when it was written is the hub's.
+    The heartbeat carries the member's time; the hub records when it was written.
     """
     heartbeat = next(
         (
@@ -110,6 +112,6 @@ def _skew(member: MemberCluster) -> timedelta | None:
     if heartbeat is None or written is None or written.at is None:
         return None
     ahead = heartbeat - written.at
-    # What an agent writes between two heartbeats has the time of the one before.
+    # A status written between two heartbeats still carries the time of the first.
     period = timedelta(seconds=member.spec.heartbeat_period_seconds)
     return ahead if ahead > SKEW or -ahead > SKEW + period else None

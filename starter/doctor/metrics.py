@@ -1,4 +1,4 @@
-"""Check of one worker by its own metrics, where they can be reached: ready, watches alive."""
+"""Check of one worker by its metrics, if they are reachable: it is ready, its watches are alive."""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -16,11 +16,11 @@ _READY: Final = "fleetgate_ready"
 _SILENCE: Final = "fleetgate_hub_watch_silence_seconds"
 _FORWARD: Final = "`kubectl port-forward` brings a pod's metrics here"
 SILENT: Final = Limits().silence
-"""After this a worker takes a watch for dead and opens another."""
+"""After this a worker considers a watch dead and opens another."""
 
 
 async def reported(setup: Setup) -> Sequence[Finding]:
-    """Read the metrics at the address that was named; nothing where none was."""
+    """Read the metrics at the given address; return no findings if there is none."""
     if not setup.metrics:
         return []
     about = f"worker at {setup.metrics}"
@@ -33,8 +33,8 @@ async def reported(setup: Setup) -> Sequence[Finding]:
             text = await answer.text()
     except (aiohttp.ClientError, OSError) as error:
         advice = (
-            "see that the worker runs, and FLEETGATE_METRICS_ADDRESS; `kubectl port-forward` "
-            "brings a pod's metrics here"
+            "check that the worker is running, and its FLEETGATE_METRICS_ADDRESS; reach the "
+            "metrics of a pod with `kubectl port-forward`"
         )
         return [problem(about, f"does not answer: {error}", advice=advice)]
     return judge(about, _samples(text))
@@ -47,7 +47,7 @@ def _samples(text: str) -> Iterable[tuple[str, dict[str, str], float]]:
 
 
 def judge(about: str, samples: Iterable[tuple[str, dict[str, str], float]]) -> list[Finding]:
-    """Say whether the worker is ready and its watches are alive."""
+    """Judge whether the worker is ready and its watches are alive."""
     found = list(samples)
     ready = [value for name, _, value in found if name == _READY]
     silent = {
@@ -55,7 +55,7 @@ def judge(about: str, samples: Iterable[tuple[str, dict[str, str], float]]) -> l
         for name, labels, value in found
         if name == _SILENCE
     }
-    log = "its log says what it waits for"
+    log = "its log says what it is waiting for"
     if not ready or not ready[0]:
         return [problem(about, "is not ready", advice=log)]
     late = {name: length for name, length in silent.items() if length > SILENT}

@@ -1,4 +1,4 @@
-"""Check of what the person who types may do."""
+"""Check of the user's own rights."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from starter.doctor.setup import Setup
 
 @dataclass(frozen=True, slots=True)
 class Ability:
-    """What a command needs of the hub, beside what all commands read."""
+    """A right on the hub that a command needs, beyond the reads that all commands need."""
 
     command: str
     verb: str
@@ -23,7 +23,7 @@ class Ability:
     subresource: str = ""
 
     def deed(self, scope: Scope, namespace: str) -> Deed:
-        """What is done to the hub, for the one scope or the other."""
+        """Return the right for one of the two scopes."""
         kind = self.kind(scope)
         resource = f"{kind.plural}/{self.subresource}" if self.subresource else kind.plural
         return Deed(self.verb, kind.group, resource, namespace if kind.namespaced else "")
@@ -40,12 +40,12 @@ ABILITIES: Final = (
     Ability("run delete", "delete", lambda scope: scope.run),
     Ability("write strategies", "create", lambda scope: scope.strategy),
 )
-"""In the order in which people need them."""
+"""In the order in which a rollout needs them."""
 _INSTALL: Final = Ability("crds --apply", "patch", lambda _: CUSTOM_RESOURCE_DEFINITION)
 
 
 async def of_user(setup: Setup) -> Sequence[Finding]:
-    """What the kubeconfig's user may do, for each scope."""
+    """Check what the kubeconfig's user may do, in each scope."""
     user = await people.user_of(setup.hub) or "you"
     return await asyncio.gather(*(_in_scope(setup, scope, user) for scope in setup.scopes))
 
@@ -60,7 +60,7 @@ async def _in_scope(setup: Setup, scope: Scope, user: str) -> Finding:
     about += f" in {where}" if scope.run.namespaced else ""
     able = [each.command for each, may in zip(asked, allowed, strict=True) if may]
     unable = {each: deed for each, deed, may in zip(asked, deeds, allowed, strict=True) if not may}
-    says = f"may {', '.join(able)}" if able else "may do nothing"
+    says = f"may {', '.join(able)}" if able else "has no rights"
     lacks = ", ".join(f"{each.command} ({deed})" for each, deed in unable.items())
     says += f"; may not {lacks}" if lacks else ""
     if _SEE not in unable:
@@ -71,7 +71,7 @@ async def _in_scope(setup: Setup, scope: Scope, user: str) -> Finding:
     return warning(
         about,
         says,
-        advice="ask whoever runs the hub to bind a role of deploy/rbac to you, or name with -n the "
-        "namespace that you may work in",
+        advice="ask the hub's administrators to bind a role of deploy/rbac to you, or use -n with "
+        "a namespace that you have access to",
         commands=[setup.command(check)],
     )

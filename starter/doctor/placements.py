@@ -1,4 +1,4 @@
-"""Check of the placements: whether somebody makes their snapshots and bindings."""
+"""Check that snapshots and bindings of placements are being created."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,11 +14,11 @@ from starter.doctor.findings import Finding, ok, problem
 from starter.doctor.setup import Command, Setup
 
 PATIENCE: Final = timedelta(seconds=30)
-"""Placement takes note of a change within a second, and KubeFleet within some."""
+"""Built-in placement reacts to a change within a second, and KubeFleet within a few."""
 
 
 async def served(setup: Setup) -> Sequence[Finding]:
-    """Whether what people ask for is taken note of, in each scope."""
+    """Check in each scope that changes of placements are processed."""
     now = await setup.hub.clock()
     return [await _in_scope(setup, scope, now) for scope in setup.scopes]
 
@@ -32,19 +32,19 @@ async def _in_scope(setup: Setup, scope: Scope, now: datetime) -> Finding:
 def judge(
     placements: Sequence[Placement], *, scope: Scope, now: datetime, command: Command
 ) -> Finding:
-    """Say which placements nobody has looked at since they were changed."""
+    """Report the placements that have not been processed since they were changed."""
     about = scope.placement.plural
     late = [each for each in placements if _unseen(each, scope, now)]
     if not late:
         total = words.count(len(placements), "placement")
-        return ok(about, f"{total}, and none waits to be looked at" if placements else "none")
+        return ok(about, f"{total}, all up to date" if placements else "none")
     names = words.named(["/".join(filter(None, _key(each))) for each in late])
     return problem(
         about,
-        f"nobody has picked clusters for {names} since it was changed: no snapshots and bindings "
-        "are made",
-        advice="start a worker with the part placement; where another system places, such as "
-        "KubeFleet's hub agent, see that it runs",
+        f"no clusters have been picked for {names} since the last change: no snapshots and "
+        "bindings are created",
+        advice="start a worker with the role placement; if another system does the placement, such "
+        "as KubeFleet's hub agent, check that it is running",
         commands=[command("fleetgate worker --run placement")],
     )
 

@@ -1,4 +1,4 @@
-"""Check of the workers: who polls the task queue, and whether work waits there."""
+"""Check of the workers: which ones poll the task queue, and whether tasks are waiting there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from starter.doctor.findings import Finding, ok, problem, warning
 from starter.doctor.setup import Command, Setup
 
 GONE: Final = timedelta(seconds=100)
-"""A poll lasts a minute at most, and the next one follows at once. Temporal remembers a worker
-for minutes after it has died."""
+"""Age of the last poll after which a worker counts as gone: a poll lasts at most a minute, and the
+next one follows at once. Temporal lists a worker for minutes after it has died."""
 BACKLOG: Final = timedelta(seconds=30)
-"""Work that waits for longer is not taken by anybody in time."""
+"""Tasks that wait for longer than this are worth a warning."""
 _KINDS: Final = {
     "workflows": TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
     "activities": TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
@@ -29,27 +29,27 @@ _KINDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """One side of a task queue."""
+    """State of a task queue for one type of task."""
 
     what: str
     """`workflows` or `activities`."""
     queue: str
     alive: int
-    """Workers that polled a moment ago."""
+    """Number of workers that polled within GONE."""
     last: timedelta | None
-    """How long ago anybody polled; None for nobody in the last minutes."""
+    """Time since the last poll; None if there was none in the last minutes."""
     waiting: timedelta
     """How long the oldest task has waited."""
     builds: frozenset[str] = frozenset()
-    """Build ids of those alive that take part in versioning."""
+    """Build ids of the live workers that use versioning."""
     deployment: str = ""
-    """What those are a deployment of."""
+    """Their worker deployment."""
     current: str = ""
-    """Build id that new work goes to; empty for workers without a version."""
+    """Build id that gets new tasks; empty if unversioned workers do."""
 
 
 async def polled(setup: Setup) -> Sequence[Finding]:
-    """Whether somebody takes workflows and activities from the task queue."""
+    """Check that workers take workflows and activities from the task queue."""
     client, now = await reaching.connect(setup), await _clock(setup)
     found = [
         read(await _describe(client, setup.task_queue, kind), what, queue=setup.task_queue, now=now)
@@ -59,7 +59,10 @@ async def polled(setup: Setup) -> Sequence[Finding]:
 
 
 async def _clock(setup: Setup) -> datetime:
-    """The hub's time, since a person's machine may be wrong; its own where the hub is away."""
+    """Return the hub's time, or this machine's if the hub is unreachable.
+
+    The hub comes first because the clock of a user's machine may be wrong.
+    """
     try:
         return await setup.hub.clock()
     except HubError:
@@ -80,7 +83,7 @@ async def _describe(
 
 
 def read(answer: DescribeTaskQueueResponse, what: str, *, queue: str, now: datetime) -> Polled:
-    """What Temporal says of a task queue."""
+    """Read Temporal's description of a task queue."""
     ages = {each.identity: _age(each, now) for each in answer.pollers}
     alive = [each for each in answer.pollers if _age(each, now) <= GONE]
     versioned = [each.deployment_options for each in alive if _is_versioned(each)]
@@ -97,7 +100,7 @@ def read(answer: DescribeTaskQueueResponse, what: str, *, queue: str, now: datet
 
 
 def _age(poller: PollerInfo, now: datetime) -> timedelta:
-    # A clock that is behind Temporal's must not make a worker unborn.
+    # With a clock behind Temporal's, the age would be negative.
     return max(now - poller.last_access_time.ToDatetime(UTC), timedelta(0))
 
 
@@ -107,19 +110,19 @@ def _is_versioned(poller: PollerInfo) -> bool:
 
 
 def judge(found: Polled, command: Command) -> list[Finding]:
-    """Say who takes work from a task queue."""
+    """Judge whether workers take tasks from a task queue in time."""
     about = f"workers for {found.what} on task queue {found.queue}"
     start = [command("fleetgate worker --run engine,bridge")]
     if not found.alive:
-        seen = f"; the last did {words.age(found.last)} ago" if found.last else ""
-        advice = "start a worker with this Temporal, namespace and task queue, or read its log"
-        return [problem(about, f"nobody polls{seen}", advice=advice, commands=start)]
+        seen = f"; the last poll was {words.age(found.last)} ago" if found.last else ""
+        advice = "start a worker for this Temporal namespace and task queue, or read its log"
+        return [problem(about, f"none are polling{seen}", advice=advice, commands=start)]
     findings = []
     if version := _version_trouble(about, found):
         findings.append(version)
     if found.waiting > BACKLOG:
-        says = f"work has waited for {words.age(found.waiting)}"
-        advice = "start more workers, or read the log of those that run"
+        says = f"tasks have been waiting for {words.age(found.waiting)}"
+        advice = "start more workers, or read the logs of the running ones"
         findings.append(warning(about, says, advice=advice, commands=start))
     if findings:
         return findings
@@ -128,7 +131,10 @@ def judge(found: Polled, command: Command) -> list[Finding]:
 
 
 def _version_trouble(about: str, found: Polled) -> Finding | None:
-    """Workers that have a version get nothing until theirs is the current one."""
+    """Return what is wrong with the workers' versions, or None.
+
+    Versioned workers get no tasks until their version is the current one.
+    """
     if not found.builds and not found.current:
         return None
     if found.current in found.builds:
@@ -136,16 +142,17 @@ def _version_trouble(about: str, found: Polled) -> Finding | None:
     if not found.builds:
         return problem(
             about,
-            f"new work is for version {found.current}, and the workers that poll have none",
+            f"new tasks go to version {found.current}, but the polling workers have no version",
             advice="start workers of that version",
         )
     polls = ", ".join(sorted(found.builds))
     switch = "temporal worker deployment set-current-version"
     which = f"--deployment-name {found.deployment} --build-id {max(found.builds)}"
-    says = f"new work is for {found.current or 'workers without a version'}, but {polls} polls"
+    target = found.current or "workers without a version"
+    says = f"new tasks go to {target}, but the polling workers have {polls}"
     return problem(
         about,
         says,
-        advice="make the version that runs the current one",
+        advice="make the running version the current one",
         commands=[f"{switch} {which}"],
     )

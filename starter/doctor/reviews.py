@@ -1,4 +1,4 @@
-"""Asking an API server who may do what."""
+"""Asking an API server for a user's or a ServiceAccount's rights."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -15,14 +15,14 @@ _OTHER: Final = Kind(_GROUP, "v1", "SubjectAccessReview", "subjectaccessreviews"
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Something that one may or may not do."""
+    """A right: one verb on one resource."""
 
     verb: str
     group: str
     resource: str
     """Plural, with the subresource: `approvalrequests/status`."""
     namespace: str = ""
-    """Empty for all of them, or for a cluster-scoped kind."""
+    """Empty for all namespaces, or for a cluster-scoped kind."""
     name: str = ""
 
     def __str__(self) -> str:
@@ -32,7 +32,7 @@ class Deed:
 
     @property
     def attributes(self) -> Json:
-        """As a review asks for it."""
+        """The resource attributes of an access review."""
         resource, _, subresource = self.resource.partition("/")
         asked = {
             "verb": self.verb,
@@ -57,7 +57,7 @@ class Account:
 
     @property
     def subject(self) -> Json:
-        """As a review names it."""
+        """The user and groups of an access review."""
         return {
             "user": f"system:serviceaccount:{self.namespace}:{self.name}",
             "groups": [
@@ -69,12 +69,12 @@ class Account:
 
 
 async def i_may(hub: Hub, deed: Deed) -> bool:
-    """Whether the kubeconfig's user may do it; everybody may ask that."""
+    """Return whether the kubeconfig's user has the right; every user may ask that."""
     return await _ask(hub, _SELF, {"resourceAttributes": deed.attributes})
 
 
 async def may(hub: Hub, account: Account, deed: Deed) -> bool:
-    """Whether a ServiceAccount may do it. Raises Forbidden for who may not ask."""
+    """Return whether a ServiceAccount has the right. Raises Forbidden if the user may not ask."""
     return await _ask(hub, _OTHER, {"resourceAttributes": deed.attributes} | account.subject)
 
 

@@ -1,4 +1,4 @@
-"""Check of the runs: how far behind the workers are, which stand still, which are forgotten."""
+"""Check of the runs: how far the workers lag, which runs are stalled, and which forgotten."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -16,11 +16,11 @@ from starter.explain.evidence import Evidence
 from starter.explain.looks import Attention, Look, last_step
 
 FORGOTTEN: Final = timedelta(days=7)
-"""A run in which nothing has happened for so long is mostly one that nobody remembers."""
+"""A run without progress for this long has probably been forgotten."""
 
 
 async def driven(setup: Setup) -> Sequence[Finding]:
-    """Look at all runs that have not ended."""
+    """Check all runs that have not ended."""
     now = await setup.hub.clock()
     return [finding for scope in setup.scopes for finding in await _of(setup, scope, now)]
 
@@ -34,15 +34,15 @@ async def _of(setup: Setup, scope: Scope, now: datetime) -> list[Finding]:
 def judge(
     runs: Sequence[UpdateRun], *, scope: Scope, now: datetime, command: Command
 ) -> list[Finding]:
-    """One finding for each run that is not driven or forgotten, and one for all others."""
+    """Return a finding for each run that is stalled or forgotten, or one for all runs."""
     open_runs = [each for each in runs if phases.phase(each.status) not in phases.ENDED]
     bad = [finding for each in open_runs for finding in _troubles(each, scope, now, command)]
     if bad:
         return bad
     about = scope.run.plural
     if not open_runs:
-        return [ok(about, "none is under way")]
-    return [ok(about, f"{len(open_runs)} under way, and workers are {_lag(open_runs, now)}")]
+        return [ok(about, "none active")]
+    return [ok(about, f"{len(open_runs)} active, workers are {_lag(open_runs, now)}")]
 
 
 def _troubles(run: UpdateRun, scope: Scope, now: datetime, command: Command) -> Iterator[Finding]:
@@ -58,21 +58,21 @@ def _troubles(run: UpdateRun, scope: Scope, now: datetime, command: Command) -> 
         return
     since = last_step(run) or run.metadata.creation_timestamp
     if since and now - since > FORGOTTEN:
-        says = f"nothing has happened in it for {words.age(now - since)}"
-        advice = "let it go on, or delete it; clusters keep what they have"
+        says = f"no progress for {words.age(now - since)}"
+        advice = "resume it, or delete it; clusters keep what they have"
         delete = command(f"fleetgate run delete {run.metadata.name}{look.flag}")
         yield warning(about, says, advice=advice, commands=[explain, delete])
 
 
 def _lag(runs: Sequence[UpdateRun], now: datetime) -> str:
-    """For how long workers have not taken note of the newest wish; moments are as it should be."""
+    """Return how far workers lag behind the requests; up to a second is normal."""
     waits = [now - since for each in runs if (since := _unheeded_since(each))]
     late = max(waits, default=timedelta(0))
-    return f"{words.age(late)} behind" if late > timedelta(seconds=1) else "in step"
+    return f"{words.age(late)} behind" if late > timedelta(seconds=1) else "up to date"
 
 
 def _unheeded_since(run: UpdateRun) -> datetime | None:
-    """When something was asked of the run that its status does not speak of yet."""
+    """Return when the spec last changed if the status does not reflect that yet, else None."""
     seen = [each.observed_generation for each in run.status.conditions]
     if seen and min(seen) >= run.metadata.generation:
         return None

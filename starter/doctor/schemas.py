@@ -1,4 +1,4 @@
-"""How the schema of a kind on the hub differs from the one that this fleetgate has. Pure."""
+"""Differences between a CRD on the hub and that of this version of fleetgate. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,34 +9,34 @@ Json = Mapping[str, Any]
 
 
 class Way(StrEnum):
-    """How a part of a definition differs."""
+    """How a part of a CRD differs."""
 
     LACKS = "lacks"
-    """The hub does not have it: it would drop what fleetgate writes there."""
+    """The hub does not have it and would drop what fleetgate writes there."""
     KNOWS_MORE = "also has"
-    """Only the hub has it: a newer fleetgate's, or another system's."""
+    """Only the hub has it, from a newer fleetgate or another system."""
     DIFFERS = "differs in"
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One part that is not the same."""
+    """One part that differs."""
 
     way: Way
     path: str
-    """Such as `spec.stages[].name`, or `v1beta1 served`."""
+    """Where, such as `spec.stages[].name` or `v1beta1 served`."""
 
 
 _INSIDE: Final = ("items", "additionalProperties")
 _NO_MATTER: Final = frozenset({"description", "properties", *_INSIDE})
-"""Parts of a schema that are compared by themselves, or that people read only."""
+"""Parts of a schema that are compared separately, or that only people read."""
 _OF_A_VERSION: Final = ("served", "storage", "subresources")
 
 
 def differences(built: Json, installed: Json) -> Iterator[Difference]:
-    """What differs between two CustomResourceDefinitions; texts and columns do not count.
+    """Yield the differences between two CRDs, ignoring descriptions and printer columns.
 
-    Of the versions, the fields of the one that fleetgate writes are compared.
+    Fields are compared only for the stored version, which fleetgate writes.
     """
     for part in ("group", "scope"):
         if built["spec"][part] != installed["spec"].get(part):
@@ -87,5 +87,5 @@ def _inside(built: object, installed: object, path: str) -> Iterator[Difference]
 
 
 def _rules(schema: Json) -> dict[str, Any]:
-    """Everything about one value but the values in it."""
+    """Return the rules for a value itself, without those for the values inside it."""
     return {name: value for name, value in schema.items() if name not in _NO_MATTER}

@@ -1,4 +1,4 @@
-"""Checks of the hub's API server: whether it answers, its version, its clock."""
+"""Checks of the hub's API server: it answers, its version, its clock."""
 
 import re
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ from starter.doctor.findings import Finding, ok, problem, warning
 from starter.doctor.setup import Setup
 
 OLDEST: Final = (1, 30)
-"""The first that serves ValidatingAdmissionPolicy, which keeps approvals to approvers."""
+"""The first with ValidatingAdmissionPolicy, which restricts approvals to approvers."""
 TRIED: Final = (1, 34)
-"""What fleetgate is tested with. Newer ones keep what fleetgate uses of them."""
+"""The version that fleetgate is tested with. Newer ones keep the APIs that fleetgate uses."""
 SKEW: Final = timedelta(seconds=5)
-"""A difference between two clocks that is seen in what people read."""
+"""Clock difference that starts to distort the ages that people read."""
 _MUTATING: Final = "MutatingAdmissionPolicy"
 
 
 async def answers(setup: Setup) -> Sequence[Finding]:
-    """Whether the API server answers, as which version."""
+    """Check that the API server answers, and with which version."""
     about = f"API server {setup.hub.url}"
     try:
         version = await setup.hub.version()
@@ -35,13 +35,13 @@ async def answers(setup: Setup) -> Sequence[Finding]:
 
 
 def judged(about: str, version: str, policies: str) -> Finding:
-    """Say whether fleetgate works with an API server of that version."""
+    """Judge whether fleetgate supports an API server of that version."""
     found = re.match(r"v?(\d+)\.(\d+)", version)
     number = (int(found[1]), int(found[2])) if found else OLDEST
     if number < OLDEST:
         return problem(
             about,
-            f"{version} is older than {_dotted(OLDEST)}, the oldest that fleetgate works with",
+            f"{version} is older than {_dotted(OLDEST)}, the oldest that fleetgate supports",
             advice="upgrade the hub's control plane",
         )
     newer = f", newer than {_dotted(TRIED)}, which fleetgate is tested with" * (number > TRIED)
@@ -49,16 +49,16 @@ def judged(about: str, version: str, policies: str) -> Finding:
 
 
 async def clock(setup: Setup) -> Sequence[Finding]:
-    """Whether this machine and the API server agree on the time."""
+    """Check that this machine and the API server agree on the time."""
     before = datetime.now(UTC)
     answered = await setup.hub.clock()
     return [agreement(answered, before=before, after=datetime.now(UTC))]
 
 
 def agreement(answered: datetime, *, before: datetime, after: datetime) -> Finding:
-    """Judge an answer's time by when it was asked for and when it came."""
+    """Compare the time in an answer with this machine's times of request and answer."""
     about = "clocks of the hub and of this machine"
-    # The answer's time is cut to whole seconds, so up to one of them is not a difference.
+    # The answer's time is truncated to whole seconds, so up to a second is no difference.
     behind, ahead = before - answered - timedelta(seconds=1), answered - after
     if max(behind, ahead) <= SKEW:
         return ok(about, "agree")
@@ -66,8 +66,8 @@ def agreement(answered: datetime, *, before: datetime, after: datetime) -> Findi
     return warning(
         about,
         f"the hub is {words.age(max(behind, ahead))} {word} this machine",
-        advice="set the clocks by NTP. Ages that commands show here are wrong, and a worker with "
-        "this clock takes members for silent, or silent ones for well",
+        advice="synchronize the clocks with NTP. Ages shown here are wrong, and a worker with this "
+        "clock misjudges which members are alive",
         commands=["timedatectl status"],
     )
 

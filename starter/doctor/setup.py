@@ -1,4 +1,4 @@
-"""What is examined: a hub, the Temporal that drives its runs, and the processes in between."""
+"""The installation that is checked: a hub, its Temporal, and the processes in between."""
 
 import shlex
 from collections.abc import Callable
@@ -10,33 +10,33 @@ from hub import Hub
 from starter.targets import Target
 
 HOME: Final = "fleetgate"
-"""Namespace of fleetgate's own processes, as `deploy/rbac` has it."""
+"""Namespace of fleetgate's own processes in `deploy/rbac`."""
 
 
 Command = Callable[[str], str]
-"""Makes of a command of fleetgate or kubectl one that goes to the hub that is examined."""
+"""Adds the flags to a fleetgate or kubectl command that direct it to the checked hub."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """One installation of fleetgate, as one person sees it."""
+    """One installation of fleetgate, as one user sees it."""
 
     hub: Hub
     target: Target
     task_queue: str = "fleetgate"
     home: str = HOME
-    """Namespace on the hub where the processes' ServiceAccounts are."""
+    """Namespace on the hub with the processes' ServiceAccounts."""
     metrics: str = ""
-    """host:port of a worker's metrics; empty where they cannot be reached."""
+    """host:port of a worker's metrics; empty if they are not to be checked."""
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """What is looked at: one namespace if one is named, else everything."""
+        """The scopes to check: only the namespaced one if a namespace is given, else both."""
         named = self.target.namespace
         return (NAMESPACED_SCOPE,) if named else (CLUSTER_SCOPE, NAMESPACED_SCOPE)
 
     def command(self, text: str) -> str:
-        """A command of fleetgate or kubectl that goes to this hub."""
+        """Add the flags to a fleetgate or kubectl command that direct it to this hub."""
         flags = {"--kubeconfig": self.target.kubeconfig, "--context": self.target.context}
         given = [f"{flag} {shlex.quote(str(value))}" for flag, value in flags.items() if value]
         return " ".join([text, *given])

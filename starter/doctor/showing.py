@@ -1,4 +1,4 @@
-"""What was found as text for a terminal."""
+"""Findings as text for a terminal."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,11 +22,11 @@ _INDENT: Final = "  "
 
 
 def show(console: Console, reports: Sequence[Report], *, wide: bool) -> None:
-    """Print a table of everything, what to do about it, and how many of each verdict."""
+    """Print a table of all findings, then what to do, then the count of each verdict."""
     findings = [each for report in reports for each in report.findings]
     console.print(_table(reports, width=console.width, wrap=not wide))
     for line in _to_do(findings):
-        # Not wrapped: a command is copied as a whole.
+        # Not wrapped, so that commands can be copied whole.
         console.print(line, soft_wrap=True)
     console.print()
     console.print(summary(findings))
@@ -40,7 +40,7 @@ def _table(reports: Sequence[Report], *, width: int, wrap: bool) -> Text:
             verdict = Text(str(finding.verdict), style=_STYLES[finding.verdict])
             rows.append([label, verdict, Text(f"{finding.about}: {finding.says}")])
             label = ""
-    return columns.table(["PART", "", "FOUND"], rows, width=width, wrap=wrap)
+    return columns.table(["AREA", "", "FOUND"], rows, width=width, wrap=wrap)
 
 
 def _to_do(findings: Sequence[Finding]) -> Iterator[Text]:
@@ -58,7 +58,7 @@ _ORDER: Final = (Verdict.PROBLEM, Verdict.WARNING, Verdict.UNKNOWN, Verdict.OK)
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """`2 problems, 1 warning, 1 unknown, 14 ok`."""
+    """Return the counts, such as `2 problems, 1 warning, 1 unknown, 14 ok`."""
     counts = Counter(each.verdict for each in findings)
     told = {
         Verdict.PROBLEM: words.count(counts[Verdict.PROBLEM], "problem"),

@@ -1,4 +1,4 @@
-"""Checks of Temporal: whether it lets one in, its namespace, retention and search attributes."""
+"""Checks of Temporal: access, namespace, retention and search attributes."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -17,12 +17,12 @@ from starter.doctor.setup import Setup
 from workflows import search_attributes
 
 KEPT: Final = timedelta(days=7)
-"""Histories of runs that have ended should be there a week later, when somebody asks."""
+"""Retention without a warning: long enough to look into a run a week after it ended."""
 _REGISTER: Final = "fleetgate search-attributes"
 
 
 async def answers(setup: Setup) -> Sequence[Finding]:
-    """Whether Temporal can be reached with the credentials that there are."""
+    """Check that Temporal can be reached with the configured credentials."""
     about = "Temporal"
     try:
         address, _ = reaching.named(setup)
@@ -36,7 +36,7 @@ async def answers(setup: Setup) -> Sequence[Finding]:
 
 
 async def namespace(setup: Setup) -> Sequence[Finding]:
-    """Whether the namespace is there, and how long it keeps what has ended."""
+    """Check that the namespace exists, and how long it keeps ended workflows."""
     client = await reaching.connect(setup)
     name = client.namespace
     about = f"Temporal namespace {name}"
@@ -53,29 +53,29 @@ async def namespace(setup: Setup) -> Sequence[Finding]:
 
 
 def missing_namespace(about: str) -> Finding:
-    """There is no such namespace."""
+    """Report that the namespace does not exist."""
     return problem(
         about,
         "does not exist",
-        advice="create it, or name another with TEMPORAL_NAMESPACE",
+        advice="create it, or set TEMPORAL_NAMESPACE to another one",
         commands=["fleetgate temporal setup --create-namespace"],
     )
 
 
 def retention(about: str, kept: timedelta) -> Finding:
-    """Judge how long histories are kept."""
+    """Judge how long workflow histories are kept."""
     if kept >= KEPT:
         return ok(about, f"keeps ended runs for {words.age(kept)}")
     return warning(
         about,
-        f"keeps what happened in ended runs for {words.age(kept)} only",
-        advice="keep it for longer: it tells who did what. The objects on the hub stay as they are",
+        f"keeps the history of ended runs for only {words.age(kept)}",
+        advice="keep it longer: it records who did what. The objects on the hub are not affected",
         commands=["fleetgate temporal setup --retention 720h"],
     )
 
 
 async def attributes(setup: Setup) -> Sequence[Finding]:
-    """Whether runs can be found by what they are about."""
+    """Check that the search attributes of runs are registered."""
     client = await reaching.connect(setup)
     listed = await client.operator_service.list_search_attributes(
         ListSearchAttributesRequest(namespace=client.namespace)
@@ -84,14 +84,14 @@ async def attributes(setup: Setup) -> Sequence[Finding]:
 
 
 def registered(found: Mapping[str, "IndexedValueType.ValueType"], name: str) -> Finding:
-    """Judge what a namespace has registered."""
+    """Judge the search attributes that a namespace has registered."""
     about = f"search attributes in {name}"
     if wrong := search_attributes.wrong(found):
         remove = "temporal operator search-attribute remove"
         return problem(
             about,
-            f"registered as something else than Keyword: {', '.join(wrong)}",
-            advice="remove them, then register them; runs start without any until then",
+            f"registered with a type other than Keyword: {', '.join(wrong)}",
+            advice="remove and register them again; until then runs start without any",
             commands=[
                 *(f"{remove} --namespace {name} --name {each}" for each in wrong),
                 _REGISTER,
@@ -101,7 +101,7 @@ def registered(found: Mapping[str, "IndexedValueType.ValueType"], name: str) -> 
         return warning(
             about,
             f"not registered: {', '.join(missing)}",
-            advice="register them; runs work without, but cannot be searched for",
+            advice="register them; runs work without them, but cannot be searched for",
             commands=[_REGISTER],
         )
     return ok(about, f"all {len(search_attributes.ALL)} are registered")

@@ -1,4 +1,4 @@
-"""Reading what the hub has of the clusters and gates that a run waits for, in few requests."""
+"""Reading the objects about the clusters and gates that a run waits for, in few requests."""
 
 import asyncio
 from collections.abc import Awaitable, Sequence
@@ -19,7 +19,7 @@ FoundT = TypeVar("FoundT")
 
 
 class Collector:
-    """Reads for one run; what the person may not read is left out, and remembered."""
+    """Reads for one run; skips the kinds that the user may not read, and remembers them."""
 
     def __init__(self, hub: Hub, scope: Scope, view: RunView) -> None:
         self._hub = hub
@@ -28,10 +28,10 @@ class Collector:
         self._unread: set[str] = set()
 
     async def collect(self, clusters: Sequence[str], *, others: Sequence[str] = ()) -> Evidence:
-        """Read what belongs to these clusters and to the approvals that the run waits for.
+        """Read the objects of these clusters and of the approvals that the run waits for.
 
-        One list of bindings, then two requests a cluster and one an approval, side by side. Of
-        `others` only the bindings are looked at.
+        One list of bindings, then concurrently two requests per cluster and one per approval. For
+        `others` only the bindings are used.
         """
         bindings = await self._bindings() if clusters else {}
         looked, approvals = await asyncio.gather(
@@ -46,7 +46,7 @@ class Collector:
         )
 
     async def _bindings(self) -> dict[str, Binding]:
-        """The placement's bindings by cluster; of two, the one that is not being deleted."""
+        """List the placement's bindings by cluster; of two, the one that is not being deleted."""
         listing = self._hub.list(
             self._scope.binding,
             namespace=self._view.namespace,

@@ -25,7 +25,7 @@ from starter.targets import Output, Target, output_option, target_options
 from starter.views import RunView
 
 AT_ONCE: Final = 8
-"""Runs that are looked at side by side: each takes up to some ten requests."""
+"""Runs that are read concurrently; each takes up to about ten requests."""
 
 
 @click.command(
@@ -41,8 +41,8 @@ AT_ONCE: Final = 8
     "--all",
     "everything",
     is_flag=True,
-    help="Every run that has not ended, of all namespaces unless -n names one; those that need a "
-    "person come first.",
+    help="Explain all runs that have not ended, in all namespaces unless -n is given; those that "
+    "need a person come first.",
 )
 @click.option(
     "--member-contexts",
@@ -51,19 +51,20 @@ AT_ONCE: Final = 8
     metavar="MEMBER=CONTEXT,…",
     envvar="FLEETGATE_MEMBER_CONTEXTS",
     default="",
-    help="Contexts of your kubeconfig by which members are reached, `*=prod-{member}` for all; "
-    "commands then name them  [FLEETGATE_MEMBER_CONTEXTS; default: that of the member's name].",
+    help="Kubeconfig contexts of the members, for the kubectl commands in the output; "
+    "`*=prod-{member}` applies to all  [FLEETGATE_MEMBER_CONTEXTS; default: the context with the "
+    "member's name].",
 )
 @output_option
 @target_options
 def explain(target: Target, name: str | None, everything: bool, named: Mapping[str, str]) -> None:
-    """Say why a run is where it is: what it waits for, what is wrong, who must act, what is next.
+    """Explain where a run is and why: what it waits for, what is wrong, who must act, what is next.
 
-    Reads bindings, Works and members, so that nobody has to. With -o json the same as data:
+    Reads the run's bindings, Works and members for you. With -o json it prints the same as data;
     attention is person, worker or nobody.
     """
     if bool(name) == everything:
-        raise click.UsageError("name a run, or ask for --all")
+        raise click.UsageError("specify either a run or --all")
     on_member = reach(target, named)
     asyncio.run(_all(target, on_member) if everything else _one(target, name or "", on_member))
 
@@ -106,14 +107,14 @@ async def _explained(hub: Hub, found: Found, on_member: OnMember) -> Explanation
 
 
 def _quiet(runs: Sequence[RunView]) -> str:
-    """What is said when no run is active."""
+    """Return the text for when no run is active."""
     ended = [(each.deciding.last_transition_time, each) for each in runs if each.deciding]
     failed = [(at, each) for at, each in ended if each.phase is Phase.FAILED]
     if not failed:
         return "No run is active, and none has failed."
     _, last = max(failed, key=lambda each: each[0])
     command = f"fleetgate run explain {last.name}{words.namespace_flag(last)}"
-    return f"No run is active. The last that failed: {command}"
+    return f"No run is active. The last one that failed: {command}"
 
 
 def _print(found: Sequence[Explanation], form: Output, *, single: bool) -> None:

@@ -13,12 +13,12 @@ Json = dict[str, Any]
 
 
 def document(found: Explanation) -> Json:
-    """One run.
+    """Return the explanation of one run.
 
     `attention` is `person`, `worker` or `nobody`: who has to act. `since` and `until` are times in
-    UTC, or null. `summary`, `actor`, `cause` and `cure` are sentences; `message` is the text with
-    which the run failed. `then` and `commands` are lists in order. Each of `clusters` has its
-    `troubles`; `moreClusters` counts those in flight beyond them, by where they are.
+    UTC, or null. `summary`, `actor`, `cause` and `cure` are sentences; `message` is the text that
+    the run failed with. `then` and `commands` are ordered lists. Each of `clusters` has its
+    `troubles`; `moreClusters` counts the other clusters in flight by their step.
     """
     view, situation = found.view, found.situation
     return {

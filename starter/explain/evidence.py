@@ -1,4 +1,4 @@
-"""What the hub has of the clusters and gates that a run waits for."""
+"""The objects on the hub about the clusters and gates that a run waits for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,27 +12,27 @@ from planning.placements.binding_steps import WorkReport
 
 @dataclass(frozen=True, slots=True)
 class ClusterEvidence:
-    """What the hub has of one cluster."""
+    """The objects about one cluster."""
 
     binding: Binding | None = None
     works: tuple[WorkReport, ...] | None = None
-    """What the member was told to have, and what it reports; None if that could not be read."""
+    """The desired objects of the member, and what it reports; None if they could not be read."""
     member: MemberCluster | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that was read beside the run itself."""
+    """Everything that was read besides the run itself."""
 
     clusters: Mapping[str, ClusterEvidence] = field(default_factory=dict)
-    """By name; only the few that are named."""
+    """By name; only the few that are shown in detail."""
     steps: tuple[str, ...] = ()
-    """Where the others are by their bindings, such as `Available is False`; empty if unknown."""
+    """Step of each other cluster by its binding, such as `Available is False`; empty if unknown."""
     approvals: Mapping[str, BaseApprovalRequest] = field(default_factory=dict)
     """By name; those that the run waits for."""
     unread: tuple[str, ...] = ()
-    """Plurals of the kinds that the person may not read."""
+    """Plurals of the kinds that the user may not read."""
 
     def may_read(self, kind: Kind) -> bool:
-        """Whether objects of the kind could be read."""
+        """Return whether the user may read objects of the kind."""
         return kind.plural not in self.unread

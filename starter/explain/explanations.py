@@ -1,4 +1,4 @@
-"""All that is said of a run: where it is, its clusters, what comes then, what to type. Pure."""
+"""The explanation of a run: where it is, its clusters, what comes next, what to type. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,17 +17,17 @@ from starter.views import ClusterRow, RunView
 
 @dataclass(frozen=True, slots=True)
 class ClusterReport:
-    """One cluster that the run is at work on, or failed at."""
+    """One cluster that the run is updating or removing, or failed at."""
 
     row: ClusterRow
     is_stuck: bool
     step: str
-    """Where it is by its binding, such as `Available is False`; empty if that is not known."""
+    """Where it is by its binding, such as `Available is False`; empty if unknown."""
     troubles: tuple[Trouble, ...]
 
     @property
     def state(self) -> str:
-        """Where it is, in one word."""
+        """The state of the cluster in one word."""
         if self.is_stuck:
             return "stuck"
         return str(self.row.progress)
@@ -35,37 +35,37 @@ class ClusterReport:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a person on call reads."""
+    """The explanation of a run for a person on call."""
 
     view: RunView
     kind: Kind
     situation: Situation
     clusters: tuple[ClusterReport, ...]
     others: tuple[str, ...]
-    """Where those are that are in flight as well: `Available is False`; empty if unknown."""
+    """Step of each other cluster in flight, such as `Available is False`; empty if unknown."""
     then: tuple[str, ...]
     commands: tuple[str, ...]
     unread: tuple[str, ...]
-    """Plurals of kinds that the person may not read."""
+    """Plurals of kinds that the user may not read."""
 
 
 _AGES: Final = datetime.max.replace(tzinfo=UTC)
 
 
 def urgency(found: Explanation) -> tuple[int, bool, datetime]:
-    """Sorts explanations: who needs a person first, of those the stuck, then the longest waits."""
+    """Return a sort key: runs that need a person first, among them stuck ones, then by age."""
     situation = found.situation
     calm = found.view.phase is not Phase.STUCK
     return situation.attention, calm, situation.since or _AGES
 
 
 def looked_at(view: RunView) -> list[ClusterRow]:
-    """The clusters that are worth a closer look: those that failed, those longest at work."""
+    """Return the clusters to look at: those that failed, then those in flight, longest first."""
     return [*flights.failed(view), *flights.at_work(view)]
 
 
 def of(look: Look, *, on_member: OnMember) -> Explanation:
-    """Put together what is said of a run."""
+    """Put together the explanation of a run."""
     rows = looked_at(look.view)
     named = rows[: words.NAMED_AT_MOST]
     reports = tuple(_report(look, each, on_member) for each in named)
@@ -84,9 +84,10 @@ def of(look: Look, *, on_member: OnMember) -> Explanation:
 
 
 def _with_troubles(situation: Situation, reports: Sequence[ClusterReport]) -> Situation:
-    """What is wrong on a cluster may pass, but is not to be slept on."""
+    """Point out troubles on clusters if nobody has to act; they may pass, or get worse."""
     if situation.acts == NOBODY_ACTS and any(each.troubles for each in reports):
-        return replace(situation, acts="Nobody has to act yet: what is wrong below may pass.")
+        acts = "No action is needed yet: the problems below may resolve themselves."
+        return replace(situation, acts=acts)
     return situation
 
 
@@ -110,13 +111,13 @@ def _troubles(
     if row in flights.failed(look.view):
         return list(troubles.of_taken(look.view.name, evidence, at=look.decided))
     if look.view.phase in ENDED and troubles.taker(evidence.binding, but=look.view.name):
-        return []  # what another run has done with it since is not about this one
+        return []  # whatever another run has done to the cluster since is not about this run
     if any(stage.deletes and row in stage.clusters for stage in look.view.stages):
         return list(troubles.of_removal(row.name, evidence, now=look.now))
     return list(troubles.of_update(row.name, evidence, on_member=on_member, now=look.now))
 
 
 def _commands(situation: Situation, reports: Sequence[ClusterReport]) -> tuple[str, ...]:
-    """What to look at first, then what to do; each once."""
+    """Return the commands: first those that inspect, then those that act; each once."""
     looks = [each for report in reports for one in report.troubles for each in one.commands]
     return tuple(dict.fromkeys([*looks, *situation.commands]))

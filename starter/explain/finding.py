@@ -23,9 +23,10 @@ class Found:
 
 
 async def one(hub: Hub, target: Target, name: str) -> Found:
-    """The run of that name.
+    """Return the run with this name.
 
-    Raises Failure, with where else there is a run of the name, or that it may have been deleted.
+    Raises Failure if there is none; its advice says where else a run with this name exists, or
+    that it may have been deleted.
     """
     try:
         return Found(target.scope, await read(hub, target, name))
@@ -37,9 +38,10 @@ async def one(hub: Hub, target: Target, name: str) -> Found:
 
 
 async def every(hub: Hub, target: Target) -> list[Found]:
-    """The runs of the namespace that is named; without one, all of both scopes.
+    """Return the runs of the target's namespace, or without one all runs of both scopes.
 
-    Raises Forbidden when nothing of that may be read; what else may not is left out, and said.
+    Raises Forbidden if the user may read none of these scopes; if only one of them is forbidden,
+    it is skipped with a note on stderr.
     """
     scopes = [NAMESPACED_SCOPE] if target.namespace else [CLUSTER_SCOPE, NAMESPACED_SCOPE]
     found: list[Found] = []
@@ -52,7 +54,7 @@ async def every(hub: Hub, target: Target) -> list[Found]:
     if len(refused) == len(scopes):
         raise refused[0]
     for each in refused:
-        click.echo(f"left out: {each}", err=True)
+        click.echo(f"skipped: {each}", err=True)
     return found
 
 
@@ -65,13 +67,13 @@ async def _elsewhere(hub: Hub, target: Target, name: str) -> str:
     flags = await _namesakes(hub, name)
     if flags:
         there = ", ".join(f"fleetgate run explain {name}{flag}" for flag in flags)
-        return f"there is a run of this name elsewhere: {there}"
+        return f"a run with this name exists elsewhere: {there}"
     flag = f" -n {target.namespace}" if target.namespace else ""
     return f"it may have been deleted: fleetgate run list{flag}"
 
 
 async def _namesakes(hub: Hub, name: str) -> list[str]:
-    """What says where there are runs of the name, as far as one may look."""
+    """Return the namespace flags of all runs with this name, as far as the user may read them."""
     found: list[str] = []
     with suppress(Forbidden):
         found += [""] if await hub.find(CLUSTER_SCOPE.run, name) else []

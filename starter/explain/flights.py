@@ -1,4 +1,4 @@
-"""Clusters that a run is at work on, and which of them take too long. Pure."""
+"""The clusters of a run that are in flight, stuck or failed. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """Clusters that take longer than a cluster may."""
+    """Clusters that have exceeded the worker's limit for a cluster (`--stuck-after`)."""
 
     names: tuple[str, ...] = ()
     more: bool = False
-    """There are more than the run's status names."""
+    """Whether there are more than the run's status names."""
 
     def __str__(self) -> str:
         named = ", ".join(self.names) or "clusters"
@@ -26,7 +26,7 @@ class Stuck:
 
 
 def stuck(view: RunView) -> Stuck:
-    """What the run says of clusters that take too long."""
+    """Return the stuck clusters by the run's Progressing condition."""
     found = view.deciding
     if found is None or found.reason != RunReason.STUCK:
         return Stuck()
@@ -35,7 +35,7 @@ def stuck(view: RunView) -> Stuck:
 
 
 def at_work(view: RunView) -> list[ClusterRow]:
-    """Clusters that are being updated or removed, the longest at it first."""
+    """Return the clusters that are being updated or removed, longest first."""
     rows = [
         each
         for stage in view.stages
@@ -46,7 +46,7 @@ def at_work(view: RunView) -> list[ClusterRow]:
 
 
 def failed(view: RunView) -> list[ClusterRow]:
-    """Clusters that made the run fail."""
+    """Return the clusters that made the run fail."""
     return [
         each for stage in view.stages for each in stage.clusters if each.progress is Progress.FAILED
     ]

@@ -1,4 +1,4 @@
-"""A run as of one moment, and what a person has to know of it first. Pure."""
+"""A run at one moment, and the situation it is in. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,20 +16,20 @@ from starter.explain.evidence import Evidence
 from starter.views import RunView
 
 PATIENCE: Final = timedelta(seconds=10)
-"""A worker that is alive takes note of anything much sooner."""
+"""A live worker reacts to anything much sooner than this."""
 
 
 class Attention(IntEnum):
-    """Who has to do something, the most urgent first."""
+    """Who has to act, most urgent first."""
 
     PERSON = 0
     WORKER = 1
-    """A worker should have done it long ago, and somebody has to see to the worker."""
+    """A worker should have acted long ago, so someone has to check the worker."""
     NOBODY = 2
 
     @property
     def word(self) -> str:
-        """The same as data."""
+        """The name in JSON and YAML output."""
         return self.name.lower()
 
 
@@ -38,26 +38,26 @@ class Situation:
     """What a run does or waits for, and who must act."""
 
     says: tuple[str, ...]
-    """Where it is, in whole sentences."""
+    """Where the run is, in whole sentences."""
     acts: str
-    """Who must do what, in a sentence."""
+    """Who must do what, as a sentence."""
     attention: Attention = Attention.NOBODY
     since: datetime | None = None
     until: datetime | None = None
-    """When it goes on by itself, if that is known."""
+    """When it continues by itself, if that is known."""
     cause: str = ""
     cure: str = ""
     message: str = ""
-    """The text that the run ended with, as it stands in the object."""
+    """The text that the run ended with, from its status."""
     commands: tuple[str, ...] = ()
 
 
-NOBODY_ACTS: Final = "Nobody has to act."
+NOBODY_ACTS: Final = "No action is needed."
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A run as of one moment."""
+    """A run at one moment, with what was read about it."""
 
     run: UpdateRun
     view: RunView
@@ -67,12 +67,12 @@ class Look:
 
     @property
     def flag(self) -> str:
-        """` -n NAMESPACE`, or nothing."""
+        """` -n NAMESPACE` for a namespaced run, else empty."""
         return words.namespace_flag(self.view)
 
     @property
     def place(self) -> str:
-        """`stage prod (2 of 3)`: the stage that is worked on or is next."""
+        """The current or next stage, such as `stage prod (2 of 3)`."""
         stage = self.view.stage
         if stage is None or stage.deletes:
             return "the stage that removes clusters" if stage else "the last stage"
@@ -82,48 +82,48 @@ class Look:
 
     @property
     def done(self) -> str:
-        """How many clusters are done, as a sentence."""
+        """The number of clusters that are done, as a sentence."""
         verb = "is" if self.view.total == 1 else "are"
         return f"{self.view.done} of {words.count(self.view.total, 'cluster')} {verb} done."
 
     @property
     def decided(self) -> datetime | None:
-        """When the condition that says most about the run came to be so."""
+        """The time of the last transition of the deciding condition."""
         return self.view.deciding.last_transition_time if self.view.deciding else None
 
     @property
     def verdict(self) -> str:
-        """What the condition that says most about the run says."""
+        """The message of the deciding condition."""
         return self.view.deciding.message if self.view.deciding else ""
 
     @property
     def state_writer(self) -> Writer | None:
-        """What wrote spec.state last."""
+        """The field manager that wrote spec.state last."""
         return last_writer(self.run.metadata, "f:spec", "f:state")
 
     @property
     def by(self) -> str:
-        """` by jane (window is over)`, or with what tool: how spec.state was set, if known."""
+        """Who set spec.state, such as ` by jane (window is over)` or ` with kubectl`; or empty."""
         steered = steering.last(self.run.metadata)
         if steered.by:
             return signatures.clause(steered.by, steered.comment)
         writer = self.state_writer
         if writer is None:
             return ""
-        # Which of fleetgate's parts it was says nothing to a person.
+        # Which role of fleetgate it was does not matter to a person.
         return f" with {REPORTER if writer.name.startswith(REPORTER) else writer.name}"
 
     def ago(self, moment: datetime | None) -> str:
-        """How long ago something was."""
+        """Return how long ago a moment was, or `some time` if it is unknown."""
         return words.age(self.now - moment) if moment else "some time"
 
     def is_overdue(self, moment: datetime | None) -> bool:
-        """Whether a worker should have reacted to what happened then."""
+        """Return whether a worker should have reacted by now to what happened at a moment."""
         return moment is not None and self.now - moment > PATIENCE
 
 
 def last_step(run: UpdateRun) -> datetime | None:
-    """When the run's status changed last, as far as its conditions tell."""
+    """Return when the run's status last changed, according to its conditions."""
     status = run.status
     found = [status.conditions]
     for stage in status.stages_status:

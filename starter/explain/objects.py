@@ -1,4 +1,4 @@
-"""Objects on a member in words: which one, what differs, what it says of itself. Pure."""
+"""Objects on a member in words: their names, differences and own conditions. Pure."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -11,23 +11,23 @@ from planning.placements.binding_steps import WorkReport
 
 DIFFERENCES_NAMED: Final = 3
 MAX_VALUE: Final = 60
-"""Characters of a value that differs."""
+"""Characters shown of a value that differs."""
 _COMMON: Final = frozenset({"", "apps", "batch"})
-"""Groups whose kinds everybody names without the group."""
+"""Groups whose kinds are usually named without the group."""
 _WITH_PODS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicaSet"})
 _BAD_WHEN_TRUE: Final = frozenset({"Failed", "FailureTarget", "ReplicaFailure", "Stalled"})
-"""Conditions of common kinds that are well as long as they are not True."""
+"""Conditions of common kinds that are bad when True; all others are bad when False."""
 
 
 def title(entry: ResourceIdentifier) -> str:
-    """`Deployment web/app`, and the envelope that it came in."""
+    """Return `Deployment web/app`, and the envelope that the object is in, if any."""
     name = f"{entry.namespace}/{entry.name}" if entry.namespace else entry.name
     inside = f" (in {entry.envelope.type} {entry.envelope.name})" if entry.envelope else ""
     return f"{entry.kind} {name}{inside}"
 
 
 def looks(entry: ResourceIdentifier) -> list[str]:
-    """Arguments of kubectl by which to look at the object on the member."""
+    """Return the kubectl arguments that show the object on the member."""
     group = "" if entry.group in _COMMON else f".{entry.group}"
     flag = f" -n {entry.namespace}" if entry.namespace else ""
     found = [f"describe {entry.kind.lower()}{group} {entry.name}{flag}"]
@@ -35,7 +35,7 @@ def looks(entry: ResourceIdentifier) -> list[str]:
 
 
 def differences(entry: ResourceIdentifier, status: BindingStatus) -> Iterator[str]:
-    """What differs on the member, the first few; values of Secrets stay out."""
+    """Yield the first few differences on the member, without values of Secrets."""
     found = [
         detail
         for drifted in status.drifted_placements
@@ -57,7 +57,7 @@ def differences(entry: ResourceIdentifier, status: BindingStatus) -> Iterator[st
 
 
 def reported(entry: ResourceIdentifier, works: Iterable[WorkReport]) -> Iterator[str]:
-    """What the object itself says is not well, where its status is reported back to the hub."""
+    """Yield the object's own bad conditions, if its status is reported back to the hub."""
     for work in works:
         for manifest in work.status.manifest_conditions:
             back = manifest.back_reported_status
@@ -70,7 +70,7 @@ def _complaints(observed: dict[str, Any]) -> Iterator[str]:
         bad = "True" if each.get("type") in _BAD_WHEN_TRUE else "False"
         if each.get("status") == bad:
             said = each.get("message") or each.get("reason", "")
-            yield f"it says {each['type']} {bad}: {said}"
+            yield f"its condition {each['type']} is {bad}: {said}"
 
 
 def _difference(detail: PatchDetail) -> str:
@@ -80,7 +80,7 @@ def _difference(detail: PatchDetail) -> str:
 
 def _value(text: str) -> str:
     if not text:
-        return "not there"
+        return "absent"
     return text if len(text) <= MAX_VALUE else text[: MAX_VALUE - 1] + "…"
 
 

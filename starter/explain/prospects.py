@@ -1,4 +1,4 @@
-"""What a run does after what it does now: the next clusters, the gates, the next stage. Pure."""
+"""What a run will do next: the remaining clusters, the gates, the next stage. Pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -14,7 +14,7 @@ _OVER: Final = (Progress.DONE, Progress.SKIPPED)
 
 
 def of(run: UpdateRun, view: RunView) -> tuple[str, ...]:
-    """What comes next, step by step, as far as the stage after the present one."""
+    """Return the next steps up to and including the next stage; later stages are counted."""
     ahead = [each for each in view.stages if each.progress not in _OVER]
     if not ahead:
         return ()
@@ -51,7 +51,7 @@ def _stage(stage: StageRow, declared: Stage | None) -> str:
 def _clusters(stage: StageRow, declared: Stage | None) -> str:
     names = [each.name for each in stage.clusters]
     if stage.deletes:
-        return f"then it removes what is on {words.named(names)}, which are no longer picked"
+        return f"then removal from {words.named(names)}, no longer picked"
     return f"then stage {stage.name}: {words.named(names)}{_at_once(stage, declared)}"
 
 
@@ -60,7 +60,7 @@ def _at_once(stage: StageRow, declared: Stage | None) -> str:
     try:
         most = concurrency.limit(declared.max_concurrency if declared else None, clusters=total)
     except RunAborted:
-        return ""  # what the API server refuses; the run says so itself
+        return ""  # an invalid value; the run fails with it and says so
     return f", {min(most, total)} at a time" if total > 1 and not stage.deletes else ""
 
 

@@ -1,4 +1,4 @@
-"""kubectl commands for a member, which never run against another cluster."""
+"""kubectl commands for a member that never run against another cluster."""
 
 import shlex
 from collections.abc import Mapping
@@ -27,17 +27,21 @@ class MemberContexts(click.ParamType[Mapping[str, str]]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> Mapping[str, str]:
-        """Read it; wrong usage if it is none."""
+        """Parse the mapping; an invalid one is a usage error."""
         if not isinstance(value, str):
             return value
         pairs = [part.partition("=") for part in value.split(",") if part.strip()]
         for member, _, context in pairs:
             if not (member.strip() and context.strip()):
                 self.fail(
-                    f"{value!r}: write MEMBER=CONTEXT,… or *=CONTEXT-OF-{_MEMBER}", param, ctx
+                    f"{value!r} is invalid; write MEMBER=CONTEXT,… or *=CONTEXT-OF-{_MEMBER}",
+                    param,
+                    ctx,
                 )
             if member.strip() == ALL and _MEMBER not in context:
-                self.fail(f"{context!r} is the same for all members: write {_MEMBER}", param, ctx)
+                self.fail(
+                    f"{context!r} is the same for all members; write {_MEMBER} in it", param, ctx
+                )
         return {member.strip(): context.strip() for member, _, context in pairs}
 
 

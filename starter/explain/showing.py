@@ -1,4 +1,4 @@
-"""An explanation as text for a terminal: a paragraph, and a few lines for what is not well."""
+"""An explanation as text for a terminal: a paragraph, and a few lines for each problem."""
 
 import textwrap
 from collections import Counter
@@ -17,7 +17,7 @@ _ACTOR: Final = {Attention.PERSON: "bold yellow", Attention.WORKER: "bold yellow
 
 
 def show(console: Console, found: Explanation) -> None:
-    """Print all there is to say of a run."""
+    """Print the explanation of a run."""
     page = _Page(console.width)
     console.print(_head(found))
     for line in _lines(page, found):
@@ -25,18 +25,18 @@ def show(console: Console, found: Explanation) -> None:
     if found.commands:
         console.print("Next:")
         for each in found.commands:
-            # Not wrapped: a command is copied as a whole.
+            # Not wrapped, so that commands can be copied whole.
             console.print(Text(f"  {each}"), soft_wrap=True)
 
 
 class _Page:
-    """Wraps lines at its width."""
+    """Wraps paragraphs at a width."""
 
     def __init__(self, width: int) -> None:
         self._width = width
 
     def line(self, text: str, *, indent: int = 0, label: str = "", style: str = "") -> Text:
-        """A paragraph, moved in from the left, with a label in front if there is one."""
+        """Wrap a paragraph with an indent, with a bold label in front if there is one."""
         whole = f"{label}: {text}" if label else text
         gap = " " * indent
         wrapped = textwrap.wrap(
@@ -73,13 +73,13 @@ def _lines(page: _Page, found: Explanation) -> Iterator[Text]:
         yield page.line(_others(found.others))
     if found.unread:
         unread = ", ".join(found.unread)
-        yield page.line(f"You may not read {unread}; what they would say is missing here.")
+        yield page.line(f"You may not read {unread}; details from them are missing here.")
     if found.then:
         yield page.line(f"{words.upper('; '.join(found.then))}.")
 
 
 def _others(steps: Sequence[str]) -> str:
-    """How many more clusters are in flight, and how far."""
+    """Return how many more clusters are in flight, counted by their steps."""
     where = [f"{count} where {step}" for step, count in Counter(steps).most_common() if step]
     total = f"and {words.count(len(steps), 'more cluster')} in flight"
     return f"{total}: {', '.join(where)}" if where else total

@@ -1,6 +1,6 @@
 """Where a run is, why it waits and who must act. Pure.
 
-What is wrong on single clusters is a matter of `troubles`.
+Problems on single clusters are found in `troubles`.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from workflows.messages import DEFAULT_STUCK_AFTER
 
 
 def of(look: Look) -> Situation:
-    """Tell it by the run's phase, unless no worker has taken note of what is wanted of it."""
+    """Return the situation of a run by its phase, unless no worker has reacted to its spec."""
     if look.run.metadata.deletion_timestamp:
         return workers.going(look)
     if look.view.phase not in {*ENDED, Phase.PENDING} and (unheeded := workers.unheeded(look)):
@@ -34,7 +34,7 @@ def _planned(look: Look) -> Situation:
     says = f"Planned {look.ago(look.decided)} ago and not started: {clusters} in {stages}."
     return Situation(
         says=(says, "No cluster has been touched."),
-        acts="A person has to start it.",
+        acts="Someone has to start it.",
         attention=Attention.PERSON,
         since=look.decided,
         commands=tuple(tables.advice(look.view)),
@@ -49,9 +49,9 @@ def _running(look: Look) -> Situation:
     removes = stage is not None and stage.deletes
     verb = "Removing what is on" if removes else "Updating"
     clusters = words.named([each.name for each in rows])
-    says = f"{verb} {clusters} in {look.place}, for {look.ago(since)} now. {look.done}"
+    says = f"{verb} {clusters} in {look.place}, for {look.ago(since)} so far. {look.done}"
     if removes and since and look.now - since > DEFAULT_STUCK_AFTER:
-        acts = "A person has to look at the clusters: removing seldom takes so long."
+        acts = "Someone has to check the clusters: removal rarely takes this long."
         return Situation((says,), acts, Attention.PERSON, since=since)
     return Situation((says,), NOBODY_ACTS, since=since)
 
@@ -59,14 +59,14 @@ def _running(look: Look) -> Situation:
 def _stuck(look: Look) -> Situation:
     rows = flights.at_work(look.view)
     since = rows[0].started if rows else look.decided
-    long = f"longer than a cluster may, {look.ago(since)} by now"
-    says = [f"Stuck: {flights.stuck(look.view)} in {look.place} for {long}. {look.done}"]
+    long = f"in flight for {look.ago(since)}, longer than the limit"
+    says = [f"Stuck: {flights.stuck(look.view)} in {look.place}, {long}. {look.done}"]
     if look.view.state is RunState.STOP:
-        says.append("It was asked to stop, and cannot while clusters are in flight.")
+        says.append("It was asked to stop, but cannot while clusters are in flight.")
     return Situation(
         says=tuple(says),
-        acts="A person has to mend what is wrong there, or go back to the version before. The run "
-        "goes on by itself once it is mended.",
+        acts="Someone has to fix the problem there, or roll back. Once it is fixed, the run "
+        "continues by itself.",
         attention=Attention.PERSON,
         since=since,
         commands=(_rollback(look),),
@@ -78,7 +78,7 @@ def _stopping(look: Look) -> Situation:
     first = f"{clusters} in {look.place} must finish first" if clusters else "at once"
     return Situation(
         says=(f"Stopping{look.by}: {first}, and no other cluster is started. {look.done}",),
-        acts=f"{NOBODY_ACTS} The stop can be taken back.",
+        acts=f"{NOBODY_ACTS} The stop can still be undone.",
         since=look.decided,
         commands=(f"fleetgate run start {look.view.name}{look.flag}", _history(look)),
     )
@@ -86,13 +86,13 @@ def _stopping(look: Look) -> Situation:
 
 def _stopped(look: Look) -> Situation:
     if look.view.state is RunState.RUN:
-        return workers.about_to(look, f"Stopped in {look.place}.", "go on")
+        return workers.about_to(look, f"Stopped in {look.place}.", "resume")
     says = [f"Stopped{look.by} {look.ago(look.decided)} ago in {look.place}. {look.done}"]
     if look.view.gates.approvals:
-        says.append(f"Once it goes on it waits for {waits.names(look)}.")
+        says.append(f"Once resumed, it waits for {waits.names(look)}.")
     return Situation(
         says=tuple(says),
-        acts="A person has to start it again.",
+        acts="Someone has to start it again.",
         attention=Attention.PERSON,
         since=look.decided,
         commands=(*tables.advice(look.view), _history(look)),
@@ -110,13 +110,10 @@ def _failed(look: Look) -> Situation:
     meaning = _meaning(look)
     if not conditions.has(look.run.status.conditions, ConditionType.INITIALIZED):
         where, next_commands = "It could not be planned; no cluster was touched.", _plan(look)
-        acts = "A person has to mend that and make a new run. This one is over."
+        acts = "Someone has to fix that and create a new run. This one is over."
     else:
         where, next_commands = _left(look), (_create(look), _rollback(look))
-        acts = (
-            "A person has to decide: make a new run, or go back to the version before. This one is "
-            "over."
-        )
+        acts = "Someone has to decide: create a new run, or roll back. This one is over."
     takers = tuple(_takers(look))
     return Situation(
         says=(f"Failed {look.ago(look.decided)} ago. {where}", *(each for each, _ in takers)),
@@ -131,20 +128,20 @@ def _failed(look: Look) -> Situation:
 
 
 def _takers(look: Look) -> Iterator[tuple[str, str]]:
-    """The runs that took clusters from this one, and how to ask about them."""
+    """Yield each run that took over a cluster of this one, with the command that explains it."""
     for row in flights.failed(look.view):
         evidence = look.evidence.clusters.get(row.name)
         other = troubles.taker(evidence.binding, but=look.view.name) if evidence else None
         if other and look.decided and other.at <= look.decided:
             command = f"fleetgate run explain {other.run}{look.flag}"
-            yield f"Run {other.run} took {row.name}.", command
+            yield f"Run {other.run} took over {row.name}.", command
 
 
 def _left(look: Look) -> str:
-    """How a failed run leaves the clusters."""
-    kept = " They keep the new version." if look.view.done else ""
+    """Return in what state a failed run leaves the clusters."""
+    kept = " They keep the new snapshot." if look.view.done else ""
     begun = words.named([each.name for each in flights.at_work(look.view)])
-    half = f" {begun} had begun to get it." if begun else ""
+    half = f" {begun} had started to update." if begun else ""
     return f"It ended in {look.place}. {look.done}{kept}{half}"
 
 

@@ -1,4 +1,4 @@
-"""What is wrong on one cluster, as far as the hub knows. Pure: what was read in, troubles out."""
+"""What is wrong on one cluster, as far as the hub knows. Pure: evidence in, troubles out."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -22,11 +22,11 @@ from starter.explain import objects
 from starter.explain.evidence import ClusterEvidence
 
 OBJECTS_NAMED: Final = 3
-"""Objects of a cluster that are named; what keeps one from working often keeps all."""
+"""Objects of a cluster that are named; they often fail for the same reason."""
 MAX_MESSAGE: Final = 400
-"""Characters of an API server's words; some quote the whole object."""
+"""Characters of an API server's message; some quote the whole object."""
 OnMember = Callable[[str, str], str]
-"""Makes of a cluster and kubectl's arguments what to type to reach that cluster."""
+"""Turns a cluster and kubectl arguments into the command to type for that cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,13 @@ class Trouble:
     subject: str
     """What it is about: an object on the member, the binding, the member itself."""
     message: str
-    """In the words of whoever found it."""
+    """In the words of the component that reported it."""
     cause: str = ""
     cure: str = ""
     condition: str = ""
     reason: str = ""
     details: tuple[str, ...] = ()
-    """What differs, and what the object says of itself."""
+    """The differences, and the object's own bad conditions."""
     commands: tuple[str, ...] = ()
 
 
@@ -59,28 +59,28 @@ _BUSY: Final = {BindingReason.APPLYING, BindingReason.REPORTING_DIFF}
 
 
 def step(binding: Binding) -> Condition | None:
-    """The first condition of the present content that does not hold; None if none says so."""
+    """Return the first condition of the binding's current generation that is not True, or None."""
     found = (conditions.find(binding.status.conditions, kind) for kind in _STEPS)
     fresh = (each for each in found if each and _is_fresh(each, binding))
     return next((each for each in fresh if each.status != "True"), None)
 
 
 def step_text(binding: Binding | None) -> str:
-    """Where a cluster is by its binding: `Available is False`; empty if that is not known."""
+    """Return where a cluster is by its binding, such as `Available is False`; empty if unknown."""
     found = step(binding) if binding else None
     return f"{found.type} is {found.status}" if found else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Taker:
-    """The run that announced a binding's present content."""
+    """The run that rolled out the current content of a binding."""
 
     run: str
     at: datetime
 
 
 def taker(binding: Binding | None, *, but: str) -> Taker | None:
-    """Who announced the binding's present content, if it is another run than `but`."""
+    """Return the run named in the binding's RolloutStarted condition, unless it is `but`."""
     started = ConditionType.ROLLOUT_STARTED
     found = conditions.find(binding.status.conditions, started) if binding else None
     named = _TAKER.search(found.message) if found else None
@@ -92,7 +92,7 @@ def taker(binding: Binding | None, *, but: str) -> Taker | None:
 def of_update(
     cluster: str, evidence: ClusterEvidence, *, on_member: OnMember, now: datetime
 ) -> Iterator[Trouble]:
-    """What keeps a cluster from being done with its update."""
+    """Yield what keeps a cluster's update from completing."""
     binding = evidence.binding
     if binding is None:
         yield _no_binding(cluster)
@@ -113,31 +113,31 @@ def of_update(
 
 
 def of_removal(cluster: str, evidence: ClusterEvidence, *, now: datetime) -> Iterator[Trouble]:
-    """What keeps a cluster from being done with its removal."""
+    """Yield what keeps the removal from a cluster from completing."""
     if evidence.works:
         names = ", ".join(each.name for each in evidence.works)
         yield Trouble(
             subject=f"Work {names}",
-            message="is still there",
-            cause="The member's agent has not taken all objects off the cluster yet.",
-            cure="See that the agent is alive; an object with a finalizer keeps it waiting.",
+            message="still exists",
+            cause="The member's agent has not removed all objects from the cluster yet.",
+            cure="Check that the agent is running; an object with a finalizer keeps it waiting.",
             commands=(f"kubectl get works -n {member_namespace(cluster)}",),
         )
     yield from _member(cluster, evidence.member, now)
 
 
 def of_taken(run: str, evidence: ClusterEvidence, *, at: datetime | None) -> Iterator[Trouble]:
-    """Who took a cluster from a run, which noticed it at some time."""
+    """Yield who took over a cluster from a run; `at` is when the run noticed."""
     binding = evidence.binding
     if binding is None:
         return
     other = taker(binding, but=run)
     if other is None:
-        said = "was given another content by hand, or because it was scheduled anew"
+        said = "was given other content by hand, or by rescheduling"
     elif at and other.at > at:
-        said = f"has the content of run {other.run} by now, which came later"
+        said = f"now has the content of run {other.run}, which came later"
     else:
-        said = f"was given another content by run {other.run}"
+        said = f"was given other content by run {other.run}"
     yield Trouble(subject=f"binding {binding.metadata.name}", message=said)
 
 
@@ -148,33 +148,36 @@ def _is_fresh(condition: Condition, binding: Binding) -> bool:
 def _no_binding(cluster: str) -> Trouble:
     return Trouble(
         subject=f"cluster {cluster}",
-        message="has no binding of the placement",
-        cause="Somebody deleted the binding, or the placement does not pick the cluster any more.",
-        cure="Whoever schedules the placement makes it anew if the cluster is still picked; see "
-        "that it runs.",
+        message="has no binding for the placement",
+        cause="The binding was deleted, or the placement no longer picks the cluster.",
+        cure="The scheduler creates it again if the cluster is still picked; check that placement "
+        "is running.",
         commands=(f"kubectl get membercluster {cluster}",),
     )
 
 
 def _unreported(binding: Binding) -> Iterator[Trouble]:
-    """The binding names new content, and nobody has said anything of that yet."""
+    """Yield why nothing has been reported yet for a binding's current content."""
     if bindings.progress(binding) is bindings.Progress.FINISHED:
         return
     subject = f"binding {binding.metadata.name}"
     if not bindings.announced(binding):
         yield Trouble(
             subject=subject,
-            message="was changed and not announced again",
-            cause="Somebody other than the run wrote to the binding, or the run is about to.",
-            cure="If this lasts, see that a worker runs and who else writes to the binding.",
+            message="was changed without a new RolloutStarted condition",
+            cause="Something other than the run wrote to the binding, or the run is about to "
+            "update the condition.",
+            cure="If this persists, check that a worker is running, and what else writes to the "
+            "binding.",
         )
         return
     yield Trouble(
         subject=subject,
-        message="names the new version, and nothing is reported of it yet",
-        cause="Whoever turns bindings into objects for the members has not looked at it yet.",
-        cure="If this lasts, see that placement runs: a worker with the room placement, or "
-        "KubeFleet's hub agent.",
+        message="has the new snapshot, but nothing has been reported for it yet",
+        cause="Placement, which turns bindings into objects for the members, has not processed it "
+        "yet.",
+        cure="If this persists, check that placement is running: a worker with the role "
+        "placement, or KubeFleet's hub agent.",
     )
 
 
@@ -184,7 +187,7 @@ def _of_binding(binding: Binding, found: Condition) -> Trouble:
 
 
 def _told(holder: Holder, found: Condition) -> Trouble:
-    """What a condition says, with its cause: by its words if they are known, else by its reason."""
+    """Explain a condition: by its message if that is known, else by its reason."""
     known = reasons.find(holder, condition=found.type, reason=found.reason)
     meaning = refusals.explain(found.message) or known
     return Trouble(
@@ -200,7 +203,7 @@ def _told(holder: Holder, found: Condition) -> Trouble:
 def _objects(
     cluster: str, evidence: ClusterEvidence, binding: Binding, on_member: OnMember
 ) -> Iterator[Trouble]:
-    """The first objects that failed, as the binding lists them or else the Works."""
+    """Yield the first objects that failed, as listed in the binding, or else in the Works."""
     works = evidence.works or ()
     listed: Iterable[FailedResourcePlacement] = binding.status.failed_placements or failed(works)
     entries = list(listed)
@@ -210,11 +213,11 @@ def _objects(
         commands = tuple(on_member(cluster, each) for each in objects.looks(each))
         yield replace(trouble, subject=objects.title(each), details=details, commands=commands)
     if more := entries[OBJECTS_NAMED:]:
-        yield Trouble(subject=words.count(len(more), "more object"), message="failed as well")
+        yield Trouble(subject=words.count(len(more), "more object"), message="also failed")
 
 
 def _member(cluster: str, member: MemberCluster | None, now: datetime) -> Iterator[Trouble]:
-    """What keeps a member from doing its part, if that can be told."""
+    """Yield why nothing can be placed on a member now, if so."""
     if member is None:
         return
     away = eligibility.ineligible(member, now=now)
@@ -222,20 +225,20 @@ def _member(cluster: str, member: MemberCluster | None, now: datetime) -> Iterat
         yield Trouble(
             subject=f"member cluster {cluster}",
             message=away,
-            cause="Nobody applies anything on the member, or reports from it.",
-            cure="Bring its agent back: `fleetgate agent`, or a worker with the room agents. Its "
+            cause="Nothing is applied on the member, and nothing is reported from it.",
+            cure="Bring its agent back: `fleetgate agent`, or a worker with the role agents. Its "
             "log says why it cannot reach the hub.",
             commands=(f"kubectl describe membercluster {cluster}",),
         )
 
 
 def _heard(member: MemberCluster | None, now: datetime) -> tuple[str, ...]:
-    """When the member's agent gave its last sign of life."""
+    """Return when the member's agent was last heard from, as a detail line."""
     if member is None:
         return ()
     beats = [each.last_received_heartbeat for each in member.status.agent_status]
     last = max((each for each in beats if each), default=None)
-    return (f"its agent was last heard of {words.age(now - last)} ago",) if last else ()
+    return (f"its agent was last heard from {words.age(now - last)} ago",) if last else ()
 
 
 def _words(message: str) -> str:

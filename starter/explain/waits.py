@@ -1,4 +1,4 @@
-"""Runs that stand at gates: approvals that people give, waits that time ends. Pure."""
+"""Situations of runs that wait at gates: for approvals or for time. Pure."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,7 +13,7 @@ from starter.gates import Approval, Wait
 
 
 def waiting(look: Look) -> Situation:
-    """The run waits at gates."""
+    """Describe a run that waits at gates."""
     gates = look.view.gates
     if gates.approvals:
         return _for_people(look)
@@ -21,7 +21,7 @@ def waiting(look: Look) -> Situation:
 
 
 def names(look: Look) -> str:
-    """The gates that are closed: `the approval after stage prod and the wait of 1m after it`."""
+    """Name the closed gates: `the approval after stage a and the wait of 1m after stage a`."""
     gates = look.view.gates
     texts = [f"the {each}" for each in gates.approvals]
     texts += [
@@ -31,7 +31,7 @@ def names(look: Look) -> str:
 
 
 def _clock(moment: datetime, now: datetime) -> str:
-    """A time of day as objects have it, with the day if it is not today's."""
+    """Return a time of day in UTC, with the date unless it is today."""
     day = "" if moment.date() == now.date() else f"{moment:%Y-%m-%d} "
     return f"{day}{moment:%H:%M:%S} UTC"
 
@@ -42,26 +42,26 @@ def _for_time(look: Look, waits: tuple[Wait, ...]) -> Situation:
     stages = " and ".join(dict.fromkeys(each.stage for each in waits))
     left = words.age(until - look.now)
     says = (
-        f"Waiting until {_clock(until, look.now)}, {left} more, after stage {stages}. {look.done}"
+        f"Waiting until {_clock(until, look.now)} ({left} left), after stage {stages}. {look.done}"
     )
     if look.is_overdue(until):
         over = f"The wait after stage {stages} has been over for {look.ago(until)}."
         return late(look, f"{over} {look.done}", "Nothing has happened since: is a worker running?")
-    return Situation((says,), f"{NOBODY_ACTS} It goes on by itself.", since=since, until=until)
+    return Situation((says,), f"{NOBODY_ACTS} It continues by itself.", since=since, until=until)
 
 
 def _for_people(look: Look) -> Situation:
     since = min(_asked(look), default=None)
-    says = f"Waiting for {names(look)}, for {look.ago(since)} now. {look.done}"
+    says = f"Waiting for {names(look)}, for {look.ago(since)} so far. {look.done}"
     given = [each for each in look.view.gates.approvals if _given_at(look, each)]
     if given and look.is_overdue(_given_at(look, given[0])):
-        return late(look, says, f"The {given[0]} is given, and nobody has taken it.")
+        return late(look, says, f"The {given[0]} was given, but no worker has processed it.")
     if len(given) == len(look.view.gates.approvals):
         return Situation((says,), f"{NOBODY_ACTS} The approval was given just now.", since=since)
     faults = map(approval_events.fault, look.evidence.approvals.values())
     return Situation(
         says=(says, *(f"{each}." for each in faults if each)),
-        acts="A person has to approve.",
+        acts="Someone has to approve.",
         attention=Attention.PERSON,
         since=since,
         commands=tuple(_ways(look)),
@@ -69,7 +69,7 @@ def _for_people(look: Look) -> Situation:
 
 
 def _asked(look: Look) -> Iterator[datetime]:
-    """When people were asked for the approvals that are missing."""
+    """Yield when each missing approval was requested."""
     missing = {each.request for each in look.view.gates.approvals}
     for stage in look.run.status.stages_status:
         for task in (*stage.before_stage_task_status, *stage.after_stage_task_status):
@@ -87,7 +87,7 @@ def _given_at(look: Look, gate: Approval) -> datetime | None:
 
 
 def _ways(look: Look) -> Iterator[str]:
-    """What to type to approve, with fleetgate and with kubectl."""
+    """Yield the commands that approve, with fleetgate and with kubectl."""
     for gate in look.view.gates.approvals:
         request = look.evidence.approvals.get(gate.request)
         yield words.approve_command(look.view, gate)

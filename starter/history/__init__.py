@@ -1,1 +1,1 @@
-"""`fleetgate run history`: sources (I/O), what they tell (pure), printing."""
+"""`fleetgate run history`: reading the sources (I/O), interpreting them (pure), printing."""

@@ -15,7 +15,7 @@ from starter.history.printing import Form
 from starter.targets import Target, target_options
 
 OTHERS_AT_MOST: Final = 5
-"""Runs of the same name that are listed besides the one that is shown."""
+"""Other runs with the same name that are listed."""
 
 
 @click.command(
@@ -27,7 +27,11 @@ OTHERS_AT_MOST: Final = 5
     )
 )
 @click.argument("name", shell_complete=live.runs)
-@click.option("--uid", default="", help="Which run of the name, by the start of its uid.")
+@click.option(
+    "--uid",
+    default="",
+    help="Select one of several runs with this name, by a prefix of its uid.",
+)
 @click.option(
     "-o",
     "--output",
@@ -35,18 +39,18 @@ OTHERS_AT_MOST: Final = 5
     type=click.Choice([str(each) for each in Form]),
     default=str(Form.TABLE),
     show_default=True,
-    help="How to print.",
+    help="Output format.",
 )
 @target_options
 def history(target: Target, name: str, uid: str, form: str) -> None:
-    """Show who did what with a run, and when: clusters, gates, approvals, stops, failures.
+    """Show who did what to a run, and when: clusters, gates, approvals, stops, failures.
 
-    Told by the run's workflow and by its objects; also of a run that is deleted, for as long as
-    Temporal keeps its workflow, and also while Temporal cannot be reached.
+    Reads the run's workflow and its objects. A deleted run has a history for as long as Temporal
+    keeps its workflow. While Temporal is unreachable, the objects alone are used.
     """
     found = asyncio.run(finding.find(target, name, uid=uid))
     for what in found.missing:
-        click.echo(f"{what}; told without it", err=True)
+        click.echo(f"{what}; the history is incomplete", err=True)
     if found.others:
         click.echo(_others(found.others), err=True)
     if writer := printing.WRITERS.get(Form(form)):
@@ -60,4 +64,4 @@ def _others(known: Sequence[Known]) -> str:
     listed = [f"{each.uid} of {each.started:%Y-%m-%d %H:%M}" for each in known[:OTHERS_AT_MOST]]
     more = len(known) - len(listed)
     listed += [f"{more} more"] if more else []
-    return f"other runs of this name, which --uid shows: {', '.join(listed)}"
+    return f"other runs with this name, shown with --uid: {', '.join(listed)}"

@@ -1,4 +1,4 @@
-"""Making a workflow's history readable where its payloads are encrypted."""
+"""Decrypting the payloads of a workflow's history."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,16 +13,16 @@ from workflows.encryption import EncryptedError, is_encrypted, what_is_needed
 
 
 async def decrypt(events: Sequence[HistoryEvent], codec: PayloadCodec | None) -> None:
-    """Decrypt, in place, what is encrypted.
+    """Decrypt the encrypted payloads of events, in place.
 
-    Raises EncryptedError.
+    Raises EncryptedError if the codec has no key for one of them.
     """
     for event in events:
         for payload in payloads_of(event):
             if is_encrypted(payload):
                 payload.CopyFrom(await _decrypted(payload, codec))
         for failure in _failures(event):
-            # The words of an error are in a payload, so that Temporal cannot read them either.
+            # The message of an error is in a payload, so that Temporal cannot read it either.
             told = json.loads(failure.encoded_attributes.data)
             failure.message = told.get("message", "")
 
@@ -35,7 +35,7 @@ async def _decrypted(payload: Payload, codec: PayloadCodec | None) -> Payload:
 
 
 def payloads_of(event: HistoryEvent) -> Iterator[Payload]:
-    """All payloads of an event, whatever they are for."""
+    """Return all payloads of an event, wherever they are in it."""
     return (each for each in _parts(event) if isinstance(each, Payload))
 
 
@@ -45,7 +45,7 @@ def _failures(event: HistoryEvent) -> Iterator[Failure]:
 
 
 def _parts(message: Message) -> Iterator[Message]:
-    """All messages within one, however deep."""
+    """Yield all messages within a message, at any depth."""
     for descriptor, value in message.ListFields():
         if descriptor.message_type is None:
             continue

@@ -1,4 +1,4 @@
-"""One line of a run's history: when, what, where, who, and why."""
+"""Entries of a run's history: when, what, where, who, and why."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -6,14 +6,14 @@ from enum import StrEnum
 
 
 class What(StrEnum):
-    """What happened; programs may rely on the words."""
+    """What happened; programs may rely on the values."""
 
     CREATED = "created"
     TAKEN_UP = "taken up"
-    """A workflow was started that drives the run."""
+    """The workflow that drives the run was started."""
     PLANNED = "planned"
     ADOPTED = "adopted"
-    """Temporal had lost the run's workflow; another one goes on from the status."""
+    """Temporal had lost the run's workflow; a new one resumed from the run's status."""
     ASKED_TO_RUN = "asked to run"
     ASKED_TO_STOP = "asked to stop"
     STOPPED = "stopped"
@@ -22,23 +22,23 @@ class What(StrEnum):
     CLUSTER_STARTED = "cluster started"
     CLUSTER_DONE = "cluster done"
     CLUSTER_LOST = "cluster lost"
-    """Somebody else changed its binding."""
+    """Its binding was changed by something other than the run."""
     CLUSTER_FAILED = "cluster failed"
     REMOVAL_STARTED = "removal started"
     REMOVED = "removed"
     APPROVAL_ASKED = "approval asked"
     APPROVED = "approved"
     APPROVAL_IGNORED = "approval ignored"
-    """Somebody approved, but not what was asked for."""
+    """An approval was given that does not count."""
     WAIT_STARTED = "wait started"
     WAIT_OVER = "wait over"
     STUCK = "stuck"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     CANCELLED = "cancelled"
-    """Somebody cancelled the workflow in Temporal."""
+    """The workflow was cancelled in Temporal."""
     TERMINATED = "terminated"
-    """Somebody terminated the workflow in Temporal."""
+    """The workflow was terminated in Temporal."""
     DELETED = "deleted"
 
 
@@ -49,13 +49,13 @@ class Entry:
     at: datetime
     what: What
     side: str = ""
-    """`before` or `after` the stage; of gates only."""
+    """`before` or `after` the stage; for gates only."""
     stage: str = ""
     cluster: str = ""
     who: str = ""
-    """A person, a Temporal client's identity, or `with <tool>` where no more is known."""
+    """A person, a Temporal client's identity, or `with <tool>` if only the tool is known."""
     comment: str = ""
 
     def cells(self) -> dict[str, str]:
-        """All fields as text; the time as RFC 3339."""
+        """Return all fields as text, the time as RFC 3339."""
         return asdict(self) | {"at": self.at.isoformat(), "what": str(self.what)}

@@ -1,4 +1,4 @@
-"""Bringing together what the hub and Temporal tell of a run; either may be out of reach."""
+"""Combining what the hub and Temporal know about a run; either may be unreachable."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,24 +18,24 @@ from starter.targets import Target
 from starter.temporal import OutOfReach
 
 LISTED_AT_MOST: Final = 5
-"""Uids in a text."""
+"""Uids listed in a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A run's history, and what to know about how much of it that is."""
+    """A run's history, and what is missing from it."""
 
     entries: list[Entry]
     missing: list[str]
-    """What could not be asked."""
+    """Sources that could not be read, with the reason."""
     others: list[Known]
-    """Other runs of the name, the latest first."""
+    """Other runs with this name, latest first."""
 
 
 async def find(target: Target, name: str, *, uid: str) -> Found:
-    """The history of the run of that name; of the latest, if those that there were are deleted.
+    """Find the history of the run with this name; if all were deleted, that of the latest.
 
-    `uid` picks one by the start of its uid. Raises Failure when nobody knows the run.
+    `uid` selects one by a prefix of its uid. Raises Failure if no such run is known.
     """
     missing: list[str] = []
     ref = RunRef(scope_name=target.scope.name, namespace=target.namespace, name=name, uid="")
@@ -71,19 +71,22 @@ async def _ask_temporal(
 
 
 def _choose(uids: Sequence[str], wanted: str, name: str, missing: Sequence[str]) -> str:
-    """The run that is meant: by itself the one that there is, or else the latest."""
+    """Return the one uid that starts with `wanted`; if `wanted` is empty, the first uid.
+
+    Raises Failure if none or several match.
+    """
     meant = [each for each in uids if each.startswith(wanted)]
     if len(meant) == 1 or (meant and not wanted):
         return meant[0]
     if meant:
         listed = ", ".join(meant[:LISTED_AT_MOST])
-        raise Failure(f"the uids of several runs {name} start with {wanted}: {listed}")
-    text = f"run {name} not found, nor a workflow of such a run"
+        raise Failure(f"several runs named {name} have a uid that starts with {wanted}: {listed}")
+    text = f"neither run {name} nor a workflow for it was found"
     if uids:
-        text = f"no uid of a run {name} starts with {wanted}"
+        text = f"no run named {name} has a uid that starts with {wanted}"
     raise Failure(
         "; ".join([text, *missing]),
-        advice=f"there are: {', '.join(uids[:LISTED_AT_MOST])}" if uids else "",
+        advice=f"known uids: {', '.join(uids[:LISTED_AT_MOST])}" if uids else "",
         exit_code=ExitCode.NOT_FOUND,
     )
 
@@ -91,7 +94,7 @@ def _choose(uids: Sequence[str], wanted: str, name: str, missing: Sequence[str])
 async def _entries(
     client: Client | None, ref: RunRef, objects: Objects | None, missing: list[str]
 ) -> list[Entry]:
-    """What the workflow tells, which is the most, or else what the objects do."""
+    """Return the entries of the workflow with additions from the objects, or those of one alone."""
     told = await _workflow(client, ref, missing) if client else []
     if told and objects:
         return of_objects.beside(told, objects)
@@ -105,5 +108,5 @@ async def _workflow(client: Client, ref: RunRef, missing: list[str]) -> list[Ent
         missing.append(str(reason))
         return []
     if not events:
-        missing.append("Temporal has no workflow of this run")
+        missing.append("Temporal has no workflow for this run")
     return of_workflow.entries(events, client.data_converter.payload_converter)

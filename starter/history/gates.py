@@ -1,7 +1,7 @@
-"""Who opened a gate: the first of those who approved it since it was asked for.
+"""Who opened a gate: the first person to approve after the approval was requested.
 
-Pure. An approval comes as a message that the workflow records on the object, or as a signal that
-the object has one already.
+Pure. An approval arrives as a message that the workflow records on the approval request, or as a
+signal that the request already has one.
 """
 
 from dataclasses import dataclass
@@ -18,46 +18,49 @@ _SIDES = {"beforeStage": "before", "afterStage": "after"}
 
 @dataclass(slots=True)
 class Gate:
-    """An approval that was asked for."""
+    """An approval that was requested."""
 
     stage: str
     side: str
     first: datetime | None = None
-    """When it was given first."""
+    """When it was first given."""
     message: RecordApproval | None = None
-    """With which message; None when it was made on the object."""
+    """The message that gave it; None if it was written to the approval request."""
 
     def give(self, at: datetime, message: RecordApproval | None = None) -> None:
-        """Take an approval; a later one changes nothing."""
+        """Note an approval; only the first one counts."""
         if self.first is None:
             self.first, self.message = at, message
 
 
 class Gates:
-    """All gates that approvals open, by the name of the approval request."""
+    """The approval gates of a run, by the name of the approval request."""
 
     def __init__(self) -> None:
         self._gates: dict[str, Gate] = {}
 
     def ask(self, request: OpenApproval, at: datetime) -> Entry:
-        """An approval is asked for, or anew because its request was deleted."""
+        """Note a request for an approval; it comes again if the request object was deleted."""
         gate = Gate(stage=request.stage, side=_SIDES.get(request.task_type, ""))
         self._gates[request.name] = gate
         return Entry(at, What.APPROVAL_ASKED, gate.side, gate.stage, comment=request.name)
 
     def record(self, message: RecordApproval, at: datetime) -> None:
-        """Somebody approved with a message to the workflow."""
+        """Note an approval that was sent to the workflow as a message."""
         if gate := self._gates.get(message.name):
             gate.give(at, message)
 
     def notice(self, message: Approve, at: datetime) -> None:
-        """The object carries an approval, perhaps that of an earlier message."""
+        """Note that an approval request carries an approval, perhaps from an earlier message."""
         for gate in self._gates.values():
             if gate.stage == message.stage and message.side in (None, gate.side):
                 gate.give(at)
 
     def accept(self, request: str, given: str, at: datetime) -> Entry | None:
-        """The run took the approval; `given` is what the object says of who gave it."""
+        """Return the entry for an approval that the run accepted; None for an unknown request.
+
+        `given` is what the approval request says about who gave it.
+        """
         gate = self._gates.get(request)
         if gate is None:
             return None

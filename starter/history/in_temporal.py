@@ -1,4 +1,4 @@
-"""What Temporal has of runs: which there were of a name, and the history of each."""
+"""Reading Temporal: which runs with a name it knows, and the history of each."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ class Known:
 
 
 async def find(client: Client, anyone: RunRef) -> list[Known]:
-    """The runs of a name and namespace, the latest first; the reference's uid does not matter.
+    """Find the runs with a name and namespace, latest first; the reference's uid is ignored.
 
     Raises OutOfReach.
     """
@@ -34,7 +34,7 @@ async def find(client: Client, anyone: RunRef) -> list[Known]:
     try:
         async for execution in client.list_workflows(query):
             uid = execution.id.removeprefix(prefix)
-            # A long run has several executions.
+            # A long run has several executions: it continues as new.
             started[uid] = min(execution.start_time, started.get(uid, execution.start_time))
     except RPCError as error:
         raise _out_of_reach(error) from error
@@ -43,7 +43,7 @@ async def find(client: Client, anyone: RunRef) -> list[Known]:
 
 
 async def history(client: Client, run: RunRef) -> list[HistoryEvent]:
-    """The events of all executions of a run's workflow that there still are, oldest first.
+    """Fetch the events of all executions of a run's workflow that Temporal still has, oldest first.
 
     Raises OutOfReach.
     """
@@ -52,7 +52,7 @@ async def history(client: Client, run: RunRef) -> list[HistoryEvent]:
     while run_id != "":
         found = await _execution(client, run.workflow_id, run_id)
         if not found:
-            break  # Temporal does not keep them for ever.
+            break  # older executions are past Temporal's retention
         executions.append(found)
         first = found[0].workflow_execution_started_event_attributes
         run_id = first.continued_execution_run_id
@@ -60,12 +60,12 @@ async def history(client: Client, run: RunRef) -> list[HistoryEvent]:
     try:
         await decrypt(events, client.data_converter.payload_codec)
     except EncryptedError as error:
-        raise OutOfReach(f"what Temporal has of the run cannot be read: {error}") from error
+        raise OutOfReach(f"the run's history in Temporal cannot be read: {error}") from error
     return events
 
 
 async def _execution(client: Client, workflow_id: str, run_id: str | None) -> list[HistoryEvent]:
-    """Empty when there is none."""
+    """Fetch the events of one execution; empty if it does not exist."""
     handle = client.get_workflow_handle(workflow_id, run_id=run_id)
     try:
         return [event async for event in handle.fetch_history_events()]

@@ -1,7 +1,7 @@
-"""What the objects on the hub tell of a run's history, as entries.
+"""A run's history as the objects on the hub record it.
 
-Pure: the run, its approval requests and Kubernetes events in, entries out. Objects know whole
-seconds; events are kept for an hour or so.
+Pure: the run, its approval requests and Kubernetes events in, entries out. Timestamps in objects
+are whole seconds; events are kept for about an hour.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,26 +28,26 @@ _WHAT: Final[Mapping[tuple[str, str], What]] = {
     (ConditionType.SUCCEEDED, RunReason.SUCCEEDED): What.SUCCEEDED,
     (ConditionType.SUCCEEDED, RunReason.FAILED): What.FAILED,
 }
-"""What a condition of the run tells, by its type and reason."""
+"""The entry for a condition of the run, by its type and reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """What the hub has of one run."""
+    """The objects on the hub for one run."""
 
     run: UpdateRun
     requests: Mapping[str, BaseApprovalRequest] = field(default_factory=dict)
-    """Approval requests that there are, by name."""
+    """Its existing approval requests, by name."""
     events: tuple[Event, ...] = ()
     """Events on the run."""
     warnings: tuple[Event, ...] = ()
-    """Events on its approval requests: why an approval does not count."""
+    """Events on its approval requests that say why an approval does not count."""
 
 
 def entries(objects: Objects) -> list[Entry]:
-    """All that the objects tell, in the order of time."""
+    """Return all entries that the objects give, in order of time."""
     told = [each for each in map(telling.of_event, objects.events) if each]
-    # The status keeps for longer what an event says in more words.
+    # The status outlives the event for the same change, but the event has the better text.
     in_words = {(each.what, each.stage): each for each in told}
     status, used = [], []
     for entry in _of_status(objects):
@@ -55,16 +55,16 @@ def entries(objects: Objects) -> list[Entry]:
         status.append(replace(entry, comment=event.comment) if event else entry)
         used += [event] if event else []
     rest = [each for each in told if each not in used]
-    # Within a second the order of the status is that of what happened.
+    # Within a second, the status lists changes in the order in which they happened.
     return sorted(
         [*besides(objects), *status, *rest], key=lambda each: each.at.replace(microsecond=0)
     )
 
 
 def beside(told: list[Entry], objects: Objects) -> list[Entry]:
-    """What a workflow tells, with what of the run it does not know.
+    """Add to a workflow's entries what the workflow does not know.
 
-    That is all that was before it, where Temporal lost an earlier workflow of the run.
+    If Temporal lost an earlier workflow of the run, that includes everything before this one.
     """
     first = min(each.at for each in told)
     adopted = any(each.what is What.ADOPTED for each in told)
@@ -73,19 +73,19 @@ def beside(told: list[Entry], objects: Objects) -> list[Entry]:
 
 
 def besides(objects: Objects) -> Iterator[Entry]:
-    """What only objects tell: how the run was made, and which approvals do not count."""
+    """Yield what only objects record: the creation, and approvals that do not count."""
     metadata = objects.run.metadata
     if metadata.creation_timestamp:
         yield Entry(metadata.creation_timestamp, What.CREATED, who=_creator(metadata))
     for event in objects.warnings:
-        # What to type against it is no history.
+        # The rest of the message is what to type, which is not history.
         yield Entry(event.at, What.APPROVAL_IGNORED, comment=event.message.partition(". ")[0])
 
 
 def _creator(metadata: ObjectMeta) -> str:
-    """The user who made the object, as far as is known, and the tool.
+    """Return the user who created the object, if known, and the tool.
 
-    The tool owns what cannot be changed afterwards.
+    The tool is the first field manager of placementName, which cannot change after creation.
     """
     managed: list[dict[str, Any]] = (metadata.model_extra or {}).get("managedFields", [])
     owners = [

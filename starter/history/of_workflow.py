@@ -1,7 +1,7 @@
-"""What the history of a run's workflow tells, as entries.
+"""A run's history as its workflow records it.
 
-Pure: Temporal's events in, entries out. The events that people read on the hub are inputs of the
-activity that writes them, and each cluster is one activity; the rest are messages and gates.
+Pure: Temporal's events in, entries out. The Kubernetes events of the run are inputs of the activity
+that writes them, and each cluster is one activity; the rest are messages and gates.
 """
 
 import re
@@ -38,22 +38,25 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 ON_THE_OBJECT: Final = "spec.state was set on the object"
 GONE: Final = "Gone"
-"""Reason of the outcome of a run whose object was found to exist no more."""
+"""Outcome reason of a run whose object turned out to be deleted."""
 _ASKED: Final[Mapping[str, What]] = {"resume": What.ASKED_TO_RUN, "pause": What.ASKED_TO_STOP}
 _WAIT: Final = re.compile(r"(?P<stage>.+): wait (?P<length>\S+) after the stage")
 """Summary of the timer of a timed wait (`workflows.gates`)."""
 
 
 class Place(Request):
-    """Where an activity on a cluster works; its input says more."""
+    """The part of a cluster activity's input that says where it works."""
 
     cluster: str
     stage: str = ""
-    """Empty for a cluster that is removed."""
+    """Empty for a removal."""
 
 
 def entries(events: Iterable[HistoryEvent], converter: PayloadConverter) -> list[Entry]:
-    """What happened, in the order of time; of all executions of a workflow, oldest first."""
+    """Return what happened, in order of time.
+
+    `events` are those of all executions of a workflow, oldest first.
+    """
     reader = _Reader(converter)
     for event in events:
         reader.read(event)
@@ -61,31 +64,34 @@ def entries(events: Iterable[HistoryEvent], converter: PayloadConverter) -> list
 
 
 class _Reader:
-    """Reads event after event, and remembers what later events refer to."""
+    """Reads one event after the other, and remembers what later events refer to."""
 
     def __init__(self, converter: PayloadConverter) -> None:
         self._converter = converter
         self._found: list[Entry] = []
         self._scheduled: dict[int, tuple[str, Payloads]] = {}
-        """Type and input of activities, by the event that later ones name."""
+        """Type and input of scheduled activities, by the id of the event that later ones name."""
         self._now = datetime.min.replace(tzinfo=UTC)
-        """What the workflow took for the time last."""
+        """The workflow's current time: when its last workflow task started."""
         self._waits: dict[int, Entry] = {}
         self._gates = Gates()
         self._observed: dict[int, Entry] = {}
-        """Wishes found on the object, by the generation of its spec."""
+        """Requests found in the object's spec, by its generation."""
         self._carried: set[tuple[str, ...]] = set()
-        """What earlier executions of the workflow have told."""
+        """Entries that earlier executions of the workflow have given."""
         self._own: set[int] = set()
-        """Generations that the workflow wrote itself, on the word of a message."""
+        """Generations that the workflow wrote itself after a message."""
 
     def entries(self) -> list[Entry]:
-        """What was found. A wish that comes back from the object is told once."""
+        """Return all entries, in order of time.
+
+        A request by message that the workflow then wrote to the object is reported once.
+        """
         observed = [each for number, each in self._observed.items() if number not in self._own]
         return sorted([*self._found, *observed], key=lambda entry: entry.at)
 
     def read(self, event: HistoryEvent) -> None:
-        """Take one event; most say nothing to a person."""
+        """Read one event; most do not matter to a person."""
         reading = _READINGS.get(event.event_type)
         if reading:
             reading(self, event, event.event_time.ToDatetime(tzinfo=UTC))
@@ -94,7 +100,7 @@ class _Reader:
 
     def workflow_started(self, event: HistoryEvent, at: datetime) -> None:
         if event.workflow_execution_started_event_attributes.continued_execution_run_id:
-            # What was under way is begun with once more, which is no news.
+            # Continued as new: what was in progress is started again, and reported only once.
             self._scheduled, self._waits = {}, {}
             self._carried = {_once(each) for each in self._found}
             return
@@ -118,7 +124,7 @@ class _Reader:
     def workflow_completed(self, event: HistoryEvent, at: datetime) -> None:
         found = event.workflow_execution_completed_event_attributes
         outcome = self._decode(found.result, Outcome)
-        # Of any other outcome people were told in an event.
+        # Any other outcome is reported by a Kubernetes event.
         if outcome and outcome.reason == GONE:
             self._add(at, What.DELETED, comment=outcome.message)
 
@@ -132,7 +138,7 @@ class _Reader:
         self._now = at
 
     def update_accepted(self, event: HistoryEvent, _: datetime) -> None:
-        # Not the event's own time: what the workflow did on the message may be noted before.
+        # Not the event's own time: it may be later than that of what the workflow did in response.
         asked = event.workflow_execution_update_accepted_event_attributes.accepted_request
         self._message(asked.input.name, asked.input.args, asked.meta.identity, self._now)
 
@@ -222,14 +228,14 @@ class _Reader:
             self._found += [entry] if entry else []
 
     def _events(self, told: RecordEvents) -> None:
-        # Who wanted it to go on is told by the message.
+        # A resume is reported by the message that asked for it.
         found = map(telling.of_event, told.events)
         self._found += [each for each in found if each and each.what is not What.RESUMED]
 
     # -- small steps -----------------------------------------------------------------------
 
     def _tell(self, entry: Entry) -> None:
-        """Take what is no news where an earlier execution of the workflow has told it."""
+        """Add an entry unless an earlier execution of the workflow has given it already."""
         if _once(entry) not in self._carried:
             self._found.append(entry)
 
@@ -237,7 +243,7 @@ class _Reader:
         self._found.append(Entry(at, what, who=who, comment=comment))
 
     def _decode(self, payloads: Payloads, model: type[ModelT]) -> ModelT | None:
-        """The one argument or answer; None when there is none or it is of another version."""
+        """Decode the only argument or result; None if it is missing or of another version."""
         if not payloads.payloads:
             return None
         try:

@@ -1,4 +1,4 @@
-"""What the hub has of a run: its object, its approval requests, the events on them."""
+"""Reading a run's objects on the hub: the run, its approval requests, the events on them."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from starter.targets import Target
 
 
 async def read(hub: Hub, target: Target, name: str) -> Objects | None:
-    """All of a run, or None when there is no run of the name; raises HubError."""
+    """Read a run's objects, or return None if there is no run with this name; raises HubError."""
     found = await hub.find(target.scope.run, name, namespace=target.namespace)
     if found is None:
         return None
@@ -41,7 +41,7 @@ async def _events(hub: Hub, target: Target, fields: str) -> list[Json]:
     try:
         return (await hub.list(EVENT, namespace=namespace, fields=fields)).items
     except Forbidden:
-        return []  # Whoever may read runs need not be allowed to read events, which only add to it.
+        return []  # Events only add detail, and the user may read runs without reading events.
 
 
 def _of(bodies: Iterable[Json]) -> tuple[Event, ...]:
@@ -49,7 +49,7 @@ def _of(bodies: Iterable[Json]) -> tuple[Event, ...]:
 
 
 def _event(body: Json) -> Event:
-    # Recorders of the older kind leave the exact time out.
+    # Recorders of the older API leave out eventTime, which has microseconds.
     at = body.get("eventTime") or body.get("lastTimestamp")
     at = at or body["metadata"]["creationTimestamp"]
     return Event(reason=body.get("reason", ""), message=body.get("message", ""), at=at)

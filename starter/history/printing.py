@@ -1,4 +1,4 @@
-"""Printing a run's history: for people, for programs, for a spreadsheet, for a report."""
+"""Printing a run's history: as a table, JSON, CSV or Markdown."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ from starter.history.entries import Entry
 
 
 class Form(StrEnum):
-    """How a history is printed."""
+    """Output format of a history."""
 
     TABLE = "table"
     JSON = "json"
@@ -25,16 +25,16 @@ class Form(StrEnum):
 
 
 FORMULA: Final = ("=", "+", "-", "@")
-"""With these a spreadsheet takes a cell for a formula, and would run what somebody wrote into a
-comment; an apostrophe before it makes it a text."""
+"""A spreadsheet treats a cell that starts with one of these as a formula and would execute what
+someone wrote in a comment; a leading apostrophe makes the cell text."""
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]<>&|]")
-"""What Markdown would take for more than a character."""
+"""Characters with a meaning in Markdown."""
 _FIELDS: Final = [each.name for each in fields(Entry)]
 _HEADINGS: Final = ["WHEN", "WHAT", "STAGE", "CLUSTER", "WHO", "COMMENT"]
 
 
 def table(entries: Sequence[Entry], *, width: int) -> Text:
-    """A table in local time, with the day where there are several; long comments are wrapped."""
+    """Return a table in local time, with days if there are several; long comments are wrapped."""
     times = [each.at.astimezone() for each in entries]
     form = "%H:%M:%S" if len({at.date() for at in times}) == 1 else "%b %d %H:%M:%S"
     rows = [
@@ -50,17 +50,17 @@ def _cells(entry: Entry) -> list[str]:
 
 
 def _visible(text: str) -> str:
-    """On one line, and without what would move the cursor or colour the terminal."""
+    """Return the text on one line, without characters that control the terminal."""
     return "".join(each if each.isprintable() else " " for each in text)
 
 
 def as_json(entries: Sequence[Entry]) -> str:
-    """A list with one object for each entry."""
+    """Return a JSON list with one object for each entry."""
     return json.dumps([each.cells() for each in entries], indent=2)
 
 
 def as_csv(entries: Sequence[Entry]) -> str:
-    """Comma-separated values with a line of headings; no cell is a formula."""
+    """Return comma-separated values with a header line; no cell is a formula."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(_FIELDS)
@@ -74,7 +74,7 @@ def _inert(cell: str) -> str:
 
 
 def as_markdown(entries: Sequence[Entry]) -> str:
-    """A table for a report, in UTC."""
+    """Return a Markdown table for a report, in UTC."""
     rows = [
         [f"{each.at:%Y-%m-%d %H:%M:%S}", *(_quoted(cell) for cell in _cells(each))]
         for each in entries
@@ -92,4 +92,4 @@ WRITERS: Final[Mapping[Form, Callable[[Sequence[Entry]], str]]] = {
     Form.CSV: as_csv,
     Form.MARKDOWN: as_markdown,
 }
-"""How each form but the table is made, which depends on the terminal."""
+"""Writers of all formats but the table, which depends on the terminal."""

@@ -1,4 +1,4 @@
-"""What texts on the hub say of a run's history: its events, and who gave an approval.
+"""Reading texts on the hub: a run's events, and who gave an approval.
 
 Pure: texts in, entries out.
 """
@@ -23,16 +23,16 @@ _WHAT: Final[Mapping[str, What]] = {
     "Succeeded": What.SUCCEEDED,
     "Failed": What.FAILED,
 }
-"""By the reasons of `planning.runs.run_events`. Gates are told by what opens them instead."""
+"""By the reasons of `planning.runs.run_events`. Gates are reported by what opens them instead."""
 _STAGE_STARTED: Final = re.compile(r"Stage (?P<stage>\S+) started: (?P<rest>.*)", re.DOTALL)
 _WITH: Final = re.compile(r"with (?P<tool>\S+): (?P<said>.*)", re.DOTALL)
 _BY: Final = re.compile(r" by (?P<who>[^:]+)(: (?P<said>.*))?", re.DOTALL)
 _UNCHANGED: Final = (ApprovalMessage.CLUSTER_APPROVED, ApprovalMessage.NAMESPACED_APPROVED)
-"""What an approval says when the person did not."""
+"""The message of an approval without a comment."""
 
 
 def of_event(event: Event) -> Entry | None:
-    """The entry that a Kubernetes event on a run is worth; None if another tells the same."""
+    """Return the entry for a Kubernetes event on a run; None if another source reports the same."""
     what = _WHAT.get(event.reason)
     if what is None:
         return None
@@ -45,18 +45,18 @@ def of_event(event: Event) -> Entry | None:
 def _comment(what: What, message: str) -> str:
     match what:
         case What.STOPPED | What.RESUMED | What.SUCCEEDED:
-            return ""  # The message says the same in more words.
+            return ""  # the message only repeats what happened
         case What.ADOPTED:
-            return message.partition("; ")[2]  # Why is the same each time.
+            return message.partition("; ")[2]  # the reason before it is always the same
         case What.PLANNED:
-            return message.partition(";")[0]  # What to type next is no history.
+            return message.partition(";")[0]  # the rest is what to type next, not history
     return words.reason(message)
 
 
 def approver(given: str) -> tuple[str, str]:
-    """Who gave an approval and what they said, from `planning.runs.approval_events.given`.
+    """Return who gave an approval and the comment, from `planning.runs.approval_events.given`.
 
-    Where no name is written down, only the tool is known.
+    If no name was recorded, only the tool is known.
     """
     if match := _WITH.fullmatch(given):
         said, who = signatures.split(match["said"])

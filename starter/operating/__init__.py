@@ -1,1 +1,1 @@
-"""`fleetgate temporal`: what those who run Temporal for fleetgate do now and then."""
+"""`fleetgate temporal`: commands for operators of the Temporal that fleetgate uses."""

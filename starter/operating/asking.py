@@ -1,4 +1,4 @@
-"""Asking Temporal for something that an operator wants, once, with an answer for people."""
+"""Making an operator's request to Temporal, with failures explained for people."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,14 +13,14 @@ from starter.failures import ExitCode, Failure
 from workflows import plugin
 
 ANSWER_WITHIN: Final = timedelta(seconds=10)
-"""A person is waiting; a Temporal that takes longer is out of reach."""
+"""A person is waiting; a Temporal that takes longer counts as unreachable."""
 NOT_ALLOWED: Final = (
     RPCStatusCode.PERMISSION_DENIED,
     RPCStatusCode.UNAUTHENTICATED,
-    RPCStatusCode.UNIMPLEMENTED,  # as where the operator's requests are served elsewhere
+    RPCStatusCode.UNIMPLEMENTED,  # as on servers that offer the operator API elsewhere
 )
 LOOK_AGAIN: Final = 0.5
-"""Seconds between two looks at something of which Temporal tells nobody."""
+"""Seconds between two polls for changes that Temporal sends no notification of."""
 AnswerT = TypeVar("AnswerT")
 
 
@@ -33,7 +33,7 @@ def ask(
 ) -> AnswerT:
     """Connect and do the work.
 
-    Raises Failure: when Temporal does not let people do what they wish, it gives the advice.
+    Raises Failure; if Temporal denies the user what they wish, it carries the advice.
     """
     try:
         return asyncio.run(_ask(work, within))
@@ -51,8 +51,8 @@ async def _ask(work: Callable[[Client], Awaitable[AnswerT]], within: timedelta) 
     except TimeoutError as error:
         seconds = round(within.total_seconds())
         raise Failure(
-            f"Temporal at {address} has not done it within {seconds} s",
-            advice="type the command again: what is done already stays done",
+            f"Temporal at {address} did not finish within {seconds} s",
+            advice="run the command again: it continues with what is left",
         ) from error
 
 
@@ -63,23 +63,23 @@ async def _connect(address: str) -> Client:
     except (TimeoutError, RuntimeError, OSError) as error:
         raise Failure(
             f"Temporal cannot be reached at {address}",
-            advice="name another one with TEMPORAL_ADDRESS, as host:port",
+            advice="set TEMPORAL_ADDRESS to the host:port of another one",
         ) from error
 
 
 async def until(look: Callable[[], Awaitable[bool]]) -> None:
-    """Look again and again until it is so."""
-    while not await look():  # noqa: ASYNC110 - there is nothing to wait for
+    """Poll until `look` returns True."""
+    while not await look():  # noqa: ASYNC110 - there is no event to wait for
         await asyncio.sleep(LOOK_AGAIN)
 
 
 def _explained(error: RPCError, *, wish: str, advice: str) -> Failure:
     if error.status in NOT_ALLOWED:
-        return Failure(f"Temporal does not let you {wish}: {error.message}", advice=advice)
+        return Failure(f"Temporal does not allow you to {wish}: {error.message}", advice=advice)
     if error.status is RPCStatusCode.NOT_FOUND:
         return Failure(
             f"Temporal says: {error.message}",
-            advice="name a namespace that it has with TEMPORAL_NAMESPACE",
+            advice="set TEMPORAL_NAMESPACE to an existing namespace",
             exit_code=ExitCode.NOT_FOUND,
         )
     return Failure(f"Temporal says: {error.message}")

@@ -18,21 +18,21 @@ from starter.helping import examples
 from workflows.encryption import EncryptedError, Keys, PayloadCipher
 
 MOST_BYTES: Final = 16 * 1024**2
-"""Of a request: a page of history, of which each payload may have 2 MB."""
+"""Largest request: a page of history, where each payload may have 2 MB."""
 _ALLOWED_HEADERS: Final = "authorization, content-type, x-namespace"
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Read = Callable[[], tuple[Keys, str]]
-"""Reads the keys and the token, which is empty without a file. Raises Failure, OSError."""
+"""Reads the keys and the token, which is empty if there is no file. Raises Failure, OSError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may ask."""
+    """Who may use the codec server."""
 
     origins: tuple[str, ...]
-    """Of pages in a browser: scheme, host and port of the UI."""
+    """Allowed origins of pages in a browser: scheme, host and port of the UI."""
     token: str
-    """That each request has to bear; empty if none has to."""
+    """Bearer token that each request must carry; empty if none is needed."""
 
 
 @click.command(
@@ -48,35 +48,35 @@ class Access:
     envvar="FLEETGATE_PAYLOAD_KEYS",
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File with the keys that the workers have  [FLEETGATE_PAYLOAD_KEYS].",
+    help="File with the workers' keys  [FLEETGATE_PAYLOAD_KEYS].",
 )
 @click.option(
     "--listen",
     metavar="HOST:PORT",
     default="127.0.0.1:8081",
     show_default=True,
-    help="Where to answer; beyond this machine only with --token-file.",
+    help="Address to listen on; other than loopback only with --token-file.",
 )
 @click.option(
     "--origin",
     "origins",
     multiple=True,
     metavar="URL",
-    help="Of the Temporal UI, such as https://temporal.example.com; may be repeated.",
+    help="Origin of the Temporal UI, such as https://temporal.example.com; can be repeated.",
 )
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="File with the token that each request has to bear as `Authorization: Bearer TOKEN`.",
+    help="File with the token that each request must carry as `Authorization: Bearer TOKEN`.",
 )
 def codec_server(
     payload_keys: Path, listen: str, origins: tuple[str, ...], token_file: Path | None
 ) -> None:
-    """Decrypt payloads for the Temporal UI and `temporal`, until told to stop.
+    """Decrypt payloads for the Temporal UI and the `temporal` CLI, until SIGTERM or Ctrl-C.
 
-    Whoever may ask it reads all that the keys open. By itself it answers this machine only: put
-    it next to a proxy that signs people in, or give it a token. Enter its address in the UI under
-    the glasses at the top, or as `temporal --codec-endpoint`.
+    Anyone with access to it can read everything that the keys decrypt. By default it answers this
+    machine only: put it behind a proxy that authenticates people, or give it a token. Enter its
+    address in the UI under the glasses icon at the top, or as `temporal --codec-endpoint`.
     """
     host, port = _address(listen)
 
@@ -87,8 +87,8 @@ def codec_server(
     if not token_file and not _is_loopback(host):
         raise Failure(
             f"without a token the codec server answers this machine only, not {listen}",
-            advice="add --token-file, or let a proxy next to it sign people in and listen on "
-            "127.0.0.1",
+            advice="add --token-file, or listen on 127.0.0.1 behind a proxy that authenticates "
+            "people",
             exit_code=ExitCode.USAGE,
         )
     keys, token = read()
@@ -104,7 +104,7 @@ def codec_server(
 
 
 class _Credentials:
-    """Keys and token as their files have them now; the last ones that could be used if not."""
+    """Keys and token from their files, or the last valid ones if a file becomes unusable."""
 
     def __init__(self, keys: Keys, access: Access, read: Read | None) -> None:
         self._read = read
@@ -113,14 +113,14 @@ class _Credentials:
         self.access = access
 
     def follow(self) -> None:
-        """Take up what has changed; two small files, read when somebody looks at a run."""
+        """Reload both files; they are small, and read only when someone views a run."""
         if self._read is None:
             return
         try:
             keys, token = self._read()
         except (Failure, OSError, UnicodeDecodeError) as error:
             if str(error) != self._complaint:
-                click.echo(f"the keys and token from before stay in use: {error}", err=True)
+                click.echo(f"still using the previous keys and token: {error}", err=True)
             self._complaint = str(error)
             return
         self._complaint = ""
@@ -129,9 +129,9 @@ class _Credentials:
 
 
 def made(keys: Keys, access: Access, *, read: Read | None = None) -> web.Application:
-    """Make the server as an application.
+    """Make the server's application.
 
-    With `read`, keys and token are read again for each request.
+    With `read`, keys and token are reloaded for each request.
     """
     held = _Credentials(keys, access, read)
 
@@ -161,13 +161,14 @@ def made(keys: Keys, access: Access, *, read: Read | None = None) -> web.Applica
 
 async def _answered(request: web.Request, handler: _Handler, access: Access) -> web.StreamResponse:
     if request.headers.get("Origin", "") not in ("", *access.origins):
-        # Not only kept from reading: a page may have made its own name lead to this machine.
-        return web.Response(text="pages of this origin may not ask; see --origin\n", status=403)
-    if request.method == "OPTIONS":  # A browser asks before it asks, and without a token.
+        # Refused, not only hidden by CORS: a page may have pointed its own name at this machine
+        # (DNS rebinding).
+        return web.Response(text="this origin is not allowed; see --origin\n", status=403)
+    if request.method == "OPTIONS":  # a browser's preflight request, which carries no token
         return web.Response(status=204)
     given = request.headers.get("Authorization", "").encode()
     if access.token and not hmac.compare_digest(given, f"Bearer {access.token}".encode()):
-        return web.Response(text="a bearer token is needed\n", status=401)
+        return web.Response(text="a bearer token is required\n", status=401)
     try:
         return await handler(request)
     except web.HTTPException as refusal:
@@ -188,7 +189,7 @@ async def _given(request: web.Request) -> Payloads:
     try:
         return Parse(await request.text(), Payloads())
     except (ParseError, UnicodeDecodeError) as error:
-        raise web.HTTPBadRequest(text=f"payloads as JSON are needed: {error}\n") from error
+        raise web.HTTPBadRequest(text=f"payloads as JSON are required: {error}\n") from error
 
 
 def _sent(payloads: Payloads) -> web.Response:
@@ -198,7 +199,7 @@ def _sent(payloads: Payloads) -> web.Response:
 def _read(token_file: Path) -> str:
     if token := token_file.read_text().strip():
         return token
-    raise Failure(f"the file {token_file} has no token", exit_code=ExitCode.USAGE)
+    raise Failure(f"the file {token_file} contains no token", exit_code=ExitCode.USAGE)
 
 
 def _address(listen: str) -> tuple[str, int]:

@@ -16,7 +16,7 @@ from starter.patience import Duration
 from workflows.messages import WORKFLOW, Recheck
 
 _NOT_YET: Final = (RPCStatusCode.NOT_FOUND, RPCStatusCode.FAILED_PRECONDITION)
-"""What Temporal says of a build whose workers have not asked it for work."""
+"""Temporal's answer for a build whose workers have not polled yet."""
 _RUNNING: Final = f"WorkflowType = '{WORKFLOW}' AND ExecutionStatus = 'Running'"
 
 
@@ -31,13 +31,13 @@ _RUNNING: Final = f"WorkflowType = '{WORKFLOW}' AND ExecutionStatus = 'Running'"
     "--deployment",
     envvar="FLEETGATE_DEPLOYMENT",
     required=True,
-    help="As the workers have it  [FLEETGATE_DEPLOYMENT].",
+    help="Deployment name of the workers  [FLEETGATE_DEPLOYMENT].",
 )
 @click.option(
     "--build-id",
     envvar="FLEETGATE_BUILD_ID",
     required=True,
-    help="As the workers that shall go on have it  [FLEETGATE_BUILD_ID].",
+    help="Build ID of the workers that should take over  [FLEETGATE_BUILD_ID].",
 )
 @click.option(
     "--timeout",
@@ -45,13 +45,13 @@ _RUNNING: Final = f"WorkflowType = '{WORKFLOW}' AND ExecutionStatus = 'Running'"
     metavar="DURATION",
     default="5m",
     show_default=True,
-    help="How long to wait until workers of that build ask for work.",
+    help="How long to wait until workers of that build poll for tasks.",
 )
 def set_current(deployment: str, build_id: str, timeout: timedelta) -> None:
-    """Have one build of the workers take new runs, and go on with those under way.
+    """Make one build of the workers take over all new and active runs.
 
-    The last step of an upgrade: start the new workers next to the old ones, type this, then end
-    the old ones. To go back, name the older build.
+    This is the last step of an upgrade: start the new workers next to the old ones, run this, then
+    stop the old ones. To go back, specify the older build.
     """
 
     async def work(client: Client) -> int:
@@ -61,11 +61,11 @@ def set_current(deployment: str, build_id: str, timeout: timedelta) -> None:
     running = ask(
         work,
         wish="set the current build",
-        advice="ask whoever runs Temporal to type `temporal worker deployment "
+        advice="ask Temporal's administrators to run `temporal worker deployment "
         f"set-current-version --deployment-name {deployment} --build-id {build_id}`",
         within=timeout + ANSWER_WITHIN,
     )
-    click.echo(f"build {build_id} of {deployment} is current; runs under way: {running}")
+    click.echo(f"build {build_id} of {deployment} is current; active runs: {running}")
 
 
 async def _set(client: Client, deployment: str, build_id: str, patience: timedelta) -> None:
@@ -80,10 +80,10 @@ async def _set(client: Client, deployment: str, build_id: str, patience: timedel
             await until(lambda: _is_set(client, request))
     except TimeoutError as error:
         raise Failure(
-            f"no worker of build {build_id} of {deployment} asks Temporal for work in namespace "
+            f"no worker of build {build_id} of {deployment} polls for tasks in Temporal namespace "
             f"{client.namespace}",
             advice="are they running, with FLEETGATE_DEPLOYMENT and FLEETGATE_BUILD_ID set? The "
-            "runs stay with the build that was current",
+            "runs stay on the build that was current",
         ) from error
 
 
@@ -98,7 +98,10 @@ async def _is_set(client: Client, request: SetWorkerDeploymentCurrentVersionRequ
 
 
 async def _nudge(client: Client) -> int:
-    """Have each run look whether it may go on: one that waits for days would not notice."""
+    """Make all runs recheck their build, and return their number.
+
+    A run that waits for days would not notice the change by itself.
+    """
     told = 0
     async for execution in client.list_workflows(_RUNNING):
         handle = client.get_workflow_handle(execution.id)

@@ -7,11 +7,11 @@ from starter.lazy import LazyGroup
 COMMANDS = {
     "setup": (
         "starter.operating.setup:setup",
-        "See to namespace, retention and search attributes.",
+        "Set up the Temporal namespace for runs.",
     ),
     "set-current": (
         "starter.operating.current_build:set_current",
-        "Give the runs to one build of the workers.",
+        "Make one build of the workers take over all runs.",
     ),
     "codec-server": (
         "starter.operating.codec_server:codec_server",
@@ -22,8 +22,8 @@ COMMANDS = {
 
 @click.group(name="temporal", cls=LazyGroup, commands_at=COMMANDS)
 def temporal() -> None:
-    """Prepare Temporal for fleetgate, and keep it in step with the workers.
+    """Set up and operate Temporal for fleetgate.
 
-    Temporal is found by its own settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY,
-    TEMPORAL_TLS, TEMPORAL_PROFILE and so on.
+    The connection is configured with Temporal's own settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
+    TEMPORAL_API_KEY, TEMPORAL_TLS, TEMPORAL_PROFILE and so on.
     """

@@ -1,4 +1,4 @@
-"""The namespace of Temporal that holds the runs' workflows."""
+"""The Temporal namespace for the runs' workflows."""
 
 from datetime import timedelta
 from typing import Final
@@ -19,32 +19,32 @@ from starter.failures import ExitCode, Failure
 from starter.operating.asking import until
 
 DEFAULT_RETENTION: Final = timedelta(days=30)
-"""Of a namespace that is made: as long as people ask who rolled out what, and why."""
+"""Retention of a new namespace: for as long as people ask who rolled out what, and why."""
 LEAST_RETENTION: Final = timedelta(days=1)
-"""Temporal takes no less."""
+"""Temporal's minimum."""
 
 
 async def ensure(client: Client, *, create: bool, retention: timedelta | None) -> str:
-    """Have the namespace as it is wanted, and say what was done.
+    """Create or update the namespace as needed, and return what was done.
 
-    Raises Failure when there is none and none is to be made.
+    Raises Failure if the namespace does not exist and `create` is false.
     """
     kept = await _retention(client)
     if kept is None:
         return await _create(client, retention or DEFAULT_RETENTION, create=create)
     if retention is None or retention == kept:
-        return f"namespace {client.namespace} is there; it keeps ended runs for {_days(kept)}"
+        return f"namespace {client.namespace} exists; it keeps ended runs for {_days(kept)}"
     await client.workflow_service.update_namespace(
         UpdateNamespaceRequest(namespace=client.namespace, config=_kept_for(retention))
     )
     return (
-        f"namespace {client.namespace} keeps ended runs for {_days(retention)} now; it was "
+        f"namespace {client.namespace} now keeps ended runs for {_days(retention)}; before, it was "
         f"{_days(kept)}"
     )
 
 
 async def _retention(client: Client) -> timedelta | None:
-    """How long the namespace keeps workflows that have ended; None if there is no namespace."""
+    """Return how long the namespace keeps ended workflows; None if it does not exist."""
     try:
         found = await client.workflow_service.describe_namespace(
             DescribeNamespaceRequest(namespace=client.namespace)
@@ -60,7 +60,7 @@ async def _create(client: Client, retention: timedelta, *, create: bool) -> str:
     if not create:
         raise Failure(
             f"Temporal has no namespace {client.namespace}",
-            advice="make it with --create-namespace, or name another one with TEMPORAL_NAMESPACE",
+            advice="create it with --create-namespace, or set TEMPORAL_NAMESPACE to another one",
             exit_code=ExitCode.NOT_FOUND,
         )
     await client.workflow_service.register_namespace(
@@ -70,9 +70,9 @@ async def _create(client: Client, retention: timedelta, *, create: bool) -> str:
             workflow_execution_retention_period=_duration(retention),
         )
     )
-    # Its parts learn of it one after the other, and tell nobody.
+    # Temporal's services learn of it one after the other, without a notification.
     await until(lambda: _is_known(client))
-    return f"namespace {client.namespace} is made; it keeps ended runs for {_days(retention)}"
+    return f"namespace {client.namespace} created; it keeps ended runs for {_days(retention)}"
 
 
 async def _is_known(client: Client) -> bool:

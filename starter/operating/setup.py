@@ -13,7 +13,7 @@ from starter.operating.asking import ask
 from starter.patience import Duration
 
 WITHIN: Final = timedelta(seconds=60)
-"""A namespace that is made takes some ten seconds until all of Temporal knows it."""
+"""It takes about ten seconds until all services of Temporal know a new namespace."""
 
 
 @click.command(
@@ -22,22 +22,20 @@ WITHIN: Final = timedelta(seconds=60)
         "TEMPORAL_NAMESPACE=rollouts fleetgate temporal setup --create-namespace --retention 720h",
     )
 )
-@click.option(
-    "--create-namespace", is_flag=True, help="Make the namespace if Temporal does not have it."
-)
+@click.option("--create-namespace", is_flag=True, help="Create the namespace if it does not exist.")
 @click.option(
     "--retention",
     type=Duration(),
     metavar="DURATION",
     callback=lambda _, __, value: _long_enough(value),
-    help="How long Temporal keeps runs that have ended, such as 720h  [default: as it is, or 720h "
-    "for a new namespace].",
+    help="How long Temporal keeps ended runs, such as 720h  [default: unchanged, or 720h for a new "
+    "namespace].",
 )
 def setup(create_namespace: bool, retention: timedelta | None) -> None:
-    """See to what runs need in Temporal: namespace, retention, search attributes.
+    """Set up the Temporal namespace for runs: its retention and search attributes.
 
-    What is as it should be stays untouched, so it can be typed again, or run by a Job before each
-    upgrade. It says what it did.
+    Prints what it did. It leaves alone what is already set up, so you can run it again, or from a
+    Job before each upgrade.
     """
 
     async def work(client: Client) -> None:
@@ -47,8 +45,8 @@ def setup(create_namespace: bool, retention: timedelta | None) -> None:
     ask(
         work,
         wish="change namespace or search attributes",
-        advice="ask whoever runs Temporal for namespace and retention, and to type what "
-        "`fleetgate search-attributes --print` shows",
+        advice="ask Temporal's administrators to set namespace and retention, and to run the "
+        "commands that `fleetgate search-attributes --print` shows",
         within=WITHIN,
     )
 

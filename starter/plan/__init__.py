@@ -1,1 +1,1 @@
-"""`fleetgate plan`: what a run would do, before there is one."""
+"""`fleetgate plan`: shows what a run would do without creating it."""

@@ -32,15 +32,15 @@ from starter.targets import Target, target_options
     "--index",
     default="",
     shell_complete=live.indexes,
-    help="Resource snapshot to plan with [default: a new one].",
+    help="Index of the resource snapshot to plan with  [default: the hub's content as it is now].",
 )
 @click.option(
     "-f",
     "--filename",
     type=click.Path(path_type=Path, dir_okay=False, exists=True, allow_dash=True),
-    help="Plan the update run of a manifest; - reads standard input.",
+    help="Plan the update run in a manifest; - reads standard input.",
 )
-@click.option("--diff", is_flag=True, help="Show what changes against what the clusters have now.")
+@click.option("--diff", is_flag=True, help="Show line by line what changes on the clusters.")
 @rules_options
 @target_options
 def plan(
@@ -52,9 +52,9 @@ def plan(
     filename: Path | None,
     diff: bool,
 ) -> None:
-    """Show what a run would do: stages, waves, gates, waits, and what changes. Writes nothing.
+    """Show what a run would do without creating it: stages, waves, gates, waits, and changes.
 
-    Exit code 0 only if a run would be initialized.
+    Writes nothing. The exit code is 0 only if the run could be initialized.
     """
     target, spec = _asked_for(target, placement, strategy, index, filename)
     asyncio.run(_plan(target, spec, rules=rules, diff=diff))
@@ -69,11 +69,11 @@ def _asked_for(
 ) -> tuple[Target, UpdateRunSpec]:
     if filename is not None:
         if placement or strategy or index:
-            raise click.UsageError("name a placement and a strategy, or a file, but not both")
+            raise click.UsageError("specify either a placement and a strategy, or a file with -f")
         run = manifests.read(filename)
         return replace(target, namespace=manifests.namespace(run, target.namespace)), run.spec
     if not (placement and strategy):
-        raise click.UsageError("name a placement and a strategy, or a manifest with -f")
+        raise click.UsageError("specify a placement and a strategy, or a file with -f")
     spec = UpdateRunSpec(
         placement_name=placement,
         staged_rollout_strategy_name=strategy,

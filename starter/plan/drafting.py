@@ -1,4 +1,4 @@
-"""What a run would do, found out with the engine's own initialization and nothing written."""
+"""Planning a run with the engine's own initialization, without writing anything."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from starter.versions import Versions
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What would be rolled out."""
+    """The content that would be rolled out."""
 
     index: str
     is_new: bool
-    """Whether the run would store it first, because no version has it."""
+    """Whether the run would store it as a new snapshot first."""
     resources: Sequence[Json]
 
 
@@ -33,16 +33,16 @@ class Draft:
 
     spec: UpdateRunSpec
     status: UpdateRunStatus
-    """As far as the run would get."""
+    """As far as initialization would get."""
     content: Content | None
     present: Versions
-    """What is stored, and what the clusters have now."""
+    """The stored snapshots, and which one each cluster has now."""
     problem: str = ""
     """Why the run could not be initialized; empty if it could."""
 
 
 async def draft(hub: Hub, run: RunRef, spec: UpdateRunSpec, *, rules: SelectionRules) -> Draft:
-    """Plan a run. Raises HubError when the hub is away or refuses to be read."""
+    """Plan a run. Raises HubError if the hub is unreachable or denies a read."""
     status, content, problem = UpdateRunStatus(), None, ""
     try:
         facts = await look(hub, run, spec)
@@ -53,7 +53,7 @@ async def draft(hub: Hub, run: RunRef, spec: UpdateRunSpec, *, rules: SelectionR
     except InitializationError as error:
         problem = str(error)
     except TransientState as error:
-        problem = f"the placement is being scheduled anew, try again in a moment: {error}"
+        problem = f"the placement is being rescheduled, try again in a moment: {error}"
     present = await versions.read(hub, run.scope, spec.placement_name, namespace=run.namespace)
     return Draft(spec, status, content, present, problem)
 

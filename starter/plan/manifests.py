@@ -15,7 +15,7 @@ _KINDS = (CLUSTER_SCOPE.run.kind, NAMESPACED_SCOPE.run.kind)
 
 
 def read(filename: Path) -> UpdateRun:
-    """The one update run of a YAML or JSON file; `-` is standard input. Raises Failure."""
+    """Read the update run in a YAML or JSON file; `-` is standard input. Raises Failure."""
     try:
         return UpdateRun.from_wire(_body(filename))
     except ValidationError as error:
@@ -25,7 +25,7 @@ def read(filename: Path) -> UpdateRun:
 
 
 def namespace(run: UpdateRun, asked_for: str) -> str:
-    """The namespace of a run as kubectl would take it; empty for a cluster-scoped one."""
+    """Return the namespace that kubectl would use for a run; empty for a cluster-scoped one."""
     if run.kind == CLUSTER_SCOPE.run.kind:
         return ""
     return run.metadata.namespace or asked_for or "default"
@@ -37,7 +37,7 @@ def _body(filename: Path) -> Json:
     try:
         body = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise _refusal(filename, f"no YAML: {error}") from error
+        raise _refusal(filename, f"not valid YAML: {error}") from error
     if not isinstance(body, dict) or body.get("kind") not in _KINDS:
         found = body.get("kind") if isinstance(body, dict) else type(body).__name__
         raise _refusal(filename, f"expected one {' or '.join(_KINDS)}, found {found}")

@@ -9,9 +9,9 @@ from starter.targets import Target
 
 
 def print_draft(console: Console, made: Draft, target: Target, *, whole: bool) -> None:
-    """Print what a run would do, and what changes: each object, or with `whole` each line.
+    """Print what a run would do, and what changes: by object, or with `whole` by line.
 
-    Raises Failure when the run would not be initialized.
+    Raises Failure if the run could not be initialized.
     """
     console.print(showing.headline(made))
     if showing.stages(made):
@@ -23,6 +23,6 @@ def print_draft(console: Console, made: Draft, target: Target, *, whole: bool) -
         console.print(line, markup=False)
     if made.problem:
         raise Failure(
-            f"a run would not be initialized: {showing.problem(made)}",
+            f"the run could not be initialized: {showing.problem(made)}",
             advice=showing.remedy(made, target.scope, target.namespace),
         )

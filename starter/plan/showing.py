@@ -15,48 +15,49 @@ from starter import columns, differences, words
 from starter.plan.drafting import Draft
 
 NAMED_AT_MOST = 8
-"""Clusters of a wave that a line names."""
+"""Clusters of a wave that are named in a line."""
 
 
 def headline(draft: Draft) -> str:
-    """What would be rolled out, and how much of it is waiting."""
+    """Return the placement, the strategy and the snapshot that would be rolled out."""
     spec = draft.spec
     line = f"placement {spec.placement_name}, strategy {spec.staged_rollout_strategy_name}"
     if draft.content is None:
         return line
-    new = ", to be taken of the hub as it is" if draft.content.is_new else ""
+    new = ", new, from the hub's content as it is now" if draft.content.is_new else ""
     return f"{line}, snapshot {draft.content.index}{new}"
 
 
 def table(draft: Draft, *, width: int) -> Text:
-    """One line a wave and a gate, in the order in which a run comes to them."""
+    """Return a table with a line for each wave and gate, in the order of the run."""
     rows = [row for stage, entry in stages(draft) for row in _stage(draft, stage, entry)]
     rows += [_removal(cluster) for cluster in leaving(draft)]
     return columns.table(["STAGE", "STEP", "CLUSTERS", "HAS NOW"], rows, width=width)
 
 
 def totals(draft: Draft) -> str:
-    """How many clusters, waves and approvals, and the least time."""
+    """Return the numbers of clusters, waves and approvals, and the sum of the timed waits."""
     busy = [(stage, entry) for stage, entry in stages(draft) if entry.clusters]
     clusters = sum(len(entry.clusters) for _, entry in busy)
     steps = sum(len(waves.of_stage(stage, entry)) for stage, entry in busy)
     asked = sum(waves.approvals(stage) for stage, _ in busy)
     least = waves.least_time(stage for stage, _ in busy)
     parts = [words.count(clusters, "cluster"), f"in {words.count(steps, 'wave')}"]
-    parts += [f"{words.count(len(leaving(draft)), 'cluster')} to be left"] if leaving(draft) else []
+    gone = len(leaving(draft))
+    parts += [f"removal from {words.count(gone, 'cluster')}"] if gone else []
     parts += [words.count(asked, "approval")] if asked else []
     waits = f"waits of {durations.format_duration(least)}" if least > timedelta(0) else "no waits"
-    return f"{', '.join(parts)}; {waits}, besides what the clusters take"
+    return f"{', '.join(parts)}; {waits}, plus the time that the clusters take"
 
 
 def stages(draft: Draft) -> list[tuple[Stage, StageStatus]]:
-    """The stages that were planned, with their clusters."""
+    """Return the planned stages, with their clusters."""
     strategy = draft.status.staged_update_strategy_snapshot
     return list(zip(strategy.stages, draft.status.stages_status, strict=False)) if strategy else []
 
 
 def changes(draft: Draft, *, whole: bool) -> Iterator[str]:
-    """For each version that clusters have now, what changes there: each object, or each line."""
+    """Yield what changes, by object or line, for each snapshot that clusters have now."""
     if draft.content is None:
         return
     compare = differences.between if whole else differences.summary
@@ -68,13 +69,13 @@ def changes(draft: Draft, *, whole: bool) -> Iterator[str]:
 
 
 def leaving(draft: Draft) -> list[str]:
-    """Clusters that are not picked any more, from which the content would be removed."""
+    """Return the clusters that are no longer picked, from which the content would be removed."""
     found = draft.status.deletion_stage_status
     return [each.cluster_name for each in found.clusters] if found else []
 
 
 def advice(draft: Draft, namespace: str) -> list[str]:
-    """What to type next."""
+    """Return the commands to type next."""
     spec = draft.spec
     flags = f" -n {namespace}" if namespace else ""
     index = f" --index {spec.resource_snapshot_index}" if spec.resource_snapshot_index else ""
@@ -107,13 +108,13 @@ def _removal(cluster: str) -> Sequence[str]:
 
 
 def _now(draft: Draft, clusters: Sequence[str]) -> str:
-    """The versions that these clusters have, each once."""
+    """Return the indexes of the snapshots that these clusters have, each once."""
     found = dict.fromkeys(draft.present.has_now.get(each, "") or "nothing" for each in clusters)
     return ", ".join(found)
 
 
 def remedy(draft: Draft, scope: Scope, namespace: str) -> str:
-    """What is behind the problem, and what to do about it."""
+    """Return the cause of the problem, and what to do about it."""
     spec = draft.spec
     behind = failures.explain(
         draft.problem,
@@ -126,5 +127,5 @@ def remedy(draft: Draft, scope: Scope, namespace: str) -> str:
 
 
 def problem(draft: Draft) -> str:
-    """Why a run could not be initialized, in fewer words than the object would say it."""
+    """Return why a run could not be initialized, without the prefixes that the object has."""
     return words.reason(draft.problem)

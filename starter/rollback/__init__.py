@@ -1,1 +1,1 @@
-"""`fleetgate rollback`: a run of an older version, made and started in one go."""
+"""`fleetgate rollback`: creates and starts a run of an older snapshot."""

@@ -1,4 +1,4 @@
-"""What a rollback rolls out: what was typed, and for the rest what runs tell. Pure."""
+"""Choosing what a rollback rolls out, from the options and from earlier runs. Pure."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from starter.failures import Failure
 from starter.records import Record
 
 NAME_AT_MOST = 63
-"""Characters of a run's name (contract: update-runs 1)."""
+"""Maximum length of a run's name (contract: update-runs 1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was typed; what is empty is found out."""
+    """The options of the command; empty ones are derived from earlier runs."""
 
     placement: str
     to: str = ""
@@ -26,9 +26,9 @@ class Asked:
 
 
 def spec(asked: Asked, known: Record) -> tuple[UpdateRunSpec, list[str]]:
-    """The run to make, and in words why it rolls out that version.
+    """Return the spec of the run, and lines that say why it uses that snapshot.
 
-    Raises Failure when there is nothing to go back to, or no such version, or no strategy.
+    Raises Failure if there is nothing to roll back to, no such snapshot, or no known strategy.
     """
     index, why = _asked_for(asked.to, known) if asked.to else _before(known)
     chosen = UpdateRunSpec(
@@ -41,7 +41,7 @@ def spec(asked: Asked, known: Record) -> tuple[UpdateRunSpec, list[str]]:
 
 
 def name(asked: Asked, index: str, taken: Collection[str]) -> str:
-    """The name of the run: what was typed, or else the first that is free."""
+    """Return the name of the run: the given one, or else the first free one."""
     if asked.name:
         return asked.name
     number, ending = 1, f"-rollback-{index}"
@@ -52,7 +52,7 @@ def name(asked: Asked, index: str, taken: Collection[str]) -> str:
 
 
 def beside(active: Sequence[UpdateRun], now: datetime) -> Failure:
-    """That other runs are under way, and what to do about it."""
+    """Make the failure that other runs are active, with what to do about it."""
     seen = [views.of(each) for each in active]
     doing = "; ".join(f"run {each.name}: {words.sentence(each, now)}" for each in seen)
     stop = ", ".join(f"fleetgate run stop {each.name}{words.namespace_flag(each)}" for each in seen)
@@ -74,15 +74,15 @@ def _before(known: Record) -> tuple[str, list[str]]:
         found = rollback.way(known.runs, stored=whole, on_clusters=on_clusters)
     except RollbackError as error:
         raise Failure(
-            f"there is nothing to go back to: {error}",
-            advice=f"name a version with --to; there are: {', '.join(whole) or 'none'}",
+            f"there is nothing to roll back to: {error}",
+            advice=f"specify a snapshot with --to; available: {', '.join(whole) or 'none'}",
         ) from error
     rolled_out = found.last.status.resource_snapshot_index_used
     undone = f"run {found.last.metadata.name} rolled out snapshot {rolled_out}"
     why = [f"{undone}; snapshot {found.index} is {found.why}"]
     if found.left_out:
         left_out = ", ".join(found.left_out)
-        why.append(f"left out: {left_out}, of which less is known; --to takes another")
+        why.append(f"skipped: {left_out}, because less is known about them; --to selects one")
     return found.index, why
 
 
@@ -90,9 +90,9 @@ def _strategy(runs: Sequence[UpdateRun]) -> str:
     try:
         return rollback.strategy(runs)
     except RollbackError as error:
-        raise Failure(str(error), advice="name one with --strategy") from error
+        raise Failure(str(error), advice="specify one with --strategy") from error
 
 
 def _cut(placement: str, ending: str) -> str:
-    # What is left of a name that is cut has to end as a name may.
+    # A truncated name must still end with a letter or digit before the suffix is added.
     return placement[: NAME_AT_MOST - len(ending)].rstrip("-.") + ending

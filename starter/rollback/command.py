@@ -41,7 +41,7 @@ from workflows.messages import ChangeState
     metavar="INDEX",
     default="",
     shell_complete=live.indexes,
-    help="Snapshot to go back to  [default: the one before what the last run rolled out].",
+    help="Index of the snapshot to roll back to  [default: the one before the last run's].",
 )
 @click.option(
     "--strategy",
@@ -50,8 +50,8 @@ from workflows.messages import ChangeState
     help="Strategy to use  [default: the last run's].",
 )
 @click.option("--name", default="", help="Name of the run  [default: PLACEMENT-rollback-INDEX].")
-@click.option("--stop-active", is_flag=True, help="Stop runs of the placement under way first.")
-@click.option("--diff", is_flag=True, help="Show what changes line by line.")
+@click.option("--stop-active", is_flag=True, help="Stop active runs of the placement first.")
+@click.option("--diff", is_flag=True, help="Show line by line what changes.")
 @yes_option
 @wait_options
 @target_options
@@ -63,10 +63,10 @@ def rollback(
     yes: bool,
     **asked: str,
 ) -> None:
-    """Roll an older version out: make a run of it, and start it.
+    """Roll out an older snapshot: create a run for it, and start it.
 
-    Shows what the run would do, and asks first. Waits until clusters begin or a gate holds the
-    run up, and says which.
+    Shows what the run would do, and asks for confirmation first. Waits until clusters start or the
+    run reaches a gate, and prints which.
     """
     wanted = Asked(**asked)
     asyncio.run(_rollback(target, patience, wanted, stop_active=stop_active, diff=diff, yes=yes))
@@ -89,38 +89,38 @@ async def _rollback(
 
 
 async def _shown(hub: Hub, target: Target, asked: Asked, known: Record, *, diff: bool) -> UpdateRun:
-    """Show what the run would do, and why it rolls out that version. Raises Failure."""
+    """Show what the run would do and why it uses that snapshot, and return it. Raises Failure."""
     spec, why = choosing.spec(asked, known)
     name = choosing.name(asked, spec.resource_snapshot_index, known.names)
     for line in why:
         click.echo(line)
     ref = RunRef(scope_name=target.scope.name, namespace=target.namespace, name=name, uid="")
     try:
-        # It names an index, so nothing is selected.
+        # The run has an index, so the selection rules do not matter.
         made = await draft(hub, ref, spec, rules=SelectionRules())
     except Forbidden as error:
-        # Who may roll out in one namespace need not be allowed to look at the fleet.
-        click.echo(f"what the run would do cannot be shown: {error}", err=True)
+        # A user with rights in one namespace may not be allowed to read the fleet.
+        click.echo(f"cannot show what the run would do: {error}", err=True)
     else:
         print_draft(output.console(), made, target, whole=diff)
     return body(target.scope, name, target.namespace, spec)
 
 
 def _question(run: UpdateRun, active: Sequence[UpdateRun]) -> str:
-    make = f"make and start run {run.metadata.name}?"
+    make = f"create and start run {run.metadata.name}?"
     if not active:
         return make.capitalize()
     return f"Stop {words.named([each.metadata.name for each in active])}, then {make}"
 
 
 async def _stop(waiting: Waiting, run: UpdateRun) -> None:
-    """Stop another run; what is stuck in it is not waited for, but taken over, which ends it."""
+    """Stop another run, without waiting for stuck clusters: taking those over ends that run."""
     message = ChangeState(comment="to roll back")
     await ask_for(RunState.STOP, waiting.hub, waiting.target, run, message)
     view = await waiting.until_stopped(run, or_stuck=True)
     if view.phase is Phase.STUCK:
         name = run.metadata.name
-        click.echo(f"the rollback takes over what is stuck, with which run {name} ends")
+        click.echo(f"the rollback takes over the stuck clusters, which ends run {name}")
 
 
 async def _start(waiting: Waiting, run: UpdateRun, patience: Patience) -> None:

@@ -1,6 +1,6 @@
-"""A run that is watched, as a screen that holds it however many clusters it has.
+"""A watched run on one screen, however many clusters it has.
 
-Pure: what was seen of the run, the time and the size of the screen in, lines out.
+Pure: the run, the time and the size of the screen in, lines out.
 """
 
 from collections.abc import Sequence
@@ -17,22 +17,22 @@ from starter.estimating import Estimate, estimate
 from starter.views import ClusterRow, Progress, RunView, StageRow
 
 CLUSTERS_AT_MOST = 10
-"""Clusters that are named; more say no more to the eye."""
+"""Maximum number of clusters shown; more would be hard to read."""
 CLUSTERS_AT_LEAST = 3
-"""However many stages there are."""
+"""Lines reserved for clusters, however many stages there are."""
 STAGES_AT_LEAST = 3
-"""However low the screen: the stage at work, and how many there are before and after."""
+"""Lines for stages on the smallest screen: the current stage, and the counts before and after."""
 OF_STAGES = 2
-"""Lines of the stages besides their own: an empty one and the headings."""
+"""Extra lines around the stages: an empty line and the headings."""
 OF_CLUSTERS = 3
-"""Lines of the clusters besides their own: the same, and how many there are more."""
+"""Extra lines around the clusters: an empty line, the headings, and how many more there are."""
 STAGE_BAR = 20
-"""Cells of a stage's bar; that of the run is longer."""
+"""Width of a stage's progress bar in cells; the run's own bar is longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """The hub cannot be reached."""
+    """The hub is unreachable."""
 
     why: str
     since: datetime
@@ -40,22 +40,22 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What is known of a run that is watched."""
+    """A watched run as it was last read."""
 
     run: UpdateRun
     view: RunView
     earlier: Sequence[timedelta] = ()
-    """How long clusters took in earlier runs of the same kind."""
+    """How long clusters took in earlier runs of the same placement and strategy."""
 
     def estimate(self, now: datetime) -> Estimate | None:
-        """What lies ahead."""
+        """Estimate what is left of the run."""
         return estimate(self.run, self.view, now=now, earlier=self.earlier)
 
 
 def board(
     seen: Sighting, now: datetime, *, width: int, height: int, trouble: Trouble | None = None
 ) -> RenderableType:
-    """Stages with bars, the clusters that matter now, what is waited for and what to type."""
+    """Draw stages with bars, the clusters that matter now, what the run waits for, and hints."""
     view, at_work = seen.view, _at_work(seen.view)
     head, below = _head(seen, now), [*_advice(view), *_trouble(trouble, now)]
     room = height - len(head) - len(below)
@@ -84,7 +84,7 @@ def _advice(view: RunView) -> list[Text]:
 def _trouble(trouble: Trouble | None, now: datetime) -> list[Text]:
     if trouble is None:
         return []
-    text = f"lost touch with the hub {words.age(now - trouble.since)} ago, trying on: {trouble.why}"
+    text = f"lost the hub {words.age(now - trouble.since)} ago, still trying: {trouble.why}"
     return [Text(), Text(text, style="bold red", overflow="ellipsis", no_wrap=True)]
 
 
@@ -119,7 +119,7 @@ def _stage(stage: StageRow, view: RunView, now: datetime) -> columns.Row:
 
 
 def _took(stage: StageRow, now: datetime) -> timedelta | None:
-    """Time from its first cluster's start to its last one's end, or until now."""
+    """Return the time from the start of the first cluster to the end of the last, or until now."""
     starts = [each.started for each in stage.clusters if each.started]
     ends = [each.ended for each in stage.clusters if each.ended]
     if not starts:
@@ -128,14 +128,14 @@ def _took(stage: StageRow, now: datetime) -> timedelta | None:
 
 
 def _position(view: RunView) -> int:
-    """Index of the stage at work, or of the last."""
+    """Return the index of the current stage, or of the last."""
     return view.stages.index(view.stage) if view.stage else len(view.stages) - 1
 
 
 def _around(rows: list[columns.Row], position: int, *, most: int) -> list[columns.Row]:
-    """As many rows as may be, the one at work among them, and how many there are besides."""
+    """Return at most `most` rows: those around the current stage, and how many are left out."""
     shown = max(most - 2, 1)
-    context = 1 if shown > 1 else 0  # one that is behind the run, where there is room
+    context = 1 if shown > 1 else 0  # show the previous stage too if there is space
     first = max(min(position - context, len(rows) - shown), 0)
     last = first + shown
     before = [_count(first, "before")] if first else []
@@ -151,7 +151,7 @@ def _count(number: int, where: str) -> columns.Row:
 
 
 def _at_work(view: RunView) -> list[ClusterRow]:
-    """Clusters that failed or are in flight, those longest at it first."""
+    """Return the clusters that failed, then those in flight, each group longest first."""
     return _of(view, Progress.FAILED) + _of(view, Progress.UPDATING)
 
 

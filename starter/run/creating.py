@@ -28,21 +28,21 @@ from starter.targets import Output, Target, output_option, target_options
     "--strategy",
     required=True,
     shell_complete=live.strategies,
-    help="Strategy: the stages and their gates.",
+    help="Strategy that defines the stages and their gates.",
 )
 @click.option(
     "--index",
     default="",
     shell_complete=live.indexes,
-    help="Index of the resource snapshot to roll out, an older one to roll back "
-    "[default: the hub's content as it is now].",
+    help="Index of the resource snapshot to roll out; an older one rolls back  [default: the hub's "
+    "content as it is now].",
 )
 @click.option(
     "--state",
     type=click.Choice([str(each) for each in RunState]),
     default=str(RunState.INITIALIZE),
     show_default=True,
-    help="Initialize only plans, for a look before it starts; Run starts at once.",
+    help="Initialize only plans the run, so that you can check it first; Run starts it at once.",
 )
 @output_option
 @target_options
@@ -60,7 +60,7 @@ def create(
 
 
 def body(scope: Scope, name: str, namespace: str, spec: UpdateRunSpec) -> UpdateRun:
-    """A run that is not written yet."""
+    """Make the object of a run, without writing it to the hub."""
     model = StagedUpdateRun if scope.run.namespaced else ClusterStagedUpdateRun
     return model(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
 

@@ -30,8 +30,8 @@ from starter.targets import Target, target_options
 def delete(target: Target, patience: Patience, names: tuple[str, ...], yes: bool) -> None:
     """Delete runs and their approval requests, and wait until they are gone.
 
-    Nothing is rolled back: clusters keep what they have, those not yet updated stay as they are.
-    Asks first when a run is under way.
+    Nothing is rolled back: updated clusters keep what they have, and the others stay as they are.
+    Asks for confirmation if a run is active.
     """
     asyncio.run(_delete(target, patience, list(dict.fromkeys(names)), yes=yes))
 
@@ -39,7 +39,7 @@ def delete(target: Target, patience: Patience, names: tuple[str, ...], yes: bool
 async def _delete(target: Target, patience: Patience, names: list[str], *, yes: bool) -> None:
     kind, namespace = target.scope.run, target.namespace
     async with await target.connect() as hub:
-        # All of them first: a name that is wrong deletes nothing.
+        # Read all of them first, so that nothing is deleted if one name is wrong.
         runs = [await read(hub, target, name) for name in names]
         _ask([run for run in runs if lifecycle.is_active(run)], yes=yes)
         for run in runs:
@@ -54,6 +54,6 @@ async def _delete(target: Target, patience: Patience, names: list[str], *, yes: 
 def _ask(active: list[UpdateRun], *, yes: bool) -> None:
     for run in active:
         where = words.sentence(views.of(run), datetime.now(UTC))
-        click.echo(f"run {run.metadata.name} is under way: {where}", err=True)
+        click.echo(f"run {run.metadata.name} is active: {where}", err=True)
     if active:
-        consent.ask(f"Delete {'it' if len(active) == 1 else 'them'} all the same?", yes=yes)
+        consent.ask(f"Delete {'it' if len(active) == 1 else 'them'} anyway?", yes=yes)

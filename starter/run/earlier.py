@@ -1,4 +1,4 @@
-"""How long clusters took in runs that are over, for an estimate of one that has just begun."""
+"""How long clusters took in earlier runs, to estimate a run that has just started."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -14,15 +14,15 @@ from starter.targets import Target
 from starter.views import RunView
 
 RUNS_AT_MOST: Final = 3
-"""The latest are the most alike; each may have a thousand clusters."""
+"""Earlier runs to read: the latest are the most similar, and each may have a thousand clusters."""
 WITHIN: Final = timedelta(seconds=3)
 """An estimate is not worth a longer wait."""
 
 
 async def durations(hub: Hub, target: Target, view: RunView) -> tuple[timedelta, ...]:
-    """Durations of clusters in the latest runs of the same placement and strategy that are over.
+    """Return durations of clusters in the latest ended runs of the same placement and strategy.
 
-    Empty when the run is over or has durations of its own, and when the hub does not tell.
+    Empty if the run has ended or has durations of its own, and if the hub does not answer in time.
     """
     if view.phase in phases.ENDED or view.done:
         return ()
@@ -42,7 +42,7 @@ def _is_alike(body: Json, view: RunView) -> bool:
 
 
 def _over(bodies: Iterable[Json]) -> Iterator[RunView]:
-    """Those that have ended with some clusters updated, the latest first."""
+    """Yield the runs that ended with at least one cluster updated, latest first."""
     latest_first = sorted(bodies, key=_created, reverse=True)
     for view in map(views.of, map(UpdateRun.from_wire, latest_first)):
         if view.phase in phases.ENDED and view.done:

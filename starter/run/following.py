@@ -1,4 +1,4 @@
-"""One run as it changes."""
+"""Following one run as it changes."""
 
 from collections.abc import AsyncGenerator, Callable
 
@@ -11,16 +11,17 @@ from starter.targets import Target
 async def versions(
     hub: Hub, target: Target, run: UpdateRun, *, trouble: Callable[[str], None] | None = None
 ) -> AsyncGenerator[UpdateRun, None]:
-    """The run as it is, then after each change; ends when it is deleted.
+    """Yield the run as it is, then after each change; end when it is deleted.
 
-    Goes on when the hub was away; `trouble` is told of that, and with nothing when it is back.
+    Continues after the hub was unreachable; `trouble` is called with the reason, and with an empty
+    text once the hub is back.
     """
     kind, name, namespace = target.scope.run, run.metadata.name, target.namespace
     async with follow(hub, kind, namespace=namespace, name=name, trouble=trouble) as changes:
         if await _is_gone(hub, target, name):
-            return  # deleted before the following began, which therefore never tells
+            return  # deleted before the watch started, so no change will report it
         async for change in changes:
-            # A namesake that was made after this one was deleted is another run.
+            # A run with this name but another uid was created after this one was deleted.
             if change.new is None or change.new["metadata"]["uid"] != run.metadata.uid:
                 return
             yield UpdateRun.from_wire(change.new)
@@ -30,4 +31,4 @@ async def _is_gone(hub: Hub, target: Target, name: str) -> bool:
     try:
         return await hub.find(target.scope.run, name, namespace=target.namespace) is None
     except HubError:
-        return False  # The hub is away; the following tells of that, and when it is back.
+        return False  # the hub is unreachable, which the watch reports too

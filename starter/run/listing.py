@@ -20,11 +20,13 @@ from starter.targets import Output, Target, output_option, target_options
         "fleetgate run list -o name",
     ),
 )
-@click.option("-A", "--all-namespaces", is_flag=True, help="StagedUpdateRuns of all namespaces.")
+@click.option(
+    "-A", "--all-namespaces", is_flag=True, help="List the StagedUpdateRuns of all namespaces."
+)
 @output_option
 @target_options
 def list_runs(target: Target, all_namespaces: bool) -> None:
-    """List update runs and where they are."""
+    """List update runs and what they are doing."""
     asyncio.run(_list(target, all_namespaces=all_namespaces))
 
 
@@ -35,7 +37,7 @@ async def _list(target: Target, *, all_namespaces: bool) -> None:
     if target.output not in {Output.TABLE, Output.WIDE}:
         output.print_objects(kind, found, target.output, single=False)
     elif not found:
-        click.echo(f"no {kind} yet; make one: fleetgate run create --help", err=True)
+        click.echo(f"no {kind} found; create one: fleetgate run create --help", err=True)
     else:
         wide = target.output is Output.WIDE
         rows = [views.of(UpdateRun.from_wire(each)) for each in found]

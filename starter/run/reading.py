@@ -10,12 +10,12 @@ from starter.targets import Target
 
 
 async def read(hub: Hub, target: Target, name: str) -> UpdateRun:
-    """The run of that name; raises hub.NotFound."""
+    """Read the run with this name; raises hub.NotFound."""
     return UpdateRun.from_wire(await hub.get(target.scope.run, name, namespace=target.namespace))
 
 
 async def read_unfinished(hub: Hub, target: Target, name: str) -> UpdateRun:
-    """The run of that name, which must not have ended; raises hub.NotFound, Failure."""
+    """Read the run with this name; raises hub.NotFound, or Failure if the run has ended."""
     run = await read(hub, target, name)
     view = views.of(run)
     if view.phase in phases.ENDED:
@@ -23,6 +23,6 @@ async def read_unfinished(hub: Hub, target: Target, name: str) -> UpdateRun:
         why = f": {words.reason(failed.message)}" if failed else ""
         raise Failure(
             f"run {name} has {view.phase}{why}; that is final",
-            advice="make a new one: fleetgate run create --help",
+            advice="create a new one: fleetgate run create --help",
         )
     return run

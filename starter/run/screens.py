@@ -1,4 +1,4 @@
-"""Showing a run again and again: redrawn on a terminal, line by line elsewhere."""
+"""Showing a run as it changes: redrawn on a terminal, line by line elsewhere."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,22 +15,22 @@ from starter.run.board import Sighting, Trouble, board
 from starter.views import RunView
 
 REDRAWN_PER_SECOND = 4
-"""Often enough for ages in seconds to look alive."""
+"""Often enough for ages in seconds to tick smoothly."""
 
 
 class Screen(Protocol):
-    """Shows a run each time it changed."""
+    """Shows a run each time it changes."""
 
     def show(self, seen: Sighting) -> None:
-        """Show it as it is now."""
+        """Show the run as it is now."""
 
     def trouble(self, why: str) -> None:
-        """Say why nothing more is seen of it; an empty text, that it is seen again."""
+        """Show why the hub is unreachable; an empty text means that it is back."""
 
 
 @contextmanager
 def screen(console: Console) -> Iterator[Screen]:
-    """The way of showing that fits where the output goes."""
+    """Provide the screen that fits where the output goes."""
     if not console.is_terminal:
         yield Lines()
         return
@@ -52,7 +52,7 @@ class Lines:
         self._troubled = False
 
     def show(self, seen: Sighting) -> None:
-        """Print what is different from the last look."""
+        """Print what has changed since the last call."""
         now = datetime.now(UTC)
         left = words.left(seen.estimate(now))
         for line in tables.plain_changes(self._shown, seen.view, now, left=left):
@@ -60,11 +60,11 @@ class Lines:
         self._shown = seen.view
 
     def trouble(self, why: str) -> None:
-        """Print that the hub is out of reach, once, and that it is back."""
+        """Print that the hub is unreachable, once, and that it is back."""
         if why and not self._troubled:
-            _say(f"lost touch with the hub, trying on: {why}", datetime.now(UTC))
+            _say(f"lost the hub, still trying: {why}", datetime.now(UTC))
         elif not why:
-            _say("in touch with the hub again", datetime.now(UTC))
+            _say("reached the hub again", datetime.now(UTC))
         self._troubled = bool(why)
 
 
@@ -73,7 +73,7 @@ def _say(line: str, now: datetime) -> None:
 
 
 class LiveBoard:
-    """A screen that is redrawn as time goes by; ages move without anything having changed."""
+    """A screen that is redrawn regularly, because ages change even if nothing else does."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -81,11 +81,11 @@ class LiveBoard:
         self._trouble: Trouble | None = None
 
     def show(self, seen: Sighting) -> None:
-        """Draw this from now on."""
+        """Draw the run from now on."""
         self._seen = seen
 
     def trouble(self, why: str) -> None:
-        """Draw for how long the hub is out of reach, and why."""
+        """Draw how long the hub has been unreachable, and why."""
         since = self._trouble.since if self._trouble else datetime.now(UTC)
         self._trouble = Trouble(why, since) if why else None
 
@@ -93,7 +93,7 @@ class LiveBoard:
         """Draw the run as of now."""
         if self._seen is None:
             return Text("")
-        # One line is the cursor's.
+        # One line is left for the cursor.
         width, height = self._console.width, self._console.height - 1
         now = datetime.now(UTC)
         return board(self._seen, now, width=width, height=height, trouble=self._trouble)

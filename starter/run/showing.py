@@ -26,7 +26,7 @@ from starter.views import RunView
 @output_option
 @target_options
 def show(target: Target, name: str) -> None:
-    """Show one run on one screen: what it does, its stages and clusters, what it waits for."""
+    """Show a run: what it is doing, its stages and clusters, what it waits for."""
     asyncio.run(_show(target, name))
 
 
@@ -41,7 +41,7 @@ async def _show(target: Target, name: str) -> None:
 
 
 def print_view(console: Console, view: RunView, now: datetime) -> None:
-    """Print all there is to say about a run."""
+    """Print everything about a run."""
     console.print(_head(view))
     console.print(_sentence(view, now), tables.bar(view), sep="\n")
     if view.stages:

@@ -37,9 +37,9 @@ _UPDATES = {RunState.RUN: "resume", RunState.STOP: "pause"}
 @wait_options
 @target_options
 def start(target: Target, patience: Patience, name: str, by: str | None, comment: str) -> None:
-    """Start a planned run, or go on with a stopped one.
+    """Start a planned run, or resume a stopped one.
 
-    Waits until clusters begin, or a gate holds the run up, and says which.
+    Waits until clusters start or the run reaches a gate, and prints which.
     """
     message = ChangeState(by=by or "", comment=comment)
     asyncio.run(_steer(target, name, RunState.RUN, message, patience))
@@ -57,9 +57,9 @@ def start(target: Target, patience: Patience, name: str, by: str | None, comment
 @wait_options
 @target_options
 def stop(target: Target, patience: Patience, name: str, by: str | None, comment: str) -> None:
-    """Stop a run: clusters in flight finish, no other starts.
+    """Stop a run: clusters in flight finish, no others start.
 
-    Waits for those in flight, and says how far the run came.
+    Waits for the clusters in flight, and prints how far the run got.
     """
     message = ChangeState(by=by or "", comment=comment)
     asyncio.run(_steer(target, name, RunState.STOP, message, patience))
@@ -80,7 +80,7 @@ async def _steer(
 async def ask_for(
     state: RunState, hub: Hub, target: Target, run: UpdateRun, message: ChangeState
 ) -> None:
-    """Ask a run for a state and say what it answers. Raises Failure when it refuses."""
+    """Ask a run for a state and print its answer. Raises Failure if it refuses."""
     by = people.signature(await people.user_of(hub), message.by)
 
     async def write(_: PendingApproval | None) -> Written:
@@ -110,7 +110,7 @@ async def _write(
     done = lifecycle.answer(state, run=metadata.name, in_flight=0)
     if run.spec.state is state:
         told = message.model_copy(update={"generation": metadata.generation})
-        return Written(told, f"the object says {state} already", done)
+        return Written(told, f"spec.state is already {state}", done)
     written = await hub.patch(
         target.scope.run,
         metadata.name,
@@ -118,5 +118,5 @@ async def _write(
         namespace=target.namespace,
     )
     told = message.model_copy(update={"generation": written["metadata"]["generation"]})
-    text = f"wrote spec.state {state} to the object, a worker will follow it"
+    text = f"set spec.state to {state}; a worker will act on it"
     return Written(told, text, done)

@@ -15,15 +15,15 @@ class Until(StrEnum):
     """How far a run is watched."""
 
     GATE = "gate"
-    """To its end, but no further than where a person must act, or clusters are stuck."""
+    """Until its end, or until a person must act or clusters are stuck."""
     SUCCEEDED = "succeeded"
-    """To its end, which has to be a good one."""
+    """Until its end; only success counts as success."""
     FINISHED = "finished"
-    """To its end, whichever it is."""
+    """Until its end; any end counts as success."""
 
 
 def exit_code(view: RunView, until: Until) -> ExitCode | None:
-    """How the command ends, or None while there is more to see."""
+    """Return the exit code of the command, or None if it should keep watching."""
     if view.phase in phases.ENDED:
         good = view.phase is Phase.SUCCEEDED or until is Until.FINISHED
         return ExitCode.DONE if good else ExitCode.FAILED
@@ -31,7 +31,7 @@ def exit_code(view: RunView, until: Until) -> ExitCode | None:
 
 
 def _held_up(view: RunView) -> ExitCode | None:
-    """Return why the run makes no progress by itself, None if it does."""
+    """Return the exit code for why the run makes no progress by itself, or None if it does."""
     if view.to_be_started:
         return ExitCode.STOPPED
     if view.gates.approvals:

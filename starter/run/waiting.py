@@ -1,4 +1,4 @@
-"""Following a run until something has come of what was asked for."""
+"""Waiting until a run has reacted to a request."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ Look = Callable[[RunView], object]
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Waits for runs of one hub, each time for so long, and says what it sees."""
+    """Waits for runs on one hub, each time up to the limit."""
 
     hub: Hub
     target: Target
@@ -34,9 +34,10 @@ class Waiting:
     async def until(
         self, run: UpdateRun, holds: Look, *, what: str, seen: Look = lambda _: None
     ) -> RunView:
-        """Follow a run until it is as it should be, and return it; `seen` gets every look.
+        """Follow a run until `holds` is true, and return its view; `seen` gets every view.
 
-        Raises Failure when it is not in time, with what it waits for, or when it was deleted.
+        Raises Failure if that takes too long, with what the run waits for, or if the run was
+        deleted.
         """
         name, view = run.metadata.name, views.of(run)
         try:
@@ -56,7 +57,7 @@ class Waiting:
     async def until_under_way(
         self, run: UpdateRun, *, also: Look = lambda _: True
     ) -> Sequence[str]:
-        """Wait until a run goes, and tell what it does then. Raises Failure when it has failed."""
+        """Wait until a run makes progress, and return what it does. Raises Failure if it failed."""
         before = views.of(run)
         after = await self.until(
             run,
@@ -70,9 +71,9 @@ class Waiting:
         return list(effects.going(before, after, now))
 
     async def until_stopped(self, run: UpdateRun, *, or_stuck: bool = False) -> RunView:
-        """Wait until nothing of a run is in flight, and say what ends meanwhile.
+        """Wait until a run has nothing in flight, and print clusters as they finish.
 
-        Clusters in flight that are stuck are waited for as well, unless `or_stuck`.
+        Stuck clusters are waited for too, unless `or_stuck` is set.
         """
         shown = views.of(run)
 
@@ -92,7 +93,7 @@ class Waiting:
         return await self.until(run, over, what="stopped", seen=show)
 
     async def until_gone(self, run: UpdateRun) -> None:
-        """Wait until a run that is being deleted does not exist any more. Raises Failure."""
+        """Wait until a run that is being deleted no longer exists. Raises Failure."""
         name = run.metadata.name
         try:
             async with (
@@ -103,8 +104,8 @@ class Waiting:
                     pass
         except TimeoutError as error:
             raise Failure(
-                f"run {name} is still there after {self._time()}: no worker has cleaned up yet",
-                advice="it goes as soon as one does; is one running?",
+                f"run {name} still exists after {self._time()}: no worker has cleaned up yet",
+                advice="it is removed once a worker has done so; is one running?",
             ) from error
 
     def _too_late(self, view: RunView, what: str) -> Failure:
@@ -117,7 +118,7 @@ class Waiting:
 
 def _where(view: RunView) -> str:
     if view.phase not in phases.ENDED and not view.up_to_date:
-        return f"no worker has taken up yet that its state is {view.state}; is one running?"
+        return f"no worker has reacted to its state {view.state} yet; is one running?"
     return f"it is still {words.sentence(view, datetime.now(UTC))}"
 
 

@@ -42,20 +42,21 @@ from starter.views import RunView
     "--timeout",
     type=Duration(),
     metavar="DURATION",
-    help="How long to watch, such as 30m; then exit code 7.  [default: without end]",
+    help="How long to watch, such as 30m, before giving up with exit code 7  [default: no limit].",
 )
 @target_options
 def watch(
     target: Target, name: str, until: str | None, exit_on_gate: bool, timeout: timedelta | None
 ) -> int:
-    """Follow a run until it ends: stages, clusters in flight, gates, and how long it still takes.
+    """Follow a run until it ends: stages, clusters in flight, gates, and the estimated time left.
 
-    On a terminal a live screen, elsewhere one line for each change; the last line says how the run
-    is. Goes on when the hub was away.
+    Shows a live screen on a terminal and prints one line per change elsewhere; the last line is the
+    final state. It keeps watching while the hub is unreachable.
 
-    Exit code 0 when the run succeeded, 1 when it failed, 3 when it was deleted. With --until gate
-    also, as soon as it makes no progress by itself: 4 at an open approval, 5 when it is stopped, or
-    planned but not started, 6 when it is stuck. With --until finished 0, however the run ended.
+    Exit code 0 means that the run succeeded, 1 that it failed, 3 that it was deleted. With --until
+    gate it also ends as soon as the run makes no progress by itself: with 4 at an open approval, 5
+    if the run is stopped, or planned but not started, 6 if it is stuck. With --until finished the
+    exit code is 0 however the run ended.
     """
     if exit_on_gate and until not in {None, Until.GATE}:
         raise click.UsageError(f"--exit-on-gate means --until gate, not --until {until}")
@@ -93,7 +94,7 @@ async def _exit_code(hub: Hub, target: Target, view: RunView, until: Until) -> E
 
 
 async def _is_given(hub: Hub, target: Target, view: RunView) -> bool:
-    """Whether all open approvals are given, which the run's status says a moment later."""
+    """Return whether all open approvals are given; the run's status shows that a moment later."""
     kind, namespace = target.scope.approval, target.namespace
     try:
         for gate in view.gates.approvals:
@@ -101,5 +102,5 @@ async def _is_given(hub: Hub, target: Target, view: RunView) -> bool:
             if not approvals.approved(BaseApprovalRequest.from_wire(found)):
                 return False
     except HubError:
-        return False  # As far as is known, a person must act.
+        return False  # assume that a person must act
     return True

@@ -1,4 +1,4 @@
-"""The content that a word names: a stored version, the latest of them, or the hub's as it is."""
+"""Content by name: a snapshot's index, `latest`, or `now` for the hub's content as it is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ NOW = "now"
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What one side of a comparison holds."""
+    """The content on one side of a comparison."""
 
     title: str
     resources: Sequence[Json]
     version: Version | None = None
-    """None for what is not stored."""
+    """None for the hub's content, which is not stored as a snapshot."""
 
 
 async def content(
     hub: Hub, target: Target, known: Record, word: str, *, rules: SelectionRules
 ) -> Content:
-    """The content that a word names. Raises Failure when there is none."""
+    """Read the content that a word names. Raises Failure if it does not exist."""
     if word != NOW:
         version = known.version(word)
         return Content(f"snapshot {version.index}", version.resources, version)
@@ -40,5 +40,5 @@ async def content(
             rules=rules,
         )
     except SelectionError as error:
-        raise Failure(str(error), advice="mend the placement's resourceSelectors") from error
+        raise Failure(str(error), advice="fix the placement's resourceSelectors") from error
     return Content("hub now", resources)

@@ -31,11 +31,11 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @rules_options
 @target_options
 def diff(target: Target, rules: SelectionRules, placement: str, old: str, new: str) -> None:
-    """Show what changed between two versions of a placement's content.
+    """Show what changed between two snapshots of a placement's content.
 
-    OLD and NEW are indexes of stored versions, `latest`, or `now` for the hub's content as it is.
-    Without them: from what most clusters have to the latest. Of Secrets it is shown which values
-    change, but not the values.
+    OLD and NEW are indexes of snapshots, `latest`, or `now` for the hub's content as it is. By
+    default, the snapshot that most clusters have is compared with the latest. For Secrets, only the
+    names of changed values are shown.
     """
     asyncio.run(_diff(target, rules, placement, old, new))
 
@@ -53,12 +53,12 @@ async def _diff(target: Target, rules: SelectionRules, placement: str, old: str,
 
 
 def _most_common(known: Record) -> str:
-    """The version that most clusters have; of two that as many have, the newer."""
+    """Return the index of the snapshot that most clusters have; with a tie, the newer one."""
     had = Counter(index for index in known.versions.has_now.values() if index)
     if not had:
         raise Failure(
-            f"no cluster has a version of placement {known.placement} yet",
-            advice=f"name both versions, of: {', '.join([*known.versions.stored, NOW])}",
+            f"no cluster has a snapshot of placement {known.placement} yet",
+            advice=f"specify OLD and NEW; available: {', '.join([*known.versions.stored, NOW])}",
         )
     return max(had, key=lambda index: (had[index], int(index)))
 

@@ -26,10 +26,10 @@ from starter.versions import Version
 @output_option
 @target_options
 def list_snapshots(target: Target, placement: str) -> None:
-    """List the versions of a placement's content that are stored.
+    """List the snapshots of a placement's content.
 
-    CHANGED counts the objects that were added, removed and changed since the version before;
-    CLUSTERS those that were given the version last, of all that are bound.
+    CHANGED counts the objects that were added (+), removed (-) and changed (~) since the previous
+    snapshot. CLUSTERS counts the clusters that have the snapshot, out of all bound ones.
     """
     asyncio.run(_list(target, placement))
 
@@ -41,7 +41,7 @@ async def _list(target: Target, placement: str) -> None:
             return
         found = await records.read(hub, target, placement)
     if not found.versions.stored:
-        click.echo(f"placement {placement} has no snapshot yet; a run takes the first", err=True)
+        click.echo(f"placement {placement} has no snapshots yet; a run creates the first", err=True)
         return
     wide = target.output is Output.WIDE
     console = output.console(wide=wide)
@@ -72,7 +72,7 @@ def _resources(version: Version) -> str:
 
 
 def _changed(before: Version | None, version: Version) -> str:
-    """Such as `+1 -2 ~3`; empty where there is nothing to compare with."""
+    """Return the counts of changes, such as `+1 -2 ~3`; empty if there is nothing to compare."""
     if before is None or before.missing or version.missing:
         return ""
     lines = differences.summary(before.resources, version.resources)

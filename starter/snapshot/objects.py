@@ -1,4 +1,4 @@
-"""Snapshots as objects, for programs; without the values of Secrets."""
+"""Snapshots as objects, for programs, without the values of Secrets."""
 
 from api import names
 from hub import Hub, Json
@@ -8,9 +8,9 @@ from starter.targets import Target
 
 
 async def print_stored(hub: Hub, target: Target, placement: str) -> None:
-    """Print the objects that store a placement's versions, as `-o json|yaml|name` do."""
+    """Print a placement's snapshot objects in the format of `-o json|yaml|name`."""
     kind, namespace = target.scope.resource_snapshot, target.namespace
-    # The placement first, for its absence is worth an error and an empty list is not.
+    # Read the placement first: if it does not exist that is an error, unlike an empty list.
     await hub.get(target.scope.placement, placement, namespace=namespace)
     labels = f"{names.PARENT_PLACEMENT}={placement}"
     found = await hub.list(kind, namespace=namespace, labels=labels)

@@ -22,7 +22,7 @@ from starter.targets import Output, Target, output_option, target_options
 from starter.versions import Version
 
 NAMED_AT_MOST = 8
-"""Clusters that a line names."""
+"""Clusters that are named in a line."""
 
 
 @click.command(
@@ -38,10 +38,10 @@ NAMED_AT_MOST = 8
 @rules_options
 @target_options
 def show(target: Target, rules: SelectionRules, placement: str, index: str) -> None:
-    """Show what a version of a placement's content holds, and which clusters have it.
+    """Show what a snapshot of a placement's content contains, and which clusters have it.
 
-    INDEX is that of a stored version, `latest`, or `now` for the hub's content as it is. With -o
-    yaml or json the objects themselves are printed, without the values of Secrets.
+    INDEX is the index of a snapshot, `latest`, or `now` for the hub's content as it is. -o yaml and
+    -o json print the objects themselves, without the values of Secrets.
     """
     asyncio.run(_show(target, rules, placement, index))
 
@@ -61,7 +61,7 @@ async def _show(target: Target, rules: SelectionRules, placement: str, index: st
 
 
 def _name(resource: Json) -> str:
-    """What kubectl calls the object: `deployment.apps/web`."""
+    """Return kubectl's name for an object: `deployment.apps/web`."""
     found = identify(resource)
     group = f".{found.group}" if found.group else ""
     return f"{found.kind.lower()}{group}/{found.name}"
@@ -76,11 +76,11 @@ def _print(console: Console, known: Record, found: Content) -> None:
     if rows:
         console.print(columns.table(["KIND", "NAMESPACE", "NAME"], rows, width=console.width))
     else:
-        console.print("it holds nothing")
+        console.print("it is empty")
 
 
 def _about(known: Record, version: Version | None) -> Iterator[str]:
-    """How old a version is, and what became of it."""
+    """Yield how old a snapshot is, which clusters have it, and which runs rolled it out."""
     if version is None:
         return
     age = words.age(datetime.now(UTC) - version.created) if version.created else "some time"

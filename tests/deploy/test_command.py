@@ -51,7 +51,7 @@ def test_status_without_a_fleet_says_how_to_create_one(fleetgate: Command) -> No
     result = fleetgate("local", "status")
 
     assert result.exit_code == 0
-    assert "`fleetgate local up` makes one" in result.stdout
+    assert "`fleetgate local up` starts one" in result.stdout
 
 
 def test_status_as_json_without_a_fleet_is_an_empty_list(fleetgate: Command) -> None:
@@ -80,7 +80,7 @@ def test_the_table_of_processes_fits_a_terminal_and_ends_with_advice(fleetgate: 
     output = fleetgate("local", "status").stdout
 
     assert max(map(len, output.splitlines())) <= 100
-    assert "`fleetgate local logs etcd` tells why" in output
+    assert "`fleetgate local logs etcd` shows why" in output
 
 
 @pytest.mark.usefixtures("died")

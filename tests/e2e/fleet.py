@@ -1,4 +1,4 @@
-"""Typing kubectl and fleetgate against an embedded fleet, and looking at what came of it."""
+"""Running kubectl and fleetgate against an embedded fleet, and checking the result."""
 
 import os
 import re
@@ -20,49 +20,49 @@ from tests.support.fleet_clients import FleetClients
 from tests.support.programs import fleet_here
 
 TIMEOUT_SECONDS = 180
-"""No command of these tests takes that long on a slow machine, not even the demo."""
+"""Longer than any command of these tests takes on a slow machine, including the demo."""
 
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", namespaced=True)
 
 
 class CommandError(AssertionError):
-    """A command ended with another exit code than it should."""
+    """A command exited with an unexpected exit code."""
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """A running fleet and the folder in which one types."""
+    """A running fleet and the folder in which commands run."""
 
     folder: Path
     addresses: FleetAddresses
     clients: FleetClients
-    """For looking, which costs a program each time that kubectl does it."""
+    """For reads, because kubectl would start a process for each."""
 
     @classmethod
     @contextmanager
     def start(cls, folder: Path) -> Iterator["Fleet"]:
-        """Start a fleet in the folder, or repair the one that is there."""
+        """Start a fleet in the folder, or repair the existing one."""
         addresses = _up(folder)
         with FleetClients.of(addresses) as clients:
             yield cls(folder, addresses, clients)
 
     @staticmethod
     def end(folder: Path) -> None:
-        """End the fleet in the folder and remove its data."""
+        """Stop the fleet in the folder and delete its data."""
         _local(folder).down(purge=True)
 
     def repair(self) -> None:
-        """Do what `fleetgate local up` does, which starts what died."""
+        """Restart what died, as `fleetgate local up` does."""
         _up(self.folder)
 
     def process(self, name: str) -> psutil.Process:
-        """One of its processes."""
+        """Return one of its processes."""
         found = next(each for each in _local(self.folder).status() if each.name == name)
-        assert found.pid is not None, f"{name} does not run"
+        assert found.pid is not None, f"{name} is not running"
         return psutil.Process(found.pid)
 
     def kill_worker(self) -> None:
-        """`kill -9` of fleetgate's worker."""
+        """Kill fleetgate's worker with SIGKILL."""
         process = self.process("worker")
         process.kill()
         process.wait(timeout=patience())
@@ -70,20 +70,20 @@ class Fleet:
     def kubectl(
         self, command: str, *, stdin: str = "", on: str = "hub", fails: bool = False
     ) -> str:
-        """Type `kubectl …`; returns what it printed."""
+        """Run `kubectl …` and return what it printed."""
         return self._type(["kubectl", *shlex.split(command)], stdin, on, fails=fails)
 
     def fleetgate(self, command: str, *, fails: bool = False) -> str:
-        """Type `fleetgate …`; returns what it printed."""
+        """Run `fleetgate …` and return what it printed."""
         program = [sys.executable, "-m", "starter"]
         return self._type([*program, *shlex.split(command)], "", "hub", fails=fails)
 
     def shell(self, command: str) -> str:
-        """Type something that needs a shell."""
+        """Run a command that needs a shell."""
         return self._type(["bash", "-euc", command], "", "hub", fails=False)
 
     def values(self) -> dict[str, str]:
-        """The value `key` of the ConfigMap by member; empty where there is none."""
+        """Read the value `key` of the ConfigMap on each member; empty if it is missing."""
         found = {
             name: self.clients.find(CONFIG_MAP, "test-cm", namespace="test-namespace", on=name)
             for name in self.clients.members
@@ -91,7 +91,7 @@ class Fleet:
         return {name: body["data"]["key"] if body else "" for name, body in found.items()}
 
     def until(self, happened: Callable[[], bool], what: str) -> None:
-        """Look again and again until something has happened."""
+        """Poll until something has happened."""
         try:
             wait(happened)
         except AssertionError as error:
@@ -127,7 +127,7 @@ def _local(folder: Path) -> LocalFleet:
 
 
 def rows(printed: str) -> list[dict[str, str]]:
-    """Read a table of kubectl: cells by heading, empty where nothing stands."""
+    """Parse a table printed by kubectl: cells by heading, possibly empty."""
     lines = printed.rstrip().splitlines()
     starts = [(match.group(), match.start()) for match in re.finditer(r"\S+", lines[0])]
     ends = [start for _, start in starts[1:]] + [None]

@@ -1,4 +1,4 @@
-"""What the namespaced parts of the user documents share: objects and steps in one namespace."""
+"""Objects and steps that the namespaced parts of the user documents share."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from tests.e2e.steps import RUN_COLUMNS
 
 
 def namespace_placement(name: str, namespace: str) -> str:
-    """A placement of nothing but a namespace, without a strategy: it rolls by itself."""
+    """Return a placement of only a namespace, without a strategy: it rolls out by itself."""
     return f"""
 apiVersion: placement.kubernetes-fleet.io/v1beta1
 kind: ClusterResourcePlacement
@@ -123,20 +123,20 @@ spec:
 
 @dataclass(frozen=True)
 class Person:
-    """Someone who types kubectl in one namespace of the hub."""
+    """A user of kubectl in one namespace of the hub."""
 
     fleet: Fleet
     namespace: str
     login: str = ""
-    """Flags by which kubectl is this person; without, the fleet's administrator."""
+    """kubectl's flags for this user; empty for the fleet's administrator."""
 
     def kubectl(self, command: str, *, stdin: str = "", fails: bool = False) -> str:
-        """Type `kubectl … -n NAMESPACE`."""
+        """Run `kubectl … -n NAMESPACE`."""
         typed = f"{command} -n {self.namespace} {self.login}"
         return self.fleet.kubectl(typed, stdin=stdin, fails=fails)
 
     def apply(self, manifest: str) -> None:
-        """Type `kubectl apply -f -`."""
+        """Run `kubectl apply -f -`."""
         self.kubectl("apply -f -", stdin=manifest)
 
     def run(self, name: str, *, placement: str, strategy: str, index: str, state: str) -> None:
@@ -155,7 +155,7 @@ spec:
 """)
 
     def wait_for_placement(self, name: str, condition: str) -> dict[str, str]:
-        """Wait for a condition of a ResourcePlacement; its line without the age."""
+        """Wait for a condition of a ResourcePlacement; return its row without the age."""
         said = f"condition=ResourcePlacement{condition}"
         self.kubectl(f"wait resourceplacement {name} --for={said} --timeout=60s")
         (row,) = rows(self.kubectl(f"get resourceplacement {name}"))
@@ -174,7 +174,7 @@ spec:
         assert f"kubernetes-fleet.io/resource-index={index}" in latest[0]["LABELS"]
 
     def wait_for_run(self, name: str, condition: str) -> dict[str, str]:
-        """Wait for a condition of a run; its line without the age."""
+        """Wait for a condition of a run; return its row without the age."""
         self.kubectl(f"wait stagedupdaterun {name} --for=condition={condition} --timeout=120s")
         (row,) = rows(self.kubectl(f"get stagedupdaterun {name}"))
         assert list(row) == RUN_COLUMNS
@@ -182,19 +182,19 @@ spec:
         return row
 
     def pending_approval(self, name: str) -> dict[str, str]:
-        """Wait for an approval request; its line without the age."""
+        """Wait for an approval request; return its row without the age."""
         self.kubectl(f"wait approvalrequests {name} --for=create --timeout=120s")
         return self.approval(name)
 
     def approval(self, name: str) -> dict[str, str]:
-        """The line of an approval request, without its age."""
+        """Return the row of an approval request, without its age."""
         found = rows(self.kubectl("get approvalrequests"))
         row = next(each for each in found if each["NAME"] == name)
         assert row.pop("AGE")
         return row
 
     def approve(self, name: str, message: str) -> None:
-        """Approve with `kubectl patch -p`, the time filled in by the shell."""
+        """Approve with `kubectl patch -p`, with the time filled in by the shell."""
         condition = (
             '{"type":"Approved","status":"True","reason":"approved","message":"'
             + message

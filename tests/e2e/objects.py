@@ -1,4 +1,4 @@
-"""The objects of the user documents, as they stand there but for shortened waits."""
+"""The objects of the user documents, unchanged except for shorter waits."""
 
 WAIT_SECONDS = 3
 
@@ -89,7 +89,7 @@ GATED_STRATEGY = f"""{UNGATED_STRATEGY.rstrip()}
 
 
 def run(name: str, *, index: str | None, state: str) -> str:
-    """A ClusterStagedUpdateRun of example-placement; without an index the line is left out."""
+    """Return a ClusterStagedUpdateRun of example-placement; an index of None is omitted."""
     line = (
         "# resourceSnapshotIndex omitted" if index is None else f'resourceSnapshotIndex: "{index}"'
     )

@@ -1,4 +1,4 @@
-"""Steps that the user documents share, with what they say one sees."""
+"""Steps that the user documents share, with the output that they promise."""
 
 from tests.e2e import objects
 from tests.e2e.fleet import Fleet, rows
@@ -21,7 +21,7 @@ def everywhere(value: str) -> dict[str, str]:
 
 
 def publish(fleet: Fleet) -> None:
-    """Create the content and the placement: scheduled, but nothing on the members."""
+    """Create the content and the placement: it is scheduled, with nothing on the members."""
     fleet.kubectl("create ns test-namespace")
     fleet.kubectl("create cm test-cm --from-literal=key=value1 -n test-namespace")
     fleet.kubectl("apply -f -", stdin=objects.PLACEMENT)
@@ -43,7 +43,7 @@ def publish(fleet: Fleet) -> None:
 
 
 def change(fleet: Fleet, old: str, new: str, *, index: str) -> None:
-    """Edit the ConfigMap: a new snapshot becomes the latest, nothing moves."""
+    """Edit the ConfigMap: a new snapshot becomes the latest, and nothing is rolled out."""
     before = fleet.values()
     editor = f"sed -i s/{old}/{new}/"
     fleet.shell(f"KUBE_EDITOR='{editor}' kubectl edit configmap test-cm -n test-namespace")
@@ -56,7 +56,7 @@ def change(fleet: Fleet, old: str, new: str, *, index: str) -> None:
 
 
 def wait_for_snapshot(fleet: Fleet, index: str) -> dict[str, str]:
-    """Wait until the snapshot is the latest one; returns its line with labels."""
+    """Wait until the snapshot is the latest one; return its row with labels."""
     name = f"example-placement-{index}-snapshot"
     kind = "clusterresourcesnapshots"
     fleet.kubectl(f"wait {kind} {name} --for=create --timeout=30s")
@@ -87,7 +87,7 @@ def wait_for_reason(fleet: Fleet, run: str, reason: str) -> None:
 
 
 def run_row(fleet: Fleet, name: str) -> dict[str, str]:
-    """The run's line of `kubectl get`, without its age."""
+    """Return the run's row in `kubectl get`, without its age."""
     (row,) = rows(fleet.kubectl(f"get clusterstagedupdaterun {name}"))
     assert list(row) == RUN_COLUMNS
     assert row.pop("AGE")
@@ -95,13 +95,13 @@ def run_row(fleet: Fleet, name: str) -> dict[str, str]:
 
 
 def pending_approval(fleet: Fleet, name: str) -> dict[str, str]:
-    """Wait for an approval request; its line without the age."""
+    """Wait for an approval request; return its row without the age."""
     fleet.kubectl(f"wait careq {name} --for=create --timeout=60s")
     return approval_row(fleet, name)
 
 
 def approval_row(fleet: Fleet, name: str) -> dict[str, str]:
-    """The line of an approval request, without its age."""
+    """Return the row of an approval request, without its age."""
     found = rows(fleet.kubectl("get clusterapprovalrequest"))
     row = next(each for each in found if each["NAME"] == name)
     assert row.pop("AGE")
@@ -109,7 +109,7 @@ def approval_row(fleet: Fleet, name: str) -> dict[str, str]:
 
 
 def approve_inline(fleet: Fleet, name: str, message: str) -> None:
-    """Approve with `kubectl patch -p`, the time filled in by the shell."""
+    """Approve with `kubectl patch -p`, with the time filled in by the shell."""
     condition = (
         '{"type":"Approved","status":"True","reason":"lgtm","message":"'
         + message
@@ -123,7 +123,7 @@ def approve_inline(fleet: Fleet, name: str, message: str) -> None:
 
 
 def write_approval_file(fleet: Fleet) -> None:
-    """Write approval.json exactly as the documents do, braces missing around it."""
+    """Write approval.json exactly as the documents do, without the braces around it."""
     fleet.shell(
         """cat << EOF > approval.json
 "status": {

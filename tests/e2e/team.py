@@ -15,18 +15,18 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Team:
-    """What the team types."""
+    """The commands of the team."""
 
     fleet: Fleet
     scope: Scope
 
     @property
     def here(self) -> str:
-        """The flag that says where its objects are."""
+        """The namespace flag for its objects."""
         return f"-n {NAMESPACE}" if self.scope is not CLUSTER_SCOPE else ""
 
     def prepare(self) -> None:
-        """Have the namespace, which members need before anything can be placed into it."""
+        """Create the content, the strategy and the namespace, which members must have first."""
         self.fleet.kubectl(f"create ns {NAMESPACE}")
         self.content("value1")
         if self.scope is not CLUSTER_SCOPE:
@@ -59,14 +59,14 @@ class Team:
         self.apply(self.scope.placement, NAME, spec)
 
     def roll_out(self, run: str) -> None:
-        """Create a run of the newest content and wait for its success."""
+        """Create a run of the newest content and wait until it succeeds."""
         spec = {"placementName": NAME, "stagedRolloutStrategyName": NAME, "state": "Run"}
         self.apply(self.scope.run, run, spec)
         kind = self.scope.run.plural
         self.fleet.kubectl(f"wait {kind} {run} {self.here} --for=condition=Succeeded {PATIENCE}")
 
     def apply(self, kind: Kind, name: str, spec: Json) -> None:
-        """Type `kubectl apply -f -` for an object of the team's."""
+        """Run `kubectl apply -f -` for one of the team's objects."""
         self._apply(kind, name, spec, NAMESPACE if kind.namespaced else "")
 
     def _apply(self, kind: Kind, name: str, spec: Json, namespace: str) -> None:
@@ -84,24 +84,24 @@ class Team:
         return {each["clusterName"] for each in statuses if each.get("clusterName")}
 
     def find(self, kind: Kind, name: str) -> Json:
-        """One of the team's objects."""
+        """Read one of the team's objects."""
         namespace = NAMESPACE if kind.namespaced else ""
         found = self.fleet.clients.find(kind, name, namespace=namespace)
-        assert found is not None, f"there is no {kind} {name}"
+        assert found is not None, f"{kind} {name} does not exist"
         return found
 
     def wait_for_snapshot(self, index: str) -> None:
-        """Wait until there is a version of this index."""
+        """Wait until the snapshot with this index exists."""
         kind = self.scope.resource_snapshot.plural
         snapshot = f"{NAME}-{index}-snapshot"
         self.fleet.kubectl(f"wait {kind} {snapshot} {self.here} --for=create {PATIENCE}")
 
     def read(self, path: str) -> str:
-        """A part of the placement, by its JSON path."""
+        """Read a part of the placement by its JSON path."""
         kind = self.scope.placement.plural
         return self.fleet.kubectl(f"get {kind} {NAME} {self.here} -o jsonpath='{path}'")
 
     def has(self, **values: str) -> None:
-        """Wait until each member has this value of the ConfigMap, empty if none."""
+        """Wait until each member has this value in its ConfigMap; members left out have none."""
         expected = {name: values.get(name, "") for name in self.fleet.addresses.member_kubeconfigs}
         self.fleet.until(lambda: self.fleet.values() == expected, f"members have {expected}")

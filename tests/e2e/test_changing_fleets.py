@@ -1,6 +1,6 @@
-"""Runs on a fleet that changes: clusters come, go and are picked differently.
+"""Runs on a fleet that changes: clusters join, leave and are picked differently.
 
-Each in one scope: what placement makes of it is tested in both, in `tests/placement`.
+Each test uses one scope: `tests/placement` tests what placement does in both.
 """
 
 import json
@@ -34,7 +34,7 @@ def number(clusters: int) -> dict[str, object]:
 
 
 @cluster_scoped
-def test_a_member_that_leaves_keeps_its_content_and_is_served_when_it_is_back(team: Team) -> None:
+def test_a_member_that_leaves_keeps_its_content_and_is_updated_once_it_rejoins(team: Team) -> None:
     team.place(ALL)
     team.wait_until_on("member1", "member2", "member3")
     team.roll_out("first")
@@ -56,7 +56,7 @@ def test_a_member_that_leaves_keeps_its_content_and_is_served_when_it_is_back(te
 
 
 @namespaced
-def test_a_fixed_list_is_extended_and_shrunk(team: Team) -> None:
+def test_a_fixed_list_of_clusters_is_extended_and_reduced(team: Team) -> None:
     team.place(fixed("member1"))
     team.wait_until_on("member1")
     team.roll_out("one")

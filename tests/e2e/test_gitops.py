@@ -1,7 +1,6 @@
-"""Runs, strategies and placements that a GitOps controller applies again and again from Git.
+"""Runs, strategies and placements that a GitOps controller repeatedly applies from Git.
 
-The kinds of both scopes are served from schemas that one generator writes; each way of applying is
-tried with one of them.
+One generator writes the schemas of both scopes, so each way of applying is tested with one scope.
 """
 
 import json
@@ -18,28 +17,28 @@ Json = dict[str, Any]
 RUN = "from-git"
 SERVER_SIDE = "--server-side --field-manager=argocd-controller"
 FORCED = f"{SERVER_SIDE} --force-conflicts"
-"""As Flux, and Argo CD with ServerSideApply, apply everything."""
+"""How Flux, and Argo CD with ServerSideApply, apply everything."""
 CLIENT_SIDE = ""
-"""What was applied last is merged with what is there, as Argo CD does by default."""
+"""How Argo CD applies by default: a three-way merge with what was last applied."""
 GATED = {"name": "all", "labelSelector": {}, "beforeStageTasks": [{"type": "Approval"}]}
 
 
 @dataclass(frozen=True)
 class Repository:
-    """Objects as they are in Git, and the controller that applies them."""
+    """Objects in Git, and the controller that applies them."""
 
     team: Team
 
     def apply(self, *objects: Json, how: str, fails: bool = False) -> str:
-        """What the controller does whenever it syncs."""
+        """Apply objects, as the controller does whenever it syncs."""
         return self.team.fleet.kubectl(f"apply -f - {how}", stdin=_listed(objects), fails=fails)
 
     def difference(self, *objects: Json, how: str) -> str:
-        """What the controller would change now."""
+        """Return what the controller would change now."""
         return self.team.fleet.kubectl(f"diff -f - {how}", stdin=_listed(objects))
 
     def run(self, **more: str) -> Json:
-        """The run as it is in Git."""
+        """Return the run as it is in Git."""
         spec = {"placementName": NAME, "stagedRolloutStrategyName": NAME, **more}
         return an_object(self.team.scope.run, RUN, spec)
 
@@ -51,12 +50,12 @@ class Repository:
         )
 
     def steer(self, command: str, *, to: str) -> None:
-        """Type `fleetgate run …` and wait until the object says what was wanted."""
+        """Run `fleetgate run …` and wait until the object has the state."""
         self.team.fleet.fleetgate(f"run {command} {RUN} {self.team.here}")
         self.team.fleet.until(lambda: self.state() == to, f"the state is {to}")
 
     def state(self) -> str:
-        """What the run on the hub is asked to do."""
+        """Return spec.state of the run on the hub."""
         run = self.team.find(self.team.scope.run, RUN)
         state: str = run["spec"]["state"]
         return state
@@ -73,7 +72,7 @@ def _listed(objects: tuple[Json, ...]) -> str:
 
 @pytest.fixture
 def repository(fleet: Fleet, request: pytest.FixtureRequest) -> Repository:
-    """A repository for a hub on which the placement and a strategy with a gate are."""
+    """A repository for a hub with the placement and a strategy with a gate."""
     scope: Scope = request.param
     team = Team(fleet, scope)
     team.prepare()
@@ -86,7 +85,7 @@ def repository(fleet: Fleet, request: pytest.FixtureRequest) -> Repository:
     ("repository", "how", "selector_has", "stage_has"),
     [
         pytest.param(NAMESPACED_SCOPE, FORCED, {}, {}, id="server-side"),
-        # Lists are compared as a whole, so they have to say what the API server would fill in.
+        # Lists are compared as a whole, so they must include what the API server would default.
         pytest.param(
             CLUSTER_SCOPE,
             CLIENT_SIDE,
@@ -97,7 +96,7 @@ def repository(fleet: Fleet, request: pytest.FixtureRequest) -> Repository:
     ],
     indirect=["repository"],
 )
-def test_what_the_api_server_and_people_fill_in_is_no_difference(
+def test_defaults_and_changes_of_state_are_no_difference(
     repository: Repository, how: str, selector_has: Json, stage_has: Json
 ) -> None:
     scope = repository.team.scope
@@ -120,7 +119,7 @@ def test_what_the_api_server_and_people_fill_in_is_no_difference(
 
 
 @pytest.mark.parametrize("repository", [NAMESPACED_SCOPE], indirect=True, ids=["namespaced"])
-def test_a_run_with_a_state_in_git_is_a_conflict_once_people_change_it(
+def test_a_state_in_git_conflicts_once_people_change_it(
     repository: Repository,
 ) -> None:
     run = repository.run(state="Run")
@@ -134,4 +133,4 @@ def test_a_run_with_a_state_in_git_is_a_conflict_once_people_change_it(
     assert ".spec.state" in refused
     assert repository.state() == "Stop"
     repository.apply(run, how=FORCED)
-    assert repository.state() == "Run", "whoever forces it starts what was stopped"
+    assert repository.state() == "Run", "forcing conflicts restarts the stopped run"

@@ -1,4 +1,4 @@
-"""The how-to "roll out and roll back in stages" (cluster-scoped), typed as it stands."""
+"""The how-to "roll out and roll back in stages" (cluster-scoped), typed as written."""
 
 from tests.e2e import objects, steps
 from tests.e2e.fleet import Fleet
@@ -31,7 +31,9 @@ def resume_and_approve(fleet: Fleet) -> None:
     steps.pending_approval(fleet, "example-run-before-canary")
     steps.approve_inline(fleet, "example-run-before-canary", "approved to start canary")
     steps.pending_approval(fleet, "example-run-after-canary")
-    assert fleet.values() == steps.everywhere("value2"), "the gate after canary holds nothing back"
+    assert fleet.values() == steps.everywhere("value2"), (
+        "the gate after canary does not hold back its clusters"
+    )
     assert steps.run_row(fleet, "example-run")["SUCCEEDED"] == ""
     steps.approve_inline(fleet, "example-run-after-canary", "canary successful")
     steps.wait_for_run(fleet, "example-run", "Succeeded")

@@ -1,4 +1,4 @@
-"""The worker is killed with -9 and started again: at a gate, and in mid-stage."""
+"""The worker is killed with SIGKILL and restarted: at a gate, and in the middle of a stage."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ GATE = "example-run-before-all"
 
 @pytest.fixture
 def run_at_gate(fleet: Fleet) -> dict[str, int]:
-    """A rollout of a Deployment that waits at its gate; the bindings' generations until then."""
+    """Start a rollout of a Deployment that waits at its gate; provide the bindings' generations."""
     fleet.kubectl("create ns test-namespace")
     fleet.kubectl("create deployment web --image=nginx:1.20 -n test-namespace")
     fleet.kubectl("apply -f -", stdin=objects.PLACEMENT)
@@ -26,7 +26,7 @@ def run_at_gate(fleet: Fleet) -> dict[str, int]:
 
 
 def generations(fleet: Fleet) -> dict[str, int]:
-    """How often each binding's spec was written, by binding."""
+    """Return the generation of each binding, which counts the writes to its spec."""
     found = fleet.clients.items(CLUSTER_RESOURCE_BINDING)
     return {each["metadata"]["name"]: each["metadata"]["generation"] for each in found}
 
@@ -37,7 +37,7 @@ def one_more(before: dict[str, int]) -> dict[str, int]:
 
 @contextmanager
 def pods_not_starting(fleet: Fleet) -> Iterator[None]:
-    """Hold up the stand-in for the nodes, so that no Deployment becomes available."""
+    """Suspend the simulated nodes, so that no Deployment becomes available."""
     nodes = fleet.process("simulated-nodes")
     nodes.suspend()
     try:
@@ -47,7 +47,7 @@ def pods_not_starting(fleet: Fleet) -> Iterator[None]:
 
 
 def in_flight(fleet: Fleet) -> list[str]:
-    """Clusters that are started and not done."""
+    """Return the clusters that are started and not done."""
     run = fleet.clients.find(CLUSTER_STAGED_UPDATE_RUN, "example-run")
     assert run is not None
     clusters = run["status"]["stagesStatus"][0]["clusters"]
@@ -58,11 +58,11 @@ def in_flight(fleet: Fleet) -> list[str]:
     ]
 
 
-def test_a_worker_that_is_killed_goes_on_where_it_was_and_repeats_no_cluster(
+def test_a_run_resumes_after_its_worker_is_killed_and_repeats_no_cluster(
     fleet: Fleet, run_at_gate: dict[str, int]
 ) -> None:
     fleet.kill_worker()
-    steps.approve_inline(fleet, GATE, "go")  # counts as soon as there is a worker again
+    steps.approve_inline(fleet, GATE, "go")  # counts as soon as a worker runs again
     with pods_not_starting(fleet):
         fleet.repair()
         started = '{.status.stagesStatus[0].clusters[1].conditions[?(@.type=="Started")].status}'

@@ -1,4 +1,4 @@
-"""The how-to "roll out and roll back in stages", its namespaced part, typed with few rights."""
+"""The namespaced part of the how-to "roll out and roll back in stages", typed with few rights."""
 
 import json
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ BEFORE, AFTER = f"{RUN}-before-prod-clusters", f"{RUN}-after-prod-clusters"
 
 @pytest.fixture
 def team(fleet: Fleet) -> Iterator[Person]:
-    """Someone whom an administrator gave the rights of deploy/rbac in one namespace."""
+    """A user with the rights of deploy/rbac in one namespace."""
     fleet.kubectl(f"create ns {NAMESPACE}")
     manifest = namespaced.namespace_placement("my-app-namespace-placement", NAMESPACE)
     fleet.kubectl("apply -f -", stdin=manifest)
@@ -34,10 +34,10 @@ def team(fleet: Fleet) -> Iterator[Person]:
 
 
 def token(fleet: Fleet) -> str:
-    """A token of a service account that has the roles, and may write what is to be placed."""
+    """Create a service account with the roles and write access to workloads; return its token."""
     fleet.kubectl(f"apply -f {ROLES}")
     fleet.kubectl(f"create serviceaccount team -n {NAMESPACE}")
-    # In a cluster with all its controllers this is Kubernetes' own ClusterRole "edit".
+    # In a cluster with all controllers, Kubernetes' own ClusterRole "edit" would do.
     what = "--verb=* --resource=deployments.apps,services,configmaps"
     fleet.kubectl(f"create role workloads {what} -n {NAMESPACE}")
     roles = {
@@ -52,7 +52,7 @@ def token(fleet: Fleet) -> str:
 
 
 def images(fleet: Fleet) -> dict[str, str]:
-    """The image of the Deployment by member; empty where there is none."""
+    """Return the image of the Deployment by member; empty if it is missing."""
     found = {member: find(fleet, DEPLOYMENT, member) for member in steps.NOWHERE}
     return {
         member: body["spec"]["template"]["spec"]["containers"][0]["image"] if body else ""
@@ -64,7 +64,7 @@ def find(fleet: Fleet, kind: Kind, member: str) -> Json | None:
     return fleet.clients.find(kind, "web-app", namespace=NAMESPACE, on=member)
 
 
-def test_a_team_can_do_all_of_the_how_to_in_its_namespace_and_nothing_else(team: Person) -> None:
+def test_a_team_can_follow_the_how_to_in_its_namespace_and_do_nothing_else(team: Person) -> None:
     publish(team)
     roll_out(team)
     roll_back(team)
@@ -79,7 +79,7 @@ def publish(team: Person) -> None:
     team.wait_for_placement("web-app-placement", "Scheduled")
     team.wait_for_snapshot("web-app-placement", "0")
     team.kubectl("set image deployment/web-app web-app=nginx:1.21 nginx=nginx:1.21", fails=True)
-    # The document has the container's name wrong: `kubectl create` calls it like its image.
+    # The document has the wrong name for the container: `kubectl create` names it after its image.
     team.kubectl("set image deployment/web-app nginx=nginx:1.21")
     team.wait_for_snapshot("web-app-placement", "1")
     team.apply(namespaced.HOW_TO_STRATEGY)
@@ -118,7 +118,7 @@ def roll_out(team: Person) -> None:
 
 
 def check_members(fleet: Fleet) -> None:
-    """Each has the Deployment with its pods, and the Service with an address of its own."""
+    """Check that each member has the Deployment with its pods, and the Service with an address."""
     for member in steps.NOWHERE:
         deployment, service = (find(fleet, kind, member) for kind in (DEPLOYMENT, SERVICE))
         assert deployment is not None, member
@@ -190,7 +190,7 @@ ESCAPES: dict[str, Json] = {
     },
     "namespace": {"apiVersion": "v1", "kind": "Namespace"},
 }
-"""Objects that would be everybody's on the members."""
+"""Objects that would affect everyone on the members."""
 CLUSTER_WIDE = {
     "binding": Kind(
         "rbac.authorization.k8s.io",
@@ -204,7 +204,7 @@ CLUSTER_WIDE = {
 
 
 @pytest.mark.parametrize("what", sorted(ESCAPES))
-def test_a_team_gets_nothing_out_of_its_namespace_in_an_envelope(team: Person, what: str) -> None:
+def test_a_team_cannot_escape_its_namespace_with_an_envelope(team: Person, what: str) -> None:
     wrapped = ESCAPES[what] | {"metadata": {"name": f"escape-{what}", "namespace": NAMESPACE}}
     meta = {"name": "escape", "namespace": NAMESPACE}
     envelope = RESOURCE_ENVELOPE

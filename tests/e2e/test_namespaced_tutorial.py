@@ -1,4 +1,4 @@
-"""The tutorial "staged update runs", its namespaced part, typed as it stands."""
+"""The namespaced part of the tutorial "staged update runs", typed as written."""
 
 from api.kinds import NAMESPACE
 from tests.e2e import namespaced, steps
@@ -132,7 +132,7 @@ def roll_back(person: Person) -> None:
 def clean_up(person: Person) -> None:
     person.kubectl("delete stagedupdaterun example-run example-run-2")
     assert person.kubectl("get approvalrequests -o name") == ""
-    assert person.fleet.values() == steps.everywhere("value1"), "deleting a run takes nothing back"
+    assert person.fleet.values() == steps.everywhere("value1"), "deleting a run does not roll back"
     person.kubectl("delete stagedupdatestrategy example-strategy")
     person.kubectl("delete resourceplacement example-placement --timeout=60s")
     assert person.fleet.values() == steps.NOWHERE

@@ -1,4 +1,4 @@
-"""Members that get something of their own: overrides and envelopes, with a run on top."""
+"""Content that differs by member: overrides and envelopes, rolled out by a run."""
 
 from api.kinds import CLUSTER_RESOURCE_PLACEMENT, CLUSTER_STAGED_UPDATE_RUN, CONFIG_MAP
 from hub import Json
@@ -71,8 +71,8 @@ def config_map(fleet: Fleet, name: str, member: str) -> Json:
     return found
 
 
-def test_a_run_brings_each_member_what_is_meant_for_it(fleet: Fleet) -> None:
-    """Placement, strategy and run are in one file: the run waits until its placement is ready."""
+def test_a_run_brings_each_member_its_own_content(fleet: Fleet) -> None:
+    """Apply placement, strategy and run in one file: the run waits until its placement is ready."""
     fleet.kubectl("create ns test-namespace")
     fleet.kubectl("create cm test-cm --from-literal=key=value1 -n test-namespace")
     fleet.kubectl("apply -f -", stdin="---".join((ENVELOPE, NAMED_BY_MEMBER, NOTED_IN_CANARY)))

@@ -1,4 +1,4 @@
-"""The tutorial "staged update runs" (cluster-scoped), typed as it stands."""
+"""The tutorial "staged update runs" (cluster-scoped), typed as written."""
 
 from api.kinds import CLUSTER_STAGED_UPDATE_RUN
 from tests.e2e import objects, steps
@@ -92,7 +92,7 @@ def roll_back(fleet: Fleet) -> None:
 def clean_up(fleet: Fleet) -> None:
     fleet.kubectl("delete clusterstagedupdaterun example-run example-run-2")
     assert fleet.kubectl("get clusterapprovalrequest -o name") == ""
-    assert fleet.values() == steps.everywhere("value1"), "deleting a run takes nothing back"
+    assert fleet.values() == steps.everywhere("value1"), "deleting a run does not roll back"
     fleet.kubectl("delete clusterstagedupdatestrategy example-strategy")
     fleet.kubectl("delete clusterresourceplacement example-placement --timeout=60s")
     assert fleet.values() == steps.NOWHERE

@@ -1,6 +1,6 @@
-"""Temporal keeps facts about runs, and nothing of what they placed.
+"""Temporal stores facts about runs, but nothing of what they placed.
 
-Named so that it comes last of this ring: what all its runs left with Temporal is read.
+Named so that it runs last of these tests: it reads what all their runs left in Temporal.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ ONLY_IN_MANIFESTS = (
     '"stringData"',
     "last-applied-configuration",
 )
-"""Parts of objects, as they would stand in a payload."""
+"""Parts of objects, as they would appear in a payload."""
 
 CONTENT = """
 apiVersion: v1
@@ -57,7 +57,7 @@ NAMESPACED_STRATEGY = objects.GATED_STRATEGY.replace("ClusterStaged", "Staged")
 
 @dataclass(frozen=True)
 class Canary:
-    """Texts that stand in placed objects and nowhere else."""
+    """Texts that appear in placed objects and nowhere else."""
 
     annotation: str
     key: str
@@ -70,18 +70,18 @@ class Canary:
 
     @property
     def manifest(self) -> str:
-        """The objects."""
+        """The manifests of the objects."""
         return CONTENT.format(**vars(self))
 
     @property
     def traces(self) -> list[str]:
-        """What they would leave: as they are, and in base64 at each of three places."""
+        """The texts themselves, and in base64 at each of the three possible offsets."""
         texts = list(vars(self).values())
         return [*texts, *(part for text in texts for part in _in_base64(text))]
 
 
 def _in_base64(text: str) -> list[str]:
-    """Parts that do not depend on what stands around the text."""
+    """Return the parts of the encodings that do not depend on the surrounding text."""
     shifted = [base64.b64encode(b"\0" * shift + text.encode()).decode() for shift in range(3)]
     return [each[4:-4] for each in shifted]
 
@@ -97,13 +97,13 @@ def test_temporal_keeps_nothing_of_what_is_placed(fleet: Fleet, scope: str) -> N
     assert placed["data"]["password"] == base64.b64encode(canary.secret.encode()).decode()
 
     kept = asyncio.run(everything(fleet.addresses.temporal))
-    # The search finds what is there: the run's cluster, and who approved why.
-    assert found(kept, ["member1", "because-it-is-well"]) == ["member1", "because-it-is-well"]
+    # The search finds what Temporal does store: the run's cluster, and an approval's comment.
+    assert found(kept, ["member1", "because-it-works"]) == ["member1", "because-it-works"]
     assert found(kept, canary.traces) == []
     assert found(kept, ONLY_IN_MANIFESTS) == []
 
 
-def test_the_search_would_find_a_secret_however_it_is_written() -> None:
+def test_the_search_would_find_a_secret_in_any_encoding() -> None:
     canary = Canary.fresh()
     for around in ("", "a", "ab"):
         text = f"{around}{canary.secret}"
@@ -117,7 +117,7 @@ def roll_out(fleet: Fleet) -> None:
     fleet.kubectl("wait clusterresourcesnapshots example-placement-0-snapshot --for=create")
     fleet.kubectl("apply -f -", stdin=objects.run("canaries", index="0", state="Run"))
     fleet.kubectl("wait clusterapprovalrequests canaries-before-all --for=create --timeout=60s")
-    fleet.fleetgate("approve canaries all --before --comment because-it-is-well")
+    fleet.fleetgate("approve canaries all --before --comment because-it-works")
     fleet.kubectl("wait csur canaries --for=condition=Succeeded --timeout=120s")
 
 
@@ -136,20 +136,20 @@ def roll_out_in_namespace(fleet: Fleet) -> None:
         state="Run",
     )
     person.pending_approval("canaries-before-all")
-    fleet.fleetgate("approve canaries all --before --comment because-it-is-well -n test-namespace")
+    fleet.fleetgate("approve canaries all --before --comment because-it-works -n test-namespace")
     person.wait_for_run("canaries", "Succeeded")
 
 
 def found(kept: bytes, texts: list[str] | tuple[str, ...]) -> list[str]:
-    """Those of the texts that are kept."""
+    """Return the texts that are in what Temporal keeps."""
     return [each for each in texts if each.encode() in kept]
 
 
 async def everything(address: str) -> bytes:
-    """All that Temporal keeps of all workflows, as it came over the wire.
+    """Read everything that Temporal keeps of all workflows, as serialized.
 
-    Payloads are not compressed, so texts stand in there as they were written: in inputs, results,
-    headers, memos, search attributes, summaries and messages of failures.
+    Payloads are not compressed, so texts appear in them as written: in inputs, results, headers,
+    memos, search attributes, summaries and messages of failures.
     """
     client = await connect({"TEMPORAL_ADDRESS": address})
     found = client.list_workflows()

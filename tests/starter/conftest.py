@@ -1,4 +1,4 @@
-"""Typing `fleetgate …` in a test."""
+"""Fixtures for running `fleetgate …` in a test."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.support.servers import Servers
 
 @pytest.fixture(scope="package")
 async def hub_kubeconfig(servers: Servers) -> Path:
-    """A hub where nothing works: no engine of another test answers what a command writes."""
+    """A hub without a worker: no engine of another test reacts to what a command writes."""
     return await servers.cluster("commands")
 
 
@@ -27,7 +27,7 @@ async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
 
 @pytest.fixture(scope="package")
 def reached_temporal() -> str:
-    """Address at which commands look for Temporal: nothing answers there."""
+    """Address at which commands look for Temporal: nothing listens there."""
     return "127.0.0.1:1"
 
 
@@ -35,7 +35,7 @@ def reached_temporal() -> str:
 def surroundings(
     hub_kubeconfig: Path, reached_temporal: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """The surroundings in which a module's commands are typed."""
+    """The environment in which a module's commands run."""
     with pytest.MonkeyPatch.context() as process:
         process.chdir(tmp_path_factory.mktemp("typing"))
         process.setenv("KUBECONFIG", str(hub_kubeconfig))
@@ -46,7 +46,7 @@ def surroundings(
 
 @pytest.fixture
 def fleetgate(surroundings: None) -> Fleetgate:
-    """Type a command against the hub of these tests."""
+    """A function that runs a command against the hub of these tests."""
 
     async def typed(*arguments: str, printed: Printed | None = None) -> Typed:
         return await type_command(arguments, printed=printed)
@@ -58,7 +58,7 @@ def fleetgate(surroundings: None) -> Fleetgate:
 async def run(
     request: pytest.FixtureRequest, hub: Hub, fleetgate: Fleetgate, unique: str
 ) -> AsyncIterator[RunOnHub]:
-    """A run that is not there yet."""
+    """A run that does not exist yet."""
     scope: Scope = request.param
     made = RunOnHub(hub, scope, unique, fleetgate)
     yield made
@@ -69,7 +69,7 @@ async def run(
 def in_folder_of_a_fleet(
     fleetgate: Fleetgate, hub_kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The current folder is that of a local fleet, and no other hub is named."""
+    """Make the current folder that of a local fleet, with no other hub configured."""
     monkeypatch.delenv("KUBECONFIG")
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / ".fleetgate"

@@ -1,4 +1,4 @@
-"""Runs as of some moment, and what the hub has of their clusters, to be bent by the tests."""
+"""Runs at some moment and the objects about their clusters, for tests to modify."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -24,11 +24,11 @@ GENERATION = 3
 
 
 def as_recorded(run: UpdateRun) -> None:
-    """Leave a run as it is."""
+    """Leave a run unchanged."""
 
 
 def run_of(moment: str, change: Callable[[UpdateRun], object] = as_recorded) -> UpdateRun:
-    """A recorded run, changed."""
+    """Return a recorded run with a change."""
     run = UpdateRun.from_wire(recorded(moment))
     change(run)
     return run
@@ -37,7 +37,7 @@ def run_of(moment: str, change: Callable[[UpdateRun], object] = as_recorded) -> 
 def look_at(
     run: UpdateRun, *, evidence: Evidence | None = None, after: timedelta = timedelta(seconds=7)
 ) -> Look:
-    """The run some time after its last change."""
+    """Return a look at a run some time after its last change."""
     view = views.of(run)
     moments = [each.last_transition_time for each in view.conditions]
     last = max(moments, default=run.metadata.creation_timestamp or NOW)
@@ -52,12 +52,12 @@ def situation(
     evidence: Evidence | None = None,
     after: timedelta = timedelta(seconds=7),
 ) -> Situation:
-    """Where a recorded run is."""
+    """Return the situation of a recorded run."""
     return situations.of(look_at(run_of(moment, change), evidence=evidence, after=after))
 
 
 def explanation(run: UpdateRun, evidence: Evidence | None = None) -> Explanation:
-    """All that is said of a run."""
+    """Return the explanation of a run."""
     return explanations.of(look_at(run, evidence=evidence), on_member=on_member)
 
 
@@ -68,7 +68,7 @@ def on_member(cluster: str, arguments: str) -> str:
 def condition(
     kind: str, status: str, reason: str, message: str = "", generation: int = GENERATION
 ) -> Json:
-    """A condition for the present content, unless told otherwise."""
+    """Return a condition for the binding's current generation, unless another one is given."""
     at = NOW - timedelta(seconds=5)
     return conditions.condition(kind, status, generation, reason=reason, message=message, at=at)
 
@@ -79,7 +79,7 @@ STARTED = condition(
 
 
 def binding(*conditions: Json, **status: Any) -> Binding:
-    """A binding that a run has announced, with further conditions."""
+    """Return a binding with the condition RolloutStarted and others."""
     return Binding.from_wire(
         {
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
@@ -98,7 +98,7 @@ def binding(*conditions: Json, **status: Any) -> Binding:
 
 
 def failed(reason: str, message: str, *, kind: str = "Deployment", **fields: Any) -> Json:
-    """An entry of failedPlacements."""
+    """Return an entry of failedPlacements."""
     of = "Available" if reason == "ManifestNotAvailableYet" else "Applied"
     return {
         "group": "apps" if kind == "Deployment" else "",
@@ -111,7 +111,7 @@ def failed(reason: str, message: str, *, kind: str = "Deployment", **fields: Any
 
 
 def work(*entries: Json, **status: Any) -> WorkReport:
-    """A Work with what its member says of each manifest."""
+    """Return a Work with what its member reports about each manifest."""
     return WorkReport.read(
         {
             "metadata": {"name": "web-work", "generation": 1},
@@ -121,7 +121,7 @@ def work(*entries: Json, **status: Any) -> WorkReport:
 
 
 def member(*, silent_for: timedelta = timedelta(seconds=20), **metadata: Any) -> MemberCluster:
-    """A member whose agent was heard of some time ago."""
+    """Return a member whose agent was last heard from some time ago."""
     return MemberCluster.from_wire(
         {
             "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
@@ -145,7 +145,7 @@ def member(*, silent_for: timedelta = timedelta(seconds=20), **metadata: Any) ->
 
 
 def request(name: str, *conditions: Json, generation: int = 1) -> BaseApprovalRequest:
-    """An approval request with what people wrote into it."""
+    """Return an approval request with conditions that people wrote."""
     return BaseApprovalRequest.from_wire(
         {
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",

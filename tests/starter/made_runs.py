@@ -1,4 +1,4 @@
-"""Runs of any size at any moment, without a hub."""
+"""Runs of any size and progress, without a hub."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from api.strategies import Stage, StageTask, StageTaskType, StrategySpec
 from tests.support.conditions import condition
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-"""The time at which the runs are looked at."""
+"""The time at which the tests look at the runs."""
 
 
 @dataclass(frozen=True)
@@ -28,19 +28,19 @@ class MadeStage:
     """A stage and how far it is."""
 
     took: Sequence[int] = ()
-    """Seconds of each cluster that is done."""
+    """Duration in seconds of each cluster that is done."""
     in_flight: Sequence[int] = ()
-    """Seconds since the start of each cluster that is not done."""
+    """Seconds since the start of each cluster in flight."""
     ahead: int = 0
     at_once: int | str = 1
     wait: str = ""
     approvals: int = 0
-    """How many it asks for, at most one before and one after."""
+    """Number of approvals that it needs, at most one before and one after."""
     approved: int = 0
-    """How many of them are given."""
+    """Number of them that are given."""
 
     def status(self, name: str) -> StageStatus:
-        """Its entry in a run's status."""
+        """Return its entry in a run's status."""
         done = [[_since(each + 1, "Started"), _since(1, "Succeeded")] for each in self.took]
         flying = [[_since(each, "Started")] for each in self.in_flight]
         conditions = [*done, *flying, *([] for _ in range(self.ahead))]
@@ -76,7 +76,7 @@ class MadeStage:
         return []
 
     def declared(self, name: str) -> Stage:
-        """What the strategy says of it."""
+        """Return its entry in the strategy."""
         approval = StageTask(type=StageTaskType.APPROVAL)
         wait = StageTask(type=StageTaskType.TIMED_WAIT, wait_time=self.wait)
         return Stage(
@@ -88,7 +88,7 @@ class MadeStage:
 
 
 def made_run(*stages: MadeStage, reason: str = RunReason.PROGRESSING) -> UpdateRun:
-    """A run of these stages."""
+    """Make a run of these stages."""
     named = {f"stage{number}": stage for number, stage in enumerate(stages)}
     return ClusterStagedUpdateRun(
         metadata=ObjectMeta(name="made", creation_timestamp=NOW - timedelta(minutes=5)),

@@ -1,4 +1,4 @@
-"""A run on the hub that somebody on call asks about, and what its clusters say."""
+"""A run on the hub that a person on call asks about, and the state of its clusters."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,58 +18,58 @@ from tests.support.hand_placement import HandPlacement
 
 @dataclass(frozen=True)
 class Incident:
-    """One run of one placement, with names that no other test uses."""
+    """One run of one placement, with unique names."""
 
     hub: Hub
     scope: Scope
     name: str
     fleetgate: Fleetgate
     home: str = ""
-    """Its namespace, if it is a namespaced one; by default of the run's name."""
+    """Namespace of a namespaced run; by default the run's name."""
 
     @property
     def namespace(self) -> str:
-        """Where it is; empty in the cluster scope."""
+        """Namespace of the run; empty in the cluster scope."""
         return (self.home or self.name) if self.scope is NAMESPACED_SCOPE else ""
 
     @property
     def flags(self) -> list[str]:
-        """What says where the run is."""
+        """The namespace flags for the run."""
         return ["-n", self.namespace] if self.namespace else []
 
     @property
     def flag(self) -> str:
-        """The same as it stands in a command that is shown."""
+        """The same flags as they appear in a printed command."""
         return "".join(f" {each}" for each in self.flags)
 
     @property
     def placement(self) -> HandPlacement:
-        """The placement that the run is about; it has the run's name."""
+        """The run's placement, which has the same name."""
         return HandPlacement(self.hub, self.scope, self.name, self.namespace)
 
     def cluster(self, number: int) -> str:
-        """Name of a member."""
+        """Return the name of a member."""
         return f"{self.name}-{number}"
 
     async def type(self, *words: str) -> Typed:
-        """Type a command with the flags that say where the run is."""
+        """Run a command with the run's namespace flags."""
         return await self.fleetgate(*words, *self.flags)
 
     async def explain(self, *words: str) -> Typed:
-        """Ask about the run."""
+        """Run `fleetgate run explain` for the run."""
         return await self.type("run", "explain", self.name, *words)
 
     async def settle(self) -> None:
-        """Make the namespace, if it needs one."""
+        """Create the namespace, if the run needs one."""
         if self.namespace:
             await self.hub.apply(NAMESPACE, {"metadata": {"name": self.namespace}})
 
     async def happen(self, moment: str, *, ago: timedelta = timedelta(seconds=7)) -> None:
-        """Write the run as it was recorded, the last change so long ago."""
+        """Write the run as it was recorded, with its last change `ago`."""
         await self.write(self._renamed(recorded(moment)), ago=ago)
 
     async def write(self, run: Json, *, ago: timedelta = timedelta(seconds=7)) -> None:
-        """Write a run of the placement with a status, the last change of it so long ago."""
+        """Write a run of the placement with a status, with its last change `ago`."""
         await self.settle()
         found = _shifted(run, ago)
         spec = found["spec"] | {"placementName": self.name}
@@ -77,7 +77,7 @@ class Incident:
         await self.say(self.scope.run, self.name, found["status"], self.namespace)
 
     def _renamed(self, run: Json) -> Json:
-        """The run with the test's own names of members, approvals and bindings."""
+        """Return the run with the test's own names of members, approvals and bindings."""
         text = yaml.safe_dump(run)
         for old, new in (("member", f"{self.name}-"), (run["metadata"]["name"], self.name)):
             text = text.replace(old, new)
@@ -85,7 +85,7 @@ class Incident:
         return found
 
     async def bind(self, number: int, *conditions: Json, run: str = "", **status: Any) -> Json:
-        """Write a member and its binding, announced by the run (or another) and with a status."""
+        """Write a member and its binding, rolled out by the run or another, with a status."""
         cluster = self.cluster(number)
         await self.placement.member(cluster, {})
         await self.say(MEMBER_CLUSTER, cluster, _alive(), "")
@@ -98,7 +98,7 @@ class Incident:
         return await self.say(self.scope.binding, name, said, self.namespace)
 
     async def work(self, number: int, binding: Json, status: Json) -> None:
-        """Write the Work of a binding and what the member says of it."""
+        """Write the Work of a binding and the status that the member reports."""
         namespace = names.member_namespace(self.cluster(number))
         await self.hub.apply(NAMESPACE, {"metadata": {"name": namespace}})
         labels = {names.PARENT_BINDING: binding["metadata"]["name"]}
@@ -121,12 +121,12 @@ class Incident:
 
 
 def condition(kind: str, status: str, reason: str, message: str = "") -> Json:
-    """A condition of a new object's generation, long ago."""
+    """Return a condition for the first generation of an object, long ago."""
     return conditions.condition(kind, status, reason=reason, message=message, at=conditions.AT)
 
 
 def _alive() -> Json:
-    """Status of a member whose agent was heard of just now."""
+    """Return the status of a member whose agent was heard from just now."""
     agent = {
         "type": "MemberAgent",
         "conditions": [
@@ -139,7 +139,7 @@ def _alive() -> Json:
 
 
 def _shifted(run: Json, ago: timedelta) -> Json:
-    """The run with all its times moved so that the last was so long ago."""
+    """Return the run with all its times moved so that the last one is `ago`."""
     last = max(_parse(each["lastTransitionTime"]) for each in run["status"]["conditions"])
     ahead = datetime.now(UTC) - ago - last
 

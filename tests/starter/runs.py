@@ -1,4 +1,4 @@
-"""A run on the hub that commands are typed about, with a status as one that was recorded."""
+"""A run on the hub for commands, with a recorded status."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +15,14 @@ DATA = Path(__file__).parent / "data"
 
 
 def recorded(name: str) -> Json:
-    """A run as it was recorded at some moment."""
+    """Load a run as it was recorded at some moment."""
     found: Json = yaml.safe_load((DATA / f"{name}.yaml").read_text())
     return found
 
 
 @dataclass(frozen=True)
 class RunOnHub:
-    """One run, and the person who types about it."""
+    """One run, and the commands for it."""
 
     hub: Hub
     scope: Scope
@@ -31,12 +31,12 @@ class RunOnHub:
 
     @property
     def namespace(self) -> str:
-        """Where it is; empty in the cluster scope."""
+        """Namespace of the run; empty in the cluster scope."""
         return "default" if self.scope is NAMESPACED_SCOPE else ""
 
     @property
     def flags(self) -> list[str]:
-        """What says where it is."""
+        """The namespace flags for the run."""
         return ["-n", self.namespace] if self.namespace else []
 
     @property
@@ -45,11 +45,11 @@ class RunOnHub:
         return f"{self.name}-before-canary"
 
     async def type(self, *words: str) -> Typed:
-        """Type a command with the flags that say where the run is."""
+        """Run a command with the run's namespace flags."""
         return await self.fleetgate(*words, *self.flags)
 
     async def create(self, moment: str, **spec: Any) -> None:
-        """Write it as it was recorded at some moment."""
+        """Create the run as it was recorded at some moment."""
         found = recorded(moment)
         await self._placement.write(self.scope.run, self.name, {"spec": found["spec"] | spec})
         await self.say(found["status"])
@@ -63,11 +63,11 @@ class RunOnHub:
         await self._placement.say(self.scope.run, self.name, status)
 
     async def read(self) -> Json:
-        """The run as it is now."""
+        """Read the run."""
         return await self._placement.read_run(self.name)
 
     async def remove(self) -> None:
-        """Leave nothing behind."""
+        """Delete the run and its approval request."""
         for kind, name in ((self.scope.approval, self.request), (self.scope.run, self.name)):
             if await self.hub.find(kind, name, namespace=self.namespace):
                 await self.hub.delete(kind, name, namespace=self.namespace)

@@ -1,4 +1,4 @@
-"""The screen of a run that is watched: it fits, and shows what matters now."""
+"""The screen of a watched run: it fits, and shows what matters now."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ from tests.starter.made_runs import NOW, MadeStage, made_run
 def drawn(
     *stages: MadeStage, width: int = 100, height: int = 24, trouble: Trouble | None = None
 ) -> list[str]:
-    """The lines of a screen."""
+    """Return the lines of a screen."""
     run = made_run(*stages)
     console = Console(width=width, color_system=None)
     with console.capture() as captured:
@@ -36,7 +36,7 @@ def test_stages_are_rows_with_a_bar() -> None:
     assert "450/1010 left: about" in lines[1]
 
 
-def test_of_many_clusters_in_flight_those_longest_at_it_are_named() -> None:
+def test_of_many_clusters_in_flight_the_longest_are_shown() -> None:
     lines = drawn(*THOUSAND)
     named = [line.split() for line in lines if "  updating  " in line and "stage1-" in line]
     assert named[0] == ["stage1-96", "updating", "46s"]
@@ -52,10 +52,10 @@ def test_a_thousand_clusters_fit_a_screen(height: int, stages: int) -> None:
     lines = drawn(*many, THOUSAND[1], *many, height=height, trouble=trouble)
     assert len(lines) <= height
     assert max(len(line) for line in lines) <= 100
-    assert any(line.startswith(f"stage{stages - 1} ") for line in lines), "the one at work"
+    assert any(line.startswith(f"stage{stages - 1} ") for line in lines), "the current stage"
 
 
-def test_a_hub_that_is_away_is_told_with_the_time_since() -> None:
+def test_an_unreachable_hub_is_shown_with_the_time_since() -> None:
     trouble = Trouble("connection refused", NOW - timedelta(seconds=9))
     last = drawn(MadeStage(in_flight=[3]), trouble=trouble)[-1]
-    assert last == "lost touch with the hub 9s ago, trying on: connection refused"
+    assert last == "lost the hub 9s ago, still trying: connection refused"

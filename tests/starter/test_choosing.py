@@ -1,4 +1,4 @@
-"""Which gate is meant, what a rollback's run is called, and who is recorded."""
+"""Which gate is chosen, how a rollback names its run, and who is recorded."""
 
 from datetime import UTC, datetime
 
@@ -15,7 +15,7 @@ from workflows.messages import Approve
 
 
 def at_two_gates() -> UpdateRun:
-    """A run that no engine would let come to this: it waits before and after a stage."""
+    """Return a run in a state that no engine produces: it waits before and after a stage."""
     run = recorded("approval-after-canary")
     task = run.status.stages_status[1].before_stage_task_status[0]
     task.conditions = [each for each in task.conditions if each.type == "ApprovalRequestCreated"]
@@ -25,15 +25,15 @@ def at_two_gates() -> UpdateRun:
 @pytest.mark.parametrize(
     "wanted", [Approve(), Approve(stage="canary"), Approve(side=GateSide.BEFORE)]
 )
-def test_the_only_open_gate_is_meant(wanted: Approve) -> None:
+def test_the_only_open_gate_is_chosen(wanted: Approve) -> None:
     gate = choosing.choose(views.of(recorded("approval-before-canary")), wanted)
     assert gate is not None
     assert str(gate) == "approval before stage canary"
 
 
-def test_of_several_open_gates_one_has_to_be_named() -> None:
+def test_of_several_open_gates_one_must_be_specified() -> None:
     view = views.of(at_two_gates())
-    with pytest.raises(Failure, match="several approvals; name stage and side") as refused:
+    with pytest.raises(Failure, match="several approvals; specify stage and side") as refused:
         choosing.choose(view, Approve(stage="canary"))
     assert "fleetgate approve example-run canary --before" in refused.value.advice
     assert "fleetgate approve example-run canary --after" in refused.value.advice
@@ -45,12 +45,18 @@ def test_of_several_open_gates_one_has_to_be_named() -> None:
 @pytest.mark.parametrize(
     ("wanted", "text"),
     [
-        (Approve(stage="prod"), "waits for no approval at stage prod; it waits for: "),
-        (Approve(stage="canary", side=GateSide.AFTER), "waits for no approval after stage canary;"),
-        (Approve(side=GateSide.AFTER), "waits for no approval after any stage;"),
+        (
+            Approve(stage="prod"),
+            "is not waiting for an approval at stage prod; it is waiting for: ",
+        ),
+        (
+            Approve(stage="canary", side=GateSide.AFTER),
+            "is not waiting for an approval after stage canary;",
+        ),
+        (Approve(side=GateSide.AFTER), "is not waiting for an approval after any stage;"),
     ],
 )
-def test_a_gate_that_is_not_open_is_not_meant(wanted: Approve, text: str) -> None:
+def test_a_gate_that_is_not_open_is_not_chosen(wanted: Approve, text: str) -> None:
     view = views.of(recorded("approval-before-canary"))
     assert choosing.choose(view, wanted) is None
     assert text in str(choosing.none_open(view, wanted))
@@ -73,7 +79,7 @@ def test_a_run_gets_a_free_name_that_is_short_enough(
     assert name(Asked(placement, name="mine"), "3", taken) == "mine"
 
 
-def test_beside_other_runs_each_of_them_is_named_with_what_stops_it() -> None:
+def test_each_other_active_run_is_named_with_the_command_that_stops_it() -> None:
     now = datetime.now(UTC)
     refusal = beside([recorded("first-cluster-in-flight"), recorded("stuck")], now)
     assert "run example-run: updating member2 in stage staging" in str(refusal)
@@ -90,5 +96,5 @@ def test_beside_other_runs_each_of_them_is_named_with_what_stops_it() -> None:
         ("", None, ""),
     ],
 )
-def test_nobody_can_sign_as_somebody_else(user: str, by: str | None, recorded_as: str) -> None:
+def test_a_user_cannot_sign_as_someone_else(user: str, by: str | None, recorded_as: str) -> None:
     assert people.signature(user, by) == recorded_as

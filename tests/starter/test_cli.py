@@ -26,7 +26,7 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         *(f"snapshot {each}" for each in SNAPSHOT),
     ],
 )
-def test_examples_are_shown_one_a_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_are_shown_one_per_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([*command.split(), "--help"]) == 0
     help_text = capsys.readouterr().out
     assert f"\n  Examples:\n    fleetgate {command}" in help_text
@@ -47,11 +47,14 @@ def test_wrong_usage_is_one_line_with_a_pointer_to_the_help(
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["rum", "list"], "no command 'rum'; did you mean 'run'?\n  see `fleetgate --help`"),
-        (["run", "lsit"], "no command 'lsit'; did you mean 'list'?\n  see `fleetgate run --help`"),
+        (["rum", "list"], "unknown command 'rum'; did you mean 'run'?\n  see `fleetgate --help`"),
+        (
+            ["run", "lsit"],
+            "unknown command 'lsit'; did you mean 'list'?\n  see `fleetgate run --help`",
+        ),
     ],
 )
-def test_a_slip_of_the_hand_is_told_what_was_meant(
+def test_a_misspelled_command_gets_a_suggestion(
     arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.run(arguments) == 2
@@ -68,7 +71,7 @@ def hub_away(hub_kubeconfig: Path, tmp_path: Path) -> Path:
     return path
 
 
-async def test_a_hub_that_is_not_there_is_a_failure_with_advice(
+async def test_an_unreachable_hub_is_a_failure_with_advice(
     fleetgate: Fleetgate, hub_away: Path
 ) -> None:
     typed = await fleetgate("run", "list", "--kubeconfig", str(hub_away))
@@ -78,27 +81,27 @@ async def test_a_hub_that_is_not_there_is_a_failure_with_advice(
     assert "Traceback" not in typed.err
 
 
-async def test_a_missing_kubeconfig_is_wrong_usage(fleetgate: Fleetgate, tmp_path: Path) -> None:
+async def test_a_missing_kubeconfig_is_a_usage_error(fleetgate: Fleetgate, tmp_path: Path) -> None:
     typed = await fleetgate("run", "list", "--kubeconfig", str(tmp_path / "none"))
     assert typed.code == 2
     assert "none" in typed.err
 
 
 @pytest.mark.usefixtures("in_folder_of_a_fleet")
-async def test_in_the_folder_of_a_local_fleet_its_hub_is_meant(fleetgate: Fleetgate) -> None:
+async def test_in_the_folder_of_a_local_fleet_its_hub_is_used(fleetgate: Fleetgate) -> None:
     typed = await fleetgate("run", "list")
     assert typed.code == 0, typed.err
     assert "using the local fleet: .fleetgate/hub.kubeconfig" in typed.err
 
 
-async def test_crds_are_printed_as_kubectl_takes_them(fleetgate: Fleetgate) -> None:
+async def test_crds_are_printed_as_manifests_for_kubectl(fleetgate: Fleetgate) -> None:
     typed = await fleetgate("crds")
     kinds = [each["spec"]["names"]["kind"] for each in yaml.safe_load_all(typed.out)]
     assert "ClusterStagedUpdateRun" in kinds
     assert "MemberCluster" in kinds
 
 
-async def test_policies_are_printed_as_kubectl_takes_them(fleetgate: Fleetgate) -> None:
+async def test_policies_are_printed_as_manifests_for_kubectl(fleetgate: Fleetgate) -> None:
     typed = await fleetgate("policies")
     kinds = {each["kind"] for each in yaml.safe_load_all(typed.out)}
     assert kinds == {
@@ -112,10 +115,10 @@ async def test_policies_are_printed_as_kubectl_takes_them(fleetgate: Fleetgate) 
 async def test_crds_can_be_installed_again(fleetgate: Fleetgate) -> None:
     typed = await fleetgate("crds", "--apply")
     assert typed.code == 0, typed.err
-    assert "kinds are served by https://" in typed.out
+    assert "CRDs are served by https://" in typed.out
 
 
-def test_a_defect_is_reported_without_a_traceback(
+def test_a_bug_is_reported_without_a_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(cli.COMMANDS, "run", ("starter.no_such_module:run", "gone"))

@@ -1,4 +1,4 @@
-"""Tables stay within their width and keep the names readable as long as they can."""
+"""Tables stay within their width and keep names readable for as long as possible."""
 
 from rich.text import Text
 
@@ -16,13 +16,13 @@ def test_columns_are_as_wide_as_their_widest_cell() -> None:
     assert lines(table) == ["NAME    AGE", "a       1s", "longer  2s"]
 
 
-def test_the_last_column_is_cut_first() -> None:
+def test_the_last_column_is_truncated_first() -> None:
     table = columns.table(["NAME", "NOW"], [["example-run", LONG]], width=50)
     assert lines(table)[1] == "example-run  waiting for the approval of a stage wi…"[:49] + "…"
     assert all(len(line) <= 50 for line in lines(table))
 
 
-def test_the_widest_other_column_is_cut_when_the_last_has_no_room() -> None:
+def test_the_widest_other_column_is_truncated_when_the_last_has_no_space() -> None:
     table = columns.table(["NAME", "AGE", "NOW"], [["n" * 60, "1s", LONG]], width=60)
     line = lines(table)[1]
     assert len(line) <= 60
@@ -30,7 +30,7 @@ def test_the_widest_other_column_is_cut_when_the_last_has_no_room() -> None:
     assert "1s" in line
 
 
-def test_a_wrapped_cell_goes_on_below_itself() -> None:
+def test_a_wrapped_cell_continues_below_itself() -> None:
     text = "one two three four five six seven"
     table = columns.table(["TYPE", "MESSAGE"], [["Ready", text]], width=31, wrap=True)
     assert lines(table) == [

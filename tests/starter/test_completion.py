@@ -1,4 +1,4 @@
-"""What shells are offered while somebody types: commands, options, names on the hub."""
+"""Shell completion of commands, options and names on the hub."""
 
 import asyncio
 import os
@@ -44,14 +44,14 @@ async def test_the_script_of_each_shell_is_printed(
     assert "_FLEETGATE_COMPLETE" in typed.out
 
 
-async def test_a_shell_that_is_not_known_is_wrong_usage(fleetgate: Fleetgate) -> None:
+async def test_an_unknown_shell_is_a_usage_error(fleetgate: Fleetgate) -> None:
     typed = await fleetgate("completion", "tcsh")
     assert typed.code == 2
     assert "'bash', 'zsh', 'fish'" in typed.err
 
 
 async def offered(*words: str) -> list[str]:
-    """What kubectl is offered for the last word, without what it means and the directive."""
+    """Return what kubectl is offered for the last word, without descriptions and directive."""
     lines = await asyncio.to_thread(lambda: list(kubectl.lines(words)))
     assert lines[-1] in {":0", ":4"}
     return [line.partition("\t")[0] for line in lines[:-1]]
@@ -71,7 +71,7 @@ async def test_subcommands_options_and_choices_are_completed() -> None:
     assert await offered("run", "list", "-o", "y") == ["yaml"]
 
 
-async def test_where_a_file_is_meant_the_shell_completes_it() -> None:
+async def test_file_names_are_left_to_the_shell() -> None:
     assert list(kubectl.lines(["plan", "-f", ""])) == [":0"]
     assert list(kubectl.lines(["plan", "--no-such-option"])) == [":4"]
 
@@ -80,7 +80,7 @@ async def test_where_a_file_is_meant_the_shell_completes_it() -> None:
 async def world(
     request: pytest.FixtureRequest, hub: Hub, fleetgate: Fleetgate, unique: str
 ) -> AsyncIterator[RunOnHub]:
-    """A run at a gate, one that has succeeded, and a placement with two versions."""
+    """A run at a gate, one that has succeeded, and a placement with two snapshots."""
     scope: Scope = request.param
     waiting = RunOnHub(hub, scope, unique, fleetgate)
     await waiting.create("approval-before-canary", state="Run")
@@ -95,7 +95,7 @@ async def world(
     await hub.delete(scope.placement, unique, namespace=waiting.namespace)
 
 
-async def test_runs_are_offered_where_they_make_sense(world: RunOnHub) -> None:
+async def test_runs_are_offered_only_to_commands_that_apply_to_them(world: RunOnHub) -> None:
     name, done = world.name, f"{world.name}-done"
 
     async def runs(*words: str) -> set[str]:
@@ -120,7 +120,7 @@ async def test_names_are_completed_from_what_was_typed_so_far(world: RunOnHub) -
     assert await offered("plan", name, *flags, name[:5]) == [name]
 
 
-async def test_what_a_run_does_is_told_beside_its_name(world: RunOnHub) -> None:
+async def test_what_a_run_is_doing_is_shown_beside_its_name(world: RunOnHub) -> None:
     words = ["run", "stop", *world.flags, world.name]
     lines = await asyncio.to_thread(lambda: list(kubectl.lines(words)))
     assert lines == [f"{world.name}\twaiting: approval before", ":4"]
@@ -128,7 +128,7 @@ async def test_what_a_run_does_is_told_beside_its_name(world: RunOnHub) -> None:
 
 @pytest.fixture
 def kubeconfig(hub_kubeconfig: Path) -> Json:
-    """What the kubeconfig of the hub says."""
+    """The hub's kubeconfig, parsed."""
     found: Json = yaml.safe_load(hub_kubeconfig.read_text())
     return found
 
@@ -145,7 +145,7 @@ async def test_namespaces_and_contexts_are_completed(
 
 
 @pytest.mark.usefixtures("in_folder_of_a_fleet")
-async def test_in_the_folder_of_a_local_fleet_its_hub_is_asked_silently(
+async def test_in_the_folder_of_a_local_fleet_its_hub_is_queried_silently(
     kubeconfig: Json, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "kube-system" in await offered("run", "list", "-n", "")
@@ -156,7 +156,7 @@ async def test_in_the_folder_of_a_local_fleet_its_hub_is_asked_silently(
 
 @pytest.fixture
 def away(kubeconfig: Json, tmp_path: Path) -> Callable[[str], Path]:
-    """Make the kubeconfig of an API server at an address."""
+    """A function that makes the kubeconfig of an API server at an address."""
 
     def make(address: str) -> Path:
         kubeconfig["clusters"][0]["cluster"]["server"] = f"https://{address}"
@@ -167,7 +167,7 @@ def away(kubeconfig: Json, tmp_path: Path) -> Callable[[str], Path]:
     return make
 
 
-async def test_nothing_is_offered_nor_said_where_no_hub_answers(
+async def test_nothing_is_offered_or_printed_if_no_hub_answers(
     away: Callable[[str], Path], capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     kubeconfig = str(away("127.0.0.1:1"))
@@ -178,7 +178,7 @@ async def test_nothing_is_offered_nor_said_where_no_hub_answers(
     assert capfd.readouterr() == ("", "")
 
 
-async def test_a_hub_that_does_not_answer_is_given_up_soon(
+async def test_a_hub_that_does_not_answer_times_out_soon(
     away: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asking, "WITHIN", GIVEN_UP_AFTER)
@@ -188,7 +188,7 @@ async def test_a_hub_that_does_not_answer_is_given_up_soon(
 
 
 def printed(command: list[str], environment: dict[str, str]) -> tuple[str, str]:
-    """What a command prints, and what it prints to stderr."""
+    """Return what a command prints to stdout and stderr."""
     found = subprocess.run(command, env=environment, capture_output=True, check=True, text=True)
     return found.stdout, found.stderr
 
@@ -202,7 +202,7 @@ def test_kubectl_and_bash_get_answers_from_real_processes(hub_kubeconfig: Path) 
         "COMP_WORDS": "fleetgate run list -n kube-s",
         "COMP_CWORD": "4",
     }
-    # A process offers nothing if the hub is slow to answer; the person types again.
+    # A process offers nothing if the hub is slow to answer, so try again.
     answer = ("kube-system\n:4\n", "")
     wait(lambda: printed(asked, environment), lambda found: found == answer)
     answer_to_bash = ("plain,kube-system\n", "")

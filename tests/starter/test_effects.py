@@ -1,4 +1,4 @@
-"""What a command says came of starting, stopping or approving; the runs were recorded."""
+"""What a command prints after starting, stopping or approving; the runs were recorded."""
 
 from datetime import timedelta
 
@@ -33,11 +33,11 @@ def said(before: str, after: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("moment", "under_way"), UNDER_WAY.items())
-def test_a_run_is_under_way_when_there_is_something_to_show(moment: str, under_way: bool) -> None:
+def test_a_run_is_under_way_once_there_is_something_to_show(moment: str, under_way: bool) -> None:
     assert effects.is_under_way(view("planned"), view(moment)) is under_way
 
 
-def test_a_status_from_before_the_wish_shows_nothing_yet() -> None:
+def test_a_status_from_before_the_request_shows_nothing_yet() -> None:
     run = recorded("first-cluster-in-flight")
     run.metadata.generation += 1
     assert not effects.is_under_way(view("planned"), views.of(run))
@@ -69,15 +69,15 @@ def test_a_status_from_before_the_wish_shows_nothing_yet() -> None:
                 "  fleetgate approve example-run canary --before",
             ],
         ),
-        ("stopped", "succeeded", ["stage canary goes on: member1", "succeeded after 74s"]),
+        ("stopped", "succeeded", ["stage canary continues: member1", "succeeded after 74s"]),
     ],
 )
-def test_what_is_new_is_said(before: str, after: str, lines: list[str]) -> None:
+def test_what_is_new_is_printed(before: str, after: str, lines: list[str]) -> None:
     assert said(before, after) == lines
 
 
-def test_how_far_a_stopped_run_came_is_said() -> None:
+def test_how_far_a_stopped_run_got_is_printed() -> None:
     stopped, now = seen("stopped")
     assert effects.stopped(stopped, now) == "stopped; 2 of 3 clusters are done"
     ended, now = seen("succeeded")
-    assert "has ended before it could stop: succeeded" in effects.stopped(ended, now)
+    assert " ended before it could stop: succeeded" in effects.stopped(ended, now)

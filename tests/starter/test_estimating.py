@@ -1,4 +1,4 @@
-"""How long a run still takes, told from its own clusters or from those of earlier runs."""
+"""Estimates of the time left, from a run's own clusters or those of earlier runs."""
 
 from datetime import timedelta
 
@@ -12,7 +12,7 @@ from tests.starter.made_runs import NOW, MadeStage, made_run
 def left(
     *stages: MadeStage, earlier: int | None = None, reason: str = RunReason.PROGRESSING
 ) -> str:
-    """What is said of a run; `earlier` is what a cluster took in another, in seconds."""
+    """Return the estimate of a run; `earlier` is the seconds that a cluster took in another."""
     run = made_run(*stages, reason=reason)
     known = [] if earlier is None else [timedelta(seconds=earlier)]
     return words.left(estimating.estimate(run, views.of(run), now=NOW, earlier=known))
@@ -49,22 +49,22 @@ def test_waits_and_approvals_ahead_are_named() -> None:
     assert left(first, MadeStage(ahead=1, approvals=1)) == "about 2 min plus 2 approvals"
 
 
-def test_a_wait_that_has_begun_counts_as_far_as_it_is_left() -> None:
+def test_of_a_started_wait_only_the_rest_counts() -> None:
     assert left(MadeStage(took=[20], wait="31s"), reason=RunReason.WAITING) == "about 30s"
 
 
-def test_gates_of_a_stage_without_clusters_are_not_ahead() -> None:
+def test_gates_of_a_stage_without_clusters_do_not_count() -> None:
     assert left(MadeStage(took=[20], ahead=1), MadeStage(wait="1h", approvals=2)) == "about 20s"
 
 
-def test_until_a_cluster_is_done_those_of_earlier_runs_count() -> None:
+def test_until_a_cluster_is_done_earlier_runs_count() -> None:
     stages = (MadeStage(in_flight=[1], ahead=1), MadeStage(ahead=2, approvals=1))
-    assert left(*stages) == "not known until a cluster is done, plus 1 approval"
+    assert left(*stages) == "unknown until a cluster is done, plus 1 approval"
     assert left(*stages, earlier=10) == "about 40s plus 1 approval"
     assert left(MadeStage(took=[20], ahead=1), earlier=600) == "about 20s"
 
 
-def test_nothing_is_told_where_nothing_is_known_or_left() -> None:
+def test_there_is_no_estimate_if_nothing_is_known_or_left() -> None:
     assert left(MadeStage(took=[20], in_flight=[900]), reason=RunReason.STUCK) == ""
     assert left(MadeStage(took=[20])) == ""
     assert left(MadeStage(took=[20], approvals=2, approved=1)) == "1 approval"

@@ -1,4 +1,4 @@
-"""`fleetgate run explain` against a real hub, with objects as engine and members write them."""
+"""`fleetgate run explain` against a real hub, with objects as the engine and members write them."""
 
 import asyncio
 import json
@@ -49,21 +49,21 @@ FAILED = [DEPLOYMENT | {"condition": NOT_YET}]
 async def incident(
     request: pytest.FixtureRequest, hub: Hub, fleetgate: Fleetgate, unique: str
 ) -> AsyncIterator[Incident]:
-    """A run that is not there yet."""
+    """A run that does not exist yet."""
     made = Incident(hub, request.param, unique, fleetgate)
     yield made
     await made.placement.delete_run(unique)
 
 
-async def test_a_stuck_run_tells_which_cluster_and_with_which_error(incident: Incident) -> None:
+async def test_a_stuck_run_names_the_cluster_and_its_error(incident: Incident) -> None:
     await incident.happen("stuck")
     await incident.bind(2, *BEGUN, APPLIED, NOT_AVAILABLE, failedPlacements=FAILED)
     typed = await incident.explain()
     assert typed.code == 0, typed.err
     told = " ".join(typed.out.split())
     cluster = incident.cluster(2)
-    assert f"Stuck: {cluster} in stage staging (1 of 2) for longer than a cluster may" in told
-    assert "A person has to mend what is wrong there" in told
+    assert f"Stuck: {cluster} in stage staging (1 of 2), in flight for " in told
+    assert "Someone has to fix the problem there" in told
     assert f"{cluster} stuck, Available is False" in told
     assert "Deployment my-app/web-app: Manifest is not yet available" in told
     assert "cannot pull their image" in told
@@ -79,7 +79,7 @@ async def test_a_stuck_run_tells_which_cluster_and_with_which_error(incident: In
     assert "\x1b" not in typed.out
 
 
-async def test_without_a_list_in_the_binding_the_work_tells(incident: Incident) -> None:
+async def test_without_a_list_in_the_binding_the_work_is_used(incident: Incident) -> None:
     await incident.happen("stuck")
     binding = await incident.bind(2, *BEGUN, APPLIED, NOT_AVAILABLE)
     identifier = DEPLOYMENT | {"ordinal": 0, "resource": "deployments"}
@@ -127,11 +127,11 @@ async def test_a_run_that_waits_for_an_approval_can_be_approved_as_it_says(
     assert approvals.approved(BaseApprovalRequest.from_wire(found))
 
 
-async def test_a_run_that_somebody_else_ended_names_the_other(incident: Incident) -> None:
+async def test_a_run_that_another_one_ended_names_the_other(incident: Incident) -> None:
     await incident.happen("preempted")
     await incident.bind(2, run="other")
     typed = await incident.explain()
-    assert f"Run other took {incident.cluster(2)}." in " ".join(typed.out.split())
+    assert f"Run other took over {incident.cluster(2)}." in " ".join(typed.out.split())
     assert f"  fleetgate run explain other{incident.flag}\n" in typed.out
 
 
@@ -150,14 +150,14 @@ async def test_a_new_run_waits_for_a_worker(incident: Incident) -> None:
     assert "not planned yet" in typed.out
 
 
-async def test_a_run_that_is_not_there_may_have_been_deleted(incident: Incident) -> None:
+async def test_a_missing_run_may_have_been_deleted(incident: Incident) -> None:
     typed = await incident.explain()
     assert typed.code == 3
     assert f'"{incident.name}" not found' in typed.err
     assert "it may have been deleted" in typed.err
 
 
-async def test_a_run_of_the_name_elsewhere_is_pointed_out(incident: Incident) -> None:
+async def test_a_run_with_the_same_name_elsewhere_is_pointed_out(incident: Incident) -> None:
     await incident.happen("planned")
     elsewhere = [] if incident.namespace else ["-n", "default"]
     typed = await incident.fleetgate("run", "explain", incident.name, *elsewhere)
@@ -193,7 +193,7 @@ async def test_of_many_clusters_few_are_looked_up_and_the_others_counted(
 
 @pytest.fixture
 async def reader(hub: Hub, hub_kubeconfig: Path, tmp_path: Path, unique: str) -> Path:
-    """Kubeconfig of somebody who may read everything of placements but Works and members."""
+    """Kubeconfig of a user who may read all objects of placements except Works and members."""
     path = await kubeconfig_of_nobody(hub, hub_kubeconfig, tmp_path, name=unique)
     roles = "rbac.authorization.k8s.io"
     rule = {
@@ -215,7 +215,7 @@ async def reader(hub: Hub, hub_kubeconfig: Path, tmp_path: Path, unique: str) ->
     return path
 
 
-async def test_who_may_not_read_works_gets_what_the_binding_says(
+async def test_a_user_who_may_not_read_works_gets_what_the_binding_says(
     incident: Incident, reader: Path
 ) -> None:
     await incident.happen("stuck")
@@ -229,7 +229,7 @@ async def test_who_may_not_read_works_gets_what_the_binding_says(
 # -- all of them -----------------------------------------------------------------------------
 
 
-async def test_of_all_active_runs_those_that_need_a_person_come_first(
+async def test_active_runs_that_need_a_person_come_first(
     hub: Hub, fleetgate: Fleetgate, unique: str
 ) -> None:
     moments = {
@@ -256,24 +256,22 @@ async def test_of_all_active_runs_those_that_need_a_person_come_first(
         await hub.delete(NAMESPACED_SCOPE.run, name, namespace=unique)
 
 
-async def test_when_no_run_is_active_that_is_said(
-    hub: Hub, fleetgate: Fleetgate, unique: str
-) -> None:
+async def test_it_says_so_if_no_run_is_active(hub: Hub, fleetgate: Fleetgate, unique: str) -> None:
     typed = await fleetgate("run", "explain", "--all", "-n", unique)
     assert (typed.code, typed.out) == (0, "No run is active, and none has failed.\n")
     incident = Incident(hub, NAMESPACED_SCOPE, unique, fleetgate)
     await incident.happen("preempted")
     typed = await fleetgate("run", "explain", "--all", "-n", unique)
     assert typed.out == (
-        f"No run is active. The last that failed: fleetgate run explain {unique} -n {unique}\n"
+        f"No run is active. The last one that failed: fleetgate run explain {unique} -n {unique}\n"
     )
     await incident.placement.delete_run(unique)
 
 
 @pytest.mark.parametrize("words", [[], ["some-run", "--all"]], ids=["neither", "both"])
-async def test_either_a_run_is_named_or_all_are_meant(
+async def test_either_a_run_or_all_must_be_specified(
     fleetgate: Fleetgate, words: list[str]
 ) -> None:
     typed = await fleetgate("run", "explain", *words)
     assert typed.code == 2
-    assert "name a run, or ask for --all" in typed.err
+    assert "specify either a run or --all" in typed.err

@@ -40,25 +40,26 @@ REFUSED = binding(
 
 
 def text(found: Explanation) -> str:
-    """What a person reads, a line of it at most 100 wide."""
+    """Return what a person reads, with lines of at most 100 columns."""
     page = io.StringIO()
     show(Console(file=page, width=100, color_system=None), found)
     return page.getvalue()
 
 
 def with_trouble(moment: str) -> Explanation:
-    """A run whose cluster member2 cannot be updated."""
+    """Explain a run whose cluster member2 cannot be updated."""
     evidence = Evidence(clusters={"member2": cluster_evidence(REFUSED)})
     return explanation(run_of(moment), evidence)
 
 
-def test_troubles_before_the_limit_are_told_without_alarm() -> None:
+def test_troubles_before_the_limit_are_shown_without_alarm() -> None:
     found = with_trouble("first-cluster-in-flight")
-    assert found.situation.acts == "Nobody has to act yet: what is wrong below may pass."
+    expected = "No action is needed yet: the problems below may resolve themselves."
+    assert found.situation.acts == expected
     assert "The resource quota small on the member is used up." in text(found)
 
 
-def test_what_to_look_at_comes_before_what_to_do() -> None:
+def test_commands_that_inspect_come_before_commands_that_act() -> None:
     assert with_trouble("stuck").commands == (
         "kubectl describe deployment web -n shop  # on member2",
         "kubectl get pods -n shop  # on member2",
@@ -66,7 +67,7 @@ def test_what_to_look_at_comes_before_what_to_do() -> None:
     )
 
 
-def test_who_may_not_read_bindings_is_told_and_no_trouble_made_up() -> None:
+def test_bindings_that_may_not_be_read_are_mentioned_and_no_trouble_is_made_up() -> None:
     unread = ("resourcebindings", "memberclusters")
     found = explanation(run_of("stuck"), Evidence(unread=unread))
     assert [each.troubles for each in found.clusters] == [()]
@@ -74,7 +75,7 @@ def test_who_may_not_read_bindings_is_told_and_no_trouble_made_up() -> None:
 
 
 @pytest.mark.parametrize("run", ["rollback", "later"])
-def test_of_a_run_that_is_over_nothing_is_said_of_what_others_did_since(run: str) -> None:
+def test_what_other_runs_did_after_a_run_ended_is_left_out(run: str) -> None:
     """Cluster member3 was in flight when the run failed."""
 
     def in_flight(run: UpdateRun) -> None:
@@ -89,7 +90,7 @@ def test_of_a_run_that_is_over_nothing_is_said_of_what_others_did_since(run: str
     assert bool(report.troubles) == (run == "rollback")
 
 
-def test_further_clusters_are_counted_by_how_far_they_are() -> None:
+def test_other_clusters_are_counted_by_their_step() -> None:
     steps = ("Available is False",) * 8 + ("Applied is False",) * 2 + ("",)
     evidence = Evidence(clusters={"member2": cluster_evidence(REFUSED)}, steps=steps)
     found = explanation(run_of("stuck"), evidence)
@@ -114,7 +115,7 @@ def test_each_moment_fits_a_screen_and_can_be_read_by_programs(moment: str) -> N
 
 
 def parts(value: Any) -> list[tuple[dict[str, Any], str]]:
-    """Every field of a JSON value, with the object that it is in."""
+    """Return every field of a JSON value, with the object that it is in."""
     if isinstance(value, list):
         return [each for item in value for each in parts(item)]
     if not isinstance(value, dict):
@@ -125,7 +126,9 @@ def parts(value: Any) -> list[tuple[dict[str, Any], str]]:
 
 @settings(deadline=None)
 @given(st.sampled_from(MOMENTS), st.sets(st.integers(min_value=0, max_value=200), max_size=5))
-def test_a_status_with_holes_is_explained_as_far_as_it_goes(moment: str, holes: set[int]) -> None:
+def test_a_status_with_missing_fields_is_explained_as_far_as_possible(
+    moment: str, holes: set[int]
+) -> None:
     run = deepcopy(RECORDED[moment])
     fields = parts(run["status"])
     for hole in holes:

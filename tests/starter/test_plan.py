@@ -1,4 +1,4 @@
-"""`fleetgate plan` against a real hub: what a run would do, with nothing written."""
+"""`fleetgate plan` against a real hub: it shows what a run would do, and writes nothing."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -36,7 +36,7 @@ def scope(request: pytest.FixtureRequest) -> Scope:
 
 @pytest.fixture
 async def placed(hub: Hub, scope: Scope, unique: str) -> AsyncIterator[HandPlacement]:
-    """A placement on four clusters in two stages, one of which has version 0 already."""
+    """A placement on four clusters in two stages; one cluster already has snapshot 0."""
     made = HandPlacement(hub, scope, unique, namespace=unique if scope is NAMESPACED_SCOPE else "")
     labels = {"a": "staging", "b": "prod", "c": "prod", "d": "prod"}
     clusters = {f"{unique}-{short}": {"stage": stage} for short, stage in labels.items()}
@@ -50,7 +50,7 @@ async def placed(hub: Hub, scope: Scope, unique: str) -> AsyncIterator[HandPlace
 
 
 class Planner:
-    """Types `fleetgate plan` about a placement."""
+    """Runs `fleetgate plan` for a placement."""
 
     def __init__(self, fleetgate: Fleetgate, placed: HandPlacement) -> None:
         self._fleetgate = fleetgate
@@ -68,7 +68,7 @@ def plan(fleetgate: Fleetgate, placed: HandPlacement) -> Planner:
 async def content(
     placed: HandPlacement, index: int, value: str, *, kind: str = "ConfigMap"
 ) -> None:
-    """Give a version one object."""
+    """Give a snapshot one object."""
     field = {"data": {"key": value}}
     resource = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "app"}} | field
     await placed.hub.patch(
@@ -100,7 +100,7 @@ async def test_stages_waves_and_gates_are_shown_in_order(
     )
 
 
-async def test_what_changes_is_shown_for_each_version_that_clusters_have(
+async def test_changes_are_shown_for_each_snapshot_that_clusters_have(
     plan: Planner, placed: HandPlacement, unique: str
 ) -> None:
     await content(placed, 0, "old")
@@ -126,7 +126,7 @@ async def test_values_of_secrets_are_not_shown(
     assert "b2xk" not in typed.out
 
 
-async def test_without_an_index_the_hub_as_it_is_would_be_stored(
+async def test_without_an_index_a_new_snapshot_of_the_hub_is_planned(
     plan: Planner, placed: HandPlacement, unique: str
 ) -> None:
     if placed.namespace:
@@ -134,13 +134,13 @@ async def test_without_an_index_the_hub_as_it_is_would_be_stored(
         await placed.hub.create(CONFIG_MAP, body)
     typed = await plan(unique, unique)
     assert typed.code == 0, typed.err
-    assert "snapshot 2, to be taken of the hub as it is" in typed.out
+    assert "snapshot 2, new, from the hub's content as it is now" in typed.out
     assert ("+ ConfigMap" in typed.out) is bool(placed.namespace)
     found = await placed.hub.list(placed.scope.resource_snapshot, namespace=placed.namespace)
     assert f"{unique}-2-snapshot" not in {each["metadata"]["name"] for each in found.items}
 
 
-async def test_what_may_not_be_placed_from_the_hub_is_not_in_the_plan(
+async def test_content_that_may_not_be_placed_is_not_in_the_plan(
     fleetgate: Fleetgate, hub: Hub, unique: str
 ) -> None:
     made = HandPlacement(hub, NAMESPACED_SCOPE, unique, namespace=unique)
@@ -160,7 +160,7 @@ async def test_what_may_not_be_placed_from_the_hub_is_not_in_the_plan(
     await hub.delete(NAMESPACED_SCOPE.placement, unique, namespace=unique)
 
 
-async def test_what_a_run_could_not_be_initialized_with_ends_in_an_error(
+async def test_a_run_that_could_not_be_initialized_is_an_error(
     plan: Planner, placed: HandPlacement, unique: str
 ) -> None:
     wrong = {
@@ -172,7 +172,7 @@ async def test_what_a_run_could_not_be_initialized_with_ends_in_an_error(
     for words, why in wrong.items():
         typed = await plan(*words)
         assert typed.code == 1
-        assert typed.err.startswith("error: a run would not be initialized: ")
+        assert typed.err.startswith("error: the run could not be initialized: ")
         assert why in typed.err
 
 
@@ -208,11 +208,11 @@ async def test_the_manifest_of_a_run_can_be_planned(
     [
         ("kind: ConfigMap", "found ConfigMap"),
         ("[]", "found list"),
-        ("a: b: c", "no YAML"),
+        ("a: b: c", "not valid YAML"),
         ("kind: StagedUpdateRun\nmetadata: {name: a}", "apiVersion: Field required"),
     ],
 )
-async def test_a_file_that_is_no_run_is_refused(
+async def test_a_file_without_a_run_is_refused(
     fleetgate: Fleetgate, tmp_path: Path, text: str, why: str
 ) -> None:
     file = tmp_path / "run.yaml"
@@ -223,8 +223,8 @@ async def test_a_file_that_is_no_run_is_refused(
     assert why in typed.err
 
 
-async def test_it_says_what_to_name(fleetgate: Fleetgate, tmp_path: Path) -> None:
+async def test_it_says_what_to_specify(fleetgate: Fleetgate, tmp_path: Path) -> None:
     for words in (["only-a-placement"], []):
         typed = await fleetgate("plan", *words)
         assert typed.code == 2
-        assert "name a placement and a strategy, or a manifest with -f" in typed.err
+        assert "specify a placement and a strategy, or a file with -f" in typed.err

@@ -1,4 +1,4 @@
-"""What a run does after what it does now."""
+"""What a run will do next."""
 
 from collections.abc import Callable
 
@@ -51,7 +51,7 @@ def then(moment: str, change: Callable[[UpdateRun], object] = as_recorded) -> tu
         ("succeeded", ()),
     ],
 )
-def test_the_next_steps_are_told_in_their_order(moment: str, steps: tuple[str, ...]) -> None:
+def test_the_next_steps_are_listed_in_order(moment: str, steps: tuple[str, ...]) -> None:
     assert then(moment) == steps
 
 
@@ -76,7 +76,7 @@ def with_more_stages(run: UpdateRun) -> None:
         run.status.stages_status.append(StageStatus(stage_name=name, clusters=clusters))
 
 
-def test_stages_after_the_next_are_counted_without_empty_ones() -> None:
+def test_later_stages_are_counted_without_empty_ones() -> None:
     assert then("timed-wait", with_more_stages)[1:] == ("then 2 more stages", DONE)
 
 
@@ -88,6 +88,6 @@ def with_a_cluster_to_remove(run: UpdateRun) -> None:
 
 def test_clusters_to_be_removed_come_last() -> None:
     assert then("approval-after-canary", with_a_cluster_to_remove) == (
-        "then it removes what is on gone, which are no longer picked",
+        "then removal from gone, no longer picked",
         DONE,
     )

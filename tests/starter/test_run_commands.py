@@ -23,7 +23,7 @@ async def gated(run: RunOnHub) -> RunOnHub:
     return run
 
 
-async def test_create_makes_the_object_that_the_options_say(run: RunOnHub) -> None:
+async def test_create_writes_the_object_that_the_options_describe(run: RunOnHub) -> None:
     typed = await run.type(
         *("run", "create", run.name, "--placement", "p", "--strategy", "s", "--index", "3")
     )
@@ -52,7 +52,7 @@ async def test_the_hubs_reason_for_a_refusal_is_shown(fleetgate: Fleetgate) -> N
     assert "metadata.name max length is 63" in typed.err
 
 
-async def test_show_fits_one_screen_and_names_the_next_command(gated: RunOnHub) -> None:
+async def test_show_fits_one_screen_and_suggests_the_next_command(gated: RunOnHub) -> None:
     typed = await gated.type("run", "show", gated.name)
     assert typed.code == 0, typed.err
     assert "waiting for approval before stage canary" in typed.out
@@ -70,7 +70,7 @@ async def test_a_missing_run_has_its_own_exit_code(run: RunOnHub) -> None:
         assert f'"{run.name}" not found' in typed.err
 
 
-async def test_list_shows_where_each_run_is(gated: RunOnHub) -> None:
+async def test_list_shows_what_each_run_is_doing(gated: RunOnHub) -> None:
     typed = await gated.type("run", "list")
     assert typed.code == 0, typed.err
     line = next(line for line in typed.out.splitlines() if gated.name in line)
@@ -85,7 +85,7 @@ async def test_runs_of_all_namespaces_are_listed_with_their_namespace(gated: Run
     assert (["default", gated.name] in lines) == bool(gated.namespace)
 
 
-async def test_objects_are_printed_as_programs_read_them(gated: RunOnHub) -> None:
+async def test_objects_are_printed_as_json_yaml_and_names(gated: RunOnHub) -> None:
     as_json = await gated.type("run", "show", gated.name, "-o", "json")
     as_yaml = await gated.type("run", "show", gated.name, "-o", "yaml")
     as_names = await gated.type("run", "list", "-o", "name")
@@ -99,7 +99,7 @@ async def test_objects_are_printed_as_programs_read_them(gated: RunOnHub) -> Non
 async def test_without_temporal_stop_and_start_write_the_object(gated: RunOnHub) -> None:
     stopped = await gated.type("run", "stop", gated.name, "--no-wait")
     assert stopped.code == 0, stopped.err
-    assert "Temporal cannot be reached; wrote spec.state Stop to the object" in stopped.out
+    assert "Temporal cannot be reached; set spec.state to Stop" in stopped.out
     assert (await gated.read())["spec"]["state"] == "Stop"
     started = await gated.type("run", "start", gated.name, "--no-wait")
     assert started.code == 0, started.err
@@ -120,10 +120,10 @@ async def test_without_temporal_approve_writes_the_condition_for_the_objects_gen
     assert condition["message"].startswith("lgtm (by "), "the kubeconfig's user is named"
 
 
-async def test_where_no_worker_follows_it_says_so_in_the_end(gated: RunOnHub) -> None:
+async def test_it_says_so_if_no_worker_reacts(gated: RunOnHub) -> None:
     typed = await gated.type("run", "stop", gated.name, "--timeout", "1s")
     assert typed.code == 1
-    assert "no worker has taken up yet that its state is Stop; is one running?" in typed.err
+    assert "no worker has reacted to its state Stop yet; is one running?" in typed.err
 
 
 async def test_a_run_that_cannot_be_planned_is_a_failure_with_the_reason(run: RunOnHub) -> None:
@@ -146,47 +146,47 @@ async def test_a_run_that_fails_instead_of_stopping_is_a_failure(gated: RunOnHub
     await gated.say(recorded("preempted")["status"])
     typed = await asyncio.wait_for(stopping, timeout=patience())
     assert typed.code == 1
-    assert typed.err.startswith(f"error: run {gated.name} has ended before it could stop: failed: ")
+    assert typed.err.startswith(f"error: run {gated.name} ended before it could stop: failed: ")
 
 
-async def test_a_length_of_time_that_is_none_is_wrong_usage(gated: RunOnHub) -> None:
+async def test_an_invalid_duration_is_a_usage_error(gated: RunOnHub) -> None:
     typed = await gated.type("run", "stop", gated.name, "--timeout", "soon")
     assert typed.code == 2
     assert "'soon' is not a duration; write it like 90s, 5m or 1h30m" in typed.err
     assert (await gated.read())["spec"]["state"] == "Run"
 
 
-async def test_a_name_that_is_wrong_deletes_nothing(gated: RunOnHub) -> None:
+async def test_nothing_is_deleted_if_one_name_is_wrong(gated: RunOnHub) -> None:
     typed = await gated.type("run", "delete", gated.name, "no-such-run", "--yes")
     assert typed.code == 3
     assert await gated.read()
 
 
-async def test_of_several_approvals_each_failure_is_told(gated: RunOnHub) -> None:
+async def test_each_failure_of_several_approvals_is_printed(gated: RunOnHub) -> None:
     await gated.hub.delete(gated.scope.approval, gated.request, namespace=gated.namespace)
     typed = await gated.type("approve", gated.name, "--all-pending", "--yes")
     assert typed.code == 1
     told, summary = typed.err.splitlines()
     assert told.startswith(f"{gated.name}: error: ")
     assert f'"{gated.request}" not found' in told
-    assert summary == "error: 1 of 1 run did not go on; see above why"
+    assert summary == "error: 1 of 1 run did not continue; see the errors above"
 
 
 async def test_approving_needs_a_run_or_all_of_them(gated: RunOnHub) -> None:
     nothing = await gated.type("approve")
     assert nothing.code == 2
-    assert "name the run that waits, or --all-pending for all runs" in nothing.err
+    assert "specify a run, or --all-pending for all runs" in nothing.err
     both = await gated.type("approve", gated.name, "canary", "--all-pending")
     assert both.code == 2
-    assert "name a stage, or --all-pending, but not both" in both.err
+    assert "specify a stage or --all-pending, not both" in both.err
 
 
-async def test_approving_a_gate_that_is_not_waited_for_says_which_one_is(gated: RunOnHub) -> None:
+async def test_approving_a_gate_that_is_not_open_names_the_open_one(gated: RunOnHub) -> None:
     typed = await gated.type("approve", gated.name, "staging")
     assert typed.code == 1
     assert typed.err == (
-        f"error: run {gated.name} waits for no approval at stage staging; "
-        "it waits for: approval before stage canary\n"
+        f"error: run {gated.name} is not waiting for an approval at stage staging; "
+        "it is waiting for: approval before stage canary\n"
     )
 
 
@@ -200,7 +200,7 @@ async def test_a_run_that_has_ended_is_not_started(run: RunOnHub) -> None:
     assert "3/3 succeeded" in watched.out
 
 
-async def test_watch_can_end_where_a_person_is_needed(gated: RunOnHub) -> None:
+async def test_watch_can_end_when_a_person_is_needed(gated: RunOnHub) -> None:
     typed = await gated.type("run", "watch", gated.name, "--exit-on-gate")
     assert typed.code == 4
     assert "1/3 waiting for approval before stage canary" in typed.out

@@ -1,4 +1,4 @@
-"""Registering with Temporal what runs are found by."""
+"""Registering the search attributes of runs in Temporal."""
 
 import asyncio
 import subprocess
@@ -18,7 +18,7 @@ NAMES = [key.name for key in search_attributes.ALL]
 
 @pytest.fixture
 async def namespace(temporal_address: str, unique: str, monkeypatch: pytest.MonkeyPatch) -> Client:
-    """A namespace that commands mean, without search attributes."""
+    """A namespace without search attributes, which commands use."""
     client = await bare_namespace(temporal_address, unique)
     monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_address)
     monkeypatch.setenv("TEMPORAL_NAMESPACE", unique)
@@ -30,7 +30,7 @@ async def typed(*arguments: str) -> int:
     return await asyncio.to_thread(cli.run, ["search-attributes", *arguments])
 
 
-async def test_what_is_missing_is_registered_once(
+async def test_missing_search_attributes_are_registered_once(
     namespace: Client, unique: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert await typed() == 0
@@ -42,7 +42,7 @@ async def test_what_is_missing_is_registered_once(
     assert capsys.readouterr().out == expected
 
 
-async def test_one_that_is_something_else_is_named(
+async def test_a_search_attribute_with_another_type_is_named(
     namespace: Client, unique: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await namespace.operator_service.add_search_attributes(
@@ -54,14 +54,14 @@ async def test_one_that_is_something_else_is_named(
     assert await typed() == 1
     assert capsys.readouterr().err == (
         f"error: search attribute FleetgateStage is registered in namespace {unique} as Int, but "
-        "has to be a Keyword\n"
+        "must be Keyword\n"
         "  remove it with `temporal operator search-attribute remove "
         f"--namespace {unique} --name FleetgateStage`, then try again\n"
     )
     assert await registered(namespace) == ["FleetgateStage"]
 
 
-async def test_a_namespace_that_there_is_not_is_not_found(
+async def test_a_missing_namespace_is_not_found(
     temporal_address: str,
     unique: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -75,7 +75,7 @@ async def test_a_namespace_that_there_is_not_is_not_found(
     assert "TEMPORAL_NAMESPACE" in error
 
 
-def test_the_commands_that_would_do_it_are_shown_for_the_namespace(
+def test_the_equivalent_commands_are_printed_for_the_namespace(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TEMPORAL_NAMESPACE", "rollouts")
@@ -87,7 +87,7 @@ def test_the_commands_that_would_do_it_are_shown_for_the_namespace(
     ]
 
 
-def test_a_temporal_profile_that_there_is_not_is_wrong_usage(
+def test_a_missing_temporal_profile_is_a_usage_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TEMPORAL_PROFILE", "nobodys")
@@ -96,10 +96,10 @@ def test_a_temporal_profile_that_there_is_not_is_wrong_usage(
 
 
 @pytest.mark.parametrize("_", range(3))
-def test_a_temporal_that_is_away_is_one_line_and_keeps_the_exit_code(
+def test_an_unreachable_temporal_is_one_line_and_keeps_the_exit_code(
     _: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Several times: whether threads of the SDK get into the way is a matter of luck."""
+    """Run several times, because threads of the SDK interfere only sometimes."""
     monkeypatch.setenv("TEMPORAL_ADDRESS", "127.0.0.1:1")
     ended = subprocess.run(
         [sys.executable, "-m", "starter", "search-attributes"],
@@ -109,6 +109,6 @@ def test_a_temporal_that_is_away_is_one_line_and_keeps_the_exit_code(
     )
     assert ended.stderr.splitlines() == [
         "error: Temporal cannot be reached at 127.0.0.1:1",
-        "  name another one with TEMPORAL_ADDRESS, as host:port",
+        "  set TEMPORAL_ADDRESS to the host:port of another one",
     ]
     assert ended.returncode == 1

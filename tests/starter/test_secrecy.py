@@ -1,4 +1,4 @@
-"""Values of Secrets are shown nowhere, be they in a Secret or in an envelope."""
+"""Values of Secrets are never shown, whether in a Secret or in an envelope."""
 
 import yaml
 
@@ -31,7 +31,7 @@ def envelope(**held: Json) -> Json:
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, "data": held}
 
 
-def test_of_a_secret_the_names_stay() -> None:
+def test_the_names_of_a_secrets_values_are_shown() -> None:
     shown = hidden(SECRET)
     assert shown["data"] == {"pw": HIDDEN, "user": HIDDEN}
     assert shown["metadata"]["annotations"]["own"] == "a"
@@ -39,7 +39,7 @@ def test_of_a_secret_the_names_stay() -> None:
     assert SECRET["data"]["pw"] == "s3cret"
 
 
-def test_a_config_map_is_shown_as_it_is() -> None:
+def test_a_config_map_is_shown_unchanged() -> None:
     assert hidden(CONFIG_MAP) == CONFIG_MAP
 
 
@@ -49,12 +49,12 @@ def test_a_secret_in_an_envelope_is_hidden_too() -> None:
     assert "s3cret" not in yaml.safe_dump(shown)
 
 
-def test_what_an_envelope_holds_may_be_malformed() -> None:
+def test_a_malformed_secret_in_an_envelope_is_hidden_too() -> None:
     without_version = {key: value for key, value in SECRET.items() if key != "apiVersion"}
     assert "s3cret" not in yaml.safe_dump(hidden(envelope(a=without_version, b={})))
 
 
-def test_a_changed_value_is_told_from_one_that_stays() -> None:
+def test_changed_values_are_marked() -> None:
     old = SECRET | {"data": {"pw": "0ld", "user": "me"}}
     assert hidden(SECRET, before=old)["data"] == {"pw": CHANGED, "user": HIDDEN}
     inside = hidden(envelope(tls=SECRET), before=envelope(tls=old))

@@ -1,4 +1,4 @@
-"""Where a run is, why it waits and who must act, by its status alone."""
+"""Where a run is, why it waits and who must act, from its status alone."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -28,25 +28,34 @@ REQUEST = "example-run-before-canary"
         (
             "first-cluster-in-flight",
             NOBODY,
-            "Updating member2 in stage staging (1 of 2), for 7s now. 0 of 3 clusters are done.",
+            "Updating member2 in stage staging (1 of 2), for 7s so far. 0 of 3 clusters are done.",
             "",
         ),
         (
             "timed-wait",
             NOBODY,
-            "Waiting until 02:09:42 UTC, 13s more, after stage staging. 1 of 3 clusters are done.",
+            (
+                "Waiting until 02:09:42 UTC (13s left), after stage staging. 1 of 3 clusters are "
+                "done."
+            ),
             "",
         ),
         (
             "approval-before-canary",
             PERSON,
-            "Waiting for the approval before stage canary, for 7s now. 1 of 3 clusters are done.",
+            (
+                "Waiting for the approval before stage canary, for 7s so far. 1 of 3 clusters are "
+                "done."
+            ),
             "fleetgate approve example-run canary --before",
         ),
         (
             "approval-after-canary",
             PERSON,
-            "Waiting for the approval after stage canary, for 7s now. 3 of 3 clusters are done.",
+            (
+                "Waiting for the approval after stage canary, for 7s so far. 3 of 3 clusters are "
+                "done."
+            ),
             "fleetgate approve example-run canary --after",
         ),
         (
@@ -54,7 +63,7 @@ REQUEST = "example-run-before-canary"
             PERSON,
             (
                 "Stopped 7s ago in stage canary (2 of 2). 1 of 3 clusters are done. "
-                "Once it goes on it waits for the approval before stage canary."
+                "Once resumed, it waits for the approval before stage canary."
             ),
             "fleetgate run start example-run-2",
         ),
@@ -62,8 +71,8 @@ REQUEST = "example-run-before-canary"
             "stuck",
             PERSON,
             (
-                "Stuck: member2 in stage staging (1 of 2) for longer than a cluster may, 5m50s "
-                "by now. 0 of 3 clusters are done."
+                "Stuck: member2 in stage staging (1 of 2), in flight for 5m50s, longer than the "
+                "limit. 0 of 3 clusters are done."
             ),
             "fleetgate rollback web-app-placement -n my-app",
         ),
@@ -96,7 +105,7 @@ def test_each_moment_says_where_it_is_and_who_must_act(
     found = situation(moment)
     assert " ".join(found.says) == says
     assert found.attention is attention
-    assert (found.acts.startswith("Nobody has to act.")) == (attention is NOBODY)
+    assert (found.acts.startswith("No action is needed.")) == (attention is NOBODY)
     assert next(iter(found.commands), "") == command
 
 
@@ -116,18 +125,18 @@ def test_each_moment_says_since_when(moment: str, since: str) -> None:
     assert f"{found:%H:%M:%S}" == since
 
 
-# -- workers that do not work ----------------------------------------------------------------
+# -- runs that no worker drives --------------------------------------------------------------
 
 
 def unseen(run: UpdateRun) -> None:
-    """Nobody has taken the run."""
+    """Make the run one that no worker has seen."""
     run.status.conditions = []
     run.status.stages_status = []
     run.metadata.finalizers = []
 
 
 def seen(run: UpdateRun) -> None:
-    """A worker has noticed the run, and no more."""
+    """Make the run one that a worker has seen, but not planned."""
     finalizers = run.metadata.finalizers
     unseen(run)
     run.metadata.finalizers = finalizers
@@ -140,7 +149,7 @@ def progressing(run: UpdateRun) -> Condition:
 
 
 def asked_to_stop(run: UpdateRun) -> None:
-    """Somebody set spec.state with kubectl when the run had been stuck for a moment."""
+    """Set spec.state with kubectl shortly after the run got stuck."""
     run.spec.state = RunState.STOP
     run.metadata.generation += 1
     assert run.metadata.model_extra is not None
@@ -154,7 +163,7 @@ def asked_to_stop(run: UpdateRun) -> None:
 
 
 def between_stages(run: UpdateRun) -> None:
-    """The first stage is done, the second not begun, no gate closed."""
+    """Make the first stage done and the second not started, with no gate closed."""
     found = progressing(run)
     found.reason, found.status = "UpdateRunProgressing", "True"  # type: ignore[assignment]
     run.status.stages_status[0].conditions.append(
@@ -163,7 +172,7 @@ def between_stages(run: UpdateRun) -> None:
 
 
 def to_run(run: UpdateRun) -> None:
-    """Somebody set spec.state to Run, and a worker has taken note."""
+    """Set spec.state to Run, with a status that reflects it."""
     run.spec.state = RunState.RUN
 
 
@@ -173,16 +182,21 @@ MINUTE = timedelta(minutes=1)
 @pytest.mark.parametrize(
     ("moment", "change", "after", "says"),
     [
-        ("planned", unseen, MINUTE, "Created 60s ago and not planned yet. Nobody has taken it"),
+        (
+            "planned",
+            unseen,
+            MINUTE,
+            "Created 60s ago and not planned yet. No worker has picked it up",
+        ),
         ("planned", seen, MINUTE, "not planned yet, although a worker has seen it"),
         ("timed-wait", as_recorded, MINUTE, "The wait after stage staging has been over for 40s."),
         ("stuck", asked_to_stop, MINUTE, "spec.state was set to Stop with kubectl-patch 60s ago"),
-        ("planned", to_run, MINUTE, "It was to start 60s ago"),
-        ("stopped-at-gate", to_run, MINUTE, "It was to go on 60s ago"),
+        ("planned", to_run, MINUTE, "It was due to start 60s ago"),
+        ("stopped-at-gate", to_run, MINUTE, "It was due to resume 60s ago"),
         ("timed-wait", between_stages, MINUTE, "Nothing has happened for 60s"),
     ],
 )
-def test_what_a_worker_should_have_done_long_ago_is_told(
+def test_it_is_reported_what_a_worker_should_have_done_long_ago(
     moment: str, change: Callable[[UpdateRun], object], after: timedelta, says: str
 ) -> None:
     found = situation(moment, change, after=after)
@@ -193,15 +207,16 @@ def test_what_a_worker_should_have_done_long_ago_is_told(
     assert soon.attention is not WORKER, "a worker takes a moment"
 
 
-def test_an_approval_that_nobody_took_is_told() -> None:
+def test_an_approval_that_no_worker_processed_is_reported() -> None:
     given = condition("Approved", "True", "lgtm", generation=1)
     evidence = Evidence(approvals={REQUEST: request(REQUEST, given)})
     found = situation("approval-before-canary", evidence=evidence)
     assert found.attention is WORKER
-    assert "The approval before stage canary is given, and nobody has taken it." in found.says
+    expected = "The approval before stage canary was given, but no worker has processed it."
+    assert expected in found.says
 
 
-def test_an_approval_given_just_now_needs_nobody() -> None:
+def test_an_approval_given_just_now_needs_no_action() -> None:
     run = run_of("approval-before-canary")
     now = progressing(run).last_transition_time
     given = condition("Approved", "True", "lgtm", generation=1)
@@ -210,7 +225,7 @@ def test_an_approval_given_just_now_needs_nobody() -> None:
     assert situation("approval-before-canary", evidence=evidence).attention is NOBODY
 
 
-def test_an_approval_that_does_not_count_is_told_with_what_to_type() -> None:
+def test_an_approval_that_does_not_count_is_explained() -> None:
     given = condition("Approved", "True", "lgtm", generation=7)
     evidence = Evidence(approvals={REQUEST: request(REQUEST, given)})
     found = situation("approval-before-canary", evidence=evidence)
@@ -238,7 +253,7 @@ def test_a_wait_that_ends_on_another_day_names_the_day() -> None:
         stage = strategy.stages[0].model_copy(update={"after_stage_tasks": [task]})
         strategy.stages[0] = stage
 
-    assert "until 2026-11-22 02:09:22 UTC, 23h more" in situation("timed-wait", long).says[0]
+    assert "until 2026-11-22 02:09:22 UTC (23h left)" in situation("timed-wait", long).says[0]
 
 
 # -- less common moments ----------------------------------------------------------------------
@@ -246,10 +261,10 @@ def test_a_wait_that_ends_on_another_day_names_the_day() -> None:
 
 def test_a_stuck_run_that_was_asked_to_stop_says_why_it_does_not() -> None:
     found = situation("stuck", lambda run: setattr(run.spec, "state", RunState.STOP))
-    assert found.says[-1] == "It was asked to stop, and cannot while clusters are in flight."
+    assert found.says[-1] == "It was asked to stop, but cannot while clusters are in flight."
 
 
-def test_many_stuck_clusters_are_not_counted_as_few() -> None:
+def test_many_stuck_clusters_are_not_shown_as_a_few() -> None:
     def many(run: UpdateRun) -> None:
         progressing(run).message = (
             "The updateRun is stuck waiting for a, b, c... cluster(s) in stage staging to finish "
@@ -310,6 +325,6 @@ def test_a_failed_run_says_what_it_left_behind() -> None:
         ]
 
     found = situation("preempted", later)
-    assert "member3 had begun to get it." in found.says[0]
+    assert "member3 had started to update." in found.says[0]
     assert found.message.startswith("the binding of the updating cluster `member2`")
     assert "The binding of cluster member2 was changed" in found.cause

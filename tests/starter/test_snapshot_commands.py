@@ -1,4 +1,4 @@
-"""`fleetgate snapshot …` against a real hub: what is stored, where it is, what changed."""
+"""`fleetgate snapshot …` against a real hub: snapshots, their clusters, and what changed."""
 
 from collections.abc import AsyncIterator
 
@@ -23,30 +23,30 @@ def resource(kind: str, name: str, value: str) -> Json:
 
 
 class Stored:
-    """A placement whose snapshots are written by hand, and the person who types about it."""
+    """A placement whose snapshots a test writes, and the commands for it."""
 
     def __init__(self, placement: HandPlacement, fleetgate: Fleetgate) -> None:
         self.placement = placement
         self._fleetgate = fleetgate
 
     async def type(self, verb: str, *words: str) -> Typed:
-        """Type a snapshot command about it."""
+        """Run a snapshot command for the placement."""
         where = ["-n", self.placement.namespace] if self.placement.namespace else []
         return await self._fleetgate("snapshot", verb, self.placement.name, *words, *where)
 
     async def hold(self, index: int, *resources: Json) -> None:
-        """Give a version its content."""
+        """Give a snapshot its content."""
         await self._patch(index, {"spec": {"selectedResources": list(resources)}})
 
     async def add_part(self, index: int, *resources: Json, of: int) -> None:
-        """Write the second object of a version that needs so many."""
+        """Write the second object of a snapshot that consists of `of` objects."""
         placement = self.placement
         annotations = {names.NUMBER_OF_RESOURCE_SNAPSHOTS: str(of)}
         await self._patch(index, {"metadata": {"annotations": annotations}})
         await placement.part(index, 0, *resources)
 
     async def give(self, cluster: str, index: int) -> None:
-        """Let a cluster have a version."""
+        """Give a snapshot to a cluster."""
         placement = self.placement
         spec = {"resourceSnapshotName": f"{placement.name}-{index}-snapshot", "state": "Bound"}
         name = placement.binding_name(f"{placement.name}-{cluster}")
@@ -64,7 +64,7 @@ class Stored:
 async def stored(
     hub: Hub, scope: Scope, fleetgate: Fleetgate, unique: str
 ) -> AsyncIterator[Stored]:
-    """Three versions; two of three clusters have version 0, one has version 1."""
+    """Three snapshots; two of three clusters have snapshot 0, one has snapshot 1."""
     namespace = unique if scope is NAMESPACED_SCOPE else ""
     placement = HandPlacement(hub, scope, unique, namespace=namespace)
     await placement.create({f"{unique}-{short}": {} for short in "abc"}, versions=3)
@@ -79,13 +79,13 @@ async def stored(
 
 
 def rows(typed: Typed) -> list[list[str]]:
-    """Index and all columns after the age, as words."""
+    """Return the index and all columns after the age, as words."""
     assert typed.code == 0, typed.err
     table = [line.split() for line in typed.out.splitlines()[1:]]
     return [[index, *rest] for index, _, *rest in table]
 
 
-async def test_versions_are_listed_with_what_changed_and_who_has_them(stored: Stored) -> None:
+async def test_snapshots_are_listed_with_their_changes_and_clusters(stored: Stored) -> None:
     assert rows(await stored.type("list")) == [
         ["0", "1", "2/3"],
         ["1", "2", "+1", "~1", "1/3"],
@@ -109,22 +109,22 @@ async def test_the_wide_list_names_clusters_and_runs(stored: Stored) -> None:
     await placement.delete_run(placement.name)
 
 
-async def test_a_version_in_several_objects_is_one(stored: Stored) -> None:
+async def test_a_snapshot_in_several_objects_is_listed_once(stored: Stored) -> None:
     await stored.add_part(0, resource("ConfigMap", "more", "x"), of=2)
     assert rows(await stored.type("list"))[0] == ["0", "2", "2/3"]
     shown = await stored.type("show", "0", "-o", "name")
     assert shown.out.splitlines() == ["configmap/app", "configmap/more"]
 
 
-async def test_a_version_that_is_not_whole_is_not_taken_for_one(stored: Stored) -> None:
+async def test_an_incomplete_snapshot_is_refused(stored: Stored) -> None:
     await stored.add_part(0, resource("ConfigMap", "more", "x"), of=3)
     assert "2 (1 part missing)" in (await stored.type("list")).out
     shown = await stored.type("show", "0")
     assert shown.code == 1
-    assert "snapshot 0 is not stored as a whole: 1 part missing" in shown.err
+    assert "snapshot 0 is incomplete: 1 part missing" in shown.err
 
 
-async def test_show_says_what_a_version_holds_and_where_it_is(stored: Stored) -> None:
+async def test_show_prints_what_a_snapshot_contains_and_where_it_is(stored: Stored) -> None:
     typed = await stored.type("show", "1")
     assert typed.code == 0, typed.err
     name = stored.placement.name
@@ -135,7 +135,7 @@ async def test_show_says_what_a_version_holds_and_where_it_is(stored: Stored) ->
     assert table == [["KIND", "NAMESPACE", "NAME"], ["Secret", "tls"], ["ConfigMap", "app"]]
 
 
-async def test_values_of_secrets_are_shown_nowhere(stored: Stored) -> None:
+async def test_values_of_secrets_are_never_shown(stored: Stored) -> None:
     shown = await stored.type("show", "latest", "-o", "yaml")
     assert [each["kind"] for each in yaml.safe_load(shown.out)["items"]] == ["Secret", "ConfigMap"]
     listed = await stored.type("list", "-o", "json")
@@ -147,7 +147,7 @@ async def test_values_of_secrets_are_shown_nowhere(stored: Stored) -> None:
         assert "bmV3" not in typed.out
 
 
-async def test_without_versions_what_most_clusters_have_is_compared_with_the_latest(
+async def test_by_default_what_most_clusters_have_is_compared_with_the_latest(
     stored: Stored,
 ) -> None:
     typed = await stored.type("diff")
@@ -163,7 +163,7 @@ async def test_without_versions_what_most_clusters_have_is_compared_with_the_lat
     assert same.out.splitlines()[1:] == ["no difference"]
 
 
-async def test_what_is_stored_can_be_compared_with_the_hub_as_it_is(stored: Stored) -> None:
+async def test_a_snapshot_can_be_compared_with_the_hub_as_it_is(stored: Stored) -> None:
     placement = stored.placement
     if placement.namespace:
         metadata = {"name": "any", "namespace": placement.namespace}
@@ -176,14 +176,16 @@ async def test_what_is_stored_can_be_compared_with_the_hub_as_it_is(stored: Stor
     assert ("+  key: live" in typed.out) is bool(placement.namespace)
 
 
-async def test_a_version_that_is_not_there_is_refused_with_those_that_are(stored: Stored) -> None:
+async def test_a_missing_snapshot_is_refused_with_a_list_of_the_existing_ones(
+    stored: Stored,
+) -> None:
     for words in (("show", "9"), ("diff", "0", "9"), ("diff", "9")):
         typed = await stored.type(*words)
         assert typed.code == 3
         assert f"placement {stored.placement.name} has no snapshot 9; it has 0, 1, 2" in typed.err
 
 
-async def test_a_placement_that_is_not_there_has_its_own_exit_code(fleetgate: Fleetgate) -> None:
+async def test_a_missing_placement_has_its_own_exit_code(fleetgate: Fleetgate) -> None:
     for words in (("list",), ("list", "-o", "json"), ("show",), ("diff",)):
         verb, *rest = words
         typed = await fleetgate("snapshot", verb, "no-such-placement", *rest)

@@ -1,4 +1,4 @@
-"""A command imports what it needs and nothing else, for a person waits until it has done so."""
+"""A command imports only what it needs, because a person waits for the imports."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ TEMPORAL = ("temporalio", "grpc", "google.protobuf")
 
 
 def imported_by(*modules: str) -> set[str]:
-    """Names of all modules that a new interpreter has after it has imported these."""
+    """Return the names of all modules that a new interpreter has after importing these."""
     code = f"import sys, {', '.join(modules)}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
@@ -21,7 +21,7 @@ def imported_by(*modules: str) -> set[str]:
 
 
 def modules_of(commands: dict[str, tuple[str, str]], *names: str) -> list[str]:
-    """Where these commands are."""
+    """Return the modules of these commands."""
     return [commands[name][0].partition(":")[0] for name in names]
 
 
@@ -34,14 +34,14 @@ ABOUT_THE_HUB = [
     "starter.snapshot.diffing",
     "starter.failures",
 ]
-"""Modules of commands that do their work on the hub. Some tell a workflow of it afterwards."""
+"""Modules of commands that work on the hub. Some of them notify a workflow afterwards."""
 
 
-def test_commands_about_the_hub_do_not_load_the_client_of_temporal() -> None:
+def test_commands_for_the_hub_do_not_load_the_temporal_client() -> None:
     assert imported_by(*ABOUT_THE_HUB).isdisjoint(TEMPORAL)
 
 
-def test_commands_about_the_hub_do_not_load_clients_before_they_have_something_to_ask() -> None:
+def test_commands_for_the_hub_do_not_load_clients_before_they_use_them() -> None:
     assert imported_by(*ABOUT_THE_HUB).isdisjoint({"aiohttp", "kubernetes"})
 
 

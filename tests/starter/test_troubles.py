@@ -51,9 +51,9 @@ def only(evidence: ClusterEvidence) -> Trouble:
 # -- the binding -----------------------------------------------------------------------------
 
 
-def test_a_cluster_without_binding_is_in_trouble() -> None:
+def test_a_cluster_without_a_binding_is_in_trouble() -> None:
     trouble = only(ClusterEvidence(member=member()))
-    assert (trouble.subject, trouble.message) == ("cluster c1", "has no binding of the placement")
+    assert (trouble.subject, trouble.message) == ("cluster c1", "has no binding for the placement")
     assert trouble.commands == ("kubectl get membercluster c1",)
 
 
@@ -105,7 +105,7 @@ def test_a_cluster_without_binding_is_in_trouble() -> None:
     ],
     ids=["override label", "override", "namespace", "diff", "foreign"],
 )
-def test_a_step_that_failed_is_told_in_its_own_words_with_its_cause(
+def test_a_failed_step_is_reported_in_its_own_words_with_its_cause(
     blocking: dict[str, Any], before: tuple[dict[str, Any], ...], message: str, cause: str
 ) -> None:
     trouble = only(cluster_evidence(binding(*before, blocking)))
@@ -118,22 +118,23 @@ def test_a_step_that_failed_is_told_in_its_own_words_with_its_cause(
 @pytest.mark.parametrize(
     ("conditions", "message"),
     [
-        ((), "names the new version, and nothing is reported of it yet"),
+        ((), "has the new snapshot, but nothing has been reported for it yet"),
         (
             [each | {"observedGeneration": GENERATION - 1} for each in (*BEGUN, NOT_APPLIED)],
-            "names the new version, and nothing is reported of it yet",
+            "has the new snapshot, but nothing has been reported for it yet",
         ),
     ],
     ids=["nothing", "of the old version"],
 )
-def test_a_binding_that_nobody_has_looked_at_is_told(conditions: Any, message: str) -> None:
+def test_a_binding_that_has_not_been_processed_is_reported(conditions: Any, message: str) -> None:
     assert only(cluster_evidence(binding(*conditions))).message == message
 
 
-def test_a_binding_that_somebody_changed_is_told() -> None:
+def test_a_changed_binding_is_reported() -> None:
     changed = binding(*BEGUN)
     changed.metadata.generation += 1
-    assert only(cluster_evidence(changed)).message == "was changed and not announced again"
+    expected = "was changed without a new RolloutStarted condition"
+    assert only(cluster_evidence(changed)).message == expected
 
 
 @pytest.mark.parametrize(
@@ -145,14 +146,14 @@ def test_a_binding_that_somebody_changed_is_told() -> None:
     ],
     ids=["available", "compared", "busy"],
 )
-def test_a_cluster_that_is_well_or_busy_has_no_trouble(last: dict[str, Any]) -> None:
+def test_a_healthy_or_busy_cluster_has_no_trouble(last: dict[str, Any]) -> None:
     assert found(cluster_evidence(binding(*BEGUN, last), member=member())) == []
 
 
 # -- objects -----------------------------------------------------------------------------------
 
 
-def test_an_object_that_does_not_work_is_named_with_how_to_look_at_it() -> None:
+def test_an_object_that_does_not_work_is_named_with_commands_that_show_it() -> None:
     entry = failed("ManifestNotAvailableYet", NOT_YET)
     trouble = only(cluster_evidence(binding(*BEGUN, NOT_AVAILABLE, failedPlacements=[entry])))
     assert trouble.subject == "Deployment shop/web"
@@ -164,7 +165,7 @@ def test_an_object_that_does_not_work_is_named_with_how_to_look_at_it() -> None:
     )
 
 
-def test_a_refusal_is_told_in_the_words_of_who_refused() -> None:
+def test_a_refusal_is_shown_in_the_words_of_who_refused() -> None:
     entry = failed("ManifestApplyFailed", WEBHOOK)
     trouble = only(cluster_evidence(binding(*BEGUN, NOT_APPLIED, failedPlacements=[entry])))
     assert trouble.message == (
@@ -173,7 +174,7 @@ def test_a_refusal_is_told_in_the_words_of_who_refused() -> None:
     assert trouble.cause == "The member's admission webhook tags.example.com rejects the object."
 
 
-def test_an_object_without_words_is_told_by_its_reason() -> None:
+def test_an_object_without_a_message_is_explained_by_its_reason() -> None:
     entry = failed("NotYetAvailable", "")
     trouble = only(cluster_evidence(binding(*BEGUN, NOT_AVAILABLE, failedPlacements=[entry])))
     assert trouble.message == "Applied is False: NotYetAvailable"
@@ -188,13 +189,13 @@ def test_of_many_objects_the_first_are_named_and_the_others_counted() -> None:
     ]
 
 
-def test_the_words_of_an_api_server_are_cut_short() -> None:
+def test_a_long_message_of_an_api_server_is_truncated() -> None:
     entry = failed("ManifestApplyFailed", "x" * 5000)
     trouble = only(cluster_evidence(binding(*BEGUN, NOT_APPLIED, failedPlacements=[entry])))
     assert len(trouble.message) == troubles.MAX_MESSAGE
 
 
-def test_an_object_of_an_envelope_is_named_with_it() -> None:
+def test_an_object_in_an_envelope_is_named_with_it() -> None:
     box = {"name": "box", "namespace": "shop", "type": "ResourceEnvelope"}
     entry = failed("ManifestNotAvailableYet", NOT_YET, envelope=box)
     trouble = only(cluster_evidence(binding(*BEGUN, NOT_AVAILABLE, failedPlacements=[entry])))
@@ -223,7 +224,7 @@ def drift(kind: str, *paths: str) -> dict[str, Any]:
         (
             "ConfigMap",
             ["/data/a"],
-            ["/data/a is of the member on the member, not there on the hub"],
+            ["/data/a is of the member on the member, absent on the hub"],
         ),
         ("Secret", ["/data/a"], ["/data/a differs"]),
         (
@@ -233,7 +234,7 @@ def drift(kind: str, *paths: str) -> dict[str, Any]:
         ),
     ],
 )
-def test_what_was_changed_on_the_member_is_told_but_no_secret(
+def test_changes_on_the_member_are_shown_but_no_secrets(
     kind: str, paths: list[str], lines: list[str]
 ) -> None:
     entry = failed("FoundDrifts", "drifts are found", kind=kind)
@@ -258,13 +259,13 @@ MANIFEST = {
 }
 
 
-def test_without_failed_placements_the_works_are_asked() -> None:
+def test_without_failed_placements_the_works_are_used() -> None:
     works = (work(MANIFEST),)
     trouble = only(cluster_evidence(binding(*BEGUN, APPLIED, NOT_AVAILABLE), works=works))
     assert trouble.subject == "Deployment shop/web"
 
 
-def test_what_the_object_says_of_itself_is_told_where_it_is_reported_back() -> None:
+def test_bad_conditions_of_an_object_are_shown_if_its_status_is_reported_back() -> None:
     status = {
         "conditions": [
             condition("Available", "False", "MinimumReplicasUnavailable", "no minimum"),
@@ -282,17 +283,17 @@ def test_what_the_object_says_of_itself_is_told_where_it_is_reported_back() -> N
         works=(work(MANIFEST | {"backReportedStatus": back}),),
     )
     assert only(evidence).details == (
-        "it says Available False: no minimum",
-        "it says ReplicaFailure True: exceeded quota",
+        "its condition Available is False: no minimum",
+        "its condition ReplicaFailure is True: exceeded quota",
     )
 
 
 # -- the member --------------------------------------------------------------------------------
 
 
-def test_a_member_that_has_not_reported_is_told_with_its_last_sign_of_life() -> None:
+def test_a_member_that_has_not_reported_is_shown_with_its_last_heartbeat() -> None:
     trouble = only(cluster_evidence(binding(*BEGUN, SILENT), member=member()))
-    assert trouble.details == ("its agent was last heard of 20s ago",)
+    assert trouble.details == ("its agent was last heard from 20s ago",)
     assert trouble.cause == "The member's agent has not reported on this snapshot yet."
 
 
@@ -313,32 +314,32 @@ def test_a_member_that_has_not_reported_is_told_with_its_last_sign_of_life() -> 
     ],
     ids=["silent", "left"],
 )
-def test_a_member_that_is_away_is_told(away: Any, message: str) -> None:
+def test_an_unreachable_member_is_reported(away: Any, message: str) -> None:
     told = found(cluster_evidence(binding(*BEGUN, SILENT), member=away))[-1]
     assert (told.subject, told.message) == ("member cluster c1", message)
     assert told.commands == ("kubectl describe membercluster c1",)
 
 
-# -- clusters that are removed or were taken --------------------------------------------------
+# -- clusters that are being removed or were taken over ---------------------------------------
 
 
-def test_a_removal_names_the_works_that_are_still_there() -> None:
+def test_a_removal_names_the_works_that_still_exist() -> None:
     evidence = cluster_evidence(binding(), works=(work(),), member=member())
     (trouble,) = troubles.of_removal("c1", evidence, now=NOW)
-    assert (trouble.subject, trouble.message) == ("Work web-work", "is still there")
+    assert (trouble.subject, trouble.message) == ("Work web-work", "still exists")
     assert list(troubles.of_removal("c1", ClusterEvidence(member=member()), now=NOW)) == []
 
 
 @pytest.mark.parametrize(
     ("run", "noticed", "message"),
     [
-        ("v1", NOW, "was given another content by run v2"),
-        ("v1", NOW - timedelta(hours=1), "has the content of run v2 by now, which came later"),
-        ("v2", NOW, "was given another content by hand, or because it was scheduled anew"),
+        ("v1", NOW, "was given other content by run v2"),
+        ("v1", NOW - timedelta(hours=1), "now has the content of run v2, which came later"),
+        ("v2", NOW, "was given other content by hand, or by rescheduling"),
     ],
-    ids=["another run", "a later run", "nobody known"],
+    ids=["another run", "a later run", "unknown"],
 )
-def test_who_took_a_cluster_is_told(run: str, noticed: datetime, message: str) -> None:
+def test_it_is_reported_who_took_over_a_cluster(run: str, noticed: datetime, message: str) -> None:
     (trouble,) = troubles.of_taken(run, cluster_evidence(binding()), at=noticed)
     assert trouble.message == message
     assert list(troubles.of_taken(run, ClusterEvidence(), at=noticed)) == []

@@ -1,4 +1,4 @@
-"""What the command line makes of runs; the runs in `data/` were recorded on a KubeFleet hub."""
+"""How the command line shows runs; the runs in `data/` were recorded on a KubeFleet hub."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +21,7 @@ def recorded(moment: str) -> UpdateRun:
 
 
 def seen(moment: str) -> tuple[RunView, datetime]:
-    """The view of a recorded run and a time some seconds later."""
+    """Return the view of a recorded run and a time some seconds later."""
     view = views.of(recorded(moment))
     last = max(each.last_transition_time for each in view.conditions)
     return view, last + timedelta(seconds=7)
@@ -78,7 +78,7 @@ def test_an_unknown_reason_of_a_newer_version_counts_as_running() -> None:
     assert phases.phase(run.status) is Phase.RUNNING
 
 
-def test_stages_and_clusters_are_listed_in_the_order_of_their_update() -> None:
+def test_stages_and_clusters_are_listed_in_update_order() -> None:
     view, _ = seen("approval-before-canary")
     assert [
         (stage.name, stage.progress, [(each.name, each.progress) for each in stage.clusters])
@@ -90,7 +90,7 @@ def test_stages_and_clusters_are_listed_in_the_order_of_their_update() -> None:
     assert (view.done, view.total) == (1, 3)
 
 
-def test_a_pending_approval_comes_with_the_command_to_type() -> None:
+def test_a_pending_approval_comes_with_the_command_that_approves_it() -> None:
     view, _ = seen("approval-before-canary")
     gate = view.gates.approvals[0]
     assert (gate.stage, gate.side, gate.request) == (
@@ -101,15 +101,15 @@ def test_a_pending_approval_comes_with_the_command_to_type() -> None:
     assert tables.advice(view) == ["fleetgate approve example-run canary --before"]
 
 
-def test_a_stopped_run_is_to_be_started_before_it_takes_an_approval() -> None:
+def test_a_stopped_run_must_be_started_before_it_accepts_an_approval() -> None:
     assert tables.advice(seen("stopped-at-gate")[0]) == ["fleetgate run start example-run-2"]
 
 
 @pytest.mark.parametrize(
     ("moment", "text"),
-    [("planned", "planned, about to start"), ("stopped", "about to go on in stage canary")],
+    [("planned", "planned, about to start"), ("stopped", "about to resume in stage canary")],
 )
-def test_a_run_that_was_just_asked_to_go_on_is_not_to_be_started(moment: str, text: str) -> None:
+def test_a_run_that_was_just_started_does_not_suggest_to_start_it(moment: str, text: str) -> None:
     run = recorded(moment)
     run.spec.state = RunState.RUN
     view = views.of(run)
@@ -141,7 +141,7 @@ def test_the_deletion_stage_is_shown_only_when_it_removes_something() -> None:
     assert last.names(Progress.UPDATING) == ["member2"]
 
 
-def test_a_stop_does_not_move_the_time_that_a_timed_wait_has_left() -> None:
+def test_a_stop_does_not_change_the_time_left_of_a_timed_wait() -> None:
     run = recorded("timed-wait")
     before = views.of(run).gates.waits[0]
     for condition in run.status.stages_status[0].conditions:
@@ -162,11 +162,11 @@ def test_a_stop_does_not_move_the_time_that_a_timed_wait_has_left() -> None:
         (-5, "0s"),
     ],
 )
-def test_ages_are_written_as_kubectl_writes_them(seconds: int, text: str) -> None:
+def test_ages_are_formatted_like_kubectl(seconds: int, text: str) -> None:
     assert words.age(timedelta(seconds=seconds)) == text
 
 
-def test_only_what_changed_is_told_where_nothing_can_be_redrawn() -> None:
+def test_only_changes_are_printed_if_the_output_cannot_be_redrawn() -> None:
     first, _ = seen("first-cluster-in-flight")
     then, now = seen("approval-before-canary")
     assert tables.plain_changes(first, then, now) == [
@@ -177,7 +177,7 @@ def test_only_what_changed_is_told_where_nothing_can_be_redrawn() -> None:
     assert tables.plain_changes(then, then, now) == []
 
 
-def test_a_passing_second_of_a_timed_wait_is_no_change() -> None:
+def test_a_second_of_a_timed_wait_is_not_a_change() -> None:
     view, now = seen("timed-wait")
     assert tables.plain_changes(view, view, now + timedelta(seconds=1)) == []
 
@@ -190,5 +190,5 @@ def test_a_passing_second_of_a_timed_wait_is_no_change() -> None:
         ("initialization-failed", "fleetgate run explain missing-index"),
     ],
 )
-def test_a_run_that_is_not_well_points_to_its_explanation(moment: str, command: str) -> None:
+def test_a_stuck_or_failed_run_points_to_its_explanation(moment: str, command: str) -> None:
     assert tables.advice(views.of(recorded(moment))) == [command]

@@ -1,4 +1,4 @@
-"""`fleetgate run watch`: when it ends and with which exit code, and that it goes on till then."""
+"""`fleetgate run watch`: when it ends and with which exit code, and that it keeps watching."""
 
 import asyncio
 import fcntl
@@ -28,7 +28,7 @@ GATE = "approval-before-canary"
 
 
 def asking(name: str) -> Json:
-    """The status of a run of that name that waits for the approval before its stage canary."""
+    """Return the status of a run with this name that waits for the approval before stage canary."""
     status: Json = recorded(GATE)["status"]
     task = status["stagesStatus"][1]["beforeStageTaskStatus"][0]
     task["approvalRequestName"] = f"{name}-before-canary"
@@ -52,7 +52,7 @@ def asking(name: str) -> Json:
         ("initialization-failed", "Run", [1, 1, 0]),
     ],
 )
-def test_how_a_watch_ends_at_each_moment_of_a_run(
+def test_the_exit_code_of_a_watch_at_each_moment_of_a_run(
     moment: str, state: str, codes: list[int | None]
 ) -> None:
     seen = recorded_run(moment)
@@ -61,7 +61,7 @@ def test_how_a_watch_ends_at_each_moment_of_a_run(
     assert [exit_code(view, until) for until in Until] == codes
 
 
-async def test_until_a_gate_it_ends_where_a_person_is_needed(run: RunOnHub) -> None:
+async def test_with_until_gate_it_ends_when_a_person_is_needed(run: RunOnHub) -> None:
     await run.create(GATE, state="Run")
     await run.say(asking(run.name))
     await run.ask()
@@ -72,7 +72,7 @@ async def test_until_a_gate_it_ends_where_a_person_is_needed(run: RunOnHub) -> N
         assert last == f"run {run.name}: waiting for approval before stage canary"
 
 
-async def test_an_approval_that_was_given_a_moment_ago_is_no_gate(run: RunOnHub) -> None:
+async def test_an_approval_that_was_just_given_does_not_end_the_watch(run: RunOnHub) -> None:
     await run.create(GATE, state="Run")
     await run.say(asking(run.name))
     await run.ask()
@@ -91,7 +91,7 @@ async def test_an_approval_that_was_given_a_moment_ago_is_no_gate(run: RunOnHub)
     assert typed.code == ExitCode.DONE, typed.out
 
 
-async def test_until_finished_a_failure_is_as_good_as_a_success(run: RunOnHub) -> None:
+async def test_with_until_finished_a_failed_run_exits_with_0(run: RunOnHub) -> None:
     await run.create("preempted")
     finished = await run.type("run", "watch", run.name, "--until", "finished")
     assert finished.code == ExitCode.DONE, finished.err
@@ -100,7 +100,7 @@ async def test_until_finished_a_failure_is_as_good_as_a_success(run: RunOnHub) -
     assert succeeded.code == ExitCode.FAILED
 
 
-async def test_a_watch_ends_when_its_time_is_over(run: RunOnHub) -> None:
+async def test_a_watch_times_out(run: RunOnHub) -> None:
     await run.create("stuck")
     typed = await run.type("run", "watch", run.name, "--timeout", "1s")
     assert typed.code == ExitCode.LATE, typed.err
@@ -109,13 +109,13 @@ async def test_a_watch_ends_when_its_time_is_over(run: RunOnHub) -> None:
     assert unread.code == ExitCode.USAGE
 
 
-async def test_two_wishes_that_contradict_each_other_are_refused(fleetgate: Fleetgate) -> None:
+async def test_contradicting_options_are_refused(fleetgate: Fleetgate) -> None:
     typed = await fleetgate("run", "watch", "any", "--exit-on-gate", "--until", "finished")
     assert typed.code == ExitCode.USAGE
     assert "--exit-on-gate means --until gate, not --until finished" in typed.err
 
 
-async def test_before_its_first_cluster_a_run_is_estimated_by_earlier_ones(
+async def test_a_run_without_finished_clusters_is_estimated_from_earlier_runs(
     run: RunOnHub, unique: str
 ) -> None:
     before = RunOnHub(run.hub, run.scope, f"{unique}-before", run.fleetgate)
@@ -130,7 +130,7 @@ async def test_before_its_first_cluster_a_run_is_estimated_by_earlier_ones(
     assert " plus 2 approvals" in typed.out
 
 
-async def test_it_goes_on_when_the_api_server_was_away(
+async def test_it_keeps_watching_while_the_api_server_is_unreachable(
     private_api_server: PrivateApiServer, fleetgate: Fleetgate, unique: str
 ) -> None:
     kubeconfig = private_api_server.kubeconfig
@@ -148,18 +148,16 @@ async def test_it_goes_on_when_the_api_server_was_away(
         )
         await says("updating member2 in stage staging")
         await private_api_server.kill()
-        await says("lost touch with the hub, trying on: ")
+        await says("lost the hub, still trying: ")
         await private_api_server.start()
-        await says("in touch with the hub again")
+        await says("reached the hub again")
         await run.say(recorded("succeeded")["status"])
     typed = await asyncio.wait_for(watching, timeout=patience())
     assert typed.code == ExitCode.DONE
     assert "succeeded after" in typed.out
 
 
-async def test_a_terminal_shows_one_screen_that_is_redrawn(
-    run: RunOnHub, hub_kubeconfig: Path
-) -> None:
+async def test_on_a_terminal_the_screen_is_redrawn(run: RunOnHub, hub_kubeconfig: Path) -> None:
     await run.create("first-cluster-in-flight")
     terminal, inside = pty.openpty()
     fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
@@ -182,12 +180,12 @@ async def test_a_terminal_shows_one_screen_that_is_redrawn(
             assert await process.wait() == ExitCode.DONE
     finally:
         if process.returncode is None:
-            process.kill()  # and so a reader of the terminal comes to its end
+            process.kill()  # which also ends a reader of the terminal
         os.close(terminal)
 
 
 CLEARED = "\x1b[2K"
-"""Clears a line of a terminal, to draw it again."""
+"""Escape sequence that clears a line of a terminal before it is redrawn."""
 
 
 def _read(terminal: int, until: str) -> str:

@@ -1,4 +1,4 @@
-"""Typing a command in the test's own process, and what it gives back."""
+"""Running a command in the test's own process, and what it returns."""
 
 import asyncio
 import contextvars
@@ -22,7 +22,7 @@ from tests.support.eventually import PATIENCE
 
 @dataclass(frozen=True)
 class Typed:
-    """How a command ended and what it printed."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -38,7 +38,7 @@ _PRINTED: ContextVar[Printed] = ContextVar("printed")
 
 
 def make_patient(process: pytest.MonkeyPatch) -> None:
-    """Have commands wait for a busy hub or Temporal, where a person would be told it is away."""
+    """Make commands wait longer for a busy hub or Temporal than they would for a person."""
     limit = timedelta(seconds=PATIENCE)
     process.setattr(temporal, "CONNECT_WITHIN", limit)
     process.setattr(messaging, "ANSWER_WITHIN", limit)
@@ -46,22 +46,22 @@ def make_patient(process: pytest.MonkeyPatch) -> None:
 
 
 def nothing_printed() -> Printed:
-    """Return empty streams, for a command that is read while it goes on."""
+    """Return empty streams, for a command that is read while it runs."""
     return {"stdout": io.StringIO(), "stderr": io.StringIO()}
 
 
 async def type_command(arguments: Sequence[str], *, printed: Printed | None = None) -> Typed:
-    """Run a command as the shell would; tests beside this one may type theirs meanwhile."""
+    """Run a command as the shell would; other tests can run theirs at the same time."""
     with _captured(printed or nothing_printed()) as streams:
         code = await _in_thread(lambda: cli.run(arguments))
     return Typed(code, streams["stdout"].getvalue(), streams["stderr"].getvalue())
 
 
 async def _in_thread(run: Callable[[], int]) -> int:
-    """Let a command bring its own event loop.
+    """Run a command in a thread, so that it can have its own event loop.
 
     The thread is a daemon, unlike those of asyncio: a command that a failed test leaves behind
-    would keep the session from its end.
+    would keep the session from ending.
     """
     ended: Future[int] = Future()
     ended.set_running_or_notify_cancel()
@@ -79,7 +79,7 @@ async def _in_thread(run: Callable[[], int]) -> int:
 
 @contextmanager
 def _captured(printed: Printed) -> Iterator[Printed]:
-    """Keep what this command prints, and leave what others print where it goes."""
+    """Capture what this command prints, without affecting what others print."""
     token = _PRINTED.set(printed)
     for name in printed:
         if not isinstance(getattr(sys, name), _Routed):
@@ -91,7 +91,7 @@ def _captured(printed: Printed) -> Iterator[Printed]:
 
 
 class _Routed(io.TextIOBase):
-    """A stream of the process that gives each command's output to that command."""
+    """A stream of the process that routes the output of each command to its own buffer."""
 
     encoding = "utf-8"
     errors = "strict"

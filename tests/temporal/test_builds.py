@@ -143,8 +143,8 @@ async def test_a_build_that_no_worker_has_does_not_become_current(
 ) -> None:
     assert await set_current(unique, "none", "--timeout", "1s") == 1
     assert capsys.readouterr().err == (
-        f"error: no worker of build none of {unique} asks Temporal for work in namespace "
+        f"error: no worker of build none of {unique} polls for tasks in Temporal namespace "
         f"{client.namespace}\n"
         "  are they running, with FLEETGATE_DEPLOYMENT and FLEETGATE_BUILD_ID set? The runs stay "
-        "with the build that was current\n"
+        "on the build that was current\n"
     )

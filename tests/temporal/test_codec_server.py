@@ -88,7 +88,7 @@ async def test_what_is_no_payload_is_refused(keys: Keys) -> None:
     async with serving(keys, OPEN) as url:
         status, text = await asked(url, "/decode", {"payloads": "?"})
     assert status == 400
-    assert text.startswith("payloads as JSON are needed: ")
+    assert text.startswith("payloads as JSON are required: ")
 
 
 async def test_a_page_of_the_ui_may_read_the_answer(keys: Keys) -> None:
@@ -151,7 +151,7 @@ def test_beyond_this_machine_it_answers_only_with_a_token(
     assert cli.run(typed) == 2
     assert capsys.readouterr().err == (
         f"error: without a token the codec server answers this machine only, not {listen}\n"
-        "  add --token-file, or let a proxy next to it sign people in and listen on 127.0.0.1\n"
+        "  add --token-file, or listen on 127.0.0.1 behind a proxy that authenticates people\n"
     )
 
 
@@ -169,7 +169,7 @@ def test_a_token_that_is_empty_guards_nothing(
     token.write_text("\n")
     typed = ["--payload-keys", str(keys), "--token-file", str(token)]
     assert cli.run(["temporal", "codec-server", *typed]) == 2
-    assert capsys.readouterr().err == f"error: the file {token} has no token\n"
+    assert capsys.readouterr().err == f"error: the file {token} contains no token\n"
 
 
 async def test_keys_and_a_token_that_change_on_disk_count_from_then_on(tmp_path: Path) -> None:

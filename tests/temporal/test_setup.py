@@ -44,13 +44,13 @@ async def test_a_namespace_is_made_only_when_that_is_wanted(
         "",
         (
             f"error: Temporal has no namespace {unique}\n"
-            "  make it with --create-namespace, or name another one with TEMPORAL_NAMESPACE\n"
+            "  create it with --create-namespace, or set TEMPORAL_NAMESPACE to another one\n"
         ),
     )
     assert await setup("--create-namespace") == (
         0,
         (
-            f"namespace {unique} is made; it keeps ended runs for 30 days\n"
+            f"namespace {unique} created; it keeps ended runs for 30 days\n"
             f"registered in namespace {unique}: {', '.join(NAMES)}\n"
         ),
         "",
@@ -63,7 +63,7 @@ async def test_a_namespace_is_made_only_when_that_is_wanted(
     assert await setup("--create-namespace") == (
         0,
         (
-            f"namespace {unique} is there; it keeps ended runs for 30 days\n"
+            f"namespace {unique} exists; it keeps ended runs for 30 days\n"
             f"all search attributes are registered in namespace {unique}\n"
         ),
         "",
@@ -76,12 +76,14 @@ async def test_retention_is_changed_when_that_is_wanted(
     client = await bare_namespace(temporal_address, unique)
     code, out, _ = await setup("--retention", "168h")
     assert code == 0
-    assert out.startswith(f"namespace {unique} keeps ended runs for 7 days now; it was 1 day\n")
+    assert out.startswith(
+        f"namespace {unique} now keeps ended runs for 7 days; before, it was 1 day\n"
+    )
     assert await kept_days(client) == 7
 
     code, out, _ = await setup("--retention", "168h")
     assert code == 0
-    assert out.startswith(f"namespace {unique} is there; it keeps ended runs for 7 days\n")
+    assert out.startswith(f"namespace {unique} exists; it keeps ended runs for 7 days\n")
 
 
 async def kept_days(client: Client) -> int:

@@ -211,7 +211,7 @@ async def test_the_rights_of_the_jobs_are_sufficient(
         assert done.returncode == 0, done.stderr
         if name == "fleetgate-crds":
             count = len((await admin.list(CUSTOM_RESOURCE_DEFINITION)).items)
-            assert f"{count - len(OF_PROMETHEUS)} kinds are served" in done.stdout
+            assert f"{count - len(OF_PROMETHEUS)} CRDs are served" in done.stdout
 
 
 async def test_an_agent_joins_with_the_command_and_the_rights_of_its_pod(

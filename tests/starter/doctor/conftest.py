@@ -1,4 +1,4 @@
-"""`fleetgate doctor` on a hub of these tests' own, where nothing works but what a test starts."""
+"""`fleetgate doctor` on a hub of its own, where only what a test starts is running."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -19,12 +19,12 @@ GROUP = "doctor"
 # First, because pytest-xdist reads the groups in the same hook.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep these tests in one process, one at a time: they look at all that their hub has."""
+    """Run these tests in one process, one at a time: they check everything on their hub."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.xdist_group(GROUP))
-            item.add_marker(pytest.mark.alone("doctor looks at all that its hub has"))
+            item.add_marker(pytest.mark.alone("doctor checks everything on its hub"))
 
 
 @pytest.fixture(scope="package")
@@ -43,16 +43,16 @@ async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
 
 @pytest.fixture(scope="package")
 def reached_temporal(temporal_address: str) -> str:
-    """Commands reach the Temporal of this session."""
+    """Address of this session's Temporal, which commands use."""
     return temporal_address
 
 
 @pytest.fixture
 def doctor(fleetgate: Fleetgate) -> Doctor:
-    """Type `fleetgate doctor` and read what it finds."""
+    """A function that runs `fleetgate doctor` and returns what it finds."""
 
     async def typed(*arguments: str) -> Diagnosis:
-        # Time enough on a busy machine.
+        # Enough time on a busy machine.
         ended = await fleetgate("doctor", "-o", "json", "--timeout", "60s", *arguments)
         assert ended.out, ended.err
         return Diagnosis(ended.code, json.loads(ended.out))

@@ -1,4 +1,4 @@
-"""What doctor makes of what it sees: cases without a server."""
+"""How doctor judges what it reads: cases without a server."""
 
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
@@ -50,10 +50,12 @@ def ago(**length: float) -> str:
         ("v1.34.4", OK, "v1.34.4; served"),
         ("v1.30.0-eks-1", OK, "v1.30.0-eks-1; served"),
         ("v1.35.1", OK, "v1.35.1, newer than 1.34, which fleetgate is tested with; served"),
-        ("v1.29.9", PROBLEM, "v1.29.9 is older than 1.30, the oldest that fleetgate works with"),
+        ("v1.29.9", PROBLEM, "v1.29.9 is older than 1.30, the oldest that fleetgate supports"),
     ],
 )
-def test_an_api_server_is_old_enough(version: str, verdict: Verdict, says: str) -> None:
+def test_an_api_server_that_is_too_old_is_a_problem(
+    version: str, verdict: Verdict, says: str
+) -> None:
     found = server.judged("hub", version, "served")
     assert (found.verdict, found.says) == (verdict, says)
 
@@ -62,13 +64,13 @@ def test_an_api_server_is_old_enough(version: str, verdict: Verdict, says: str) 
     ("answered", "verdict", "says"),
     [
         (0, OK, "agree"),
-        (-6, OK, "agree"),  # one second may have been cut off
-        (6, OK, "agree"),  # it took a second to answer
+        (-6, OK, "agree"),  # up to one second may have been truncated
+        (6, OK, "agree"),  # the answer took a second
         (-8, WARNING, "the hub is 7s behind this machine"),
         (121, WARNING, "the hub is 2m ahead of this machine"),
     ],
 )
-def test_a_clock_that_is_wrong_is_told_by_how_much(
+def test_a_wrong_clock_is_reported_with_the_difference(
     answered: int, verdict: Verdict, says: str
 ) -> None:
     found = server.agreement(
@@ -78,7 +80,7 @@ def test_a_clock_that_is_wrong_is_told_by_how_much(
 
 
 def edited(change: str) -> Json | None:
-    """The definition of the runs as some hub might have it."""
+    """Return the CRD of runs as some hub might have it."""
     found: Json = deepcopy(definition(ClusterStagedUpdateRun))
     version = found["spec"]["versions"][-1]
     schema = version["schema"]["openAPIV3Schema"]["properties"]
@@ -113,25 +115,25 @@ def edited(change: str) -> Json | None:
         (
             "stricter",
             WARNING,
-            "edited, or of another version: differs in spec.placementName",
+            "edited, or from another version: differs in spec.placementName",
         ),
-        ("unserved", WARNING, "edited, or of another version: differs in v1beta1 served"),
+        ("unserved", WARNING, "edited, or from another version: differs in v1beta1 served"),
         ("renamed", PROBLEM, "older, or edited: lacks version v1beta1"),
     ],
 )
-def test_a_kind_that_is_not_as_it_should_be(change: str, verdict: Verdict, says: str) -> None:
+def test_a_crd_that_differs_is_reported(change: str, verdict: Verdict, says: str) -> None:
     found = definitions.judge(definition(ClusterStagedUpdateRun), edited(change), plain)
     assert found is not None
     assert (found.verdict, found.says) == (verdict, says)
 
 
 @pytest.mark.parametrize("change", ["none", "described"])
-def test_a_kind_is_well_whatever_its_texts_say(change: str) -> None:
+def test_different_descriptions_in_a_crd_are_ignored(change: str) -> None:
     assert definitions.judge(definition(ClusterStagedUpdateRun), edited(change), plain) is None
 
 
 def member(**changes: Any) -> MemberCluster:
-    """A member that was heard of ten seconds ago, changed."""
+    """Return a member that was heard from ten seconds ago, with changes."""
     heard, written = changes.get("heard", 10), changes.get("written", changes.get("heard", 10))
     agent: Json = {
         "type": "MemberAgent",
@@ -165,9 +167,9 @@ def condition(kind: str, status: str = "True", generation: int | None = None) ->
 @pytest.mark.parametrize(
     ("found", "verdict", "says"),
     [
-        (member(), OK, "1 member: joined, healthy, heard of within the last 10s"),
-        (member(heard=180), OK, "1 member: joined, healthy, heard of within the last 3m"),
-        (member(heard=190), WARNING, "not heard of for 3m10s"),
+        (member(), OK, "1 member: joined, healthy, heard from within the last 10s"),
+        (member(heard=180), OK, "1 member: joined, healthy, heard from within the last 3m"),
+        (member(heard=190), WARNING, "not heard from for 3m10s"),
         (
             member(heard=360),
             PROBLEM,
@@ -183,29 +185,29 @@ def condition(kind: str, status: str = "True", generation: int | None = None) ->
         (
             member(heard=-600, written=0),
             PROBLEM,
-            "its clock is 10m ahead of the hub's; nobody can tell whether it is alive",
+            "its clock is 10m ahead of the hub's; heartbeats do not show if it is alive",
         ),
         (member(heard=100, written=0), WARNING, "its clock is 100s behind the hub's"),
         (
             member(heard=60, written=0),
             OK,
-            "1 member: joined, healthy, heard of within the last 60s",
+            "1 member: joined, healthy, heard from within the last 60s",
         ),
         (
             member(metadata={"deletionTimestamp": ago(hours=3)}),
             WARNING,
-            "leaving for 3h now",
+            "has been leaving for 3h",
         ),
     ],
 )
-def test_a_member_is_heard_of_and_has_the_right_time(
+def test_a_member_must_be_alive_and_have_the_right_time(
     found: MemberCluster, verdict: Verdict, says: str
 ) -> None:
     (finding,) = members.judge([found], now=NOW, command=plain)
     assert (finding.verdict, finding.says) == (verdict, says)
 
 
-def test_members_that_are_well_share_a_line() -> None:
+def test_healthy_members_share_a_line() -> None:
     well, silent = member(), member(heard=200)
     silent.metadata.name = "east"
     found = members.judge([well, silent], now=NOW, command=plain)
@@ -215,7 +217,7 @@ def test_members_that_are_well_share_a_line() -> None:
     ]
 
 
-def test_a_fleet_without_members_is_worth_a_word() -> None:
+def test_a_fleet_without_members_is_a_warning() -> None:
     (found,) = members.judge([], now=NOW, command=plain)
     assert found.verdict is WARNING
 
@@ -233,23 +235,23 @@ def lease(*, holder: str = "pod-1", renewed: float = 2, home: str = "default") -
         (
             [lease(renewed=30)],
             PROBLEM,
-            "none: pod-1 was the last, and renewed its Lease 30s ago",
+            "none: pod-1 was the last and renewed its Lease 30s ago",
         ),
-        ([lease(holder="")], PROBLEM, "none: the last one has left"),
+        ([lease(holder="")], PROBLEM, "none: the last one stepped down"),
         (
             [lease(), lease(home="b")],
             WARNING,
-            "there are several at a time, in namespaces default, b",
+            "there are several at the same time, in namespaces default, b",
         ),
-        ([], UNKNOWN, "the hub has no Lease fleetgate-bridge: nobody has ever led"),
+        ([], UNKNOWN, "the hub has no Lease fleetgate-bridge: there has never been a leader"),
     ],
 )  # fmt: skip
-def test_a_part_has_one_leader(found: list[Json], verdict: Verdict, says: str) -> None:
+def test_a_role_must_have_one_leader(found: list[Json], verdict: Verdict, says: str) -> None:
     (finding,) = leases.judge("bridge", found, now=NOW, command=plain)
     assert (finding.verdict, finding.says) == (verdict, says)
 
 
-def test_agents_need_no_leader_where_nobody_runs_them() -> None:
+def test_agents_need_no_leader_if_no_worker_runs_them() -> None:
     assert list(leases.judge("agents", [], now=NOW, command=plain)) == []
 
 
@@ -262,13 +264,13 @@ def polled(**changes: Any) -> Polled:
     ("found", "verdict", "says"),
     [
         (polled(), OK, "2 workers polled a moment ago"),
-        (polled(alive=0, last=None), PROBLEM, "nobody polls"),
+        (polled(alive=0, last=None), PROBLEM, "none are polling"),
         (
             polled(alive=0, last=timedelta(minutes=3)),
             PROBLEM,
-            "nobody polls; the last did 3m ago",
+            "none are polling; the last poll was 3m ago",
         ),
-        (polled(waiting=timedelta(minutes=2)), WARNING, "work has waited for 2m"),
+        (polled(waiting=timedelta(minutes=2)), WARNING, "tasks have been waiting for 2m"),
         (
             polled(builds=frozenset({"b2"}), deployment="fleetgate", current="b2"),
             OK,
@@ -277,26 +279,28 @@ def polled(**changes: Any) -> Polled:
         (
             polled(builds=frozenset({"b2"}), deployment="fleetgate"),
             PROBLEM,
-            "new work is for workers without a version, but b2 polls",
+            "new tasks go to workers without a version, but the polling workers have b2",
         ),
         (
             polled(builds=frozenset({"b2"}), deployment="fleetgate", current="b1"),
             PROBLEM,
-            "new work is for b1, but b2 polls",
+            "new tasks go to b1, but the polling workers have b2",
         ),
         (
             polled(current="b1"),
             PROBLEM,
-            "new work is for version b1, and the workers that poll have none",
+            "new tasks go to version b1, but the polling workers have no version",
         ),
     ],
 )
-def test_workers_take_the_work_that_there_is(found: Polled, verdict: Verdict, says: str) -> None:
+def test_workers_must_poll_and_keep_up_with_the_tasks(
+    found: Polled, verdict: Verdict, says: str
+) -> None:
     (finding,) = polling.judge(found, plain)
     assert (finding.verdict, finding.says) == (verdict, says)
 
 
-def test_a_version_that_is_not_the_current_one_comes_with_the_command() -> None:
+def test_a_version_that_is_not_current_comes_with_the_command_that_makes_it_so() -> None:
     found = polled(builds=frozenset({"b2"}), deployment="fleetgate")
     (finding,) = polling.judge(found, plain)
     assert finding.commands == (
@@ -307,12 +311,12 @@ def test_a_version_that_is_not_the_current_one_comes_with_the_command() -> None:
 @pytest.mark.parametrize(
     ("kept", "verdict"), [(timedelta(days=1), WARNING), (timedelta(days=7), OK)]
 )
-def test_histories_are_kept_for_a_week(kept: timedelta, verdict: Verdict) -> None:
+def test_a_retention_of_less_than_a_week_is_a_warning(kept: timedelta, verdict: Verdict) -> None:
     assert temporal_server.retention("namespace", kept).verdict is verdict
 
 
 def placed(scope: Scope, *, seen: int = 1, changed: float = 60) -> Placement:
-    """A placement of the second generation."""
+    """Return a placement of the second generation."""
     scheduled = condition(f"{scope.placement.kind}Scheduled", "True", seen)
     books = {"manager": "kubectl", "time": ago(seconds=changed), "fieldsV1": {"f:spec": {}}}
     return Placement.from_wire(
@@ -336,7 +340,7 @@ def placed(scope: Scope, *, seen: int = 1, changed: float = 60) -> Placement:
     ("seen", "changed", "verdict"),
     [(2, 60, OK), (1, 60, PROBLEM), (0, 60, PROBLEM), (1, 20, OK)],
 )
-def test_a_placement_is_looked_at_in_time(
+def test_a_placement_that_is_not_processed_in_time_is_a_problem(
     scope: Scope, seen: int, changed: float, verdict: Verdict
 ) -> None:
     found = placements.judge(
@@ -369,7 +373,7 @@ def run(scope: Scope, *, created: timedelta, **status: Any) -> UpdateRun:
 
 
 def planned(since: timedelta) -> Json:
-    """The status of a run that a person has to start."""
+    """Return the status of a run that a person has to start."""
     return {"conditions": [conditions.condition("Initialized", at=NOW - since)]}
 
 
@@ -383,17 +387,17 @@ def planned(since: timedelta) -> Json:
         (timedelta(days=9), planned(timedelta(days=1)), OK),
     ],
 )
-def test_a_run_is_driven_and_not_forgotten(
+def test_stalled_and_forgotten_runs_are_reported(
     scope: Scope, created: timedelta, status: Json, verdict: Verdict
 ) -> None:
     found = runs.judge([run(scope, created=created, **status)], scope=scope, now=NOW, command=plain)
     assert [each.verdict for each in found] == [verdict]
 
 
-def test_runs_in_step_say_how_far_behind_the_workers_are() -> None:
+def test_healthy_runs_show_how_far_behind_the_workers_are() -> None:
     late = run(CLUSTER_SCOPE, created=timedelta(seconds=4))
     (found,) = runs.judge([late], scope=CLUSTER_SCOPE, now=NOW, command=plain)
-    assert found.says == "1 under way, and workers are 4s behind"
+    assert found.says == "1 active, workers are 4s behind"
 
 
 def sample(name: str, value: float, **labels: str) -> tuple[str, dict[str, str], float]:
@@ -423,7 +427,7 @@ def sample(name: str, value: float, **labels: str) -> tuple[str, dict[str, str],
         ([], PROBLEM, "is not ready"),
     ],
 )
-def test_a_worker_tells_how_its_watches_are(
+def test_a_worker_must_be_ready_and_its_watches_alive(
     samples: list[tuple[str, dict[str, str], float]], verdict: Verdict, says: str
 ) -> None:
     (found,) = metrics.judge("worker", samples)
@@ -433,20 +437,20 @@ def test_a_worker_tells_how_its_watches_are(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("Connection refused (os error 111)", "nobody listens there"),
+        ("Connection refused (os error 111)", "connection refused"),
         (
             "received fatal alert: CertificateRequired",
-            "it wants a client certificate",
+            "it requires a client certificate",
         ),
-        ("error trying to connect: dns error", "the name of its host is not known"),
-        ("something quite new", "something quite new"),
+        ("error trying to connect: dns error", "its host name cannot be resolved"),
+        ("something unknown", "something unknown"),
     ],
 )  # fmt: skip
-def test_ways_in_which_temporal_keeps_one_out_are_told_apart(text: str, says: str) -> None:
+def test_reasons_why_temporal_is_unreachable_are_distinguished(text: str, says: str) -> None:
     assert why(text, "temporal:7233").says == says
 
 
-def test_a_right_that_is_missing_is_named() -> None:
+def test_a_missing_right_is_named() -> None:
     refusal = Forbidden(
         'works.placement.kubernetes-fleet.io is forbidden: User "jane" cannot list resource '
         '"works" in API group "placement.kubernetes-fleet.io" in the namespace "web"'
@@ -456,7 +460,7 @@ def test_a_right_that_is_missing_is_named() -> None:
     assert (found.verdict, found.says) == (UNKNOWN, expected)
 
 
-def test_every_finding_that_is_not_well_says_what_to_do() -> None:
+def test_every_finding_that_is_not_ok_says_what_to_do() -> None:
     found: list[Finding] = [
         *members.judge([], now=NOW, command=plain),
         *leases.judge("bridge", [], now=NOW, command=plain),

@@ -1,4 +1,4 @@
-"""Doctor on a set-up that is well, and on one for each thing that can be wrong with it."""
+"""Doctor on a healthy installation, and on one for each thing that can be wrong."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -35,7 +35,7 @@ BRIDGE = "ServiceAccount fleetgate/fleetgate-bridge"
 
 @pytest.fixture
 async def member(hub: Hub, unique: str) -> AsyncIterator[str]:
-    """A member that has just joined and is well."""
+    """A healthy member that has just joined."""
     identity = {"kind": "User", "name": unique, "apiGroup": _RBAC}
     await hub.create(MEMBER_CLUSTER, {"metadata": {"name": unique}, "spec": {"identity": identity}})
     await beat(hub, unique)
@@ -44,7 +44,7 @@ async def member(hub: Hub, unique: str) -> AsyncIterator[str]:
 
 
 async def beat(hub: Hub, member: str, *, ahead: timedelta = timedelta(0)) -> None:
-    """Report as the member's agent does, by a clock that may be wrong."""
+    """Report like the member's agent, with a clock that may be wrong."""
     now = datetime.now(UTC) + ahead
     conditions = [condition(kind, at=now) for kind in ("Joined", "Healthy")]
     agent = {
@@ -57,7 +57,7 @@ async def beat(hub: Hub, member: str, *, ahead: timedelta = timedelta(0)) -> Non
 
 
 async def lease(hub: Hub, part: str, *, renewed: timedelta = timedelta(0)) -> None:
-    """Lead a part."""
+    """Make pod-1 the leader of a role."""
     at = (datetime.now(UTC) - renewed).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     spec = {"holderIdentity": "pod-1", "renewTime": at, "leaseDurationSeconds": 600}
     metadata = {"name": f"fleetgate-{part}", "namespace": "default"}
@@ -66,7 +66,7 @@ async def lease(hub: Hub, part: str, *, renewed: timedelta = timedelta(0)) -> No
 
 @pytest.fixture
 async def leaders(hub: Hub) -> AsyncIterator[None]:
-    """Somebody leads each part."""
+    """Leaders of both roles that always need one."""
     for part in ("bridge", "placement"):
         await lease(hub, part)
     yield
@@ -82,42 +82,42 @@ async def accounts(hub: Hub) -> None:
 
 @pytest.fixture
 async def engine(hub: Hub, temporal_address: str, unique: str) -> AsyncIterator[str]:
-    """A worker; its task queue."""
+    """Start a worker and provide its task queue."""
     temporal = await connect({"TEMPORAL_ADDRESS": temporal_address})
     async with running_engine(hub, temporal, settings=BridgeSettings(task_queue=unique)):
         yield unique
 
 
 @pytest.mark.usefixtures("accounts", "leaders", "member")
-async def test_a_set_up_that_is_well(doctor: Doctor, engine: str) -> None:
+async def test_a_healthy_installation_has_no_problems(doctor: Doctor, engine: str) -> None:
     found = await eventually(
         lambda: doctor("--task-queue", engine),
         lambda seen: seen.the_workers_poll and seen.code == 0,
     )
-    # A dev server keeps histories for a day, and the policies are the operator's choice.
+    # A dev server keeps histories for only a day, and the policies are optional.
     allowed = {"Temporal namespace", "admission policies"}
     assert [each for each in found.findings if each["verdict"] not in {"ok", "warning"}] == []
     warnings = [each for each in found.findings if each["verdict"] == "warning"]
     assert [each for each in warnings if each["check"] not in allowed] == []
     assert found.code == 0
     checks = {each["check"] for each in found.findings}
-    assert {"API server", "clocks", "kinds", "workers", "leaders", "members", "runs"} <= checks
+    assert {"API server", "clocks", "CRDs", "workers", "leaders", "members", "runs"} <= checks
 
 
-async def test_a_hub_without_kinds(
+async def test_a_hub_without_crds_is_a_problem(
     doctor: Doctor, private_api_server: PrivateApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", str(private_api_server.kubeconfig))
     found = await doctor()
     assert found.code == 1
-    (kinds,) = found.of("kinds")
+    (kinds,) = found.of("CRDs")
     assert kinds["verdict"] == "problem"
     assert kinds["found"].startswith(f"{len(crds.definitions())} are not installed")
     assert kinds["commands"] == ["fleetgate crds --apply"]
-    assert found.the("members") == ("unknown", "the hub does not serve the kind")
+    assert found.the("members") == ("unknown", "the hub does not serve this kind")
 
 
-async def test_a_hub_whose_kinds_were_edited(
+async def test_edited_crds_are_reported(
     doctor: Doctor, private_api_server: PrivateApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", str(private_api_server.kubeconfig))
@@ -131,10 +131,10 @@ async def test_a_hub_whose_kinds_were_edited(
             *(hub.create(CUSTOM_RESOURCE_DEFINITION, each) for each in (older, edited))
         )
     found = await doctor()
-    members = found.about("kind memberclusters.cluster.kubernetes-fleet.io")
+    members = found.about("CRD memberclusters.cluster.kubernetes-fleet.io")
     expected = ("problem", "older, or edited: lacks spec.taints")
     assert (members["verdict"], members["found"]) == expected
-    works = found.about("kind works.placement.kubernetes-fleet.io")
+    works = found.about("CRD works.placement.kubernetes-fleet.io")
     expected = ("warning", "newer, or edited: also has spec.note")
     assert (works["verdict"], works["found"]) == expected
 
@@ -145,7 +145,7 @@ def fields(definition: Json) -> Json:
     return properties
 
 
-async def test_a_hub_that_is_away(
+async def test_an_unreachable_hub_is_a_problem(
     doctor: Doctor, private_api_server: PrivateApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await private_api_server.kill()
@@ -153,21 +153,23 @@ async def test_a_hub_that_is_away(
     found = await doctor()
     assert found.code == 1
     assert found.the("API server")[0] == "problem"
-    assert {found.the(each)[0] for each in ("kinds", "members", "runs")} == {"unknown"}
+    assert {found.the(each)[0] for each in ("CRDs", "members", "runs")} == {"unknown"}
     assert found.the("Temporal")[0] == "ok"
 
 
-async def test_a_temporal_that_is_away(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unreachable_temporal_is_a_problem(
+    doctor: Doctor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TEMPORAL_ADDRESS", "127.0.0.1:1")
     found = await doctor()
     assert found.code == 1
-    assert found.the("Temporal") == ("problem", "nobody listens there")
+    assert found.the("Temporal") == ("problem", "connection refused")
     for check in ("Temporal namespace", "search attributes", "workers"):
         assert found.the(check) == ("unknown", "Temporal cannot be reached")
-    assert found.the("kinds")[0] == "ok"
+    assert found.the("CRDs")[0] == "ok"
 
 
-async def test_a_temporal_without_tls_where_tls_is_asked_for(
+async def test_a_temporal_without_the_configured_tls_is_a_problem(
     doctor: Doctor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEMPORAL_TLS", "true")
@@ -176,10 +178,10 @@ async def test_a_temporal_without_tls_where_tls_is_asked_for(
     assert "TLS" in found.the("Temporal")[1]
 
 
-async def test_a_temporal_whose_certificate_nobody_here_trusts(
+async def test_a_temporal_with_an_untrusted_certificate_is_a_problem(
     doctor: Doctor, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An API server is a server with TLS, too; it does not come to more than the handshake."""
+    """An API server stands in for Temporal: it serves TLS, and the handshake is what fails."""
     monkeypatch.setenv("TEMPORAL_TLS", "true")
     monkeypatch.setenv("TEMPORAL_ADDRESS", hub.url.removeprefix("https://"))
     found = await doctor()
@@ -188,7 +190,7 @@ async def test_a_temporal_whose_certificate_nobody_here_trusts(
     assert "TEMPORAL_TLS_SERVER_CA_CERT_PATH" in temporal["found"] + temporal["advice"]
 
 
-async def test_a_namespace_that_temporal_does_not_have(
+async def test_a_missing_temporal_namespace_is_a_problem(
     doctor: Doctor, unique: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEMPORAL_NAMESPACE", unique)
@@ -199,7 +201,7 @@ async def test_a_namespace_that_temporal_does_not_have(
     assert namespace["commands"] == ["fleetgate temporal setup --create-namespace"]
 
 
-async def test_search_attributes_that_are_missing_or_wrong(
+async def test_missing_and_wrong_search_attributes_are_reported(
     doctor: Doctor, temporal_address: str, unique: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = await bare_namespace(temporal_address, unique)
@@ -216,18 +218,18 @@ async def test_search_attributes_that_are_missing_or_wrong(
         )
     )
     (wrong,) = (await doctor()).of("search attributes")
-    expected = "registered as something else than Keyword: FleetgateStage"
+    expected = "registered with a type other than Keyword: FleetgateStage"
     assert (wrong["verdict"], wrong["found"]) == ("problem", expected)
 
 
-async def test_a_task_queue_that_nobody_polls(doctor: Doctor, unique: str) -> None:
+async def test_a_task_queue_without_workers_is_a_problem(doctor: Doctor, unique: str) -> None:
     found = await doctor("--task-queue", unique)
     assert found.code == 1
     assert [each["verdict"] for each in found.of("workers")] == ["problem", "problem"]
-    assert found.of("workers")[0]["found"] == "nobody polls"
+    assert found.of("workers")[0]["found"] == "none are polling"
 
 
-async def test_workers_of_a_version_that_gets_no_work(
+async def test_workers_of_a_version_that_gets_no_tasks_are_a_problem(
     doctor: Doctor, temporal_address: str, unique: str
 ) -> None:
     temporal = await connect({"TEMPORAL_ADDRESS": temporal_address})
@@ -243,13 +245,14 @@ async def test_workers_of_a_version_that_gets_no_work(
         )
     workers = found.of("workers")[0]
     assert workers["verdict"] == "problem"
-    assert workers["found"] == "new work is for workers without a version, but build-2 polls"
+    expected = "new tasks go to workers without a version, but the polling workers have build-2"
+    assert workers["found"] == expected
     (command,) = workers["commands"]
     assert command.startswith("temporal worker deployment set-current-version")
     assert command.endswith(f"--deployment-name {unique} --build-id build-2")
 
 
-async def test_a_user_without_rights_learns_which_are_missing(
+async def test_a_user_without_rights_is_told_which_are_missing(
     doctor: Doctor,
     hub: Hub,
     hub_kubeconfig: Path,
@@ -260,24 +263,24 @@ async def test_a_user_without_rights_learns_which_are_missing(
     nobody = await kubeconfig_of_nobody(hub, hub_kubeconfig, tmp_path, name=unique)
     monkeypatch.setenv("KUBECONFIG", str(nobody))
     found = await doctor("--task-queue", unique)
-    assert found.code == 1  # nobody polls the task queue
+    assert found.code == 1  # no worker polls the task queue
     assert {each["verdict"] for each in found.of("your rights")} == {"warning"}
     missing = "memberclusters.cluster.kubernetes-fleet.io"
     assert found.the("members") == ("unknown", f"you lack the right to list {missing}")
-    verdict, kinds = found.the("kinds")
+    verdict, kinds = found.the("CRDs")
     assert verdict == "unknown"
-    assert kinds.startswith(f"all {len(crds.definitions())} are served; whether as this fleetgate")
+    assert kinds.startswith(f"all {len(crds.definitions())} are served; cannot tell if they match")
     expected = "you lack the right to get serviceaccounts in namespace fleetgate"
     assert found.the("rights of the processes") == ("unknown", expected)
 
 
 @pytest.mark.usefixtures("accounts")
-async def test_a_process_that_lacks_a_right(doctor: Doctor, hub: Hub) -> None:
+async def test_a_process_that_lacks_a_right_is_a_problem(doctor: Doctor, hub: Hub) -> None:
     role = await hub.get(ROLE, "fleetgate-bridge")
     rules = [each for each in role["rules"] if "events" not in each["resources"]]
     await hub.patch(ROLE, "fleetgate-bridge", {"rules": rules})
-    # The API server takes a moment to notice what changes about rights.
-    expected = "may not do what its roles are for, of fleetgate-bridge: create events"
+    # The API server takes a moment to notice a change of rights.
+    expected = "lacks rights of its roles: fleetgate-bridge (create events)"
     seen = await eventually(doctor, lambda seen: seen.about(BRIDGE)["found"] == expected)
     found = seen.about(BRIDGE)
     assert found["verdict"] == "problem"
@@ -285,21 +288,25 @@ async def test_a_process_that_lacks_a_right(doctor: Doctor, hub: Hub) -> None:
 
 
 @pytest.mark.usefixtures("accounts")
-async def test_a_process_that_may_do_everything(doctor: Doctor, hub: Hub, unique: str) -> None:
+async def test_a_process_with_all_rights_is_a_warning(
+    doctor: Doctor, hub: Hub, unique: str
+) -> None:
     account = {"kind": "ServiceAccount", "name": "fleetgate-bridge", "namespace": "fleetgate"}
     role = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": "cluster-admin"}
     body = {"metadata": {"name": unique}, "roleRef": role, "subjects": [account]}
     await hub.create(BINDING, body)
     try:
         seen = await eventually(
-            doctor, lambda seen: "as an administrator" in seen.about(BRIDGE)["found"]
+            doctor, lambda seen: "like an administrator" in seen.about(BRIDGE)["found"]
         )
     finally:
         await hub.delete(BINDING, unique)
     assert seen.about(BRIDGE)["verdict"] == "warning"
 
 
-async def test_a_member_that_was_never_heard_of(doctor: Doctor, hub: Hub, member: str) -> None:
+async def test_a_member_without_a_heartbeat_is_a_problem(
+    doctor: Doctor, hub: Hub, member: str
+) -> None:
     await hub.patch(MEMBER_CLUSTER, member, {"status": {"agentStatus": []}}, subresource="status")
     found = (await doctor()).about(f"member {member}")
     assert found["verdict"] == "problem"
@@ -314,7 +321,7 @@ async def test_a_member_that_was_never_heard_of(doctor: Doctor, hub: Hub, member
         (timedelta(minutes=-2), "warning", "behind"),
     ],
 )
-async def test_a_member_with_a_wrong_clock(
+async def test_a_member_with_a_wrong_clock_is_reported(
     doctor: Doctor, hub: Hub, member: str, ahead: timedelta, verdict: str, word: str
 ) -> None:
     await beat(hub, member, ahead=ahead)
@@ -324,7 +331,9 @@ async def test_a_member_with_a_wrong_clock(
 
 
 @pytest.mark.usefixtures("leaders")
-async def test_a_leader_that_was_not_heard_of(doctor: Doctor, hub: Hub) -> None:
+async def test_a_leader_that_no_longer_renews_its_lease_is_a_problem(
+    doctor: Doctor, hub: Hub
+) -> None:
     await lease(hub, "bridge", renewed=timedelta(hours=1))
     found = await doctor()
     bridge, placement = found.about("leader of bridge"), found.about("leader of placement")
@@ -332,6 +341,6 @@ async def test_a_leader_that_was_not_heard_of(doctor: Doctor, hub: Hub) -> None:
     assert "pod-1 was the last" in bridge["found"]
 
 
-async def test_a_worker_whose_metrics_do_not_answer(doctor: Doctor) -> None:
+async def test_unreachable_metrics_of_a_worker_are_a_problem(doctor: Doctor) -> None:
     found = await doctor("--metrics", "127.0.0.1:1")
     assert found.the("metrics")[0] == "problem"

@@ -1,4 +1,4 @@
-"""How doctor reads what ships, and how it tells what it found: cases without a server."""
+"""How doctor reads the shipped files, and how it shows findings: cases without a server."""
 
 import io
 from pathlib import Path
@@ -30,7 +30,7 @@ Json = dict[str, Any]
         ({"a": {"b": 1}}, {"a": 1}, False),
     ],
 )
-def test_a_policy_is_as_it_ships_whatever_the_hub_fills_in(
+def test_what_the_hub_fills_in_is_no_difference_to_a_policy(
     wanted: Json, found: Json, holds: bool
 ) -> None:
     assert admission.holds(wanted, found) is holds
@@ -39,7 +39,7 @@ def test_a_policy_is_as_it_ships_whatever_the_hub_fills_in(
 @pytest.mark.parametrize(
     ("found", "verdict", "says"),
     [
-        ({"spec": {"a": 1, "b": 2}}, Verdict.OK, "as this fleetgate has it"),
+        ({"spec": {"a": 1, "b": 2}}, Verdict.OK, "matches this version of fleetgate"),
         ({"spec": {"a": 2}}, Verdict.WARNING, "differs from the one that ships"),
         (
             {
@@ -51,11 +51,11 @@ def test_a_policy_is_as_it_ships_whatever_the_hub_fills_in(
                 },
             },
             Verdict.WARNING,
-            "the hub warns of spec.x: no such field",
+            "the hub warns about spec.x: no such field",
         ),
     ],
 )
-def test_a_policy_that_was_edited_is_told(found: Json, verdict: Verdict, says: str) -> None:
+def test_an_edited_policy_is_reported(found: Json, verdict: Verdict, says: str) -> None:
     finding = admission.judge("policy", {"spec": {"a": 1}}, found, [])
     assert finding.verdict is verdict
     assert finding.says.startswith(says)
@@ -87,7 +87,7 @@ SHIPPED = [
 
 
 @pytest.mark.parametrize("home", ["fleetgate", "rollouts"])
-def test_what_a_file_grants_is_asked_for_right_by_right(home: str) -> None:
+def test_each_right_that_a_file_grants_is_checked(home: str) -> None:
     deeds = tuple(
         Deed(verb, "a", resource, home) for resource in ("x", "x/status") for verb in _VERBS
     )
@@ -114,7 +114,9 @@ _VERBS = ("get", "patch")
         ),
     ],
 )
-def test_a_deed_is_asked_for_as_it_is_told(deed: Deed, text: str, attributes: Json) -> None:
+def test_a_right_is_shown_and_reviewed_in_the_same_way(
+    deed: Deed, text: str, attributes: Json
+) -> None:
     assert (str(deed), deed.attributes) == (text, attributes)
 
 
@@ -126,7 +128,7 @@ def test_a_deed_is_asked_for_as_it_is_told(deed: Deed, text: str, attributes: Js
         (Path("hub"), "prod", "fleetgate crds --apply --kubeconfig hub --context prod"),
     ],
 )
-def test_a_command_goes_to_the_hub_that_was_looked_at(
+def test_a_suggested_command_goes_to_the_checked_hub(
     kubeconfig: Path | None, context: str | None, typed: str
 ) -> None:
     target = Target(kubeconfig, context, "", Output.TABLE)
@@ -142,9 +144,9 @@ def reports(*findings: Finding) -> list[Report]:
     return [Report(Check("hub", "a check", _nothing), findings)]
 
 
-WELL = ok("kinds", "all there")
+WELL = ok("CRDs", "all there")
 WORTH_A_WORD = warning("namespace", "keeps little", advice="keep more", commands=["temporal x"])
-BROKEN = problem("workers", "nobody polls", advice="start one", commands=["fleetgate worker"])
+BROKEN = problem("workers", "none are polling", advice="start one", commands=["fleetgate worker"])
 NOT_SEEN = unknown("members", "Temporal cannot be reached")
 
 
@@ -154,12 +156,12 @@ def shown(*findings: Finding, wide: bool = False) -> list[str]:
     return page.getvalue().splitlines()
 
 
-def test_problems_come_with_what_to_type_before_warnings() -> None:
+def test_advice_for_problems_comes_before_that_for_warnings() -> None:
     assert shown(WELL, WORTH_A_WORD, BROKEN, NOT_SEEN) == [
-        "PART           FOUND",
-        "hub   ok       kinds: all there",
+        "AREA           FOUND",
+        "hub   ok       CRDs: all there",
         "      warning  namespace: keeps little",
-        "      problem  workers: nobody polls",
+        "      problem  workers: none are polling",
         "      unknown  members: Temporal cannot be reached",
         "",
         "problem workers",

@@ -1,6 +1,6 @@
-"""Commands about runs that an engine drives, on a hub of these tests' own.
+"""Commands for runs that an engine drives, on a hub of their own.
 
-Members are played by hand, so that clusters are updated when a test says so.
+The tests play the members, so clusters are updated when a test says so.
 """
 
 from collections.abc import AsyncIterator
@@ -31,12 +31,12 @@ async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
 
 @pytest.fixture(scope="package")
 def reached_temporal(temporal_address: str) -> str:
-    """Commands reach the Temporal of the engine."""
+    """Address of the engine's Temporal, which commands use."""
     return temporal_address
 
 
 @pytest.fixture
 def rollout(hub: Hub, scope: Scope, fleetgate: Fleetgate, unique: str) -> Rollout:
-    """A placement that is not written yet."""
+    """A placement that does not exist yet."""
     namespace = unique if scope.run.namespaced else ""
     return Rollout(HandPlacement(hub, scope, unique, namespace=namespace), fleetgate)

@@ -1,4 +1,4 @@
-"""Approving, and waiting for what comes of it."""
+"""Approving, and waiting for the result."""
 
 import pytest
 
@@ -8,7 +8,9 @@ from tests.starter.driven.rollouts import APPROVAL, Rollout, going
 from tests.support.conditions import says
 
 
-async def test_the_only_open_gate_is_meant_and_what_begins_is_said(rollout: Rollout) -> None:
+async def test_the_only_open_gate_is_approved_and_the_next_clusters_are_printed(
+    rollout: Rollout,
+) -> None:
     await rollout.create(stages=[rollout.stage("one", beforeStageTasks=[APPROVAL])])
     await rollout.run()
     await rollout.waits_for_approval()
@@ -21,7 +23,7 @@ async def test_the_only_open_gate_is_meant_and_what_begins_is_said(rollout: Roll
     ]
 
 
-async def test_the_next_gate_is_named_where_no_cluster_lies_between(rollout: Rollout) -> None:
+async def test_the_next_gate_is_printed_if_no_cluster_comes_before_it(rollout: Rollout) -> None:
     first, second = rollout.clusters
     stages = [
         rollout.stage("one", cluster=first, afterStageTasks=[APPROVAL]),
@@ -41,7 +43,7 @@ async def test_the_next_gate_is_named_where_no_cluster_lies_between(rollout: Rol
     ]
 
 
-async def test_who_approves_is_the_user_whom_the_hub_knows(rollout: Rollout) -> None:
+async def test_an_approval_names_the_user_that_the_hub_knows(rollout: Rollout) -> None:
     await rollout.create(stages=[rollout.stage("one", beforeStageTasks=[APPROVAL])])
     await rollout.run()
     request = f"{rollout.name}-before-one"
@@ -55,7 +57,7 @@ async def test_who_approves_is_the_user_whom_the_hub_knows(rollout: Rollout) -> 
     assert given[2] == f"looks good (by {user} on behalf of alice)"
 
 
-async def test_all_open_gates_are_listed_and_only_opened_when_the_person_agrees(
+async def test_all_open_gates_are_listed_and_approved_only_after_confirmation(
     rollout: Rollout,
 ) -> None:
     await rollout.create(stages=[rollout.stage("one", beforeStageTasks=[APPROVAL])])
@@ -65,7 +67,7 @@ async def test_all_open_gates_are_listed_and_only_opened_when_the_person_agrees(
     refused = await rollout.type("approve", rollout.name, "--all-pending")
     assert refused.code == 2
     assert gate in refused.out.splitlines()
-    assert "Give 1 approval? There is no terminal to ask on" in refused.err
+    assert "Approve 1 gate? Cannot ask without a terminal" in refused.err
     assert not says(await rollout.asked(f"{rollout.name}-before-one"), "Approved")[0]
 
     first, _ = rollout.clusters
@@ -73,11 +75,11 @@ async def test_all_open_gates_are_listed_and_only_opened_when_the_person_agrees(
     assert typed.code == 0, typed.err
     assert f"{rollout.name}: stage one begins: {first}" in typed.out.splitlines()
     none = await rollout.type("approve", rollout.name, "--all-pending", "--yes")
-    assert none.out == f"run {rollout.name} waits for no approval\n"
+    assert none.out == f"run {rollout.name} is not waiting for an approval\n"
 
 
 @pytest.mark.parametrize("scope", [NAMESPACED_SCOPE], ids=["sur"])
-async def test_without_a_run_the_gates_of_all_runs_are_opened(rollout: Rollout) -> None:
+async def test_without_a_run_the_gates_of_all_runs_are_approved(rollout: Rollout) -> None:
     await rollout.create(stages=[rollout.stage("one", beforeStageTasks=[APPROVAL])])
     for name in (rollout.name, f"{rollout.name}-too"):
         await rollout.run(name)
@@ -92,7 +94,7 @@ async def test_without_a_run_the_gates_of_all_runs_are_opened(rollout: Rollout) 
     ]
 
 
-async def test_an_approval_while_stopped_does_not_wait_for_the_start(rollout: Rollout) -> None:
+async def test_approving_a_stopped_run_does_not_wait_until_it_is_resumed(rollout: Rollout) -> None:
     await rollout.create(stages=[rollout.stage("one", beforeStageTasks=[APPROVAL])])
     await rollout.run()
     await rollout.asked(f"{rollout.name}-before-one")

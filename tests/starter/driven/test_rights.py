@@ -1,4 +1,4 @@
-"""People who may only touch one namespace, with the Roles that are shipped for them."""
+"""Users with access to only one namespace, with the Roles that ship for them."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.parametrize("scope", [NAMESPACED_SCOPE], ids=["sur"])
 
 
 async def kubeconfig_of_team(hub: Hub, hub_kubeconfig: Path, folder: Path, namespace: str) -> str:
-    """The kubeconfig of somebody who rolls out in that namespace."""
+    """Return the kubeconfig of a user who rolls out in that namespace."""
     await credentials.grant(hub, "namespace-rollouts.yaml")
     made = await credentials.kubeconfig_of_nobody(hub, hub_kubeconfig, folder, name=namespace)
     subject = {"kind": "ServiceAccount", "name": namespace, "namespace": "default"}
@@ -55,7 +55,7 @@ async def test_a_team_starts_approves_stops_and_rolls_back_in_its_namespace(
 
     typed = await rollout.type("rollback", rollout.name, "--yes", *as_team)
     assert typed.code == 0, typed.err
-    assert "what the run would do cannot be shown: " in typed.err
+    assert "cannot show what the run would do: " in typed.err
     assert "waiting for approval before stage one" in typed.out
     stopped = await rollout.type("run", "stop", f"{rollout.name}-rollback-0", *as_team)
     assert stopped.code == 0, stopped.err

@@ -1,4 +1,4 @@
-"""`fleetgate rollback`: a run of an older version, made and started in one go."""
+"""`fleetgate rollback`: creates and starts a run of an older snapshot."""
 
 import re
 
@@ -8,14 +8,14 @@ from tests.workflows.runs import started
 
 
 async def two_versions(rollout: Rollout) -> None:
-    """Versions 0 and 1 were rolled out, one after the other."""
+    """Roll out snapshot 0, then snapshot 1."""
     await rollout.create(versions=2)
     await rollout.roll_out(f"{rollout.name}-v0", index=0)
     await rollout.roll_out(f"{rollout.name}-v1", index=1)
 
 
 async def runs_of(rollout: Rollout) -> list[str]:
-    """Names of the placement's runs."""
+    """Return the names of the placement's runs."""
     kind, namespace = rollout.placement.scope.run, rollout.placement.namespace
     found = await rollout.placement.hub.list(kind, namespace=namespace)
     return [
@@ -25,7 +25,7 @@ async def runs_of(rollout: Rollout) -> list[str]:
     ]
 
 
-async def test_the_version_before_is_rolled_out_with_the_strategy_used_last(
+async def test_the_previous_snapshot_is_rolled_out_with_the_last_strategy(
     rollout: Rollout,
 ) -> None:
     await two_versions(rollout)
@@ -48,15 +48,16 @@ async def test_the_version_before_is_rolled_out_with_the_strategy_used_last(
     await rollout.reaches("UpdateRunSucceeded", run=name, kind="Succeeded")
 
 
-async def test_it_asks_before_it_writes_anything(rollout: Rollout) -> None:
+async def test_it_asks_for_confirmation_before_it_writes_anything(rollout: Rollout) -> None:
     await two_versions(rollout)
     typed = await rollout.type("rollback", rollout.name)
     assert typed.code == 2
-    assert f"Make and start run {rollout.name}-rollback-0? There is no terminal" in typed.err
+    asked = f"Create and start run {rollout.name}-rollback-0? Cannot ask without a terminal"
+    assert asked in typed.err
     assert await runs_of(rollout) == [f"{rollout.name}-v0", f"{rollout.name}-v1"]
 
 
-async def test_beside_another_run_it_is_refused_until_that_is_stopped(rollout: Rollout) -> None:
+async def test_it_is_refused_while_another_run_is_active(rollout: Rollout) -> None:
     first, second = rollout.clusters
     await rollout.create(versions=2)
     await rollout.roll_out(f"{rollout.name}-v0", index=0)
@@ -64,7 +65,7 @@ async def test_beside_another_run_it_is_refused_until_that_is_stopped(rollout: R
     await started(rollout.placement, first, index=1)
     refused = await rollout.type("rollback", rollout.name, "--yes")
     assert refused.code == 1
-    # On a busy machine the cluster may have got stuck, here and below.
+    # On a busy machine the cluster may be stuck already, here and below.
     doing = rf"run {rollout.name}-v1: (updating|stuck at) {first} in stage one"
     assert re.search(doing, refused.err)
     assert f"fleetgate run stop {rollout.name}-v1" in refused.err
@@ -75,7 +76,10 @@ async def test_beside_another_run_it_is_refused_until_that_is_stopped(rollout: R
     await rollout.placement.report(first)
     typed = await typing
     assert typed.code == 0, typed.err
-    waited_for, taken_over = f"one/{first} updated in ", "the rollback takes over what is stuck"
+    waited_for, taken_over = (
+        f"one/{first} updated in ",
+        "the rollback takes over the stuck clusters",
+    )
     assert waited_for in typed.out or taken_over in typed.out
     assert f"stage one begins: {first}" in typed.out
     await rollout.update(first, index=0)
@@ -85,7 +89,7 @@ async def test_beside_another_run_it_is_refused_until_that_is_stopped(rollout: R
     assert untouched["spec"]["resourceSnapshotName"] == f"{rollout.name}-0-snapshot"
 
 
-async def test_a_cluster_that_is_stuck_is_taken_over(rollout: Rollout) -> None:
+async def test_a_stuck_cluster_is_taken_over(rollout: Rollout) -> None:
     first, _ = rollout.clusters
     await rollout.create(versions=2)
     await rollout.roll_out(f"{rollout.name}-v0", index=0)
@@ -94,7 +98,7 @@ async def test_a_cluster_that_is_stuck_is_taken_over(rollout: Rollout) -> None:
     await rollout.reaches("UpdateRunStuck", run=f"{rollout.name}-v1")
     typed = await rollout.type("rollback", rollout.name, "--stop-active", "--yes")
     assert typed.code == 0, typed.err
-    ends = f"the rollback takes over what is stuck, with which run {rollout.name}-v1 ends"
+    ends = f"the rollback takes over the stuck clusters, which ends run {rollout.name}-v1"
     assert ends in typed.out
     ended = await rollout.reaches("UpdateRunFailed", run=f"{rollout.name}-v1", kind="Succeeded")
     assert "see if there is a concurrent updateRun" in says(ended, "Succeeded")[2]
@@ -102,7 +106,7 @@ async def test_a_cluster_that_is_stuck_is_taken_over(rollout: Rollout) -> None:
     await rollout.reaches("UpdateRunSucceeded", run=f"{rollout.name}-rollback-0", kind="Succeeded")
 
 
-async def test_a_version_that_is_named_may_be_any_that_is_stored(rollout: Rollout) -> None:
+async def test_any_stored_snapshot_can_be_selected(rollout: Rollout) -> None:
     await two_versions(rollout)
     wrong = await rollout.type("rollback", rollout.name, "--to", "7", "--yes")
     assert wrong.code == 3
@@ -114,7 +118,7 @@ async def test_a_version_that_is_named_may_be_any_that_is_stored(rollout: Rollou
     assert made["spec"]["resourceSnapshotIndex"] == "1"
 
 
-async def test_without_a_version_before_it_is_refused(rollout: Rollout) -> None:
+async def test_it_is_refused_without_a_previous_snapshot(rollout: Rollout) -> None:
     await rollout.create()
     never = await rollout.type("rollback", rollout.name, "--yes")
     assert never.code == 1
@@ -123,16 +127,16 @@ async def test_without_a_version_before_it_is_refused(rollout: Rollout) -> None:
     first = await rollout.type("rollback", rollout.name, "--yes")
     assert first.code == 1
     assert "rolled out snapshot 0, and no earlier snapshot is stored" in first.err
-    assert "name a version with --to; there are: 0" in first.err
+    assert "specify a snapshot with --to; available: 0" in first.err
     missing = await rollout.type("rollback", "no-such-placement", "--yes")
     assert missing.code == 3
 
 
-async def test_a_strategy_that_is_not_there_is_refused_before_anything_is_written(
+async def test_a_missing_strategy_is_refused_before_anything_is_written(
     rollout: Rollout,
 ) -> None:
     await two_versions(rollout)
     typed = await rollout.type("rollback", rollout.name, "--strategy", "none", "--yes")
     assert typed.code == 1
-    assert "a run would not be initialized: referenced updateStrategy not found" in typed.err
+    assert "the run could not be initialized: referenced updateStrategy not found" in typed.err
     assert len(await runs_of(rollout)) == 2

@@ -1,4 +1,4 @@
-"""A hub and a Temporal where an engine works, for runs that have a history."""
+"""A hub and a Temporal with a running engine, for runs that have a history."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -27,5 +27,5 @@ async def hub(hub_kubeconfig: Path) -> AsyncIterator[Hub]:
 
 @pytest.fixture(scope="package")
 def reached_temporal(temporal_address: str) -> str:
-    """Commands reach the Temporal of the engine."""
+    """Address of the engine's Temporal, which commands use."""
     return temporal_address

@@ -1,4 +1,4 @@
-"""What the objects on the hub tell; the runs in `data/` were recorded on a KubeFleet hub."""
+"""A run's history from its objects; the runs in `data/` were recorded on a KubeFleet hub."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -39,7 +39,7 @@ def request(message: str) -> ClusterApprovalRequest:
     return ClusterApprovalRequest.from_wire(body)
 
 
-def test_a_run_is_told_by_its_status() -> None:
+def test_the_history_of_a_run_is_read_from_its_status() -> None:
     asked = request("fine (by alice)")
     objects = Objects(recorded("succeeded"), requests={asked.metadata.name: asked})
     lines = told(of_objects.entries(objects))
@@ -59,11 +59,11 @@ def test_a_run_is_told_by_its_status() -> None:
         ("preempted", "failed / the binding of the updating cluster `member2`"),
     ],
 )
-def test_where_a_run_is_held_up_or_ended_is_told_last(moment: str, last: str) -> None:
+def test_the_last_entry_says_where_a_run_waits_or_ended(moment: str, last: str) -> None:
     assert told(of_objects.entries(Objects(recorded(moment))))[-1].startswith(last)
 
 
-def test_what_an_event_tells_as_well_is_told_once() -> None:
+def test_what_both_status_and_events_report_is_listed_once() -> None:
     events = (
         event("Initialized", "Planned 3 clusters in 2 stages; set spec.state to Run to start"),
         event("StageStarted", "Stage staging started: 1 cluster, 1 at a time"),
@@ -81,7 +81,7 @@ def test_what_an_event_tells_as_well_is_told_once() -> None:
     ]
 
 
-def test_the_tool_that_made_the_run_is_named() -> None:
+def test_the_tool_that_created_the_run_is_named() -> None:
     def owning(manager: str, *fields: str) -> dict[str, Any]:
         spec: dict[str, Any] = {f"f:{field}": {} for field in fields}
         return {"manager": manager, "time": "2026-11-21T02:10:00Z", "fieldsV1": {"f:spec": spec}}
@@ -95,7 +95,7 @@ def test_the_tool_that_made_the_run_is_named() -> None:
     assert told(of_objects.entries(Objects(run)))[0] == "created / jane with kubectl-create"
 
 
-def test_an_approval_that_does_not_count_is_told() -> None:
+def test_an_approval_that_does_not_count_is_listed() -> None:
     why = "The approval does not count: its condition Approved has no observedGeneration"
     warning = Event(
         type=EventType.WARNING,
@@ -135,7 +135,7 @@ def test_who_gave_an_approval_is_read_from_its_text(given: str, who: str, said: 
     assert telling.approver(given) == (who, said)
 
 
-def test_what_was_before_a_lost_workflow_is_told_by_the_objects() -> None:
+def test_history_before_a_lost_workflow_is_taken_from_the_objects() -> None:
     at = datetime(2026, 11, 21, 2, 9, 10, tzinfo=UTC)
     workflow = [
         Entry(at, What.TAKEN_UP),
@@ -149,14 +149,14 @@ def test_what_was_before_a_lost_workflow_is_told_by_the_objects() -> None:
     assert lines.count("created") == 1
     assert lines[begun:] == told(workflow)
     assert set(lines[:begun]) <= set(told(of_objects.entries(objects)))
-    # Of a workflow that was there from the beginning nothing is missing.
+    # A workflow that was there from the beginning has everything.
     assert told(of_objects.beside([workflow[0], workflow[2]], objects)) == [
         "created",
         *told([workflow[0], workflow[2]]),
     ]
 
 
-def test_an_adoption_is_told_by_how_far_the_run_was() -> None:
+def test_an_adoption_says_how_far_the_run_was() -> None:
     message = "Temporal no longer knew this run; resuming from what the hub recorded: 1 of 2"
     entry = telling.of_event(event("Adopted", message))
     assert entry is not None

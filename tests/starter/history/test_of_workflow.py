@@ -1,4 +1,4 @@
-"""What a workflow's history tells: a recorded one, and moments that are rare."""
+"""A run's history from its workflow: a recorded one, and rare events."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ GATE = "run-before-prod"
 
 
 def told(entries: list[Entry]) -> list[str]:
-    """Each entry as its fields, one beside the other, without the time."""
+    """Return the fields of each entry on one line, without the time."""
     cells = [list(each.cells().values())[1:] for each in entries]
     return [" / ".join(filter(None, each)) for each in cells]
 
@@ -49,7 +49,7 @@ def written() -> Written:
     return Written()
 
 
-def test_an_eventful_run_is_told_from_beginning_to_end() -> None:
+def test_an_eventful_run_is_listed_from_beginning_to_end() -> None:
     text = (HISTORIES / "0.1.0" / "eventful.json").read_text()
     events = WorkflowHistory.from_json("recorded", text).events
     assert told(of_workflow.entries(events, CONVERTER)) == [
@@ -84,7 +84,7 @@ def test_an_eventful_run_is_told_from_beginning_to_end() -> None:
     ]
 
 
-def test_a_signal_that_names_nobody_was_sent_by_a_client(written: Written) -> None:
+def test_a_signal_without_a_name_is_attributed_to_its_client(written: Written) -> None:
     written.signal("pause", identity="ui@somewhere")
     written.signal("resume", ChangeState(by="alice", comment="go"), identity="ui@somewhere")
     assert told(written.entries()) == [
@@ -93,7 +93,7 @@ def test_a_signal_that_names_nobody_was_sent_by_a_client(written: Written) -> No
     ]
 
 
-def test_a_wish_on_the_object_is_told_with_the_name_there(written: Written) -> None:
+def test_a_request_in_the_object_is_listed_with_the_name_there(written: Written) -> None:
     written.signal("pause", ChangeState(by="alice", comment="lunch", generation=2))
     written.signal("resume", ChangeState(by="bob", generation=3))
     assert told(written.entries()) == [
@@ -102,7 +102,7 @@ def test_a_wish_on_the_object_is_told_with_the_name_there(written: Written) -> N
     ]
 
 
-def test_a_wish_that_comes_back_from_the_object_is_told_once(written: Written) -> None:
+def test_a_request_that_the_workflow_wrote_to_the_object_is_listed_once(written: Written) -> None:
     written.signal("pause", ChangeState(by="alice"))
     written.signal("pause", ChangeState(generation=2))
     answer = StateSet(state=RunState.STOP, generation=2)
@@ -123,7 +123,7 @@ def test_a_wish_that_comes_back_from_the_object_is_told_once(written: Written) -
         ("lgtm", "approved / before / prod / lgtm"),
     ],
 )
-def test_an_approval_on_the_object_is_told_as_the_object_has_it(
+def test_an_approval_in_the_object_is_listed_as_written_there(
     written: Written, given: str, approved: str
 ) -> None:
     ask(written)
@@ -133,17 +133,17 @@ def test_an_approval_on_the_object_is_told_as_the_object_has_it(
     assert told(written.entries())[1:] == [approved]
 
 
-def test_of_several_who_approve_the_first_opens_the_gate(written: Written) -> None:
+def test_the_first_of_several_approvals_opens_the_gate(written: Written) -> None:
     ask(written)
     record(written, "alice", "fine")
     record(written, "bob", "me too")
     accept(written, "fine (by alice)")
     asked, approved = written.entries()
     assert told([approved]) == ["approved / before / prod / alice / fine"]
-    assert (approved.at - asked.at).seconds == 2, "when alice said so, not when it was accepted"
+    assert (approved.at - asked.at).seconds == 2, "when alice approved, not when it was accepted"
 
 
-def test_an_approval_that_was_lost_does_not_count(written: Written) -> None:
+def test_a_lost_approval_does_not_count(written: Written) -> None:
     ask(written)
     record(written, "alice", "fine")
     ask(written)
@@ -152,15 +152,15 @@ def test_an_approval_that_was_lost_does_not_count(written: Written) -> None:
     assert told(written.entries())[-1] == "approved / before / prod / bob / again"
 
 
-def test_what_becomes_of_clusters_is_told(written: Written) -> None:
-    lost = ClusterUpdated(preempted="cannot continue the updateRun: somebody else took it")
+def test_the_outcome_of_each_cluster_is_listed(written: Written) -> None:
+    lost = ClusterUpdated(preempted="cannot continue the updateRun: another run took it")
     written.activity("update_cluster", Place(cluster="a", stage="one"), lost)
     written.activity("update_cluster", Place(cluster="b", stage="one"), ClusterUpdated(gone=True))
     written.activity("update_cluster", Place(cluster="c", stage="one"), fault="no binding")
     written.activity("remove_cluster", RemoveCluster(run=RUN, cluster="d", binding="p-d"))
     assert told(written.entries()) == [
         "cluster started / one / a",
-        "cluster lost / one / a / somebody else took it",
+        "cluster lost / one / a / another run took it",
         "cluster started / one / b",
         "cluster lost / one / b / its binding was replaced",
         "cluster started / one / c",
@@ -169,7 +169,7 @@ def test_what_becomes_of_clusters_is_told(written: Written) -> None:
     ]
 
 
-def test_it_is_told_how_a_workflow_ended_that_did_not_end_by_itself(written: Written) -> None:
+def test_it_is_listed_how_a_workflow_was_ended_from_outside(written: Written) -> None:
     cancelled = WorkflowExecutionCancelRequestedEventAttributes(cause="enough", identity="cli@host")
     written.add(
         "WORKFLOW_EXECUTION_CANCEL_REQUESTED",
@@ -202,7 +202,7 @@ def test_it_is_told_how_a_workflow_ended_that_did_not_end_by_itself(written: Wri
     ]
 
 
-def test_what_a_newer_version_wrote_is_passed_over(written: Written) -> None:
+def test_unknown_messages_of_a_newer_version_are_skipped(written: Written) -> None:
     written.signal("dance", ChangeState(by="alice"))
     written.signal("pause", Outcome(reason="other", message="fields"), identity="ui@host")
     written.activity("update_cluster", SetState(run=RUN, state=RunState.RUN), ClusterUpdated())

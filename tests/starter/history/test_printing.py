@@ -1,4 +1,4 @@
-"""A history as a table, as JSON, for a spreadsheet and for a report."""
+"""Printing a history as a table, JSON, CSV and Markdown."""
 
 import csv
 import io
@@ -19,14 +19,14 @@ def approved(comment: str) -> Entry:
 
 
 def cells(comment: str) -> list[str]:
-    """The cells of a line that a spreadsheet reads."""
+    """Return the cells of a CSV line."""
     text = printing.WRITERS[Form.CSV]([approved(comment)])
     heads, line = csv.reader(io.StringIO(text))
     assert heads == ["at", "what", "side", "stage", "cluster", "who", "comment"]
     return line
 
 
-def test_programs_read_one_object_for_each_entry() -> None:
+def test_json_has_one_object_for_each_entry() -> None:
     assert json.loads(printing.WRITERS[Form.JSON]([approved("fine")])) == [
         {
             "at": "2026-01-02T03:04:05.678900+00:00",
@@ -51,7 +51,7 @@ def test_a_comment_stays_one_cell_of_a_spreadsheet() -> None:
     assert cells('two,\r\n"quoted"; and = in it')[-1] == 'two,  "quoted"; and = in it'
 
 
-def test_nothing_in_a_report_is_taken_for_markdown() -> None:
+def test_markdown_in_a_comment_is_escaped() -> None:
     text = printing.WRITERS[Form.MARKDOWN]([approved("a|b\n<img> `c` [d](e) \\")])
     assert text.splitlines() == [
         "| when (UTC) | what | stage | cluster | who | comment |",
@@ -70,7 +70,7 @@ def test_a_comment_cannot_move_the_cursor_of_a_terminal() -> None:
     assert "approved  before prod" in shown
 
 
-def test_the_day_is_shown_where_there_are_several() -> None:
+def test_the_day_is_shown_if_there_are_several() -> None:
     one = printing.table([approved("a")], width=100).plain
     assert " 2026" not in one
     assert one.splitlines()[1].startswith(f"{AT.astimezone():%H:%M:%S}  approved")

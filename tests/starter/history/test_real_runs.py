@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 @dataclass
 class Rollout:
-    """A placement whose runs a person drives by typing."""
+    """A placement whose runs are driven with commands."""
 
     placement: HandPlacement
     fleetgate: Fleetgate
@@ -33,12 +33,12 @@ class Rollout:
         return self.placement.name
 
     async def type(self, *words: str) -> Typed:
-        """Type a command about something in the run's scope."""
+        """Run a command in the run's scope."""
         flags = ["-n", self.placement.namespace] if self.placement.namespace else []
         return await self.fleetgate(*words, *flags)
 
     async def prepare(self) -> None:
-        """Write what a run of two stages, the second behind an approval, needs."""
+        """Create the objects for a run of two stages, the second with approvals."""
         one, two = self.clusters
         await self.placement.create({one: {"env": "one"}, two: {"env": "two"}})
         await self.placement.strategy(
@@ -56,11 +56,11 @@ class Rollout:
 
     @property
     def clusters(self) -> tuple[str, str]:
-        """Its clusters, in the order of their update."""
+        """Its clusters, in update order."""
         return f"{self.name}-a", f"{self.name}-b"
 
     async def run(self) -> None:
-        """Take a run from its start to its end, with a stop, and approve in two ways."""
+        """Take a run from its start to its end, with a stop and two kinds of approvals."""
         one, two = self.clusters
         await self.placement.create_run(self.name, self.name, index="0")
         await started(self.placement, one)
@@ -80,7 +80,7 @@ class Rollout:
         await reaches(self.placement, self.name, "UpdateRunSucceeded", kind="Succeeded")
 
     async def asked(self, side: str) -> None:
-        """Wait until the run says that it asks for the approval on a side of its second stage."""
+        """Wait until the run shows the open approval on a side of its second stage."""
         request = f"{self.name}-{side}-two"
         await eventually(
             lambda: self.placement.read_run(self.name),
@@ -91,12 +91,12 @@ class Rollout:
         )
 
     async def typed(self, *words: str) -> None:
-        """Type a command that has to succeed."""
+        """Run a command that must succeed."""
         answer = await self.type(*words)
         assert answer.code == 0, answer.err
 
     async def history(self, *words: str) -> list[dict[str, str]]:
-        """What the run's history says as JSON."""
+        """Return the run's history."""
         answer = await self.type("run", "history", self.name, "-o", "json", *words)
         assert answer.code == 0, answer.err
         found: list[dict[str, str]] = json.loads(answer.out)
@@ -125,7 +125,7 @@ async def rollout(placement: HandPlacement, fleetgate: Fleetgate) -> Rollout:
 
 @pytest.fixture
 def nowhere(hub_kubeconfig: Path, tmp_path: Path) -> Path:
-    """A kubeconfig of a hub that does not answer."""
+    """Kubeconfig of an unreachable hub."""
     text = re.sub(r"server: .*", "server: https://127.0.0.1:1", hub_kubeconfig.read_text())
     kubeconfig = tmp_path / "nowhere.kubeconfig"
     kubeconfig.write_text(text)
@@ -136,7 +136,7 @@ def told(history: list[dict[str, str]], *fields: str) -> list[Any]:
     return [tuple(entry[field] for field in fields) for entry in history]
 
 
-async def test_it_tells_who_did_what_from_beginning_to_end(rollout: Rollout) -> None:
+async def test_it_lists_who_did_what_from_beginning_to_end(rollout: Rollout) -> None:
     await rollout.run()
     history = await rollout.history()
     one, two = rollout.clusters
@@ -167,7 +167,7 @@ async def test_it_tells_who_did_what_from_beginning_to_end(rollout: Rollout) -> 
     assert [each["at"] for each in history] == sorted(each["at"] for each in history)
 
 
-async def test_it_is_told_by_the_objects_alone_where_temporal_is_away(
+async def test_the_objects_alone_are_used_if_temporal_is_unreachable(
     rollout: Rollout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await rollout.run()
@@ -175,7 +175,7 @@ async def test_it_is_told_by_the_objects_alone_where_temporal_is_away(
     monkeypatch.setenv("TEMPORAL_ADDRESS", "127.0.0.1:1")
     answer = await rollout.type("run", "history", rollout.name, "-o", "json")
     assert answer.code == 0, answer.err
-    assert answer.err == "Temporal cannot be reached; told without it\n"
+    assert answer.err == "Temporal cannot be reached; the history is incomplete\n"
     without = json.loads(answer.out)
     wishes = {"taken up", "asked to run", "asked to stop"}
     expected = set(told(whole, "what", "side", "stage", "cluster"))
@@ -185,7 +185,7 @@ async def test_it_is_told_by_the_objects_alone_where_temporal_is_away(
     assert by["approved", "after"] == ("admin on behalf of bob", "=looks(good)")
 
 
-async def test_it_is_told_by_temporal_alone_where_the_hub_is_away(
+async def test_temporal_alone_is_used_if_the_hub_is_unreachable(
     rollout: Rollout, nowhere: Path
 ) -> None:
     await rollout.run()
@@ -193,27 +193,28 @@ async def test_it_is_told_by_temporal_alone_where_the_hub_is_away(
     flags = ("-o", "json", "--kubeconfig", str(nowhere))
     answer = await rollout.type("run", "history", rollout.name, *flags)
     assert answer.code == 0, answer.err
-    assert json.loads(answer.out) == whole[1:], "all but the creation of the object"
+    assert json.loads(answer.out) == whole[1:], "everything except the creation of the object"
     assert answer.err.startswith("the hub cannot be reached: ")
 
 
-async def test_of_a_deleted_run_temporal_still_tells(rollout: Rollout) -> None:
+async def test_a_deleted_run_still_has_a_history_in_temporal(rollout: Rollout) -> None:
     await rollout.run()
     whole = await rollout.history()
     uid = await rollout.delete()
-    # Whether its deletion is told depends on how soon it came after the end.
-    assert _but_deletion(await rollout.history()) == whole[1:], "all but the object's creation"
+    # Whether its deletion is listed depends on how soon after the end it came.
+    expected = "everything except the object's creation"
+    assert _but_deletion(await rollout.history()) == whole[1:], expected
     await rollout.placement.create_run(rollout.name, rollout.name, index="0", state="Initialize")
     await reaches(
         rollout.placement, rollout.name, "UpdateRunInitializedSuccessfully", kind="Initialized"
     )
-    # The event comes a moment after the status that tells the same.
+    # The event comes a moment after the status that reports the same.
     answer = await eventually(
         lambda: rollout.type("run", "history", rollout.name),
         lambda typed: "Planned 2 clusters in 2 stages" in " ".join(typed.out.split()),
     )
     assert answer.code == 0, answer.err
-    assert answer.err.startswith(f"other runs of this name, which --uid shows: {uid} of ")
+    assert answer.err.startswith(f"other runs with this name, shown with --uid: {uid} of ")
     assert "succeeded" not in answer.out
     assert _but_deletion(await rollout.history("--uid", uid[:8])) == whole[1:]
     await rollout.delete()
@@ -223,28 +224,28 @@ def _but_deletion(history: list[dict[str, str]]) -> list[dict[str, str]]:
     return [each for each in history if each["what"] != "deleted"]
 
 
-async def test_that_a_run_was_deleted_on_its_way_is_told(rollout: Rollout) -> None:
+async def test_the_deletion_of_an_active_run_is_listed(rollout: Rollout) -> None:
     await rollout.placement.create_run(rollout.name, rollout.name, index="0")
     await started(rollout.placement, rollout.clusters[0])
     await rollout.delete()
     assert (await rollout.history())[-1]["what"] == "deleted"
 
 
-async def test_a_run_that_nobody_knows_is_not_found(rollout: Rollout) -> None:
+async def test_an_unknown_run_is_not_found(rollout: Rollout) -> None:
     for words in ([], ["--uid", "0"]):
         answer = await rollout.type("run", "history", "nosuch", *words)
         assert answer.code == 3
-        assert answer.err == "error: run nosuch not found, nor a workflow of such a run\n"
+        assert answer.err == "error: neither run nosuch nor a workflow for it was found\n"
     made = await rollout.placement.create_run(rollout.name, rollout.name, state="Initialize")
     answer = await rollout.type("run", "history", rollout.name, "--uid", "x")
     assert answer.code == 3
     assert answer.err == (
-        f"error: no uid of a run {rollout.name} starts with x\n"
-        f"  there are: {made['metadata']['uid']}\n"
+        f"error: no run named {rollout.name} has a uid that starts with x\n"
+        f"  known uids: {made['metadata']['uid']}\n"
     )
 
 
-async def test_a_spreadsheet_runs_no_formula_out_of_a_comment(rollout: Rollout) -> None:
+async def test_a_comment_is_no_formula_in_a_spreadsheet(rollout: Rollout) -> None:
     await rollout.run()
     answer = await rollout.type("run", "history", rollout.name, "-o", "csv")
     assert answer.out.startswith("at,what,side,stage,cluster,who,comment\n")

@@ -1,4 +1,4 @@
-"""A workflow's history, written event by event as a test needs it."""
+"""A workflow's history that a test writes event by event."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,13 +24,13 @@ CONVERTER = pydantic_data_converter.payload_converter
 
 
 class Written:
-    """Each event comes a second after the one before."""
+    """A history in which each event comes a second after the one before."""
 
     def __init__(self) -> None:
         self.events: list[HistoryEvent] = []
 
     def entries(self) -> list[Entry]:
-        """What a reader makes of it."""
+        """Read the entries of the history."""
         return of_workflow.entries(self.events, CONVERTER)
 
     def add(self, kind: str, **attributes: Any) -> int:
@@ -44,7 +44,7 @@ class Written:
         return number
 
     def signal(self, name: str, message: BaseModel | None = None, *, identity: str = "") -> None:
-        """Somebody sent a signal."""
+        """Write the event of a received signal."""
         found = WorkflowExecutionSignaledEventAttributes(
             signal_name=name, input=payloads(message), identity=identity
         )
@@ -53,7 +53,7 @@ class Written:
     def activity(
         self, name: str, request: BaseModel, answer: BaseModel | None = None, *, fault: str = ""
     ) -> None:
-        """An activity is scheduled, and ends if it has an answer or a fault."""
+        """Write the events of an activity, which ends if it has an answer or a fault."""
         scheduled = self.add(
             "ACTIVITY_TASK_SCHEDULED",
             activity_task_scheduled_event_attributes=ActivityTaskScheduledEventAttributes(
@@ -73,6 +73,6 @@ class Written:
 
 
 def payloads(message: BaseModel | None) -> Payloads:
-    """One argument, or none."""
+    """Encode one argument, or none."""
     found: list[Payload] = [CONVERTER.to_payload(message)] if message else []
     return Payloads(payloads=found)
