@@ -96,7 +96,7 @@ def status(view: View) -> PlacementStatus:
 
 
 def _decided(view: View) -> Condition | None:
-    """Return the scheduler's verdict on the current generation; None while there is none."""
+    """Return the scheduler's verdict on the current generation; None before there is a verdict."""
     policy = view.policy
     if policy is None or policy.status.observed_crp_generation != view.generation:
         return None

@@ -84,7 +84,7 @@ def of(look: Look, *, on_member: OnMember) -> Explanation:
 
 
 def _with_troubles(situation: Situation, reports: Sequence[ClusterReport]) -> Situation:
-    """Point out troubles on clusters if nobody has to act; they may pass, or get worse."""
+    """Point out troubles on clusters if no action is needed; they may pass, or get worse."""
     if situation.acts == NOBODY_ACTS and any(each.troubles for each in reports):
         acts = "No action is needed yet: the problems below may resolve themselves."
         return replace(situation, acts=acts)

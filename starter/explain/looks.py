@@ -118,7 +118,7 @@ class Look:
         return words.age(self.now - moment) if moment else "some time"
 
     def is_overdue(self, moment: datetime | None) -> bool:
-        """Return whether a worker should have reacted by now to what happened at a moment."""
+        """Return whether a worker should already have reacted to what happened at a moment."""
         return moment is not None and self.now - moment > PATIENCE
 
 
