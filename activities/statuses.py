@@ -157,5 +157,5 @@ def _change(found: UpdateRun, request: SetState) -> Json:
 
 def _state_of(run: UpdateRun | None, wanted: RunState, *, refused: str = "") -> StateSet:
     if run is None:
-        return StateSet(state=wanted, generation=0, refused="the run does not exist any more")
+        return StateSet(state=wanted, generation=0, refused="the run no longer exists")
     return StateSet(state=run.spec.state, generation=run.metadata.generation, refused=refused)

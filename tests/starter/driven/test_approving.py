@@ -99,4 +99,4 @@ async def test_an_approval_while_stopped_does_not_wait_for_the_start(rollout: Ro
     await rollout.type("run", "stop", rollout.name)
     typed = await rollout.type("approve", rollout.name)
     assert typed.code == 0, typed.err
-    assert "it counts when the run is resumed" in typed.out
+    assert "it takes effect when the run is resumed" in typed.out

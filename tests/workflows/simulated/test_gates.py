@@ -257,7 +257,7 @@ def test_an_approval_of_a_request_that_was_just_deleted_is_told_to_be_lost(
     del at_gate.hub.approvals[BEFORE]
     sent = at_gate.update("approve", Approve())
     assert sent.accepted is True
-    assert sent.failure == f"{BEFORE} does not exist any more; approve it again"
+    assert sent.failure == f"{BEFORE} no longer exists; approve it again"
     at_gate.wait(60)
     assert at_gate.activities.handed_out == []
     assert BEFORE in at_gate.hub.approvals

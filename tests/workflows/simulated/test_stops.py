@@ -286,7 +286,7 @@ def test_an_approval_by_update_while_stopped_says_when_it_counts(begin: Begin) -
     run.stop()
     run.until_phase(Phase.STOPPED)
     told = run.update("approve").result(Answer).text
-    assert told == "stage one (before) is approved; it counts when the run is resumed"
+    assert told == "stage one (before) is approved; it takes effect when the run is resumed"
     run.wait(60)
     assert run.activities.handed_out == []
 
