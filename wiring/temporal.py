@@ -1,4 +1,4 @@
-"""How a process reaches Temporal, and the engine that polls it."""
+"""Connecting a process to Temporal, and the engine that polls it."""
 
 import asyncio
 import logging
@@ -25,17 +25,17 @@ from workflows.plugin import connect_to_namespace
 logger = logging.getLogger(__name__)
 
 ACTIVITIES_AT_ONCE: Final = 1000
-"""Slots: one for each run with clusters in flight, and a moment's worth of short effects."""
+"""Activity slots: one for each run with clusters in flight, and the rest for short activities."""
 STICKY: Final = timedelta(seconds=3)
-"""How long a run's next step waits for a worker that was killed before another one takes it."""
+"""How long a run's next workflow task waits for a killed worker before another one takes it."""
 GRACE: Final = timedelta(seconds=5)
-"""How long activities under way may take to end on SIGTERM; they are repeated otherwise."""
+"""How long running activities may take to end on SIGTERM; otherwise they are retried."""
 _BEHAVIOR: Final = {
     Upgrade.ANY_TIME: VersioningBehavior.AUTO_UPGRADE,
     Upgrade.BETWEEN_STAGES: VersioningBehavior.PINNED,
 }
 RECONNECT: Final = 1.0
-"""Seconds between two tries to reach Temporal when the worker starts."""
+"""Seconds between attempts to reach Temporal when the worker starts."""
 
 
 async def reach(
@@ -43,14 +43,14 @@ async def reach(
 ) -> Connection:
     """Connect to Temporal, waiting for it and its namespace as long as it takes.
 
-    Raises UnusableSettingsError for what waiting cannot mend.
+    Raises UnusableSettingsError for errors that waiting cannot fix.
     """
     runtime = temporal_runtime(measured.buffer)
     environ = dict(os.environ)
     if settings.payload_keys:
         environ[encryption.VARIABLE] = str(settings.payload_keys)
     while True:
-        # Before the client reads the same: what changes in between is then found to be new.
+        # Read before the client reads the same files, so that a change in between is noticed later.
         config, keys = connecting.read(environ), encryption.keys_of(environ)
         try:
             client = await connect_to_namespace(environ, runtime=runtime, interceptors=interceptors)
@@ -87,9 +87,9 @@ async def engine(
 
 
 def versioning(settings: Settings) -> WorkerDeploymentConfig | None:
-    """By which build Temporal knows the worker; None without a deployment.
+    """Return the deployment and build of the worker in Temporal; None without a deployment.
 
-    Not merely a build id: a worker of a deployment gets no work before its build is made current.
+    Note that a worker of a deployment gets no work before its build is made current.
     """
     if not settings.deployment:
         return None

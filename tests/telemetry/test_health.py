@@ -122,7 +122,7 @@ async def test_what_is_no_address_is_refused_with_an_example(wrong: str) -> None
         async with serve_health(wrong, Health()):
             pass
     assert str(refused.value) == (
-        f"FLEETGATE_METRICS_ADDRESS is {wrong!r}, which is no address: "
+        f"FLEETGATE_METRICS_ADDRESS is {wrong!r}, which is not an address: "
         "write host:port, such as 127.0.0.1:9464"
     )
 
