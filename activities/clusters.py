@@ -81,7 +81,7 @@ class ClusterActivities:
         if self._taken(request, binding, again=again):
             return ClusterUpdated(preempted=preemption(request, binding))
         written = await self._write(request, binding)
-        logger.info("binding %s is for snapshot %s", request.binding, request.index)
+        logger.info("binding %s has snapshot %s", request.binding, request.index)
         return written
 
     async def _binding(self, request: UpdateCluster, *, again: bool) -> Binding | None:

@@ -76,7 +76,7 @@ async def _listen(site: web.TCPSite, address: str) -> None:
         await site.start()
     except OSError as error:
         raise AddressError(
-            f"cannot listen on {address} ({error.strerror}): another process may use it; "
+            f"cannot listen on {address} ({error.strerror}): another process may be using it; "
             "set FLEETGATE_METRICS_ADDRESS to a free one, such as 127.0.0.1:9465"
         ) from error
 

@@ -78,11 +78,11 @@ class ApprovalDesk:
         side = f"{message.side}-stage " if message.side else ""
         where = f"stage {message.stage}" if message.stage else "the run"
         if not found:
-            raise ValueError(f"{where} has no {side}approval open; {self._listing()}")
-        raise ValueError(f"{where} has several approvals open: name one; {self._listing()}")
+            raise ValueError(f"{where} has no open {side}approval; {self._listing()}")
+        raise ValueError(f"{where} has several open approvals: name one; {self._listing()}")
 
     def _listing(self) -> str:
         if not self._open:
-            return "the run waits for no approval at the moment"
+            return "the run is not waiting for any approval"
         each = (f"stage {ticket.stage} ({ticket.side})" for ticket in self._open)
-        return "open are: " + ", ".join(each)
+        return "open approvals: " + ", ".join(each)

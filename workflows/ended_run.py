@@ -55,7 +55,7 @@ class EndUpdateRun:
         ]
         text = restored.ended_text(start.ended)
         survey = Survey(run=start.run, settled=False, recall=True)
-        surveyed = await calls.effect("survey", survey, Surveyed, summary="is it over by now")
+        surveyed = await calls.effect("survey", survey, Surveyed, summary="is the run over")
         if surveyed.facts:
             self._rollout.ledger.generation = surveyed.facts.generation
             self._end(surveyed.recorded or UpdateRunStatus(), text)

@@ -142,7 +142,7 @@ class ApprovalGate:
         await self._rollout.until_running()
         ticket.lost = False
         opened = await calls.effect(
-            "open_approval", self._opening(), ApprovalState, summary=f"{ticket.request}: ask"
+            "open_approval", self._opening(), ApprovalState, summary=f"{ticket.request}: create"
         )
         ticket.approved = ticket.approved or opened.approved
 

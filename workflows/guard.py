@@ -63,7 +63,7 @@ class Guard:
         fault = await self._look()
         if fault is None or isinstance(fault, TransientState):
             return fault
-        await workflow.sleep(SECOND_LOOK, summary="second look at a change")
+        await workflow.sleep(SECOND_LOOK, summary="second check of a change")
         return await self._look()
 
     async def _look(self) -> RunError | None:
@@ -101,7 +101,7 @@ class Guard:
             await workflow.wait_condition(
                 lambda: rollout.doubts != doubts,
                 timeout=patience,
-                timeout_summary="others are half way through a change",
+                timeout_summary="wait for others to finish a change",
             )
         except TimeoutError:
             return

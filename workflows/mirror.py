@@ -76,7 +76,7 @@ class Mirror:
         """
         # A workflow task that is lost with its worker is run again later and may decide
         # differently, so its decisions must not be visible before they are recorded.
-        await workflow.sleep(RECORDED, summary="until this is recorded")
+        await workflow.sleep(RECORDED, summary="record the decisions")
         try:
             written: StatusWritten = await workflow.execute_local_activity(
                 "write_status",

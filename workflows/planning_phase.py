@@ -64,7 +64,7 @@ async def _find_snapshot(rollout: Rollout, facts: HubFacts) -> SnapshotFacts:
         index=facts.spec.resource_snapshot_index,
         clusters=list(rollout.targets.selected),
     )
-    summary = f"snapshot {request.index or 'of the hub as it is'}"
+    summary = f"snapshot {request.index or 'of the current content'}"
     return await calls.effect("find_snapshot", request, SnapshotFacts, summary=summary)
 
 
@@ -110,7 +110,7 @@ async def _check_snapshot(rollout: Rollout) -> None:
     request = FindSnapshot(run=rollout.run, placement=rollout.placement, index=index)
     try:
         await calls.effect(
-            "find_snapshot", request, SnapshotFacts, summary=f"is snapshot {index} still there"
+            "find_snapshot", request, SnapshotFacts, summary=f"does snapshot {index} exist"
         )
     except InitializationError as error:
         raise RunAborted(str(error)) from error

@@ -90,7 +90,7 @@ async def test_each_line_about_a_run_names_its_run_stage_and_cluster(
     lines = await says(log, "Succeeded", run=unique)
     run = {"namespace": placement.namespace or None, "run": unique}
     cluster = run | {"stage": "prod", "cluster": unique}
-    binding = f"binding {placement.binding_name(unique)} is for snapshot 0"
+    binding = f"binding {placement.binding_name(unique)} has snapshot 0"
     assert told(lines, binding) == cluster | {"activity": "update_cluster"}
     assert told(lines, "cluster is done") == cluster | {"activity": "follow_bindings"}
     nowhere = {"stage": None, "cluster": None}

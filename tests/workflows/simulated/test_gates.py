@@ -205,8 +205,11 @@ def test_an_approval_without_a_stage_means_the_only_open_gate(at_gate: Simulated
 @pytest.mark.parametrize(
     ("message", "refusal"),
     [
-        (Approve(stage="two"), "stage two has no approval open; open are: stage one (before)"),
-        (Approve(side=GateSide.AFTER), "the run has no after-stage approval open; open are"),
+        (
+            Approve(stage="two"),
+            "stage two has no open approval; open approvals: stage one (before)",
+        ),
+        (Approve(side=GateSide.AFTER), "the run has no open after-stage approval; open approvals"),
     ],
 )
 def test_an_approval_that_matches_no_gate_is_refused_and_leaves_no_trace(
