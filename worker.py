@@ -1,4 +1,4 @@
-"""The worker: reads its settings, wires the rooms together, runs until it is told to stop."""
+"""The worker: reads its settings, wires the packages together, runs until stopped by a signal."""
 
 import asyncio
 import logging
@@ -31,14 +31,14 @@ from workflows.connecting import UnusableSettingsError
 logger = logging.getLogger(__name__)
 
 WRONG_USAGE: Final = 2
-"""Exit code for settings that cannot be used, as commands have it."""
+"""Exit code for unusable settings, the same as that of commands."""
 
 
 async def serve(settings: Settings) -> None:
-    """Run every part that the settings name, until SIGTERM or SIGINT.
+    """Run every role that the settings name, until SIGTERM or SIGINT.
 
-    Raises HubError, AddressError, TracingError or UnusableSettingsError for what an operator can
-    mend.
+    Raises HubError, AddressError, TracingError or UnusableSettingsError for errors that an operator
+    can fix.
     """
     health, registry = Health(), process_registry()
     register_readiness(registry, health)
@@ -56,7 +56,7 @@ async def serve(settings: Settings) -> None:
             identity=settings.identity or process_identity(),
         )
         parts = await parts_of(settings, around, stack)
-        # An engine polls in the background: a process of that alone has nothing else to wait for.
+        # An engine polls in the background, so a process with only an engine needs this to wait on.
         stay = asyncio.Event().wait()
         work = (*(part.run() for part in parts), _announce(parts, health), stay)
         tasks = [asyncio.create_task(each) for each in work]
@@ -71,7 +71,7 @@ async def serve(settings: Settings) -> None:
 
 
 async def _ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
-    """Cancel all and wait for each: they hand over before the way to the hub is closed."""
+    """Cancel all tasks and wait: they hand over before the connection to the hub is closed."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -90,7 +90,7 @@ def _stop_on_signals(running: asyncio.Future[Any]) -> None:
 
 
 def main(**overrides: object) -> None:
-    """Run a worker as a process; what an operator got wrong is one line on standard error."""
+    """Run a worker as a process; report each operator error in one line on standard error."""
     try:
         settings = Settings.load(os.environ, **overrides)
         log_format = settings.log_format
@@ -119,12 +119,12 @@ def run() -> NoReturn:
         code = end.code if isinstance(end.code, int) else 1
         if isinstance(end.code, str):
             sys.stderr.write(f"{end.code}\n")
-    except BaseException:  # noqa: BLE001 - as the interpreter would show it
+    except BaseException:  # noqa: BLE001 - shown as the interpreter would show it
         traceback.print_exc()
         code = 1
     sys.stderr.flush()
-    # As `starter.cli.main` does: threads of Temporal's SDK may abort an interpreter that is being
-    # torn down, and a worker that has ended in peace would count as crashed.
+    # As in `starter.cli.main`: threads of Temporal's SDK may abort the interpreter during its
+    # shutdown, and a worker that has ended normally would count as crashed.
     os._exit(code)
 
 

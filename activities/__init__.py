@@ -1,4 +1,4 @@
-"""Every effect that a workflow asks for, one small idempotent async function each.
+"""Every effect that a workflow requests, each one small idempotent async function.
 
-An activity never loops over stages: what comes next is the workflow's decision.
+An activity never loops over stages: the workflow decides what comes next.
 """

@@ -1,4 +1,4 @@
-"""Approval requests: made, looked at, approved on a person's word, accepted.
+"""Approval requests: creating, reading, approving for a person, accepting.
 
 contract: update-runs 4 and 8.5
 """
@@ -30,10 +30,10 @@ class ApprovalActivities:
 
     @activity.defn(name="open_approval")
     async def open_approval(self, request: OpenApproval) -> ApprovalState:
-        """Create the approval request unless it is there, and say whether it is approved.
+        """Create the approval request unless it exists, and return whether it is approved.
 
-        One that was made for an earlier run of the name is replaced. Raises (final): an object of
-        the name is about another run or stage.
+        A request for an earlier run of the same name is replaced. Raises (not retried): an object
+        with this name belongs to another run or stage.
         """
         with told_to_temporal():
             try:
@@ -62,7 +62,7 @@ class ApprovalActivities:
 
     @activity.defn(name="record_approval")
     async def record_approval(self, request: RecordApproval) -> ApprovalState:
-        """Write what Temporal was told into the request, unless it is approved already."""
+        """Write an approval given through Temporal to the request, unless it is approved."""
         with told_to_temporal():
             found = await self._find(request.run, request.name)
             if found is None:
@@ -79,7 +79,7 @@ class ApprovalActivities:
 
     @activity.defn(name="accept_approval")
     async def accept_approval(self, request: AcceptApproval) -> ApprovalState:
-        """Mark the request as accepted if it is approved; once accepted it stays so."""
+        """Mark the request as accepted if it is approved; this is permanent."""
         with told_to_temporal():
             found = await self._find(request.run, request.name)
             if found is None:
@@ -92,7 +92,7 @@ class ApprovalActivities:
             return ApprovalState(approved=True, given=approval_events.given(found))
 
     async def _find(self, run: RunRef, name: str) -> BaseApprovalRequest | None:
-        """The request of this run; to it, one of an earlier run of its name is not there."""
+        """Return the request of this run; one of an earlier run of the same name is ignored."""
         found = await self._read(run, name)
         return None if found is None or await self._is_of_namesake(run, found) else found
 
@@ -103,15 +103,15 @@ class ApprovalActivities:
     async def _is_of_namesake(self, run: RunRef, request: BaseApprovalRequest) -> bool:
         if uid := request.metadata.annotations.get(names.RUN_UID):
             return uid != run.uid
-        # Made by a person, or by KubeFleet: for this run, unless it is older.
+        # Created by a person or by KubeFleet: it is for this run unless it is older than the run.
         body = await self._hub.find(run.scope.run, run.name, namespace=run.namespace)
         begun = ObjectMeta.model_validate(body["metadata"]).creation_timestamp if body else None
         made = request.metadata.creation_timestamp
         return begun is not None and made is not None and made < begun
 
     async def _put(self, run: RunRef, request: BaseApprovalRequest, condition: Condition) -> None:
-        # Applied, so that the person's condition and ours have an owner each. The uid keeps the
-        # apply from creating the object anew when it was deleted meanwhile.
+        # Applied, so that the person's condition and ours have separate owners. The uid keeps the
+        # apply from creating the object again if it was deleted meanwhile.
         await self._hub.apply(
             run.scope.approval,
             {

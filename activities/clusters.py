@@ -1,7 +1,7 @@
 """Rolling content out to one cluster: the two writes to its binding, and its removal.
 
-Neither activity waits. When the cluster is not done at once, the activity is left open, and the
-one that follows the placement's bindings (`activities.following`) completes it.
+Neither activity waits. If the cluster is not done at once, its activity is left open, and the
+activity that follows the placement's bindings (`activities.following`) completes it.
 
 contract: update-runs 8.4, 8.6 and 8.8, decision 17 (status is written before spec)
 """
@@ -36,15 +36,15 @@ class ClusterActivities:
 
     @activity.defn(name="update_cluster")
     async def update_cluster(self, request: UpdateCluster) -> ClusterUpdated:
-        """Write the binding, unless it is as wanted already; then wait for its conditions.
+        """Write the binding unless it is already as desired; complete when it reports success.
 
-        Raises (retried): the hub is away.
+        Raises (retried): the hub is unreachable.
         """
         with told_to_temporal(), self._writing.noted():
             try:
                 updated = await self._update(request, again=activity.info().attempt > 1)
             except Conflict:
-                # What is followed was a moment old, or somebody else was quicker.
+                # The watched copy was slightly out of date, or someone else wrote first.
                 updated = await self._update(request, again=True)
         if isinstance(updated, ClusterUpdated):
             return updated
@@ -56,7 +56,7 @@ class ClusterActivities:
 
     @activity.defn(name="remove_cluster")
     async def remove_cluster(self, request: RemoveCluster) -> ClusterUpdated:
-        """Delete the binding; the activity is done when it is gone."""
+        """Delete the binding; complete when it is gone."""
         kind = request.run.scope.binding
         with told_to_temporal(), self._writing.noted():
             try:
@@ -65,15 +65,15 @@ class ClusterActivities:
             except NotFound:
                 return ClusterUpdated()
         if "deletionTimestamp" not in found["metadata"]:
-            # Another one of the name, made since.
+            # A new binding with the same name, created since.
             return ClusterUpdated()
         activity.raise_complete_async()
 
     async def _update(self, request: UpdateCluster, *, again: bool) -> ClusterUpdated | Binding:
-        """Write the binding and return it, or say why it is not to be written.
+        """Write the binding and return it, or return why it must not be written.
 
-        When it is done again, others may have been at work, and what is followed may be older
-        than what was written before.
+        On another attempt (`again`), others may have changed the binding, and the watched copy may
+        be older than what the earlier attempt wrote.
         """
         binding = await self._binding(request, again=again)
         if binding is None:
@@ -81,7 +81,7 @@ class ClusterActivities:
         if self._taken(request, binding, again=again):
             return ClusterUpdated(preempted=preemption(request, binding))
         written = await self._write(request, binding)
-        logger.info("binding %s is for snapshot %s", request.binding, request.index)
+        logger.info("binding %s has snapshot %s", request.binding, request.index)
         return written
 
     async def _binding(self, request: UpdateCluster, *, again: bool) -> Binding | None:
@@ -92,10 +92,10 @@ class ClusterActivities:
         return Binding.from_wire(found) if found else None
 
     def _followed(self, request: UpdateCluster) -> Binding | None:
-        """The binding as the run's follower has it, which saves a read, if it is to be written.
+        """Return the follower's copy of the binding, if it has to be written; this saves a read.
 
-        It may be a moment old. Then the first write is refused; but that nothing is to be done
-        must be true now.
+        The copy may be slightly out of date. Then the first write is refused. A binding that needs
+        no write has to be read from the hub, because that must be true now.
         """
         run = request.run
         labels = f"{PARENT_PLACEMENT}={request.placement}"
@@ -105,11 +105,11 @@ class ClusterActivities:
         return binding if binding and request.desired.patch(binding) else None
 
     def _taken(self, request: UpdateCluster, binding: Binding, *, again: bool) -> bool:
-        """Whether somebody took the binding since an earlier attempt wrote it.
+        """Return whether someone took the binding since an earlier attempt wrote it.
 
-        Where no attempt got to say what it wrote: whether another run announced content of its own
-        since this activity began; or, after an earlier workflow of the run was lost, since that one
-        handed the cluster out.
+        If no attempt recorded what it wrote, return whether another run announced content of its
+        own since this activity was scheduled or, if an earlier workflow of the run was lost, since
+        that workflow handed the cluster out.
         """
         if (details := activity.info().heartbeat_details) and not ClusterWritten.model_validate(
             details[0]
@@ -124,10 +124,10 @@ class ClusterActivities:
         return again and bindings.announced_by_other(binding, run, since=since)
 
     async def _write(self, request: UpdateCluster, binding: Binding) -> Binding:
-        """Bring the binding to the wanted content: nothing, one write or two.
+        """Bring the binding to the desired content, with no write, one or two.
 
-        Both are refused unless the binding is still what was read. A worker that was paused, or a
-        network that held a request back, would else write what a run wanted that is long over.
+        Each write is refused if the binding is no longer what was read. Otherwise a worker that was
+        paused, or a delayed request, could write the content of a run that ended long ago.
         """
         patch = request.desired.patch(binding)
         if not patch and bindings.announced(binding):
@@ -145,12 +145,12 @@ class ClusterActivities:
         )
         if bindings.announced(written):
             return written
-        # Somebody else announced content between the two writes.
+        # Someone else announced content between the two writes.
         return await self._announce(request, written, written.metadata.generation)
 
     async def _announce(self, request: UpdateCluster, binding: Binding, generation: int) -> Binding:
         run = request.run
-        # Temporal's time: it is compared with Temporal's, and the clocks of workers may differ.
+        # Temporal's time, because it is compared with Temporal's and the clocks of workers differ.
         now = activity.info().started_time
         condition = bindings.rollout_started(
             index=request.index, run=run.name, generation=generation, now=now
@@ -172,7 +172,7 @@ class ClusterActivities:
 
 
 def preemption(request: UpdateCluster, binding: Binding) -> str:
-    """The text of a cluster that another run took."""
+    """Return the message for a cluster that another run took."""
     return bindings.preempted(
         cluster=request.cluster,
         stage=request.stage,

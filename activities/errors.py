@@ -1,7 +1,8 @@
-"""From errors of hub and planning to errors that Temporal understands.
+"""Translation of errors of hub and planning into errors that Temporal understands.
 
-Who can mend it decides (design D10): what a user has to mend is never retried, what passes is
-retried by Temporal without end, and anything else is a bug that fails with its stack.
+What happens depends on who can fix the error (design D10): errors that a user has to fix are never
+retried, transient ones are retried by Temporal without limit, and anything else is a bug that fails
+with its stack trace.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from planning.errors import RunError, TransientState
 
 API_ERROR: Final = "error returned by the API server"
 MAX_TEXT: Final = 8000
-"""Characters of an error in history; the whole may be a megabyte."""
+"""Maximum number of characters of an error in history; the full text may be a megabyte."""
 
 
 @contextmanager
@@ -30,7 +31,7 @@ def told_to_temporal() -> Iterator[None]:
             _bounded(error), type="TransientState", category=ApplicationErrorCategory.BENIGN
         ) from error
     except RunError as error:
-        # Benign: the run's status says it to whom it concerns, the worker's log need not.
+        # Benign: the run's status reports it to the people concerned, so it need not be logged.
         raise ApplicationError(
             _bounded(error),
             type=_family(error),
@@ -38,7 +39,7 @@ def told_to_temporal() -> Iterator[None]:
             category=ApplicationErrorCategory.BENIGN,
         ) from error
     except TooManyRequests as error:
-        # Benign: a hub that is busy says so, and is asked again when it wants to be.
+        # Benign: the hub is busy, and the request is retried after the delay that the hub asks for.
         raise ApplicationError(
             _bounded(error),
             type="TooManyRequests",
@@ -54,7 +55,7 @@ def told_to_temporal() -> Iterator[None]:
 
 
 def _family(error: RunError) -> str:
-    """Name of the kind of error that a workflow knows; there may be narrower ones."""
+    """Return the name of the error class that workflows know; the error may be a subclass."""
     return next(each.__name__ for each in type(error).__mro__ if each.__module__ == errors.__name__)
 
 

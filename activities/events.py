@@ -1,6 +1,6 @@
 """Writing Kubernetes events about objects.
 
-An event is worth a try but nothing waits for it: what the API server refuses is dropped.
+Events are best effort and nothing depends on them: one that the API server refuses is dropped.
 
 contract: decisions 12 and 13
 """
@@ -19,16 +19,16 @@ logger = logging.getLogger(__name__)
 
 
 class EventActivities:
-    """Tells people what became of a run; every call may be repeated."""
+    """Writes events about runs; every call may be repeated."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
 
     @activity.defn(name="record_events")
     async def record_events(self, request: RecordEvents) -> None:
-        """Write events about a run, in their order.
+        """Write events about a run, in order.
 
-        Raises (retried): the hub is away.
+        Raises (retried): the hub is unreachable.
         """
         about = Subject.of(request.run)
         with told_to_temporal():
@@ -38,8 +38,8 @@ class EventActivities:
 
 
 async def write(hub: Hub, event: Event, about: Subject, *, key: str = "") -> None:
-    """Write an event unless it is there.
+    """Write an event unless it exists.
 
-    Raises Unavailable or TooManyRequests; logs other refusals, which no repetition would mend.
+    Raises Unavailable or TooManyRequests; logs other refusals, which a retry would not fix.
     """
     await record(hub, events.body(event, about, key=key))

@@ -1,4 +1,4 @@
-"""Finding what a run rolls out: the snapshot of an index, and the overrides of each cluster.
+"""Finding what a run rolls out: the snapshot with its index, and the overrides of each cluster.
 
 contract: update-runs 7.7 and 7.8
 """
@@ -20,14 +20,14 @@ from planning.runs import snapshot_groups
 from planning.runs.snapshot_groups import SnapshotGroup
 
 SECOND_LOOK_AFTER: Final = timedelta(seconds=1)
-"""Large content is stored in several objects, written one after the other: a run of an index
-that has just appeared may come before the last of them. As long as decision 8 has it."""
+"""Large content is stored in several objects, written one after the other: a run with an index
+that has just appeared may read them before the last is written. The pause is that of decision 8."""
 
 
 async def find_group(hub: Hub, run: RunRef, placement: str, index: str) -> SnapshotGroup:
-    """The objects that store an index of a placement's content.
+    """Return the objects that store the snapshot of a placement with this index.
 
-    Raises InitializationError when there are none, or none of them is the master.
+    Raises InitializationError if there are none, or none of them is the master.
     """
     found = await _list(hub, run, placement, index)
     return snapshot_groups.find(found, index=index, placement=run.key(placement))
@@ -36,9 +36,9 @@ async def find_group(hub: Hub, run: RunRef, placement: str, index: str) -> Snaps
 async def whole_content(
     hub: Hub, run: RunRef, placement: str, index: str, group: SnapshotGroup
 ) -> Sequence[Json]:
-    """The objects that a group stores, after a second look if a part of it is not there yet.
+    """Return the objects that a group stores, reading it again if a part is missing.
 
-    Raises InitializationError when it still is not.
+    Raises InitializationError if the part is still missing.
     """
     if not group.whole:
         await asyncio.sleep(SECOND_LOOK_AFTER.total_seconds())
@@ -54,10 +54,10 @@ async def overrides_of(
     clusters: Sequence[str],
     content: Callable[[], Awaitable[Sequence[Json]]],
 ) -> list[ClusterOverrides]:
-    """The override snapshots that apply to each of these clusters.
+    """Return the override snapshots that apply to each of these clusters.
 
-    `content` is asked for only when there are overrides that may be about it. Raises
-    InitializationError when an override is wrong, or what `content` raises.
+    `content` is called only if there are overrides that may select it. Raises InitializationError
+    if an override is invalid, and whatever `content` raises.
     """
     overrides = await latest_overrides(hub, run)
     overrides = overrides.for_placement(run.key(placement))
@@ -72,8 +72,8 @@ async def overrides_of(
 async def _list(hub: Hub, run: RunRef, placement: str, index: str) -> list[Json]:
     wanted = {names.PARENT_PLACEMENT: placement, names.RESOURCE_INDEX: index}
     if selectors.problem(LabelSelector(match_labels=wanted)):
-        # `+0` is an integer, but no object can have it as a label, and the API server refuses
-        # to look for it.
+        # `+0` is an integer but not a valid label value, and the API server refuses to select by
+        # it.
         return []
     found = await hub.list(
         run.scope.resource_snapshot,

@@ -1,7 +1,7 @@
-"""One following of a placement's bindings, for the clusters of one stage of one run.
+"""The follower of a placement's bindings, for the clusters of one stage of one run.
 
-It completes the activities of clusters whose bindings say that they are done, or that somebody
-else has taken them.
+It completes the activities of clusters whose bindings report that they are done, or that were taken
+by someone else.
 
 contract: update-runs 8.4 (step 6), 8.6 and 8.8
 """
@@ -32,21 +32,24 @@ from planning.bindings import Desired, Progress
 logger = logging.getLogger(__name__)
 
 REPAIR_EVERY: Final = timedelta(seconds=5)
-"""How often activities are looked for whose worker died before it wrote the binding."""
+"""How often to look for activities whose worker died before it wrote the binding."""
 REPAIR_FIRST: Final = timedelta(seconds=1)
-"""The same where an earlier attempt was lost with its worker, as those may have been."""
+"""The first such pause, if an earlier attempt of the follower was lost with its worker: activities
+of clusters may have been lost too."""
 WRITING_TAKES: Final = timedelta(seconds=3)
-"""After this long, another worker's activity without a written binding has lost its worker."""
+"""An activity on another worker that has not written its binding after this time has lost its
+worker."""
 SAYING_TAKES: Final = timedelta(milliseconds=200)
-"""So long after a binding was written, Temporal knows of it."""
+"""Time from writing a binding until Temporal knows of it."""
 WORKERS: Final = 16
-"""Completions under way at once; each is one request to Temporal."""
+"""Maximum number of concurrent completions; each is one request to Temporal."""
 
 
 class Follower:
-    """The state of one following.
+    """Follows the bindings of one placement until cancelled.
 
-    A cluster is held once its binding was seen as the run wants it, or being deleted as it wants.
+    A cluster is held once its binding has been seen with the desired content, or being deleted if
+    the run removes it.
     """
 
     def __init__(
@@ -60,10 +63,11 @@ class Follower:
         self._held: dict[str, None] = {}
         self._removed: dict[str, None] = {}
         self._doubt = asyncio.Event()
-        """Set when a binding that was never held may have been written, and changed since."""
+        """Set when a binding that was never held may have been written and then changed."""
         self._since = activity.info().scheduled_time
         self._ahead = activity.info().started_time - _uptime()
-        """From this machine's steady clock to Temporal's time; its time of day may be wrong."""
+        """Offset from this machine's monotonic clock to Temporal's time; its wall clock may be
+        wrong."""
         self._failures: dict[str, str] = {}
         self._controller = Controller("follow", self._judge, workers=WORKERS)
 
@@ -71,7 +75,7 @@ class Follower:
         """Follow until cancelled."""
         await self._cache.ready()
         unsubscribe = self._cache.subscribe(self._note)
-        # Also those that are gone already, of which no change tells.
+        # Including bindings that are already gone, for which no change will arrive.
         for binding in self._clusters:
             self._controller.queue.add((self._request.run.namespace, binding))
         try:
@@ -88,7 +92,7 @@ class Follower:
             self._controller.queue.add(change.key)
 
     def _remember(self, cluster: str, change: Change) -> None:
-        """Note what only passes: the queue hands out a key once for several changes."""
+        """Remember states that may be short-lived: the queue merges changes with the same key."""
         desired = self._desired(cluster)
         if change.old and (change.new is None or _uid(change.old) != _uid(change.new)):
             self._removed[cluster] = None
@@ -129,14 +133,14 @@ class Follower:
                 self._failures.pop(cluster, None)
 
     async def _judge_change(self, cluster: str, binding: Binding) -> None:
-        """A binding that is not as the run wants it: not written yet, or changed by others."""
+        """Handle a binding without the desired content: not written yet, or changed by others."""
         run, name = self._request.run, binding.metadata.name
         if cluster in self._removed or bindings.overtaken(binding, run.name, since=self._since):
             self._doubt.set()
         await self._lost(cluster, name)
 
     async def _lost(self, cluster: str, binding: str, *, gone: bool = False) -> None:
-        """Somebody else changed a binding that was as the run wanted it (contract: 8.6a)."""
+        """Complete a held cluster whose binding someone else changed (contract: 8.6a)."""
         if cluster not in self._held:
             return
         text = bindings.preempted(
@@ -157,15 +161,15 @@ class Follower:
         )
 
     async def _complete(self, cluster: str, result: ClusterUpdated) -> None:
-        # Not found: the activity is done, or was never scheduled. In the second case it will
-        # see for itself that there is nothing left to do.
+        # Not found: the activity is done, or was not scheduled yet. In the second case it will
+        # find that there is nothing left to do.
         if await _tolerating_not_found(self._activity(cluster).complete(result)):
-            ended = "cluster is done" if result.done else "cluster is taken by others"
+            ended = "cluster is done" if result.done else "cluster was taken by someone else"
             logger.info(ended, extra={"cluster": cluster})
         self._held.pop(cluster, None)
 
     async def _report(self, cluster: str, binding: Binding, failure: str) -> None:
-        """Show in the Temporal UI why a cluster is not done yet; nothing else comes of it."""
+        """Show in the Temporal UI why a cluster is not done yet, with no other effect."""
         if self._failures.get(cluster) == failure:
             return
         self._failures[cluster] = failure
@@ -173,13 +177,13 @@ class Follower:
         try:
             await _tolerating_not_found(self._activity(cluster).heartbeat(details))
         except AsyncActivityCancelledError:
-            logger.debug("cluster is not waited for any more", extra={"cluster": cluster})
+            logger.debug("the run no longer waits for the cluster", extra={"cluster": cluster})
 
     async def _repair(self) -> None:
-        """Repeat activities that nothing else will complete, so that they look at the hub itself.
+        """Retry activities that nothing else will complete, so that they read the hub themselves.
 
-        Those are activities whose worker died between taking the task and writing the binding, and
-        those whose binding was changed by others before it was seen here.
+        These are activities whose worker died between taking the task and writing the binding, and
+        those whose binding was changed by others before the follower saw it.
         """
         pause = REPAIR_EVERY if activity.info().attempt == 1 else REPAIR_FIRST
         while True:
@@ -187,19 +191,19 @@ class Follower:
             pause = REPAIR_EVERY
             try:
                 for cluster in await self._orphans():
-                    logger.warning("looking at a cluster again", extra={"cluster": cluster})
-                    error = ApplicationError("the binding is not as it was written, or never was")
+                    logger.warning("checking a cluster again", extra={"cluster": cluster})
+                    error = ApplicationError("the binding was never written, or changed afterwards")
                     await _tolerating_not_found(self._activity(cluster).fail(error))
             except (RPCError, Unavailable) as error:
-                logger.warning("cannot look for lost activities, again soon: %s", error)
+                logger.warning("cannot look for lost activities, retrying soon: %s", error)
 
     async def _doubted(self, pause: timedelta) -> None:
-        """Wait until there is a doubt, but not for longer than the pause."""
+        """Wait until a binding needs a check, but no longer than the pause."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(pause.total_seconds()):
                 await self._doubt.wait()
                 self._doubt.clear()
-                # The activity may be about to say what it wrote.
+                # The activity may be about to record what it wrote.
                 await asyncio.sleep(SAYING_TAKES.total_seconds())
 
     async def _orphans(self) -> list[str]:
@@ -219,7 +223,7 @@ class Follower:
         ]
 
     async def _is_orphan(self, pending: PendingActivityInfo, binding: str) -> bool:
-        """Whether a started activity that is not held here has to look at the hub again."""
+        """Return whether a started activity whose cluster is not held has to be retried."""
         if pending.HasField("heartbeat_details"):
             (written,) = await self._client.data_converter.decode_wrapper(
                 pending.heartbeat_details, [ClusterWritten]
@@ -243,7 +247,7 @@ def _uid(body: Json) -> str:
 
 
 async def _tolerating_not_found(call: Awaitable[None]) -> bool:
-    """Say something to an activity; returns whether it was there."""
+    """Await a call to an activity; return whether the activity was found."""
     try:
         await call
     except RPCError as error:

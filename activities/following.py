@@ -1,8 +1,8 @@
 """Following the bindings of one placement, to complete the activities of its clusters.
 
-One activity a stage watches for all of its clusters, so that waiting costs the same for ten and
-for a thousand. It heartbeats; when its worker dies, Temporal starts it elsewhere, and the list
-with which every watch begins repairs whatever was missed (design D1, D6).
+One activity per stage watches the bindings of all its clusters, so waiting for a thousand costs the
+same as for ten. It sends heartbeats; if its worker dies, Temporal starts it elsewhere, and the list
+with which every watch starts makes up for missed changes (design D1, D6).
 """
 
 import asyncio
@@ -35,8 +35,8 @@ class FollowingActivities:
             async with use as cache:
                 await Follower(request, cache, self._client, self._writing).run()
         except asyncio.CancelledError:
-            # Not wanted any more, or the run is over: the end. But a worker that stops has to
-            # leave the following to another one.
+            # Cancelled by the workflow, or the run is over: end normally. If the worker shuts
+            # down instead, another worker has to take over, so raise.
             details = activity.cancellation_details()
             if details is None or details.worker_shutdown:
                 raise

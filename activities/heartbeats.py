@@ -1,4 +1,4 @@
-"""Telling Temporal that an activity's worker is alive, so that a lost one is noticed soon."""
+"""Heartbeats, by which Temporal soon notices that an activity has lost its worker."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,14 +9,15 @@ from typing import Final
 from temporalio import activity
 
 HEARTBEAT_EVERY: Final = timedelta(seconds=1)
-"""Temporal's client sends fewer of them, by the activity's heartbeat timeout."""
+"""Temporal's SDK throttles them, depending on the activity's heartbeat timeout."""
 
 
 @asynccontextmanager
 async def heartbeating() -> AsyncIterator[None]:
-    """Heartbeat for the time of an `async with`; what is over before the first one costs none.
+    """Heartbeat during an `async with` block; a block shorter than the interval sends none.
 
-    Not without a heartbeat timeout: nobody listens, and a local activity must not.
+    Do nothing for an activity without a heartbeat timeout: nothing reads the heartbeats, and a
+    local activity must not send any.
     """
     if activity.info().heartbeat_timeout is None:
         yield

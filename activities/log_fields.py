@@ -1,4 +1,4 @@
-"""Lets every line that an activity logs say which run, stage and cluster it is about."""
+"""Log fields that say which run, stage and cluster each log line of an activity is about."""
 
 from typing import Any, Final
 
@@ -9,20 +9,20 @@ from planning.identity import RunRef
 from telemetry import log_about
 
 _TOLD: Final = ("stage", "cluster")
-"""Fields of requests under which they name them."""
+"""Fields of requests that become log fields."""
 
 
 class LogFields(Interceptor):
-    """Reads the fields off what the workflow asks for."""
+    """Takes the log fields from the requests of activities."""
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - Temporal's name
-        """Stand in front of an activity."""
+        """Return the interceptor in front of an activity."""
         return _Told(next)
 
 
 class _Told(ActivityInboundInterceptor):
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - as Temporal has it
-        # Not taken back: what Temporal logs of the activity's end is about the same.
+        # Not reset afterwards: what Temporal logs when the activity ends needs the same fields.
         log_about(activity=activity.info().activity_type)
         for request in input.args:
             log_about(**_fields(request))

@@ -1,4 +1,4 @@
-"""One look at the hub: all facts that decide about a run, whether it exists yet or not.
+"""Reading from the hub all facts that decide about a run, whether it exists yet or not.
 
 contract: update-runs 7 and 9
 """
@@ -31,16 +31,17 @@ async def look(
     label_keys: Sequence[str] | None = None,
     content: str = "",
 ) -> HubFacts:
-    """Gather the facts about a run with this spec; `label_keys` None reads the strategy for them.
+    """Gather the facts about a run with this spec.
 
-    `content` names the resource snapshot that bindings are compared with, if they are.
+    With `label_keys` None, the strategy determines the relevant labels. `content` names the
+    resource snapshot to compare bindings with; empty compares nothing.
 
-    Raises HubError when the hub is away, InitializationError when nothing can belong to a placement
-    of such a name, or when there is more than a workflow can be told.
+    Raises HubError if the hub is unreachable, InitializationError if the placement's name is too
+    long to be a label value or the facts are too large for a workflow.
     """
     placement = await _placement(hub, run, spec.placement_name)
     if placement is None:
-        # Nothing else decides then.
+        # Nothing else matters then.
         return HubFacts(spec=spec, generation=generation)
     policies, bindings, strategy, clusters = await asyncio.gather(
         _policies(hub, run, spec.placement_name),
@@ -61,8 +62,8 @@ async def look(
     )
     sizes.check_payload(
         facts,
-        what=f"the facts about its {len(bindings)} bindings and the labels that decide",
-        remedy="divide the placement, or have the stages decide by fewer and shorter labels",
+        what=f"the facts about its {len(bindings)} bindings and the clusters' labels",
+        remedy="divide the placement, or use fewer and shorter labels in the strategy",
     )
     return facts
 
@@ -74,8 +75,8 @@ async def _placement(hub: Hub, run: RunRef, name: str) -> PlacementFact | None:
     if selectors.problem(LabelSelector(match_labels={names.PARENT_PLACEMENT: name})):
         raise invalid(
             user(
-                f"the name of placement `{run.key(name)}` has {len(name)} characters: nothing can "
-                "be labelled with it, which takes 63 at most; make a placement of a shorter name"
+                f"the name of placement `{run.key(name)}` has {len(name)} characters, but must fit "
+                "a label value, which has at most 63; create a placement with a shorter name"
             )
         )
     return observing.placement_fact(Placement.from_wire(found))

@@ -20,9 +20,9 @@ from planning.overrides.matching import Overrides
 
 
 async def latest_overrides(hub: Hub, run: RunRef) -> Overrides:
-    """The latest snapshot of every override that may select what the run rolls out."""
+    """Return the latest snapshot of every override that may select what the run rolls out."""
     labels = f"{IS_LATEST_SNAPSHOT}=true"
-    # A ResourcePlacement has objects of its own namespace only.
+    # A ResourcePlacement selects only objects in its own namespace.
     cluster_resource, resource = await asyncio.gather(
         hub.list(CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, labels=labels),
         hub.list(RESOURCE_OVERRIDE_SNAPSHOT, namespace=run.namespace, labels=labels),
@@ -34,7 +34,7 @@ async def latest_overrides(hub: Hub, run: RunRef) -> Overrides:
 
 
 async def cluster_labels(hub: Hub, clusters: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
-    """The labels of member clusters, in the order of their names as given.
+    """Return the labels of member clusters, in the given order.
 
     Raises:
         InitializationError: one of them has left the fleet.

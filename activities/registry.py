@@ -1,4 +1,4 @@
-"""Every activity that a worker has to offer, with what it needs."""
+"""All activities of a worker, with their dependencies."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,10 +25,10 @@ def all_activities(
     rules: SelectionRules | None = None,
     places: bool = False,
 ) -> list[Callable[..., Any]]:
-    """Make the activities; all of them share one client of the hub, and watches on it.
+    """Return all activities; they share one client of the hub and its watches.
 
-    `rules` say what a run that names no snapshot may place; `places`, that fleetgate itself decides
-    which clusters placements pick.
+    `rules` limit what a run that names no snapshot may place; `places` says that fleetgate itself
+    decides which clusters placements pick.
     """
     caches = SharedCaches(hub) if caches is None else caches
     surveying = SurveyingActivities(hub, places=places)

@@ -1,4 +1,4 @@
-"""What a workflow asks of its activities, and what they answer.
+"""Requests of workflows to their activities, and the answers.
 
 Each is one JSON object in workflow history: facts only, never a manifest (design D3).
 """
@@ -23,66 +23,66 @@ class Request(BaseModel):
 
 
 class Survey(Request):
-    """Look at everything that decides about a run."""
+    """Request to read everything that decides about a run."""
 
     run: RunRef
     label_keys: list[str] | None = None
-    """Which labels of the clusters decide; None reads the strategy to find out."""
+    """Labels of the clusters that matter; None determines them from the strategy."""
     settled: bool = True
-    """Refuse, and so repeat, a look into the middle of somebody else's change."""
+    """Whether to fail, and so retry, while others are half way through a change."""
     content: str = ""
     """Resource snapshot to compare the bindings with; empty compares nothing."""
     recall: bool = False
-    """Answer with the run's own status too."""
+    """Whether to return the run's own status too."""
     known: str = ""
-    """Digest of facts that need not be told again; empty tells all."""
+    """Digest of facts that need not be returned again; empty returns them in any case."""
 
 
 class Surveyed(Request):
-    """What the hub holds; nothing when the run itself is gone."""
+    """Facts read from the hub; empty if the run itself is gone."""
 
     facts: HubFacts | None = None
     unchanged: bool = False
-    """The facts are those that were known, and so are not told."""
+    """Whether the facts are the known ones, and therefore not returned."""
     recorded: UpdateRunStatus | None = None
-    """What the run's status says, if it was asked for and somebody has planned the run already."""
+    """The run's status, if it was requested and the run has been planned already."""
 
 
 class FindSnapshot(Request):
-    """Find the resource snapshot of an index, or take one of the hub's content as it is."""
+    """Request to find the resource snapshot with an index, or to take a new one."""
 
     run: RunRef
     placement: str
     index: str = ""
-    """As the user typed it; empty takes a snapshot."""
+    """As typed by the user; empty takes a new snapshot of the hub's current content."""
     clusters: list[str] = []
 
 
 class WriteStatus(Request):
-    """Bring a run's status on the hub up to date."""
+    """Request to update a run's status on the hub."""
 
     run: RunRef
     patch: list[dict[str, Any]]
     """JSON patch of the object."""
     resource_version: str = ""
-    """Version that the patch is made for; empty when the patch holds the whole status."""
+    """Version of the object that the patch is for; empty if the patch has the whole status."""
     rest: bool = False
-    """Let the hub rest before the next write."""
+    """Whether to pause before the next write, to spare the hub."""
 
 
 class StatusWritten(Request):
-    """How writing a status ended."""
+    """Result of a status write."""
 
     resource_version: str = ""
-    """Version of the object afterwards; empty when somebody else changed it meanwhile."""
+    """Version of the object afterwards; empty if someone else changed it meanwhile."""
     generation: int = 0
-    """Generation of its spec; 0 when that was not seen."""
+    """Generation of its spec; 0 if unknown."""
     gone: bool = False
-    """The run does not exist any more."""
+    """Whether the run no longer exists."""
 
 
 class SetState(Request):
-    """Write what a person asked of the workflow into the run's spec."""
+    """Request to write a state that a person requested from the workflow to the run's spec."""
 
     run: RunRef
     state: RunState
@@ -91,16 +91,16 @@ class SetState(Request):
 
 
 class StateSet(Request):
-    """What the run's spec says now."""
+    """State in the run's spec after the write."""
 
     state: RunState
     generation: int
     refused: str = ""
-    """Why the API server did not take it; empty when it did."""
+    """Why the API server refused the write; empty if it did not."""
 
 
 class OpenApproval(Request):
-    """Make sure that an approval request exists."""
+    """Request to make sure that an approval request exists."""
 
     run: RunRef
     name: str
@@ -110,16 +110,16 @@ class OpenApproval(Request):
 
 
 class ApprovalState(Request):
-    """What an approval request says."""
+    """State of an approval request."""
 
     approved: bool = False
     exists: bool = True
     given: str = ""
-    """Who gave the approval, or with what tool, and what they said."""
+    """Who gave the approval, or with what tool, and their comment."""
 
 
 class RecordApproval(Request):
-    """Write an approval that was given to the workflow into its request."""
+    """Request to write an approval that the workflow received to its approval request."""
 
     run: RunRef
     name: str
@@ -128,29 +128,30 @@ class RecordApproval(Request):
 
 
 class AcceptApproval(Request):
-    """Mark an approved request as accepted, which cannot be taken back."""
+    """Request to mark an approved approval request as accepted, which cannot be undone."""
 
     run: RunRef
     name: str
 
 
 class RecordEvents(Request):
-    """Tell people what happened to a run."""
+    """Request to record events about a run."""
 
     run: RunRef
     events: list[Event]
 
 
 def activity_of(cluster: str) -> str:
-    """Id of the activity that works on a cluster.
+    """Return the id of the activity for a cluster.
 
-    Not the bare name: a cluster may be called `7`, as Temporal calls the seventh activity.
+    It is not the bare name: a cluster may be called `7`, which is also Temporal's id for the
+    seventh activity.
     """
     return f"cluster/{cluster}"
 
 
 class UpdateCluster(Request):
-    """Roll the run's content out to one cluster."""
+    """Request to roll the run's content out to one cluster."""
 
     run: RunRef
     placement: str
@@ -161,11 +162,11 @@ class UpdateCluster(Request):
     """Index of the resource snapshot, for the binding's condition."""
     desired: Desired
     handed_out: datetime | None = None
-    """When a workflow of the run that is lost handed the cluster out; None if none did."""
+    """When a lost workflow of the run handed the cluster out; None if none did."""
 
 
 class RemoveCluster(Request):
-    """Delete the binding of a cluster that is no longer picked."""
+    """Request to delete the binding of a cluster that is no longer picked."""
 
     run: RunRef
     cluster: str
@@ -173,53 +174,53 @@ class RemoveCluster(Request):
 
 
 class ClusterUpdated(Request):
-    """How a cluster's update ended."""
+    """Result of a cluster's update."""
 
     preempted: str = ""
-    """Text of the contract when somebody else changed the binding; empty on success."""
+    """Failure message of the contract if someone else changed the binding; empty on success."""
     gone: bool = False
-    """There is no binding any more."""
+    """Whether the binding no longer exists."""
 
     @property
     def done(self) -> bool:
-        """Whether the cluster has what the run wanted it to have."""
+        """Whether the cluster has the desired content."""
         return not (self.preempted or self.gone)
 
 
 class ClusterWritten(Request):
-    """What a cluster's activity has left on the hub; Temporal keeps it as heartbeat details."""
+    """The binding that a cluster's activity wrote, kept by Temporal as heartbeat details."""
 
     uid: str
     generation: int
-    """Of the binding, whose content and condition are as the run wants them."""
+    """Generation of the binding with the desired content and condition."""
     failure: str = ""
-    """Why the cluster is not done yet, for people who look in the Temporal UI."""
+    """Why the cluster is not done yet, shown in the Temporal UI."""
 
     @classmethod
     def of(cls, binding: Binding, *, failure: str = "") -> Self:
-        """Note a binding as it is after the writes."""
+        """Record a binding as it is after the writes."""
         metadata = binding.metadata
         return cls(uid=metadata.uid, generation=metadata.generation, failure=failure)
 
     def is_left(self, binding: Binding) -> bool:
-        """Whether the binding is still the one that was written, with the same content."""
+        """Return whether the binding is still the one that was written, with the same content."""
         return self == self.of(binding, failure=self.failure)
 
     def may_precede(self, binding: Binding) -> bool:
-        """Whether the binding, as it is followed, may be younger than what was written."""
+        """Return whether the binding, as seen by the watch, may be newer than what was written."""
         metadata = binding.metadata
         return metadata.uid != self.uid or metadata.generation >= self.generation
 
 
 class FollowBindings(Request):
-    """Watch the bindings of a placement and complete the clusters' activities."""
+    """Request to watch the bindings of a placement and complete the clusters' activities."""
 
     run: RunRef
     placement: str
     stage: str
     clusters: dict[str, str]
-    """Cluster to binding, of the clusters that the stage updates or removes."""
+    """Binding by cluster, for the clusters that the stage updates or removes."""
     desired: Desired | None = None
-    """Content of every binding of the stage; None while the deletion stage removes them."""
+    """Content of every binding of the stage; None if the deletion stage removes them."""
     overrides: dict[str, Desired] = {}
-    """Content for those clusters that differ from the others."""
+    """Content for the clusters that differ from the others."""

@@ -19,7 +19,7 @@ from planning.runs.snapshot_groups import SnapshotGroup
 
 
 class SnapshotActivities:
-    """Looks snapshots up; takes one for a run that names no index."""
+    """Looks up snapshots; takes one for a run that names no index."""
 
     def __init__(self, hub: Hub, *, rules: SelectionRules) -> None:
         self._hub = hub
@@ -27,9 +27,10 @@ class SnapshotActivities:
 
     @activity.defn(name="find_snapshot")
     async def find_snapshot(self, request: FindSnapshot) -> SnapshotFacts:
-        """Say which master snapshot belongs to the run's index, and which overrides apply.
+        """Return the master snapshot with the run's index, and the overrides that apply.
 
-        Raises (final): no such index, or the placement's selectors or an override are wrong.
+        Raises (not retried): there is no such index, or a selector of the placement or an override
+        is invalid.
         """
         run, placement = request.run, request.placement
         with told_to_temporal():
@@ -42,7 +43,7 @@ class SnapshotActivities:
             sizes.check_payload(
                 facts,
                 what="the names of the override snapshots that apply to its clusters",
-                remedy="have fewer overrides, or divide the placement",
+                remedy="use fewer overrides, or divide the placement",
             )
             return facts
 

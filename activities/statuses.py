@@ -1,4 +1,4 @@
-"""Writing what the workflow decided into the run object: its status, and its spec.state.
+"""Writing the workflow's decisions to the run object: its status, and its spec.state.
 
 contract: update-runs 2
 """
@@ -23,13 +23,13 @@ from planning.identity import RunRef
 from planning.runs import run_events, steering
 
 REST: Final = 2
-"""For so many times as long as a status write took, the next one has to wait. Whatever changes, an
-API server reads, checks and stores the whole object, which for a thousand clusters is half a
-second of work: so one run keeps it busy for a third of the time at most."""
+"""Pause before the next status write, as a multiple of the time that the last one took. For any
+change, the API server reads, validates and stores the whole object, which for a thousand clusters
+is half a second of work: this way one run keeps it busy for at most a third of the time."""
 LONGEST_REST: Final = timedelta(milliseconds=500)
-"""A person who looks at a run sees it no later than this because of the rest."""
+"""The longest pause: the most that it can delay what people see of a run."""
 AT_ONCE: Final = 4
-"""How often a state is written again at once where the run's own status came in between."""
+"""How often a write of the state is retried at once after a conflict with a status write."""
 
 
 class StatusActivities:
@@ -40,14 +40,14 @@ class StatusActivities:
 
     @activity.defn(name="write_status")
     async def write_status(self, request: WriteStatus) -> StatusWritten:
-        """Apply a patch to the run's status, if the object still is what the patch assumes.
+        """Apply a patch to the run's status, if the object is still at the expected version.
 
-        A patch that assumes nothing is for the object as it is found now: one that a network holds
-        back must not undo what is written after it.
+        A patch without an expected version is applied to the version read now, because a delayed
+        request must not undo later writes.
 
-        Answers after a rest if there is to be one, in which the workflow gathers what the next
-        write takes along. Raises (retried): the hub is away, or does not take the status, of which
-        an event tells people.
+        If the request asks for a rest, return only after it; meanwhile the workflow collects
+        changes for the next write. Raises (retried): the hub is unreachable, or refuses the status,
+        which an event reports.
         """
         async with heartbeating():
             started = monotonic()
@@ -73,7 +73,7 @@ class StatusActivities:
             except Conflict:
                 return _changed(await self._find(request.run))
             except Invalid as refusal:
-                # A failed test of the patch and a policy that refuses the status look alike.
+                # A failed test in the patch and a policy that refuses the status look the same.
                 found = await self._find(request.run)
                 if found and found.metadata.resource_version == version:
                     await self._tell_refused(request.run, version, refusal)
@@ -104,11 +104,11 @@ class StatusActivities:
 
     @activity.defn(name="set_state")
     async def set_state(self, request: SetState) -> StateSet:
-        """Write the desired state into the run's spec, unless it says so already.
+        """Write the desired state to the run's spec, unless it is already there.
 
-        It is for the object as it is found now, as a status is.
+        Like a status, it is applied to the version read now.
 
-        Raises (retried): the hub is away. A refusal by the API server is an answer.
+        Raises (retried): the hub is unreachable. A refusal by the API server is returned.
         """
         with told_to_temporal():
             for _ in range(AT_ONCE):
@@ -137,7 +137,7 @@ class StatusActivities:
 
 
 def _changed(found: UpdateRun | None) -> StatusWritten:
-    """Report that somebody else changed the object before the write, or that it is gone."""
+    """Report that someone else changed the object before the write, or that it is gone."""
     if found is None:
         return StatusWritten(gone=True)
     return StatusWritten(generation=found.metadata.generation)
@@ -157,5 +157,5 @@ def _change(found: UpdateRun, request: SetState) -> Json:
 
 def _state_of(run: UpdateRun | None, wanted: RunState, *, refused: str = "") -> StateSet:
     if run is None:
-        return StateSet(state=wanted, generation=0, refused="the run does not exist any more")
+        return StateSet(state=wanted, generation=0, refused="the run no longer exists")
     return StateSet(state=run.spec.state, generation=run.metadata.generation, refused=refused)

@@ -1,4 +1,4 @@
-"""Looking at the hub: the facts that initialization and validation decide from.
+"""Reading from the hub the facts on which initialization and validation decide.
 
 contract: update-runs 7 and 9
 """
@@ -23,7 +23,8 @@ from planning.runs import initialization, run_events
 from planning.runs.facts import HubFacts
 
 LOOKED_AT_WITHIN: Final = timedelta(seconds=30)
-"""So long a run waits for the first decision about its placement: both may be in one file."""
+"""How long a run waits for the first scheduling decision about its placement: both may have been
+created from one file."""
 
 
 class SurveyingActivities:
@@ -36,10 +37,10 @@ class SurveyingActivities:
 
     @activity.defn(name="survey")
     async def survey(self, request: Survey) -> Surveyed:
-        """Gather everything that decides about a run, in one look.
+        """Gather everything that decides about a run, at one time.
 
-        Raises (retried): the hub is away, or others are half way through a change, or have yet to
-        look at a placement that was made together with its run.
+        Raises (retried): the hub is unreachable, others are half way through a change, or the
+        scheduler has not seen a placement that was created together with its run.
         """
         with told_to_temporal():
             return await self._survey(request)
@@ -58,7 +59,7 @@ class SurveyingActivities:
             content=request.content,
         )
         if request.settled:
-            # Here and not in the workflow: Temporal repeats an activity without a trace in history.
+            # Not in the workflow, because retries of an activity leave no trace in history.
             initialization.check_settled(facts, run=request.run)
         if request.known and facts.digest == request.known:
             return Surveyed(unchanged=True)
@@ -67,7 +68,7 @@ class SurveyingActivities:
         return Surveyed(facts=facts, recorded=run.status if request.recall and planned else None)
 
     async def _check_looked_at(self, facts: HubFacts, run: RunRef) -> None:
-        """Wait for the scheduler, where there is one; what is still missing then is a failure."""
+        """Wait for the scheduler, if there is one; what is still missing afterwards is a fault."""
         try:
             initialization.check_looked_at(facts, run=run)
         except TransientState as why:
@@ -83,7 +84,7 @@ class SurveyingActivities:
             raise
 
     async def _has_scheduler(self, run: RunRef) -> bool:
-        """Whether anybody decides about placements: some placement says so, if not fleetgate."""
+        """Return whether there is a scheduler: fleetgate, or another that shows in placements."""
         if self._places:
             return True
         found = (await self._hub.list(run.scope.placement)).items

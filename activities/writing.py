@@ -1,4 +1,4 @@
-"""Which activities of this process are writing right now, however long the hub makes them wait."""
+"""The activities of this process that are writing now, however long the hub takes to answer."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,14 +7,14 @@ from temporalio import activity
 
 
 class Writing:
-    """Tells an activity that is slow from one whose worker was lost, if both are in one process."""
+    """Distinguishes slow activities of this process from those whose worker was lost."""
 
     def __init__(self) -> None:
         self._attempts: set[tuple[str, str, int]] = set()
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Count the current attempt of an activity for the time of a `with`."""
+        """Record the current attempt of an activity as writing during a `with` block."""
         info = activity.info()
         attempt = (info.workflow_id or "", info.activity_id, info.attempt)
         self._attempts.add(attempt)
@@ -24,5 +24,5 @@ class Writing:
             self._attempts.discard(attempt)
 
     def includes(self, workflow_id: str, activity_id: str, *, attempt: int) -> bool:
-        """Whether an attempt is writing."""
+        """Return whether an attempt is writing."""
         return (workflow_id, activity_id, attempt) in self._attempts

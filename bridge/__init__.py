@@ -1,6 +1,6 @@
-"""From kubectl to Temporal: watches objects, starts workflows, sends them signals.
+"""From kubectl to Temporal: watches objects, starts workflows, sends signals.
 
-Never writes a run's status: the run's workflow is the only writer of it.
+Never writes a run's status: only the run's workflow does.
 """
 
 from bridge.room import Bridge, BridgeSettings

@@ -1,4 +1,4 @@
-"""Approval requests: what people write into them reaches the workflow; orphans are removed.
+"""Approval requests: approvals are passed on to the workflow, and orphans are removed.
 
 contract: update-runs 4, 8.5 and 12
 """
@@ -25,7 +25,7 @@ _SIDES = {"beforeStage": GateSide.BEFORE, "afterStage": GateSide.AFTER}
 
 
 class ApprovalReconciler:
-    """Tells a run's workflow what became of one approval request."""
+    """Tells a run's workflow what happened to an approval request."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class ApprovalReconciler:
         *,
         lost: Callable[[Key], None],
     ) -> None:
-        """`lost` is told of runs that are active, but whose workflow is not there."""
+        """`lost` is called for active runs whose workflow is missing."""
         self._hub = hub
         self._cache = cache
         self._runs = runs
@@ -44,7 +44,10 @@ class ApprovalReconciler:
         self._run_lost = lost
 
     async def reconcile(self, key: Key) -> None:
-        """Do what is missing; raises HubError when something does not answer."""
+        """Bring the workflow, or the approval request, up to date.
+
+        Raises HubError if the hub or Temporal does not answer.
+        """
         namespace, name = key
         found = self._cache.get(name, namespace)
         if found is None:
@@ -72,11 +75,11 @@ class ApprovalReconciler:
 
     async def _tell(self, run: UpdateRun, signal: Signal) -> None:
         if not await self._workflows.tell(self._runs.ref(run), signal):
-            # A new one will look at the request for itself.
+            # A new workflow will read the approval request itself.
             self._run_lost(key_of(run))
 
     async def _explain(self, request: BaseApprovalRequest) -> None:
-        """Tell who approved, but not what is asked for now, what is missing (decision 12)."""
+        """Warn with an event if an approval does not match what was requested (decision 12)."""
         kind, meta = self._runs.scope.approval, request.metadata
         warning = approval_events.uncounted(request, kind=kind, now=datetime.now(UTC))
         if warning:
@@ -85,9 +88,9 @@ class ApprovalReconciler:
             await write(self._hub, event, about, key=key)
 
     async def _lost(self, key: Key) -> None:
-        """Tell the runs, if any, that wait for a request which is gone."""
+        """Notify the runs, if any, that wait for a deleted request."""
         namespace, name = key
-        # The cache may lag: what a workflow has just made is not lost.
+        # The cache may lag behind: a request that a workflow has just created is not lost.
         if await self._hub.find(self._runs.scope.approval, name, namespace=namespace):
             return
         for run in self._runs.active():
@@ -97,9 +100,9 @@ class ApprovalReconciler:
                 await self._tell(run, Signal("approval_lost", message))
 
     async def _remove_orphan(self, request: BaseApprovalRequest) -> None:
-        """Remove a request that a workflow made at the moment when its run was deleted.
+        """Delete a request that a workflow created just as its run was deleted.
 
-        What a person has prepared for a run that is still to come stays.
+        A request that a person created in advance, for a future run, stays.
         """
         meta, run = request.metadata, request.spec.parent_stage_rollout
         if RUN_UID not in meta.annotations:
@@ -115,12 +118,12 @@ class ApprovalReconciler:
 
 
 def open_requests(run: UpdateRun) -> list[str]:
-    """Names of the approval requests that were made for a run and are not accepted yet."""
+    """Return the names of a run's approval requests that are not accepted yet."""
     return [name for stage in run.status.stages_status for name, _ in _open(stage)]
 
 
 def waiting_for(run: UpdateRun, request: str) -> list[ApprovalLost]:
-    """The gates of a run that wait for a request of this name; one or none."""
+    """Return the gates of a run that wait for the request with this name; one or none."""
     return [
         ApprovalLost(stage=stage.stage_name, side=side)
         for stage in run.status.stages_status

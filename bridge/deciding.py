@@ -1,4 +1,4 @@
-"""What of an object can make a difference to a run under way.
+"""The parts of an object whose change can affect a run in progress.
 
 contract: update-runs 9
 """
@@ -10,27 +10,30 @@ from hub import Change, Json
 from planning.runs import observing
 
 Deciding = Callable[[Json], object]
-"""Takes from an object what decides; only compared."""
+"""Extracts the relevant part of an object, which is only compared."""
 
 
 def of_binding(body: Json) -> Hashable:
-    """Not the step from Scheduled to Bound, which is the run's own; read often, so not parsed."""
+    """Return the relevant part of a binding, without parsing it, because this is called often.
+
+    The change from Scheduled to Bound is not part of it: the run makes it itself.
+    """
     spec = body["spec"]
     leaving = spec["state"] == "Unscheduled"
     return spec["targetCluster"], spec["schedulingPolicySnapshotName"], leaving
 
 
 def of_policy(body: Json) -> object:
-    """All that a plan is made from."""
+    """Return the facts about a policy snapshot from which a run is planned."""
     return observing.policy_fact(PolicySnapshot.from_wire(body))
 
 
 def of_cluster(body: Json) -> object:
-    """Its labels; not the heartbeat, which comes all the time."""
+    """Return a cluster's labels; not its heartbeat, which changes all the time."""
     return body["metadata"].get("labels", {})
 
 
 def differs(change: Change, deciding: Deciding) -> bool:
-    """Whether a change, or one side of it being absent, makes a difference."""
+    """Return whether the relevant part differs; a missing object differs from any other."""
     old, new = (deciding(body) if body else None for body in (change.old, change.new))
     return old != new

@@ -1,7 +1,7 @@
-"""What runs under way depend on: when it has changed so that a run may not go on, tell it.
+"""Dependencies of runs in progress: notifying a run of changes after which it may not continue.
 
-The bridge judges as the workflow will, from watches that follow the work: a run is told only of
-what would end it or make it wait. So nothing that a rollout itself writes ever reaches it.
+The bridge applies the same checks as the workflow, to the objects that it watches. A run is
+notified only of changes that would end it or make it wait, so never of the rollout's own writes.
 
 contract: update-runs 9, decision 8
 """
@@ -28,27 +28,27 @@ from planning.runs.phases import Phase, phase
 from workflows.messages import Recheck
 
 AT_MOST_EVERY: Final = timedelta(seconds=1)
-"""Pause between two signals to one run, however much changes: it looks twice, 1 s apart."""
+"""Minimum pause between two signals to one run: its own check takes two looks, 1 s apart."""
 LONGEST_REASON: Final = 500
-"""Characters of a signal's text in history; it is for people who read there."""
+"""Maximum number of characters of a signal's reason, which people may read in history."""
 WORKERS: Final = 8
-"""Runs that are judged side by side; each judgement is at most one request."""
+"""Runs that are checked concurrently; each check takes at most one request."""
 
 
 @dataclass(slots=True)
 class _Watch:
-    """One run that is watched for, and what it was told."""
+    """The watch for one run, and what the run has been notified of."""
 
     uid: str
     surroundings: Surroundings
     task: asyncio.Task[None]
     told_at: float = -AT_MOST_EVERY.total_seconds()
     told_of_fault: bool = False
-    """The run was told that something is wrong, and not yet that it is right again."""
+    """Whether the run was notified of a fault, and not yet that the fault is gone."""
 
 
 class Dependencies:
-    """Watches what the runs of one scope depend on, while they run."""
+    """Watches the objects that the runs of one scope depend on, while they run."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Dependencies:
         *,
         lost: Callable[[Key], None],
     ) -> None:
-        """`lost` is told of runs that are active, but whose workflow is not there."""
+        """`lost` is called for active runs whose workflow is missing."""
         self._runs = runs
         self._placements = placements
         self._workflows = workflows
@@ -71,7 +71,7 @@ class Dependencies:
         )
 
     async def run(self) -> None:
-        """Judge runs whose dependencies change, until cancelled."""
+        """Check runs whose dependencies change, until cancelled."""
         unsubscribe = self._placements.subscribe(self._note_placement)
         try:
             await self._controller.run()
@@ -81,7 +81,7 @@ class Dependencies:
                 self._stop(key)
 
     def note(self, key: Key) -> None:
-        """Begin or end watching for a run that has changed."""
+        """Start or stop watching for a run that has changed."""
         run, watch = self._runs.get(key), self._watches.get(key)
         if watch and (run is None or run.metadata.uid != watch.uid or not _is_under_way(run)):
             self._stop(key)
@@ -89,7 +89,7 @@ class Dependencies:
         if run and watch is None and _is_under_way(run):
             self._start(key, run)
         elif run and watch and _deletes(run):
-            # What it has deleted may be there again.
+            # A binding that the run has deleted may exist again.
             self._controller.queue.add(key)
 
     def _start(self, key: Key, run: UpdateRun) -> None:
@@ -110,7 +110,7 @@ class Dependencies:
                 self._controller.queue.add(key)
 
     async def _judge(self, key: Key) -> timedelta | None:
-        """Tell a run to look when it may not go on, or may again; returns when to judge again."""
+        """Signal a run that may not continue, or may again; return when to check again."""
         run, watch = self._runs.get(key), self._watches.get(key)
         facts = watch.surroundings.facts(run) if run and watch else None
         if run is None or watch is None or facts is None:
@@ -122,7 +122,7 @@ class Dependencies:
         if wait > 0:
             return timedelta(seconds=wait)
         watch.told_at, watch.told_of_fault = monotonic(), fault is not None
-        await self._tell(run, str(fault or "what was wrong is right again"))
+        await self._tell(run, str(fault or "the fault is gone"))
         return None
 
     def _fault(self, run: UpdateRun, facts: HubFacts) -> RunError | None:
@@ -139,7 +139,7 @@ class Dependencies:
 
 
 def _is_under_way(run: UpdateRun) -> bool:
-    """Whether the run follows its plan or has yet to stop; once resumed it looks by itself."""
+    """Return whether the run runs or is stopping; a resumed run checks by itself first."""
     if not conditions.has(run.status.conditions, ConditionType.INITIALIZED) or not is_active(run):
         return False
     is_stopping = run.spec.state == RunState.STOP and phase(run.status) is not Phase.STOPPED
@@ -147,6 +147,6 @@ def _is_under_way(run: UpdateRun) -> bool:
 
 
 def _deletes(run: UpdateRun) -> bool:
-    """Whether the run is removing clusters."""
+    """Return whether the run is removing clusters."""
     stage = run.status.deletion_stage_status
     return stage is not None and bool(stage.clusters) and bool(stage.conditions)

@@ -1,4 +1,4 @@
-"""How workflows of runs ended, as Temporal has it."""
+"""How workflows of runs ended, according to Temporal."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -17,15 +17,16 @@ _WORDS: Final[dict[str, str]] = {
     RunReason.SUCCEEDED: "succeeded",
     RunReason.FAILED: "failed",
     RunReason.INITIALIZE_FAILED: "failed",
-    "Gone": "the run did not exist on the hub any more",
+    "Gone": "the run was gone from the hub",
 }
-"""Outcomes of a run's workflow; that of one which only told the hub says it in such words."""
+"""Text for each outcome of a run's workflow. The outcome of an `EndUpdateRun` workflow already is
+such a text."""
 
 
 async def find(client: Client, ref: RunRef) -> Ended | None:
-    """How the run's latest workflow ended; None when it is not over.
+    """Return how the run's latest workflow ended; None if it is still running.
 
-    Raises RPCError when Temporal does not answer, or does not know it.
+    Raises RPCError if Temporal does not answer, or does not know the workflow.
     """
     described = await client.get_workflow_handle(ref.workflow_id).describe()
     at = described.close_time or datetime.now(UTC)
@@ -48,8 +49,8 @@ async def _outcome(client: Client, described: WorkflowExecutionDescription) -> s
 async def closed(client: Client, ref: RunRef) -> None:
     """Wait until the run's workflow is over.
 
-    Asked past the client's own retries, which would hide that Temporal was away for a moment.
-    Raises RPCError then, or when it does not know the workflow.
+    This bypasses the client's own retries, which would hide a short outage of Temporal. Raises
+    RPCError after an outage, or if Temporal does not know the workflow.
     """
     request = _close_event(client, ref)
     while True:

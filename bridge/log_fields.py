@@ -1,4 +1,4 @@
-"""Lets every line that the bridge logs about a run say which run it is."""
+"""Log fields that name the run in every log line of the bridge about a run."""
 
 from contextlib import AbstractContextManager
 
@@ -7,6 +7,6 @@ from telemetry import logged_about
 
 
 def logged_about_run(key: Key) -> AbstractContextManager[None]:
-    """Name the run in what is logged meanwhile."""
+    """Add the run to all log lines inside the `with` block."""
     namespace, name = key
     return logged_about(namespace=namespace, run=name)

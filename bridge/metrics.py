@@ -1,6 +1,6 @@
-"""The metrics of update runs, under the names by which KubeFleet's dashboards know them.
+"""The metrics of update runs, under the names that KubeFleet's dashboards use.
 
-They follow what the hub says of the runs, so every process with a bridge shows the same.
+They are computed from the runs on the hub, so every process with a bridge shows the same.
 
 contract: update-runs 13
 """
@@ -17,13 +17,13 @@ from planning.runs.run_metrics import Reading
 
 PREFIX: Final = "fleet_workload_update_run_"
 APPROVAL_BUCKETS: Final = (60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400)
-"""Seconds: people answer within minutes, or the next day."""
+"""Bucket limits in seconds: people answer within minutes, or the next day."""
 STAGE_BUCKETS: Final = (15, 30, 60, 120, 300, 600, 1800, 3600)
-"""Seconds."""
+"""Bucket limits in seconds."""
 
 
 class RunMetrics:
-    """Keeps the series of all runs in step with the runs."""
+    """Keeps the series of all runs up to date."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._readings: dict[Key, Reading] = {}
@@ -52,7 +52,7 @@ class RunMetrics:
         registry.register(self._standings)
 
     def note(self, key: Key, run: UpdateRun | None) -> None:
-        """Take over what the hub says of a run now; None when it is gone."""
+        """Record the current state of a run on the hub; None if it is gone."""
         if run is None or run.metadata.deletion_timestamp:
             self._forget(key)
             return
@@ -63,8 +63,8 @@ class RunMetrics:
             before = None
         after = self._readings[key] = run_metrics.read(run)
         self._show_status(key, run)
-        # What was there when the run was first seen was observed by whoever saw it happen; of one
-        # that is over, no more is read than that.
+        # Whatever had happened when the run was first seen was observed by an earlier bridge. Once
+        # a run is over, its stages are no longer read.
         if before and not before.over:
             self._observe(key, before, after)
 

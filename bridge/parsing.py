@@ -1,6 +1,6 @@
-"""Parsing a run again and again as it changes, at the cost of what has changed.
+"""Incremental parsing of runs: only the clusters that changed are parsed again.
 
-A run's object holds every cluster of its stages, and each write of its status sends it anew.
+A run's object holds every cluster of its stages, and each write of its status sends all of it.
 """
 
 from api.runs import ClusterStatus, StageStatus, UpdateRun
@@ -8,19 +8,19 @@ from hub import Json
 
 
 class ParsedRun:
-    """One version of a run, as it is on the wire and as the model has it."""
+    """One version of a run, in wire format and as a model."""
 
     def __init__(self, body: Json, *, before: "ParsedRun | None" = None) -> None:
-        """Parse `body`; clusters that are as they were `before` are shared with it."""
+        """Parse `body`; clusters that have not changed since `before` are shared with it."""
         self._body = body
         self.run = UpdateRun.from_wire(_prepared(body, before) if before else body)
 
     def is_of(self, body: Json) -> bool:
-        """Whether this is the parsed form of just this object."""
+        """Return whether this is the parsed form of exactly this object."""
         return self._body is body
 
     def clusters(self, stage: int) -> tuple[list[Json], list[ClusterStatus]]:
-        """The clusters of a stage, on the wire and parsed; none if there is no such stage."""
+        """Return a stage's clusters, in wire format and parsed; empty if it does not exist."""
         parsed: list[StageStatus] = self.run.status.stages_status
         if stage >= len(parsed):
             return [], []
@@ -28,7 +28,7 @@ class ParsedRun:
 
 
 def _prepared(body: Json, before: ParsedRun) -> Json:
-    """The body with models in the place of clusters that are known already."""
+    """Return the body with models in place of clusters that are already known."""
     stages = body.get("status", {}).get("stagesStatus", [])
     prepared = [
         stage | {"clusters": _shared(stage["clusters"], *before.clusters(index))}

@@ -1,11 +1,11 @@
-"""Noticing that workflows of runs are over or lost, though the runs are not.
+"""Detecting that workflows of active runs are over or lost.
 
-While there is a run, one question about one of them stays open at Temporal: whether its workflow
-is over. It costs a request each 20 s, however many runs there are, and it breaks off when Temporal
-goes: it may come back without the workflows. Besides, Temporal is asked every 30 s which workflows
-there are: somebody may have ended one.
+While there are active runs, a long poll asks Temporal whether the workflow of one of them is over.
+It costs one request every 20 s, however many runs there are, and it fails when Temporal becomes
+unreachable, which may come back without the workflows. In addition, the running workflows are
+listed every 30 s, because someone may have ended one.
 
-A run whose workflow may be missing is started again, which is nothing to one that is still there.
+A run whose workflow may be missing is started again, which has no effect if it still exists.
 """
 
 import asyncio
@@ -22,23 +22,23 @@ logger = logging.getLogger(__name__)
 
 FIRST_PAUSE: Final = timedelta(seconds=0.5)
 LOOK_EVERY: Final = timedelta(seconds=30)
-"""Between two looks at which workflows there are. It costs a request for a thousand runs."""
+"""Pause between two lists of the running workflows. A list costs one request per thousand runs."""
 LONGEST_PAUSE: Final = timedelta(seconds=10)
-"""Between two tries to reach a Temporal that is away; the runs stand still meanwhile."""
+"""Longest pause between attempts to reach Temporal; meanwhile runs make no progress."""
 
 
 class Told(NamedTuple):
-    """A run whose workflow was there when the bridge last had to do with it."""
+    """A run whose workflow existed when the bridge last started or signalled it."""
 
     key: Key
     ref: RunRef
     start_again: Callable[[Key], None]
     is_over: bool
-    """It has been seen that its workflow is over, and the run is being told."""
+    """Whether the workflow is known to be over, and the run is being ended on the hub."""
 
 
 class Presence:
-    """Has runs started again whose workflows may be over or lost."""
+    """Restarts runs whose workflows may be over or lost."""
 
     def __init__(self, workflows: Workflows, told: Callable[[], list[Told]]) -> None:
         self._workflows = workflows
@@ -46,11 +46,11 @@ class Presence:
         self._changed = asyncio.Event()
 
     def note(self) -> None:
-        """There may be a run to ask about."""
+        """Look again for a run to watch: there may be a new one."""
         self._changed.set()
 
     async def run(self) -> None:
-        """Ask until cancelled."""
+        """Watch the workflows until cancelled."""
         await asyncio.gather(self._watch_one(), self._look_at_all())
 
     async def _watch_one(self) -> None:
@@ -64,7 +64,7 @@ class Presence:
     async def _look_at_all(self) -> None:
         while True:
             await asyncio.sleep(LOOK_EVERY.total_seconds())
-            # Before Temporal is asked: those that are begun meanwhile are not missing.
+            # Read before Temporal is asked, so that runs started meanwhile do not count as missing.
             if told := self._told():
                 await self._look(told)
 
@@ -72,7 +72,7 @@ class Presence:
         try:
             running = await self._workflows.running()
         except Unavailable as error:
-            logger.debug("Temporal does not say which workflows there are: %s", error)
+            logger.debug("cannot list the workflows in Temporal: %s", error)
             return
         for each in told:
             if each.ref.workflow_id not in running:
@@ -85,18 +85,17 @@ class Presence:
         try:
             there = await self._workflows.until_over(one.ref)
         except Unavailable as error:
-            logger.warning("Temporal is away: %s", error)
+            logger.warning("Temporal is unreachable: %s", error)
             await self._until_back(one.ref)
             logger.info("Temporal is back")
             self._start_all_again()
             return
         if there:
-            # On the hub it will be over in a moment; if not, it is told why.
+            # The run is about to end on the hub too; if it does not, it is ended there with the
+            # reason.
             one.start_again(one.key)
         else:
-            logger.warning(
-                "Temporal does not know run %s any more", one.ref.reference(one.ref.name)
-            )
+            logger.warning("Temporal no longer knows run %s", one.ref.reference(one.ref.name))
             self._start_all_again()
 
     async def _until_back(self, ref: RunRef) -> None:
@@ -107,7 +106,7 @@ class Presence:
             try:
                 await self._workflows.exists(ref)
             except Unavailable as error:
-                logger.debug("Temporal is still away: %s", error)
+                logger.debug("Temporal is still unreachable: %s", error)
             else:
                 return
 

@@ -1,4 +1,4 @@
-"""The bridge as a whole: for both scopes, what is watched and who looks at it."""
+"""The bridge as a whole: the watches and controllers for both scopes."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from telemetry import logged_about
 from workflows.messages import DEFAULT_STUCK_AFTER, TemporalApprovals
 
 WORKERS = 8
-"""Objects of one kind that are looked at side by side; each look is a request or two."""
+"""Objects of one kind that are reconciled concurrently; each takes a request or two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,14 +36,14 @@ class BridgeSettings:
     stuck_after: timedelta = field(default=DEFAULT_STUCK_AFTER)
     """How long a cluster may take before its run counts as stuck."""
     temporal_approvals: TemporalApprovals = TemporalApprovals.ACCEPT
-    """Whether approvals count that are given in Temporal alone."""
+    """Whether approvals given in Temporal alone count."""
 
 
 class Bridge:
-    """Carries what people do to objects over to the workflows, for runs of both scopes.
+    """Passes changes that people make to objects on to the workflows, for runs of both scopes.
 
-    The metrics of the runs go into `registry`. What runs depend on is watched through `caches`,
-    which the engine of the same process may share.
+    The metrics of the runs go into `registry`. The objects that runs depend on are watched through
+    `caches`, which can be shared with the engine in the same process.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Bridge:
         ]
 
     async def run(self) -> None:
-        """Bridge until cancelled."""
+        """Run the bridge until cancelled."""
         try:
             await asyncio.gather(*(scope.run() for scope in self._scopes), self._presence.run())
         finally:
@@ -79,7 +79,7 @@ class Bridge:
                 await self._caches.close()
 
     async def ready(self) -> None:
-        """Wait until everything that is on the hub has been seen."""
+        """Wait until all objects on the hub have been listed."""
         await asyncio.gather(*(scope.ready() for scope in self._scopes))
 
     def _told(self) -> list[Told]:
@@ -125,7 +125,7 @@ class _ScopeBridge:
         await asyncio.gather(*(cache.ready() for cache in self._caches))
 
     def told(self) -> list[Told]:
-        """The runs whose workflow was begun, or is over."""
+        """Return the runs whose workflow was started, or is over."""
         found = self._run_reconciler.told()
         return [Told(key, ref, self._start_again, is_over) for key, ref, is_over in found]
 
@@ -135,7 +135,7 @@ class _ScopeBridge:
         self._runs.queue.add(key)
 
     async def _control(self) -> None:
-        """Look at objects once all kinds are listed: approvals and dependencies need the runs."""
+        """Reconcile once all kinds are listed, because approvals and dependencies need the runs."""
         await self.ready()
         self._note_unplanned()
         self._run_cache.subscribe(self._note_run)
@@ -144,13 +144,17 @@ class _ScopeBridge:
         await asyncio.gather(*(part.run() for part in parts))
 
     def _note_unplanned(self) -> None:
-        """A status may have been wiped while no bridge was there; to a new run it is no matter."""
+        """Note active runs without a plan as damaged.
+
+        Their status may have been wiped while no bridge was running. For new runs this has no
+        effect.
+        """
         for run in self._index.active():
             if not is_planned(run):
                 self._run_reconciler.note_damage(key_of(run))
 
     def _note_run(self, change: Change) -> None:
-        """Queue a run that changed, and approval requests that it waits for but that are gone."""
+        """Queue a changed run, and the approval requests that it waits for but that are gone."""
         run = self._index.told(change)
         if is_damaged(change) or (run and tampering.is_forged(run.status)):
             self._run_reconciler.note_damage(change.key)

@@ -1,4 +1,4 @@
-"""Runs: each active one has a workflow that knows what its spec says; a deleted one leaves nothing.
+"""Runs: every active run has a workflow that knows its spec; a deleted run leaves nothing behind.
 
 contract: update-runs 6 and 12
 """
@@ -21,7 +21,7 @@ _SIGNALS = {RunState.RUN: "resume", RunState.STOP: "pause"}
 
 
 class RunIndex:
-    """The runs of one scope, as the hub has them."""
+    """The runs of one scope, as they are on the hub."""
 
     def __init__(self, scope: Scope, cache: Cache) -> None:
         self.scope = scope
@@ -29,7 +29,7 @@ class RunIndex:
         self._parsed: dict[Key, ParsedRun] = {}
 
     def get(self, key: Key) -> UpdateRun | None:
-        """One run; several look at it for each change, and it may have a thousand clusters."""
+        """Return one run, parsed once per version: it may have a thousand clusters."""
         namespace, name = key
         found = self.cache.get(name, namespace)
         if found is None:
@@ -41,7 +41,7 @@ class RunIndex:
         return parsed.run
 
     def told(self, change: Change) -> UpdateRun | None:
-        """A run after a change, for whoever needs its stages: with them, if it has just ended."""
+        """Return a run after a change, with its stages even if it has just ended."""
         before = self._parsed.get(change.key)
         run = self.get(change.key)
         if run and before and change.new and is_active(before.run) and not is_active(run):
@@ -49,12 +49,12 @@ class RunIndex:
         return run
 
     def active(self) -> list[UpdateRun]:
-        """All runs that may still do something."""
+        """Return all runs that have not ended and are not being deleted."""
         runs = map(self.get, self.cache.keys())
         return [run for run in runs if run and is_active(run)]
 
     def ref(self, run: UpdateRun) -> RunRef:
-        """How workflows name the run."""
+        """Return the reference by which workflows name the run."""
         meta = run.metadata
         return RunRef(
             scope_name=self.scope.name, namespace=meta.namespace, name=meta.name, uid=meta.uid
@@ -62,7 +62,7 @@ class RunIndex:
 
 
 def kept(run: Json) -> Json:
-    """What is read of a run once it is over: all but its stages, which are most of it."""
+    """Return the part of a run to keep in memory: without its stages once it is over."""
     status = run.get("status", {})
     said = {each["type"]: each["status"] for each in status.get("conditions", [])}
     is_over = ConditionType.SUCCEEDED in said or said.get(ConditionType.INITIALIZED) == "False"
@@ -70,12 +70,12 @@ def kept(run: Json) -> Json:
 
 
 def key_of(run: UpdateRun) -> Key:
-    """By what caches and queues know a run."""
+    """Return the key of a run in caches and queues."""
     return run.metadata.namespace, run.metadata.name
 
 
 def is_active(run: UpdateRun) -> bool:
-    """Whether the run is neither over nor on its way out."""
+    """Return whether the run is neither over nor being deleted."""
     found = run.status.conditions
     over = conditions.find(found, ConditionType.SUCCEEDED) is not None
     refused = conditions.has(found, ConditionType.INITIALIZED, "False")
@@ -83,12 +83,12 @@ def is_active(run: UpdateRun) -> bool:
 
 
 def is_planned(run: UpdateRun) -> bool:
-    """Whether the run says that it has its plan, or can have none."""
+    """Return whether the run's status shows that it has been planned or cannot be."""
     return conditions.find(run.status.conditions, ConditionType.INITIALIZED) is not None
 
 
 def is_damaged(change: Change) -> bool:
-    """Whether somebody has taken something out of a run's status."""
+    """Return whether something was removed from a run's status."""
     before, after = change.old, change.new
     if before is None or after is None or before["metadata"]["uid"] != after["metadata"]["uid"]:
         return False
@@ -96,34 +96,35 @@ def is_damaged(change: Change) -> bool:
 
 
 class RunReconciler:
-    """Brings one run's workflow in step with its object."""
+    """Keeps a run's workflow in sync with its object."""
 
     def __init__(
         self, hub: Hub, runs: RunIndex, workflows: Workflows, *, told: Callable[[], None]
     ) -> None:
-        """`told` is called whenever there is another run whose workflow is there."""
+        """`told` is called whenever another run is known to have a workflow."""
         self._hub = hub
         self._runs = runs
         self._workflows = workflows
         self._told: dict[Key, tuple[RunRef, int]] = {}
-        """Which run of a name has a workflow, and the generation of the spec it was told of."""
+        """The run of each name that has a workflow, and the spec's generation sent to it."""
         self._noted = told
         self._over: set[Key] = set()
-        """Those of them whose workflow is over, though they are not."""
+        """Those of them that are active although their workflow is over."""
         self._doubted: set[Key] = set()
         """Runs whose workflow may be lost."""
         self._damaged: set[Key] = set()
+        """Runs whose status may have to be restored."""
 
     def note_damage(self, key: Key) -> None:
-        """Have a run's status restored when the run is looked at next."""
+        """Have a run's status restored at its next reconciliation."""
         self._damaged.add(key)
 
     def note_doubt(self, key: Key) -> None:
-        """Have a run's workflow started again when the run is looked at next, if it is lost."""
+        """Have a run's workflow started again at its next reconciliation, if it is lost."""
         self._doubted.add(key)
 
     def told(self) -> list[tuple[Key, RunRef, bool]]:
-        """The active runs that have been looked at, with whether their workflow was over."""
+        """Return the active runs with a known workflow, each with whether that is over."""
         return [
             (key, ref, key in self._over)
             for key, (ref, _) in self._told.items()
@@ -131,11 +132,14 @@ class RunReconciler:
         ]
 
     async def reconcile(self, key: Key) -> None:
-        """Do what is missing; raises HubError when something does not answer."""
+        """Bring the run's workflow up to date.
+
+        Raises HubError if the hub or Temporal does not answer.
+        """
         run = self._runs.get(key)
         known, _ = self._told.get(key, (None, 0))
         if known and (run is None or run.metadata.uid != known.uid):
-            # Removed by force, without a chance to clean up.
+            # Removed by force, so its finalizer did not clean up.
             await self._workflows.cancel(known)
             await self._remove_approvals(key)
             del self._told[key]
@@ -150,7 +154,7 @@ class RunReconciler:
             await self._tell(key, run)
         else:
             self._doubted.discard(key)
-        # Also one that is over, or said to be by somebody else.
+        # Even if the run is over, because someone may have edited its status to say so.
         await self._restore(key, run)
 
     def _forget(self, key: Key) -> None:
@@ -159,7 +163,7 @@ class RunReconciler:
             noted.discard(key)
 
     async def _tell(self, key: Key, run: UpdateRun) -> None:
-        # With each look: a person may have taken it off.
+        # Each time, because a person may have removed it.
         await self._ensure_finalizer(run)
         ref = self._runs.ref(run)
         told = (ref, run.metadata.generation)
@@ -175,10 +179,10 @@ class RunReconciler:
             self._noted()
 
     async def _end(self, ref: RunRef, run: UpdateRun) -> None:
-        """Have the hub told what becomes of a run whose workflow is over: it is not begun anew."""
+        """End a run on the hub whose workflow is over, instead of starting it again."""
         meta = run.metadata
         found = await self._hub.find(self._runs.scope.run, meta.name, namespace=meta.namespace)
-        # A run that has only just ended is over on the hub too, where this cache lags behind.
+        # Read from the hub: if the run has just ended, the cache may not show it yet.
         if found and found["metadata"]["uid"] == meta.uid and is_active(UpdateRun.from_wire(found)):
             await self._workflows.end(ref, run)
 
@@ -186,8 +190,8 @@ class RunReconciler:
         if key not in self._damaged:
             return
         ref = self._runs.ref(run)
-        # The hub may have been restored from a backup; then it matters what else is older.
-        recheck = Signal("recheck", Recheck(reason="the status was edited, or is older"))
+        # The hub may have been restored from a backup; then other objects may be older too.
+        recheck = Signal("recheck", Recheck(reason="the status was edited or restored"))
         there = await self._workflows.tell(ref, recheck)
         if there:
             restore = Signal("restore", Recheck(reason="the status was edited"))
@@ -202,7 +206,7 @@ class RunReconciler:
             await self._set_finalizers(run, [*run.metadata.finalizers, RUN_FINALIZER])
 
     async def _clean_up(self, run: UpdateRun) -> None:
-        """End the workflow, remove the approval requests, let the object go."""
+        """Cancel the workflow, delete the approval requests, remove the finalizer."""
         await self._workflows.cancel(self._runs.ref(run))
         await self._remove_approvals(key_of(run))
         if RUN_FINALIZER in run.metadata.finalizers:
@@ -225,22 +229,22 @@ class RunReconciler:
 
 
 def _first_look(run: UpdateRun) -> Signal | None:
-    """What a workflow that was there before the bridge shall do, unless there is nothing to it.
+    """Return the signal for a workflow that may be older than this bridge; None if not planned.
 
-    While no bridge was there, the hub may have been restored from a backup.
+    While no bridge was running, the hub may have been restored from a backup.
     """
     if not is_planned(run):
         return None
-    return Signal("recheck", Recheck(reason="the bridge has come"))
+    return Signal("recheck", Recheck(reason="the bridge started"))
 
 
 def _news(run: UpdateRun) -> Signal | None:
-    """What the workflow may not know of the run's spec; a new one reads it for itself."""
+    """Return the signal with a spec that the workflow may not know; a new one reads it itself."""
     generation = run.metadata.generation
     initialized = conditions.find(run.status.conditions, ConditionType.INITIALIZED)
     known = initialized.observed_generation if initialized else 1
     name = _SIGNALS.get(run.spec.state)
-    # A status that speaks of a generation to come was told wrongly, and knows nothing.
+    # Not `known >= generation`: an observed generation that is too high is wrong, and so unknown.
     if name is None or known == generation:
         return None
     steered = steering.last(run.metadata)

@@ -1,4 +1,4 @@
-"""Where runs are now, in numbers: how many in each phase, which failed, which gates wait."""
+"""Metrics of the current state of runs: runs per phase, failed runs, waiting gates."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -26,13 +26,13 @@ class _Standing:
 
 
 class Standings(Collector):
-    """Keeps where each run is; what grows with time is counted when somebody asks."""
+    """Keeps the state of each run; waiting times are computed when metrics are collected."""
 
     def __init__(self) -> None:
         self._standings: dict[Key, _Standing] = {}
 
     def note(self, key: Key, run: UpdateRun) -> None:
-        """Take over what the hub says of a run now."""
+        """Record the current state of a run on the hub."""
         self._standings[key] = _Standing(
             phase=phases.phase(run.status),
             gates=run_metrics.waiting_gates(run),
@@ -41,16 +41,16 @@ class Standings(Collector):
         )
 
     def forget(self, key: Key) -> None:
-        """A run is gone."""
+        """Drop a run that is gone."""
         self._standings.pop(key, None)
 
     def collect(self) -> Iterable[Metric]:
-        """Each phase has a series, also without a run; gates have one while they wait."""
+        """Return a series for every phase, even without runs, and for each waiting gate."""
         return [self._phases(), self._active(), self._failures(), self._gates()]
 
     def _phases(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
-            "fleetgate_runs", "Update runs on the hub, by where they are", labels=("phase",)
+            "fleetgate_runs", "Number of update runs on the hub, by phase", labels=("phase",)
         )
         found = Counter(each.phase for each in self._standings.values())
         for phase in Phase:
@@ -60,7 +60,7 @@ class Standings(Collector):
     def _active(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
             "fleetgate_run_phase",
-            "1 for the phase of each update run that is not over",
+            "1 for the current phase of each update run that is not over",
             labels=("namespace", "run", "phase"),
         )
         for key in sorted(self._standings):
@@ -70,12 +70,12 @@ class Standings(Collector):
         return family
 
     def _failures(self) -> CounterMetricFamily:
-        # What has failed is read off the hub: a run that failed while no bridge was there counts
-        # as well. Nobody looks for runs that succeed one by one, so they have no series here.
+        # Failures are read from the hub, so a run that failed while no bridge was running counts
+        # too. Successful runs have no series here, because they are of no interest one by one.
         family = CounterMetricFamily(
             "fleetgate_run_failures",
-            "1 for each update run on the hub that failed, until it is deleted; the uid tells it "
-            "from a later run of the same name",
+            "1 for each update run on the hub that failed, until it is deleted; the uid "
+            "distinguishes it from a later run with the same name",
             labels=("scope", "namespace", "placement", "run", "uid"),
         )
         for key in sorted(self._standings):
@@ -89,13 +89,13 @@ class Standings(Collector):
     def _gates(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
             "fleetgate_gates_waiting_seconds",
-            "How long a gate has waited for a person's approval",
+            "Time in seconds that a gate has been waiting for approval",
             labels=("namespace", "run", "stage", "side"),
         )
         now = datetime.now(UTC)
         for key in sorted(self._standings):
             for gate in self._standings[key].gates:
-                # The clock of whoever asked may be ahead of this one.
+                # The clock that set `since` may be ahead of this one.
                 waited = max((now - gate.since).total_seconds(), 0)
                 family.add_metric((*key, gate.stage, gate.side), waited)
         return family

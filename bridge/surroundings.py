@@ -1,4 +1,4 @@
-"""The watches on what one run depends on, while it is under way.
+"""The watches on the objects that one run depends on, while it is in progress.
 
 contract: update-runs 9
 """
@@ -30,7 +30,7 @@ class _Watched(NamedTuple):
 
 
 class Surroundings:
-    """What the hub holds of a run's placement, and the clusters, as they are now."""
+    """The current state of a run's placement and of the clusters on the hub."""
 
     def __init__(self, run: UpdateRun, *, scope: Scope, placements: Cache) -> None:
         self._scope = scope
@@ -39,10 +39,10 @@ class Surroundings:
         self._watched: _Watched | None = None
 
     async def follow(self, shared: SharedCaches, *, changed: Callable[[], None]) -> None:
-        """Watch until cancelled, and call `changed` when something may make a difference.
+        """Watch until cancelled, and call `changed` when a change may affect the run.
 
-        The watch on the bindings of this placement is the one of the run's activities, if they
-        are in this process.
+        The watch on the placement's bindings is shared with the run's activities, if they run in
+        this process.
         """
         namespace, placement = self.placement
         labels = f"{names.PARENT_PLACEMENT}={placement}"
@@ -63,7 +63,7 @@ class Surroundings:
             await asyncio.Event().wait()
 
     def facts(self, run: UpdateRun) -> HubFacts | None:
-        """What the run would be planned from now; None until everything is listed."""
+        """Return the facts from which the run would be planned now; None until all are listed."""
         if self._watched is None:
             return None
         policies, bindings, clusters = self._watched
@@ -94,7 +94,7 @@ class Surroundings:
         return note
 
     def _concerns(self, decides: Deciding, change: Change) -> bool:
-        """Whether a snapshot is of the run's placement, or a cluster has it."""
+        """Return whether a change is about the run's placement or one of its clusters."""
         seen = change.new or change.old
         if decides is deciding.of_policy:
             return seen is not None and self._owns(seen)

@@ -1,6 +1,6 @@
-"""What the bridge asks of Temporal: start a run's workflow, tell it something, end it.
+"""The bridge's requests to Temporal: start a run's workflow, signal it, end it.
 
-Everything may be repeated: a workflow that exists already, or is over, is no error.
+Every request may be repeated: a workflow that already exists, or is over, is not an error.
 """
 
 import logging
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Something to tell a workflow."""
+    """A signal to a workflow, with its message."""
 
     name: str
     message: Message
@@ -55,10 +55,10 @@ class Workflows:
         self._warned = False
 
     async def start(self, ref: RunRef, run: UpdateRun, *, signal: Signal | None) -> bool:
-        """Start the run's workflow unless it exists, and tell it something in the same request.
+        """Start the run's workflow unless it exists, and signal it in the same request.
 
-        Says whether the workflow is there; one that is over stays over. Raises Unavailable when
-        Temporal does not answer.
+        Return whether the workflow is running; one that is over is not started again. Raises
+        Unavailable if Temporal does not answer.
         """
         try:
             await self._start_searchable(ref, run, signal)
@@ -66,15 +66,15 @@ class Workflows:
             logger.debug("the workflow of run %s is over", ref.reference(ref.name))
             return False
         except RPCError as error:
-            # Not found too: then it is the namespace that is missing, as in a Temporal that has
-            # only just started.
+            # Including "not found": then the namespace is missing, as in a Temporal server that
+            # has just started.
             raise Unavailable(f"Temporal: {error.message}") from error
         return True
 
     async def _start_searchable(self, ref: RunRef, run: UpdateRun, signal: Signal | None) -> None:
-        """Start with search attributes, or without where they are not registered.
+        """Start with search attributes, or without them if they are not registered.
 
-        It is tried with each run: whoever registers them need not restart anything.
+        Tried with each run, so that nothing has to be restarted after they are registered.
         """
         try:
             await self._start(ref, run, signal, search_attributes.at_start(ref, run.spec))
@@ -82,7 +82,7 @@ class Workflows:
             if refusal.status is not RPCStatusCode.INVALID_ARGUMENT:
                 raise
             await self._start(ref, run, signal, None)
-            # Now it is known that nothing else was wrong with the first request.
+            # The second request succeeded, so the search attributes were the only problem.
             self._warn_once(refusal.message)
 
     async def _start(
@@ -124,10 +124,10 @@ class Workflows:
         self._warned = True
 
     async def end(self, ref: RunRef, run: UpdateRun) -> None:
-        """Have the hub told that a run is over whose workflow is, and how that ended.
+        """Start a workflow that ends the run on the hub, with how the run's own workflow ended.
 
-        Nothing comes of it when the workflow is not over. Raises Unavailable when Temporal does
-        not answer.
+        Do nothing if that workflow is still running. Raises Unavailable if Temporal does not
+        answer.
         """
         try:
             if ended := await endings.find(self._client, ref):
@@ -144,9 +144,9 @@ class Workflows:
             raise Unavailable(f"Temporal: {error.message}") from error
 
     async def running(self) -> set[str]:
-        """Ids of the workflows of runs that are not over, as of some seconds ago at the most.
+        """Return the ids of the running workflows of runs, at most some seconds out of date.
 
-        Raises Unavailable when Temporal does not answer.
+        Raises Unavailable if Temporal does not answer.
         """
         types = ", ".join(f'"{each}"' for each in (WORKFLOW, END_WORKFLOW))
         query = f'WorkflowType IN ({types}) AND ExecutionStatus = "Running"'
@@ -156,38 +156,38 @@ class Workflows:
             raise Unavailable(f"Temporal: {error.message}") from error
 
     async def exists(self, ref: RunRef) -> bool:
-        """Whether Temporal knows the run's workflow, be it over or not.
+        """Return whether Temporal knows the run's workflow, running or not.
 
-        Raises Unavailable when Temporal does not answer.
+        Raises Unavailable if Temporal does not answer.
         """
         return await _asked(self._client.get_workflow_handle(ref.workflow_id).describe())
 
     async def until_over(self, ref: RunRef) -> bool:
-        """Wait until the run's workflow is over; says whether Temporal knows it.
+        """Wait until the run's workflow is over; return whether Temporal knows it.
 
-        Raises Unavailable when Temporal goes away meanwhile.
+        Raises Unavailable if Temporal becomes unreachable meanwhile.
         """
         return await _asked(endings.closed(self._client, ref))
 
     async def tell(self, ref: RunRef, signal: Signal) -> bool:
-        """Signal the run's workflow; says whether it is there to hear it.
+        """Signal the run's workflow; return whether it is running.
 
-        Raises Unavailable when Temporal does not answer.
+        Raises Unavailable if Temporal does not answer.
         """
         handle = self._client.get_workflow_handle(ref.workflow_id)
         return await _asked(handle.signal(signal.name, signal.message))
 
     async def cancel(self, ref: RunRef) -> None:
-        """End the workflow of a run that is deleted.
+        """Cancel the workflow of a run that is deleted.
 
-        Raises Unavailable when Temporal does not answer.
+        Raises Unavailable if Temporal does not answer.
         """
         handle = self._client.get_workflow_handle(ref.workflow_id)
         await _asked(handle.cancel(reason=DELETED))
 
 
 async def _asked(request: Awaitable[object]) -> bool:
-    """Await a request about a workflow; says whether the workflow is there."""
+    """Await a request about a workflow; return whether the workflow was found."""
     try:
         await request
     except RPCError as error:
@@ -200,8 +200,8 @@ async def _asked(request: Awaitable[object]) -> bool:
 def _details(ref: RunRef, run: UpdateRun) -> str:
     spec = run.spec
     index = spec.resource_snapshot_index
-    what = f"resource snapshot {index}" if index else "the hub's content as it is at the start"
+    what = f"resource snapshot {index}" if index else "the hub's content at the start of the run"
     return (
-        f"{run.kind} `{ref.reference(ref.name)}` takes placement `{spec.placement_name}` through "
-        f"the stages of strategy `{spec.staged_rollout_strategy_name}`, with {what}."
+        f"{run.kind} `{ref.reference(ref.name)}` rolls out {what} to placement "
+        f"`{spec.placement_name}`, in the stages of strategy `{spec.staged_rollout_strategy_name}`."
     )

@@ -1,6 +1,6 @@
-"""How a process of fleetgate is seen from outside: its log, health, metrics and traces.
+"""What a fleetgate process shows of itself: log, health, metrics and traces.
 
-Knows nothing of hubs, runs or workflows, and imports no other room.
+Knows nothing about hubs, runs or workflows, and imports no other package of fleetgate.
 """
 
 from telemetry.health import AddressError, Health, register_readiness, serve_health

@@ -1,4 +1,4 @@
-"""Whether the process lives, whether it is ready and what it measures, over HTTP."""
+"""Liveness, readiness and metrics of the process, over HTTP."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -12,13 +12,13 @@ Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
 class AddressError(ValueError):
-    """The address to listen on is not usable; the text says which and what to do."""
+    """The address to listen on is not usable; the message names it and says what to do."""
 
 
 class Health:
-    """What the process says of itself.
+    """State of the process, as `/healthz` and `/readyz` report it.
 
-    That its event loop turns need not be said: nobody answers while it stands still.
+    A blocked event loop needs no field: while it is blocked, nothing is answered.
     """
 
     def __init__(
@@ -27,29 +27,28 @@ class Health:
         hung: Callable[[], Sequence[str]] = tuple,
         missing: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        """Prepare what is said.
+        """Set up the checks.
 
         Args:
-            hung: names the pieces of work in which nothing happens any more, so that only a
-                restart helps.
-            missing: names what it needs and cannot reach now, though it was ready before.
+            hung: returns the names of tasks that hang, so that only a restart helps.
+            missing: returns what the process needs and cannot reach now, after it was ready.
         """
         self.hung = hung
         self.missing = missing
         self.ready = False
-        """It polls for work, and its watches are in step or it stands by."""
+        """Whether the process polls for work, and its watches are in sync or it stands by."""
         self.standings: dict[str, str] = {}
-        """What each part that processes take turns at does here: `leads`, or for whom it waits."""
+        """For each role with leader election: `leads`, or that it stands by and who leads."""
 
     def is_ready(self) -> bool:
-        """Whether it works, and reaches all that it needs."""
+        """Return whether the process works and can reach everything that it needs."""
         return self.ready and not self.missing()
 
 
 def register_readiness(
     registry: CollectorRegistry, health: Health, *, name: str = "fleetgate_ready"
 ) -> None:
-    """Show among the metrics what `/readyz` answers."""
+    """Add a metric with the answer of `/readyz`."""
     ready = Gauge(name, "Whether the process is ready (1) or not (0)", registry=registry)
     ready.set_function(lambda: float(health.is_ready()))
 
@@ -58,11 +57,9 @@ def register_readiness(
 async def serve_health(
     address: str, health: Health, registry: CollectorRegistry | None = None
 ) -> AsyncIterator[None]:
-    """Answer `/healthz` and `/readyz` on `host:port` while the context is open.
+    """Serve `/healthz` and `/readyz` on `host:port` while the context is open.
 
-    With a registry also `/metrics`.
-
-    Raises AddressError.
+    With a registry, serve `/metrics` too. Raises AddressError.
     """
     host, port = _parsed(address)
     runner = web.AppRunner(_application(health, registry), access_log=None)
@@ -79,7 +76,7 @@ async def _listen(site: web.TCPSite, address: str) -> None:
         await site.start()
     except OSError as error:
         raise AddressError(
-            f"cannot listen on {address} ({error.strerror}): another process may use it; "
+            f"cannot listen on {address} ({error.strerror}): another process may be using it; "
             "set FLEETGATE_METRICS_ADDRESS to a free one, such as 127.0.0.1:9465"
         ) from error
 
@@ -121,7 +118,7 @@ def _parsed(address: str) -> tuple[str, int]:
     number = int(port) if port.isascii() and port.isdigit() and len(port) <= 5 else 65536
     if not colon or number > 65535:
         raise AddressError(
-            f"FLEETGATE_METRICS_ADDRESS is {address!r}, which is no address: "
+            f"FLEETGATE_METRICS_ADDRESS is {address!r}, which is not an address: "
             "write host:port, such as 127.0.0.1:9464"
         )
     return host.strip("[]"), number

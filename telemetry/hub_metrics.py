@@ -1,6 +1,6 @@
-"""What a client of an API server sees of it, in numbers: requests, answers, watches.
+"""Metrics of an API server's client: requests, answers, watches.
 
-The counts are kept by whoever observes them, and read whenever somebody asks.
+The client keeps the counts; they are read when the metrics are collected.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,66 +20,67 @@ from prometheus_client.registry import Collector
 from telemetry.metrics import bucket
 
 Requests = Mapping[tuple[str, str], int]
-"""How many requests were sent, by verb and resource."""
+"""Number of requests sent, by verb and resource."""
 
 
 class Durations(Protocol):
-    """How long requests of one sort took."""
+    """Durations of requests of one kind."""
 
     @property
     def counts(self) -> Sequence[int]:
-        """How many were within each bound and not within the one before it; more at the end."""
+        """Number of requests in each bucket, not cumulative; the last one has no upper bound."""
 
     @property
     def seconds(self) -> float:
-        """All of them together."""
+        """Total duration of all requests, in seconds."""
 
 
 class Watches(Protocol):
-    """What follows the hub, by the resource that it follows."""
+    """The watches of a client, by resource."""
 
     @property
     def restarts(self) -> Mapping[str, int]:
-        """How often one was begun anew."""
+        """Number of times that a watch was restarted."""
 
     def running(self) -> Mapping[str, int]:
-        """How many there are."""
+        """Return the number of watches."""
 
     def silence(self) -> Mapping[str, float]:
-        """Seconds since the one that was silent for longest was heard of."""
+        """Return the seconds since the watch that was silent for longest received something."""
 
 
 class Client(Protocol):
-    """Whoever talks to one API server."""
+    """A client of one API server."""
 
     @property
     def requests(self) -> Requests:
-        """What it has sent."""
+        """The requests that it has sent."""
 
     @property
     def answers(self) -> "Answers":
-        """How it was answered."""
+        """The answers that it has received."""
 
     @property
     def watches(self) -> Watches:
-        """What it follows."""
+        """Its watches."""
 
 
 class Answers(Protocol):
-    """How long requests took, by verb and class of the answer's code."""
+    """Durations of requests, by verb and class of the status code."""
 
     @property
     def durations(self) -> Mapping[tuple[str, str], Durations]:
-        """All of them."""
+        """The durations by verb and class of the status code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Which API server it is, and of which process that is said."""
+    """Which API server the metrics are about, and from which kind of process."""
 
     prefix: str
-    """Of the metrics' names: agents are scraped next to workers, and are not to be mistaken."""
+    """Prefix of the metrics' names; it keeps agents apart from workers scraped next to them."""
     name: str
+    """What the metrics' help calls the cluster: hub or member."""
 
 
 HUB: Final = Server("fleetgate_hub", "hub")
@@ -90,7 +91,7 @@ MEMBER_OF_AGENT: Final = Server("fleetgate_agent_member", "member")
 def register_client(
     registry: CollectorRegistry, client: Client, *, bounds: Sequence[float], server: Server = HUB
 ) -> None:
-    """Show all that a client sees of its API server."""
+    """Register all metrics of a client of an API server."""
     register_hub_requests(registry, lambda: client.requests, server=server)
     register_hub_answers(registry, client.answers.durations, bounds=bounds, server=server)
     register_hub_watches(registry, client.watches, server=server)
@@ -99,7 +100,7 @@ def register_client(
 def register_hub_requests(
     registry: CollectorRegistry, requests: Callable[[], Requests], *, server: Server = HUB
 ) -> None:
-    """Show how many requests the process has sent to an API server."""
+    """Register the number of requests that the process has sent to an API server."""
     registry.register(_HubRequests(requests, server))
 
 
@@ -110,26 +111,26 @@ def register_hub_answers(
     bounds: Sequence[float],
     server: Server = HUB,
 ) -> None:
-    """Show how long an API server took to answer, by verb and class of the answer's code."""
+    """Register how long an API server took to answer, by verb and class of the status code."""
     registry.register(_HubAnswers(durations, bounds, server))
 
 
 def register_hub_watches(
     registry: CollectorRegistry, watches: Watches, *, server: Server = HUB
 ) -> None:
-    """Show whether the process still hears of what it follows on an API server."""
+    """Register whether the watches of the process on an API server still receive changes."""
     registry.register(_HubWatches(watches, server))
 
 
 class _HubRequests(Collector):
-    """Counts that are kept elsewhere."""
+    """Collects counts that the client keeps."""
 
     def __init__(self, requests: Callable[[], Requests], server: Server) -> None:
         self._requests = requests
         self._server = server
 
     def collect(self) -> Iterable[Metric]:
-        """One series for each verb and resource."""
+        """Return one series for each verb and resource."""
         family = CounterMetricFamily(
             f"{self._server.prefix}_requests",
             f"Requests sent to the {self._server.name}'s API server, failed ones included",
@@ -141,7 +142,7 @@ class _HubRequests(Collector):
 
 
 class _HubAnswers(Collector):
-    """Histograms that are kept elsewhere."""
+    """Collects histograms that the client keeps."""
 
     def __init__(
         self,
@@ -154,10 +155,10 @@ class _HubAnswers(Collector):
         self._bounds = [bucket(bound) for bound in (*bounds, inf)]
 
     def collect(self) -> Iterable[Metric]:
-        """One histogram for each verb and class of codes."""
+        """Return one histogram for each verb and class of status codes."""
         family = HistogramMetricFamily(
             f"{self._server.prefix}_request_duration_seconds",
-            f"Time from a request to the {self._server.name}'s API server to the beginning of its "
+            f"Time from a request to the {self._server.name}'s API server to the start of its "
             "answer",
             labels=("verb", "code"),
         )
@@ -168,27 +169,27 @@ class _HubAnswers(Collector):
 
 
 class _HubWatches(Collector):
-    """Signs of life that are kept elsewhere."""
+    """Collects signs of life that the client keeps."""
 
     def __init__(self, watches: Watches, server: Server) -> None:
         self._watches = watches
         self._server = server
 
     def collect(self) -> Iterable[Metric]:
-        """Three series for each resource that is followed."""
+        """Return three series for each watched resource."""
         prefix, name = self._server.prefix, self._server.name
         running = GaugeMetricFamily(
-            f"{prefix}_watches", f"Watches on the {name} that run", labels=("resource",)
+            f"{prefix}_watches", f"Running watches on the {name}", labels=("resource",)
         )
         silence = GaugeMetricFamily(
             f"{prefix}_watch_silence_seconds",
-            f"Time since the {name} was heard of by the watch that was silent for longest; "
-            "a healthy one hears a change or a bookmark every 40 seconds",
+            f"Time since the quietest watch on the {name} received something; "
+            "a healthy one receives a change or a bookmark every 40 seconds",
             labels=("resource",),
         )
         restarts = CounterMetricFamily(
             f"{prefix}_watch_restarts",
-            "Watches that had to be begun anew because they failed or fell behind",
+            "Watches that had to be restarted because they failed or fell behind",
             labels=("resource",),
         )
         shown: tuple[tuple[GaugeMetricFamily | CounterMetricFamily, Mapping[str, float]], ...] = (

@@ -1,28 +1,28 @@
-"""Which parts of the work this process leads, in numbers."""
+"""Metrics of the roles that this process leads."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 
 class LeadershipMetrics:
-    """Shows for each part that processes take turns at whether it is this one's turn."""
+    """Shows for each role with leader election whether this process leads it."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._leader = Gauge(
             "fleetgate_leader",
-            "Whether this process leads a part (1) or stands by (0)",
+            "Whether this process leads a role (1) or stands by (0)",
             ("part",),
             registry=registry,
         )
         self._transitions = Counter(
             "fleetgate_leader_transitions",
-            "How often this process began or ceased to lead a part",
+            "Number of times that this process started or stopped leading a role",
             ("part",),
             registry=registry,
         )
         self._leads: dict[str, bool] = {}
 
     def note(self, part: str, *, leads: bool) -> None:
-        """Take over whether this process leads a part."""
+        """Record whether this process leads a role."""
         if leads != self._leads.get(part, False):
             self._transitions.labels(part=part).inc()
         self._leads[part] = leads

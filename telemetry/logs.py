@@ -1,4 +1,4 @@
-"""One log on standard error: lines for people on a terminal, JSON objects for machines."""
+"""The log on standard error: text lines for people on a terminal, JSON objects for machines."""
 
 import json
 import logging
@@ -11,15 +11,15 @@ from enum import StrEnum
 from typing import Any, Final
 
 _OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-"""What every record has; anything else was handed over as `extra`."""
+"""Attributes that every record has; any other was passed as `extra`."""
 
 
 _ABOUT: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("_ABOUT", default=())
-"""What the work under way is about; each asyncio task has its own."""
+"""Fields that say what the current work is about; each asyncio task has its own."""
 
 
 class LogFormat(StrEnum):
-    """How log lines look."""
+    """Format of log lines."""
 
     TEXT = "text"
     JSON = "json"
@@ -33,9 +33,9 @@ def configure_logging(log_format: LogFormat, *, level: int = logging.INFO) -> No
 
 
 def log_about(**fields: str) -> None:
-    """Let all lines that this asyncio task writes from now on say what they are about.
+    """Add fields to all lines that this asyncio task logs from now on.
 
-    A field without a value is left out.
+    Fields with an empty value are left out.
     """
     told = {name: value for name, value in fields.items() if value}
     _ABOUT.set(tuple((dict(_ABOUT.get()) | told).items()))
@@ -43,7 +43,7 @@ def log_about(**fields: str) -> None:
 
 @contextmanager
 def logged_about(**fields: str) -> Iterator[None]:
-    """The same for the time of a `with`."""
+    """Add fields to all lines that this asyncio task logs inside a `with` block."""
     before = _ABOUT.get()
     log_about(**fields)
     try:
@@ -58,7 +58,7 @@ def _extras(record: logging.LogRecord) -> dict[str, Any]:
 
 
 class _Text(logging.Formatter):
-    """`05:12:30.123 INFO hub.cache: message run=x cluster=y`."""
+    """Text lines such as `05:12:30.123 INFO hub.cache: message run=x cluster=y`."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s.%(msecs)03d %(levelname)s %(name)s: %(message)s", "%H:%M:%S")
@@ -69,7 +69,7 @@ class _Text(logging.Formatter):
 
 
 class _JsonLines(logging.Formatter):
-    """One JSON object a line."""
+    """One JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -85,5 +85,5 @@ class _JsonLines(logging.Formatter):
 
 
 def _simple(value: object) -> bool:
-    # Temporal adds a whole dictionary of its own to records from workflows and activities.
+    # Temporal adds a dictionary of its own to records from workflows and activities.
     return isinstance(value, str | int | float | bool)

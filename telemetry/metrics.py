@@ -1,6 +1,6 @@
-"""What the process measures of itself, and how it is written for Prometheus.
+"""The registry of the process's metrics, and its exposition in Prometheus format.
 
-The registry is made here and handed down: whoever measures something registers it there.
+The registry is created here and passed down to everything that registers metrics.
 """
 
 from math import inf
@@ -11,8 +11,8 @@ from prometheus_client.exposition import choose_encoder
 
 
 def process_registry() -> CollectorRegistry:
-    """Make a registry that knows memory, CPU time and open files of this process."""
-    # A histogram would bring a series `…_created` of its own, which KubeFleet's have not.
+    """Return a new registry with memory, CPU time and open files of this process."""
+    # Each histogram would add a series `…_created`, which KubeFleet's histograms do not have.
     prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
@@ -20,11 +20,11 @@ def process_registry() -> CollectorRegistry:
 
 
 def exposition(registry: CollectorRegistry, *, accept: str = "") -> tuple[bytes, str]:
-    """Everything measured, in the format that a client accepts, and the format's name."""
+    """Return all metrics in a format that the client accepts, and its content type."""
     encode, content_type = choose_encoder(accept)
     return encode(registry), content_type
 
 
 def bucket(bound: float) -> str:
-    """Upper bound of a histogram's bucket as a label says it."""
+    """Return the upper bound of a histogram bucket as a label value."""
     return "+Inf" if bound == inf else str(bound)

@@ -1,4 +1,4 @@
-"""The Temporal SDK's core writes to the same log as everything else."""
+"""The runtime of the Temporal SDK, whose core logs to the same log as everything else."""
 
 import logging
 from typing import Final
@@ -14,12 +14,13 @@ from temporalio.runtime import (
 )
 
 _EXPECTED: Final = "Activity not found on completion"
-"""A follower learns with its next heartbeat that its run has ended; the core finds that odd."""
+"""A warning of the SDK's core that is expected here: a follower learns only from its next heartbeat
+that its run has ended."""
 
 
 def temporal_runtime(metrics: MetricBuffer | None = None) -> Runtime:
-    """Make the runtime that a client is connected with; what it measures goes into a buffer."""
-    # What a line is about is in its fields.
+    """Return a new runtime to connect a client with; its metrics go into the buffer."""
+    # Not in the message: the fields of a log line say what it is about.
     activity.logger.activity_info_on_message = False
     workflow.logger.workflow_info_on_message = False
     logger = logging.getLogger("temporal")

@@ -1,7 +1,7 @@
-"""The metrics of Temporal's SDK, on the same page as all others.
+"""The metrics of Temporal's SDK, served together with all others.
 
-The SDK could serve them itself, but on a second address; so they are taken from its buffer. They
-have the names that the SDK's own endpoint gives them with units and `_total`.
+The SDK could serve them itself, but only on a second address, so they are read from its buffer.
+They have the names that the SDK's own endpoint gives them, with units and `_total`.
 """
 
 import asyncio
@@ -26,17 +26,18 @@ from temporalio.runtime import (
 from telemetry.metrics import bucket
 
 CAPACITY: Final = 20_000
-"""Updates that wait to be gathered; a worker at its limit makes some thousands a second."""
+"""Maximum number of updates in the buffer; a worker at its limit makes some thousands a second."""
 GATHER_EVERY: Final = timedelta(seconds=1)
 BOUNDS: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-"""Seconds: of requests, which take some milliseconds, and of tasks that wait for a worker."""
+"""Bucket limits in seconds, for requests that take some milliseconds and for tasks that wait for a
+worker."""
 
 Labels = tuple[tuple[str, str], ...]
 
 
 @dataclass(slots=True)
 class _Series:
-    """One series; of a histogram the value is the sum."""
+    """One series; the value of a histogram is its sum."""
 
     value: float = 0.0
     counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
@@ -53,7 +54,7 @@ class _Family:
 
 
 class TemporalMetrics(Collector):
-    """Gathers what the SDK measures; `buffer` is what the SDK's runtime is made with."""
+    """Collects the SDK's metrics from `buffer`, which has to be passed to the SDK's runtime."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.buffer = MetricBuffer(CAPACITY, MetricBufferDurationFormat.SECONDS)
@@ -61,17 +62,17 @@ class TemporalMetrics(Collector):
         registry.register(self)
 
     async def run(self) -> None:
-        """Empty the buffer often enough, whether or not somebody asks, until cancelled."""
+        """Empty the buffer regularly, even if nothing collects the metrics, until cancelled."""
         while True:
             self._gather()
             await asyncio.sleep(GATHER_EVERY.total_seconds())
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing is known before it is measured."""
+        """Return nothing: no metric is known before the SDK reports it."""
         return []
 
     def collect(self) -> Iterable[Metric]:
-        """All that was measured by now."""
+        """Return everything measured so far."""
         self._gather()
         return [_shown(family) for _, family in sorted(self._families.items())]
 
@@ -79,7 +80,7 @@ class TemporalMetrics(Collector):
         try:
             updates = self.buffer.retrieve_updates()
         except RuntimeError:
-            return  # The runtime is not made yet.
+            return  # The runtime does not exist yet.
         for update in updates:
             self._take(update)
 

@@ -1,7 +1,7 @@
-"""Tracing with OpenTelemetry: from the start of a run through each of its steps.
+"""Tracing with OpenTelemetry, from the start of a run through each of its steps.
 
-Needs the packages of the extra `fleetgate[tracing]`, which are imported only where it is switched
-on. Where traces go and which are kept is said by OpenTelemetry's own variables (OTEL_…).
+Needs the packages of the extra `fleetgate[tracing]`, which are imported only if tracing is turned
+on. OpenTelemetry's own variables (OTEL_…) set where traces go and which are kept.
 """
 
 from collections.abc import Callable
@@ -13,34 +13,34 @@ if TYPE_CHECKING:
     from temporalio.contrib.opentelemetry import TracingInterceptor
 
 SERVICE: Final = "fleetgate"
-"""Name of the service unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES have another."""
+"""Name of the service, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES sets another."""
 
 
 class Tracing(StrEnum):
-    """How traces leave the process."""
+    """Where traces are sent."""
 
     NONE = "none"
-    """They are not made."""
+    """No traces are recorded."""
     OTLP = "otlp"
-    """Over HTTP, to OTEL_EXPORTER_OTLP_ENDPOINT or http://localhost:4318."""
+    """Sent over HTTP to OTEL_EXPORTER_OTLP_ENDPOINT or http://localhost:4318."""
 
 
 class TracingError(RuntimeError):
-    """Tracing cannot be switched on; the text says what to do."""
+    """Tracing cannot be turned on; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tracer:
-    """Tracing that is switched on."""
+    """Tracing that is turned on."""
 
     interceptor: "TracingInterceptor"
-    """For the Temporal client, and so for the workers that use it."""
+    """Interceptor for the Temporal client, and so for the workers that use it."""
     close: Callable[[], None]
-    """Sends what is left; blocks for some seconds at most."""
+    """Sends the remaining traces; blocks for at most some seconds."""
 
 
 def start_tracing() -> Tracer:
-    """Make the tracer. Raises TracingError when its packages are not installed."""
+    """Start tracing. Raises TracingError if its packages are not installed."""
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import SERVICE_NAME, Resource
@@ -50,7 +50,7 @@ def start_tracing() -> Tracer:
     except ImportError as error:
         raise TracingError(
             f"FLEETGATE_TRACING is 'otlp', but {error.name} is not installed: "
-            "install fleetgate[tracing], or leave the variable out"
+            "install fleetgate[tracing], or unset the variable"
         ) from error
     resource = Resource.create()
     if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):

@@ -1,4 +1,4 @@
-"""Fixtures that start real servers when a test asks for them; see `tests.support.servers`."""
+"""Fixtures that start real servers when a test uses them; see `tests.support.servers`."""
 
 import gc
 import os
@@ -20,16 +20,17 @@ pytest_plugins = ["tests.support.together", "tests.support.hanging"]
 
 _FOLDER = pytest.StashKey[Path]()
 FLEETS = ("e2e", "docs")
-"""Rooms whose tests type on whole fleets."""
+"""Test folders whose tests run commands on whole fleets."""
 ORDER = (*FLEETS, "conformance", "robustness", "placement", "starter", "agent", "deploy", "rights")
-"""Rooms that begin before the others. Tests of the first two and of `robustness` mostly wait, each
-by itself; a room that keeps a core busy is played beside them. Those that need no server come last,
-so that a process without work does not start one to help another."""
+"""Test folders that start before the others. Tests in the first two and in `robustness` mostly
+wait, each on its own, so a folder that keeps a core busy runs beside them. Folders that need no
+server come last, so that an idle process does not start one just to help another."""
 _NEED_PROGRAMS = frozenset({"servers", "helm", "running_fleet", "desk"})
-"""Fixtures that begin with a program which is not part of fleetgate."""
+"""Fixtures that need a program which is not part of fleetgate."""
 
 # Speed is measured in benchmarks; here a busy machine may take its time. The examples are the same
-# each time: what fails is the fault of what has changed. For more: --hypothesis-profile=campaign.
+# each time, so that a failure comes from a change in the code. For more of them, use
+# --hypothesis-profile=campaign.
 hypothesis.settings.register_profile(
     "fleetgate", deadline=None, derandomize=True, max_examples=25, database=None
 )
@@ -45,9 +46,9 @@ hypothesis.settings.load_profile("fleetgate")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--scopes", choices=("one", "both"), default="one", help="scopes in which a test is played"
+        "--scopes", choices=("one", "both"), default="one", help="scopes in which each test runs"
     )
-    parser.addoption("--long", action="store_true", help="run the tests marked `long` as well")
+    parser.addoption("--long", action="store_true", help="also run the tests marked `long`")
     parser.addoption(
         "--needing",
         choices=("nothing", "programs"),
@@ -61,30 +62,31 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         Servers.end_abandoned()
         config.stash[_FOLDER] = Servers.make_folder()
-        # Servers are written in Go: memory is there, time to collect garbage is not. With more
-        # than one thread, idle threads wake up for each request and cost three times its CPU.
+        # The servers are written in Go: there is enough memory, but no time to collect garbage.
+        # With more than one thread, idle threads wake up for each request, at three times its CPU.
         os.environ.setdefault("GOGC", "400")
         os.environ.setdefault("GOMAXPROCS", "1")
         _keep_bytecode(config.stash[_FOLDER] / "bytecode")
-        # As Ctrl-C, so that a time limit on the whole run leaves no server behind either.
+        # Like Ctrl-C, so that a time limit on the whole run leaves no server behind either.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _keep_bytecode(folder: Path) -> None:
-    """Let programs that tests start find what others have compiled.
+    """Let programs that tests start share compiled bytecode.
 
-    Some environments, containers above all, forbid Python to write bytecode beside the sources.
-    Then each `fleetgate` that a test types compiles every module anew: half of its time.
+    Some environments, especially containers, forbid Python to write bytecode next to the sources.
+    Then each `fleetgate` command in a test would compile every module again, which is half of its
+    time.
     """
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         os.environ.setdefault("PYTHONPYCACHEPREFIX", str(folder))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Type on the fleets first: that takes minutes, in which no other test's engine can work.
+    """Run the tests on fleets first: they take minutes, in which no other test's engine can work.
 
-    Engines of tests live in the event loop of the session, which stands still meanwhile; a process
-    in which one has been started would find its workflows in a bad way afterwards.
+    Engines of tests run in the event loop of the session, which is blocked meanwhile; the workflows
+    of an engine started before would have timed out afterwards.
     """
     _deselect(config, items)
     here = Path(__file__).parent
@@ -97,13 +99,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector the thousands of tests that stay until the end."""
+    """Exempt the thousands of tests, which live until the end, from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 def _deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what neither `--needing` nor `--long` asks for."""
+    """Deselect the tests that `--needing` and `--long` exclude."""
     asked: dict[bool, list[pytest.Item]] = {True: [], False: []}
     for item in items:
         asked[_is_asked_for(config, item)].append(item)
@@ -154,7 +156,7 @@ def member_kubeconfig(servers: Servers) -> Callable[[str], Awaitable[Path]]:
 
 @pytest.fixture
 async def private_api_server(servers: Servers) -> AsyncIterator[PrivateApiServer]:
-    """A started API server of the test's own, without controllers and CRDs."""
+    """A started API server for this test alone, without controllers and CRDs."""
     async with servers.lent_api_server() as server:
         yield server
 
@@ -173,17 +175,18 @@ def unique() -> str:
 
 @pytest.fixture
 def scope(request: pytest.FixtureRequest) -> Scope:
-    """The scope in which the test plays; see `pytest_generate_tests`."""
+    """The scope in which the test runs; see `pytest_generate_tests`."""
     found: Scope = SCOPES[request.param]
     return found
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Play a test in both scopes where the code tells them apart, elsewhere in one of the two.
+    """Run a test in both scopes if the code under test branches by scope, otherwise in one.
 
-    Nearly all code treats a scope as data: four kinds and a namespace. So a module whose subject
-    differs by scope is marked `both_scopes`, and other tests alternate: each section of the
-    contract is played in both scopes, and each promise in one. `--scopes both` plays all in both.
+    Nearly all code treats a scope as data: four kinds and a namespace. A module whose subject
+    differs by scope is marked `both_scopes`. Other tests are spread over the scopes by name, so
+    that a section of the contract is tested in both but each promise in one. `--scopes both` runs
+    every test in both.
     """
     fixtures = metafunc._arg2fixturedefs.get("scope")
     if not fixtures or fixtures[-1].params or _names(metafunc, "scope"):
@@ -197,6 +200,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _names(metafunc: pytest.Metafunc, argument: str) -> bool:
-    """True when the test says itself which values the argument has."""
+    """Return whether the test itself parametrizes the argument."""
     marks = metafunc.definition.iter_markers("parametrize")
     return any(argument in str(mark.args[0]) for mark in marks)

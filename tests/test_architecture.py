@@ -1,4 +1,4 @@
-"""The borders of the rooms hold, and worker.py stays what it is: wiring."""
+"""Packages import only what they may, and worker.py contains only wiring."""
 
 import ast
 import subprocess
@@ -25,7 +25,7 @@ ROOMS = (
 
 
 def imported_by(path: Path) -> set[str]:
-    """Top-level packages that a module imports, wherever in it."""
+    """Return the top-level packages that a module imports anywhere in its code."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -35,22 +35,22 @@ def imported_by(path: Path) -> set[str]:
     return found
 
 
-def test_every_import_goes_to_a_room_further_down() -> None:
+def test_packages_import_only_from_lower_layers() -> None:
     checker = Path(sys.executable).parent / "lint-imports"
     result = subprocess.run([checker], cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout
 
 
-def test_the_worker_imports_neither_the_command_line_nor_the_fleet() -> None:
+def test_the_worker_imports_neither_the_command_line_nor_the_deployment() -> None:
     assert not imported_by(ROOT / "worker.py") & {"starter", "deploy"}
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_every_room_says_its_duty(room: str) -> None:
+def test_every_package_states_its_responsibility(room: str) -> None:
     docstring = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text()))
     assert docstring, f"{room}/__init__.py has no docstring"
 
 
-def test_the_contributors_map_names_every_room() -> None:
+def test_the_contributing_guide_names_every_package() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     assert [room for room in ROOMS if f"`{room}/`" not in text] == []

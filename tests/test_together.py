@@ -1,4 +1,4 @@
-"""Async tests of a module run together, and each is reported as if it had run by itself."""
+"""Async tests of a module run concurrently, and each is reported as if it had run alone."""
 
 from pathlib import Path
 
@@ -27,24 +27,24 @@ async def test_meets(number):
 
 @pytest.fixture
 def settings(pytester: pytest.Pytester) -> Path:
-    """Settings of the inner session, as this project has them."""
+    """Settings of the inner session, the same as this project's."""
     return pytester.makeini(SETTINGS.format(timeout=60))
 
 
 def run(pytester: pytest.Pytester, *arguments: str, **modules: str) -> pytest.RunResult:
     pytester.makepyfile(**modules)
-    # A process of its own: this one has an event loop and plugins of its own.
+    # A separate process, because this one already has an event loop and plugins.
     path = str(Path(__file__).parent.parent)
     pytester.syspathinsert(path)
     return pytester.runpytest_subprocess("-p", "tests.support.together", *arguments)
 
 
 @pytest.mark.usefixtures("settings")
-def test_tests_of_a_module_wait_side_by_side(pytester: pytest.Pytester) -> None:
+def test_tests_of_a_module_run_concurrently(pytester: pytest.Pytester) -> None:
     run(pytester, test_meeting=MEETING).assert_outcomes(passed=3)
 
 
-def test_a_test_that_takes_too_long_fails_by_name_and_no_other(pytester: pytest.Pytester) -> None:
+def test_each_test_that_takes_too_long_fails_by_name(pytester: pytest.Pytester) -> None:
     pytester.makeini(SETTINGS.format(timeout=1))
     result = run(pytester, "--at-once", "2", test_meeting=MEETING)
     result.assert_outcomes(failed=3)
@@ -132,7 +132,7 @@ def test_each_failure_is_reported_for_its_test_and_phase(pytester: pytest.Pytest
 
 
 @pytest.mark.usefixtures("settings")
-def test_a_test_that_changes_the_process_runs_by_itself(pytester: pytest.Pytester) -> None:
+def test_a_test_that_changes_the_process_runs_alone(pytester: pytest.Pytester) -> None:
     result = run(
         pytester,
         test_alone="""
@@ -164,7 +164,7 @@ def test_a_test_that_changes_the_process_runs_by_itself(pytester: pytest.Pyteste
 
 
 @pytest.mark.usefixtures("settings")
-def test_tests_whose_shared_fixture_has_another_value_run_one_after_the_other(
+def test_tests_with_different_values_of_a_shared_fixture_run_one_after_the_other(
     pytester: pytest.Pytester,
 ) -> None:
     result = run(

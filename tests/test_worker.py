@@ -31,7 +31,7 @@ ROOT = Path(__file__).parent.parent
 # -- settings ----------------------------------------------------------------------------------
 
 
-def test_without_variables_a_worker_does_everything_for_a_small_fleet() -> None:
+def test_without_variables_a_worker_runs_all_roles() -> None:
     settings = Settings.load({})
     assert settings.run == frozenset(Role)
     assert settings.placement is PlacementKind.BUILTIN
@@ -125,7 +125,7 @@ def test_variables_of_others_are_ignored() -> None:
     assert Settings.load({"FLEETGATE_LOCAL_THING": "x", "PATH": "y"}) == Settings.load({})
 
 
-def test_what_may_be_placed_is_one_set_of_rules() -> None:
+def test_the_settings_combine_into_the_rules_for_what_may_be_placed() -> None:
     assert Settings.load({}).rules == SelectionRules()
     chosen = Settings.load({"FLEETGATE_SKIPPED_NAMESPACES": "a"}, hub_runs_workloads=True)
     assert chosen.rules == SelectionRules(frozenset({"a"}), hub_runs_workloads=True)
@@ -163,7 +163,7 @@ def test_settings_cannot_be_changed() -> None:
         ("MEMBERS", "a=", "write name=path,name=path"),
     ],
 )
-def test_a_wrong_value_is_one_line_with_variable_value_and_advice(
+def test_a_wrong_value_is_reported_in_one_line_with_its_variable_and_advice(
     variable: str,
     value: str,
     advice: str,
@@ -177,7 +177,7 @@ def test_a_wrong_value_is_one_line_with_variable_value_and_advice(
     assert capsys.readouterr().err == f"error: FLEETGATE_{variable} is {value!r}: {advice}\n"
 
 
-def test_a_wrong_flag_is_called_by_its_name(
+def test_a_wrong_flag_is_reported_by_its_name(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("FLEETGATE_STUCK_AFTER", "1m")
@@ -187,7 +187,7 @@ def test_a_wrong_flag_is_called_by_its_name(
     assert capsys.readouterr().err == f"error: --stuck-after is '5': {advice}\n"
 
 
-def test_several_wrong_values_are_a_line_each(
+def test_each_wrong_value_gets_a_line_of_its_own(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("FLEETGATE_PLACEMENT", "none")
@@ -205,7 +205,7 @@ def test_several_wrong_values_are_a_line_each(
 # -- serving -----------------------------------------------------------------------------------
 
 
-async def test_a_busy_address_is_refused_before_anything_begins() -> None:
+async def test_an_address_in_use_is_refused_before_anything_starts() -> None:
     address = f"127.0.0.1:{ports.choose()}"
     async with serve_health(address, Health()):
         with pytest.raises(AddressError, match=f"cannot listen on {address}"):
@@ -234,7 +234,7 @@ async def own_kubeconfig(servers: Servers) -> AsyncIterator[Path]:
 
 @pytest.fixture
 def start(unique: str, tmp_path: Path) -> Iterator[Start]:
-    """Start a worker with variables; it is ended after the test."""
+    """Start a worker with variables; it is killed after the test."""
     begun: list[subprocess.Popen[str]] = []
 
     def process(**variables: str) -> subprocess.Popen[str]:
@@ -258,7 +258,7 @@ def logged(folder: Path) -> list[str]:
 
 
 async def readiness(address: str, process: subprocess.Popen[str]) -> int:
-    """What /readyz answers, 0 if nobody does yet."""
+    """Return the status code of /readyz; 0 while nothing answers."""
     assert process.poll() is None, "the worker has ended"
     try:
         async with aiohttp.ClientSession() as http, http.get(f"http://{address}/readyz") as found:
@@ -267,9 +267,9 @@ async def readiness(address: str, process: subprocess.Popen[str]) -> int:
         return 0
 
 
-@pytest.mark.alone("workers on one hub take turns at its Leases")
+@pytest.mark.alone("workers on one hub compete for its Leases")
 @pytest.mark.parametrize("parts", ["engine", "bridge", "engine,bridge,placement,agents"])
-async def test_a_worker_is_ready_stays_and_ends_in_peace(
+async def test_a_worker_becomes_ready_keeps_running_and_stops_cleanly(
     start: Start, parts: str, own_kubeconfig: Path, temporal_address: str, tmp_path: Path
 ) -> None:
     address = f"127.0.0.1:{ports.choose()}"
@@ -290,7 +290,7 @@ async def test_a_worker_is_ready_stays_and_ends_in_peace(
     async with await Hub.connect(own_kubeconfig) as hub:
         leases = (await hub.list(LEASE, namespace="default")).items
     kept = [each["metadata"]["name"] for each in leases if each["spec"]["holderIdentity"]]
-    # A worker does not wait for long for a hub that does not answer.
+    # A worker that stops does not wait long for a hub that does not answer.
     excused = [name for name in kept if UNANSWERED.format(name) in messages]
     assert kept == excused
     assert leases or parts == "engine"
@@ -314,7 +314,7 @@ async def test_a_worker_waits_for_temporal_without_being_ready(
     assert process.poll() is None
 
 
-async def test_a_hub_that_cannot_be_reached_is_one_line(start: Start, tmp_path: Path) -> None:
+async def test_an_unreachable_hub_is_reported_in_one_line(start: Start, tmp_path: Path) -> None:
     process = start(
         FLEETGATE_METRICS_ADDRESS=f"127.0.0.1:{ports.choose()}",
         KUBECONFIG=str(tmp_path / "none.kubeconfig"),
@@ -325,7 +325,7 @@ async def test_a_hub_that_cannot_be_reached_is_one_line(start: Start, tmp_path: 
     assert "none.kubeconfig" in line
 
 
-async def test_a_namespace_for_leases_that_is_missing_is_one_line(
+async def test_a_missing_namespace_for_leases_is_reported_in_one_line(
     start: Start, own_kubeconfig: Path, tmp_path: Path
 ) -> None:
     process = start(
@@ -340,5 +340,5 @@ async def test_a_namespace_for_leases_that_is_missing_is_one_line(
 
 
 @pytest.mark.parametrize("variable", ["RUN", "TASK_QUEUE", "KUBECONFIG", "STUCK_AFTER"])
-def test_an_empty_variable_is_none(variable: str) -> None:
+def test_an_empty_variable_counts_as_unset(variable: str) -> None:
     assert Settings.load({f"FLEETGATE_{variable}": ""}) == Settings()

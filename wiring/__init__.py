@@ -1,4 +1,4 @@
-"""How the rooms become one process: its settings, its connections, the parts that it runs.
+"""Assembling a worker process from the packages: its settings, connections and roles.
 
 Decides nothing about a rollout. Must not import `starter` or `deploy`.
 """

@@ -1,8 +1,8 @@
-"""The connection to Temporal, made anew when what it was made with changes on disk.
+"""The connection to Temporal, which is replaced when its credentials change on disk.
 
-The SDK reads certificates and keys once. So they are read again from time to time, and where they
-have changed, a second connection is made and takes the place of the first: for the worker's polls,
-for activities and for the bridge. What was asked over the first one is still answered there.
+The SDK reads certificates and keys only once. Here they are read again from time to time; if they
+have changed, a new connection replaces the old one for the worker's polls, for activities and for
+the bridge. Requests that are still open on the old connection are answered there.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from workflows.encryption import Keys, PayloadCipher, keys_of
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY: Final = timedelta(seconds=10)
-"""Between two looks at the files: old certificates are valid for days after they were renewed."""
+"""Pause between two checks of the files. Old certificates stay valid for days after a renewal."""
 
 
 class _Newest(ServiceClient):
-    """Asks Temporal over the connection that was made last."""
+    """A service client that uses the newest connection."""
 
     def __init__(self, first: ServiceClient) -> None:
         super().__init__(first.config)
@@ -37,11 +37,11 @@ class _Newest(ServiceClient):
 
     @property
     def worker_service_client(self) -> Any:  # noqa: ANN401 - the SDK does not name its type
-        """What workers poll with."""
+        """The client with which workers poll."""
         return self.connection.worker_service_client
 
     def update_rpc_metadata(self, metadata: Mapping[str, str | bytes]) -> None:
-        """Change what is sent with each request."""
+        """Change the metadata sent with each request."""
         self.connection.update_rpc_metadata(metadata)
 
     def update_api_key(self, api_key: str | None) -> None:
@@ -59,14 +59,14 @@ class _Newest(ServiceClient):
         metadata: Mapping[str, str | bytes],
         timeout: timedelta | None,  # noqa: ASYNC109 - the SDK's own
     ) -> ServiceResponse:
-        # Whoever derives from ServiceClient implements this, and is asked for nothing else.
+        # Subclasses of ServiceClient must implement this method; all requests go through it.
         return await self.connection._rpc_call(  # noqa: SLF001
             rpc, req, resp_type, service=service, retry=retry, metadata=metadata, timeout=timeout
         )
 
 
 class Connection:
-    """A client of Temporal that goes on over a new connection when its credentials change."""
+    """A client of Temporal that switches to a new connection when its credentials change."""
 
     def __init__(
         self,
@@ -76,13 +76,13 @@ class Connection:
         config: ClientConnectConfig,
         keys: Keys | None,
     ) -> None:
-        """Take over a client.
+        """Wrap a client.
 
         Args:
-            client: as `workflows.plugin.connect` makes it.
+            client: the client from `workflows.plugin.connect`.
             environ: variables that name the files to follow.
-            config: what they said before the client was connected.
-            keys: of payloads, as they were then.
+            config: the settings as read before the client was connected.
+            keys: the payload keys as read before the client was connected.
         """
         self._environ = environ
         self._config = config
@@ -95,7 +95,7 @@ class Connection:
         self.client = Client(**like)
 
     def serve(self, worker: Worker) -> None:
-        """Have a worker, which was made with `client`, poll over each new connection as well."""
+        """Have a worker that was created with `client` poll over each new connection too."""
         self._worker = worker
 
     async def run(self) -> None:
@@ -110,7 +110,7 @@ class Connection:
                 self._complaint = ""
 
     async def ready(self) -> None:
-        """At once: it is connected."""
+        """Return at once: the client is already connected."""
 
     async def _follow(self) -> None:
         config = connecting.read(self._environ)
@@ -120,7 +120,7 @@ class Connection:
             await self._reconnect(config)
 
     async def _reconnect(self, config: ClientConnectConfig) -> None:
-        # Address and namespace stay: runs and task queue are those of where it began.
+        # Address and namespace stay: the runs and the task queue are there.
         wanted = self._config | _credentials(config)
         try:
             fresh = await ServiceClient.connect(
@@ -136,23 +136,23 @@ class Connection:
         if self._worker is not None:
             self._worker.client = self.client
         self._config = wanted
-        logger.info("connected to Temporal anew: its credentials have changed")
+        logger.info("reconnected to Temporal: its credentials have changed")
 
     def _take_keys(self, keys: Keys | None) -> None:
         cipher = self.client.data_converter.payload_codec
         if keys is not None and isinstance(cipher, PayloadCipher):
             cipher.use(keys)
-            logger.info("the keys of payloads have changed and are in use")
+            logger.info("the payload keys have changed and the new ones are in use")
         self._keys = keys
 
     def _complain(self, complaint: str) -> None:
         if complaint != self._complaint:
-            logger.warning("changed credentials of Temporal are not in use yet: %s", complaint)
+            logger.warning("the changed credentials of Temporal cannot be used yet: %s", complaint)
         self._complaint = complaint
 
 
 def _credentials(config: ClientConnectConfig) -> ClientConnectConfig:
-    """What of the settings says who we are, and whom we trust."""
+    """Return the settings that identify us and define whom we trust."""
     found = ClientConnectConfig()
     if "tls" in config:
         found["tls"] = config["tls"]

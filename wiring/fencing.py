@@ -1,4 +1,4 @@
-"""A client of Temporal that sends nothing any more once its process has ceased to lead."""
+"""A client of Temporal that sends nothing once its process no longer leads."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,11 +14,14 @@ from temporalio.client import (
 )
 
 Check = Callable[[], None]
-"""Raises hub.Fenced when another process may lead."""
+"""Raises hub.Fenced if another process may lead."""
 
 
 def fenced(client: Client, check: Check) -> Client:
-    """Make a client over the same connection that asks before it starts or tells a workflow."""
+    """Return a client over the same connection that calls `check` before each write to a workflow.
+
+    Writes are starts, signals and cancellations.
+    """
     config = client.config()
     config["interceptors"] = [*config["interceptors"], _Fence(check)]
     return Client(**config)
@@ -29,28 +32,28 @@ class _Fence(Interceptor):
         self._check = check
 
     def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002 - its name
-        """Stand before what sends."""
+        """Return the interceptor in front of the one that sends."""
         return _Fenced(next, self._check)
 
 
 class _Fenced(OutboundInterceptor):
-    """What the bridge asks of Temporal."""
+    """Checks each write that the bridge makes in Temporal."""
 
     def __init__(self, inner: OutboundInterceptor, check: Check) -> None:
         super().__init__(inner)
         self._check = check
 
     async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:  # noqa: A002 - its name
-        """A start, also one with a signal."""
+        """Check, then start a workflow, with or without a signal."""
         self._check()
         return await super().start_workflow(input)
 
     async def signal_workflow(self, input: SignalWorkflowInput) -> None:  # noqa: A002 - its name
-        """A signal."""
+        """Check, then send a signal."""
         self._check()
         await super().signal_workflow(input)
 
     async def cancel_workflow(self, input: CancelWorkflowInput) -> None:  # noqa: A002 - its name
-        """The end of a run that is deleted."""
+        """Check, then cancel the workflow of a deleted run."""
         self._check()
         await super().cancel_workflow(input)

@@ -1,4 +1,4 @@
-"""Parts of the work that one process does at a time, while others stand by."""
+"""Roles that only one process at a time performs, while others stand by."""
 
 import asyncio
 import logging
@@ -15,27 +15,30 @@ logger = logging.getLogger(__name__)
 
 
 class Part(Protocol):
-    """Something that runs until it is cancelled, and is ready at some point."""
+    """A task that runs until it is cancelled, and becomes ready at some point."""
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Run until cancelled."""
 
     async def ready(self) -> None:
-        """Wait until it does what it is there for."""
+        """Wait until it is fully working."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """What is led, and by which Lease processes take turns at it."""
+    """A role with leader election, and the Lease that it uses."""
 
     part: str
+    """Name of the role."""
     lease: str
+    """Name of the Lease."""
     namespace: str
+    """Namespace of the Lease."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What the parts of one process share."""
+    """What all parts of one process share."""
 
     hub: Hub
     registry: CollectorRegistry
@@ -45,14 +48,14 @@ class Surroundings:
 
 
 Make = Callable[[Term, Hub, CollectorRegistry], Part]
-"""Makes a part anew for each term, from a hub behind the term's fence and a registry for it."""
+"""Creates a part for a term, from a hub client fenced by the term and the term's own registry."""
 
 
 class LedPart:
     """A part that runs only while this process leads it.
 
-    It is made anew each time, so that it begins with what the hub says then, and nothing of an
-    earlier term is left. What it measures is shown while it leads.
+    It is created again for each term, so that it starts from the current state of the hub and keeps
+    nothing from an earlier term. Its metrics are shown while it leads.
     """
 
     def __init__(self, seat: Seat, make: Make, around: Surroundings) -> None:
@@ -68,11 +71,14 @@ class LedPart:
         around.leaderships.note(seat.part, leads=False)
 
     async def run(self) -> None:
-        """Take turns until cancelled; what the part raises ends it. Raises HubError."""
+        """Take part in the election until cancelled, or until the part raises.
+
+        Raises HubError, and whatever the part raises.
+        """
         await self._election.run(self._lead)
 
     async def ready(self) -> None:
-        """Wait until this process leads and works, or has seen that another one leads."""
+        """Wait until this process leads and its part is ready, or another process leads."""
         await self._is_ready.wait()
 
     async def _lead(self, term: Term) -> None:
@@ -86,7 +92,7 @@ class LedPart:
 
     async def _announce(self, part: Part) -> None:
         await part.ready()
-        logger.info("%s: leading, and in step with the hub", self._part)
+        logger.info("%s: leading, and in sync with the hub", self._part)
         self._is_ready.set()
 
     def _tell(self, standing: Standing) -> None:

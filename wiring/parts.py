@@ -1,4 +1,4 @@
-"""The parts of the work that a process runs, as its settings name them."""
+"""The roles that a process runs, as its settings name them."""
 
 import asyncio
 import hashlib
@@ -22,15 +22,16 @@ from wiring.leading import LedPart, Make, Part, Seat, Surroundings
 from wiring.settings import PlacementKind, Role, Settings, Snapshots
 
 MANAGER: Final = "fleetgate"
-"""Field manager of what the worker writes, where a room has no name of its own."""
+"""Field manager of the worker's writes, in packages without a field manager of their own."""
 OUTSIDE: Final = "default"
-"""Namespace of the Leases for processes that run in no pod: every hub has it."""
+"""Namespace of the Leases for processes outside a pod: every hub has it."""
 
 
 async def parts_of(settings: Settings, around: Surroundings, stack: AsyncExitStack) -> list[Part]:
-    """Everything that the settings name; what has to be closed afterwards goes on the stack.
+    """Create everything that the settings name; what has to be closed goes on the stack.
 
-    An engine polls from now on. Raises HubError or TracingError for what an operator can mend.
+    An engine starts polling at once. Raises HubError or TracingError for errors that an operator
+    can fix.
     """
     led = partial(_led, settings, around)
     parts: list[Part] = []
@@ -60,7 +61,7 @@ def _led(
     of: str = "",
     namespace: str = "",
 ) -> LedPart:
-    """A part that processes take turns at; `of` tells several of one role apart."""
+    """Create a part with leader election; `of` distinguishes several parts of one role."""
     namespace = (
         namespace
         or settings.lease_namespace
@@ -101,14 +102,14 @@ def _placement(settings: Settings) -> Make:
 async def _agents(
     settings: Settings, led: Callable[..., LedPart], metrics: AgentMetrics
 ) -> list[Part]:
-    """Agents of the members that are named, and of those that have Secrets.
+    """Create the agents of the members that are named, and of those that have Secrets.
 
-    Processes that name the same members take turns, and so do those that follow the same Secrets.
+    One process at a time leads for the same list of members, and one for the same Secrets.
     """
     parts: list[Part] = []
     if settings.members:
         for path in settings.members.values():
-            # A path that is wrong is the operator's mistake, said at the start.
+            # A wrong path is the operator's mistake and is reported at the start.
             await (await Hub.connect(path, manager=MANAGER)).close()
         named = ",".join(sorted(settings.members))
         digest = hashlib.sha256(named.encode()).hexdigest()[:8]
@@ -159,7 +160,7 @@ def _pool(settings: Settings, hub: Hub, metrics: AgentMetrics) -> AgentPool:
 
 
 class _Measuring:
-    """What Temporal's SDK measures, gathered for as long as the process runs."""
+    """Collects the metrics of Temporal's SDK as long as the process runs."""
 
     def __init__(self, measured: TemporalMetrics) -> None:
         self._measured = measured
@@ -168,7 +169,7 @@ class _Measuring:
         await self._measured.run()
 
     async def ready(self) -> None:
-        """At once: nothing is measured yet."""
+        """Return at once: there is nothing to wait for."""
 
 
 def _traced(settings: Settings, stack: AsyncExitStack) -> list[Interceptor]:

@@ -1,4 +1,4 @@
-"""What an operator can set of a worker, from flags and environment variables."""
+"""The settings of a worker, from flags and environment variables."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class Role(StrEnum):
-    """A part of the work that a process may do alone or with others."""
+    """A role of a worker; a process may have one, several or all of them."""
 
     ENGINE = "engine"
     BRIDGE = "bridge"
@@ -35,7 +35,7 @@ class PlacementKind(StrEnum):
 
 
 class Snapshots(StrEnum):
-    """When the content of a placement whose strategy is External is stored."""
+    """When the content of a placement with strategy type External is stored as a snapshot."""
 
     ON_CHANGE = "on-change"
     BY_RUNS = "by-runs"
@@ -54,72 +54,74 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     run: frozenset[Role] = frozenset(Role)
-    """Which parts this process does; all by default, since one process serves a small fleet."""
+    """Roles of this process; all by default, because one process is enough for a small fleet."""
     placement: PlacementKind = PlacementKind.BUILTIN
     """`external` leaves snapshots, bindings and Works to another system such as KubeFleet."""
     snapshots: Snapshots = Snapshots.ON_CHANGE
     """When the content of a placement for update runs becomes a resource snapshot: soon after it
-    changed, or only when a run that names no snapshot begins (`by-runs`), as KubeFleet has it."""
+    changes (`on-change`), or only when a run that names no snapshot starts (`by-runs`), as in
+    KubeFleet."""
     snapshot_interval: timedelta = timedelta(seconds=5)
-    """At least so long from a snapshot of changed content to the next of the same placement: what
-    changes meanwhile is stored together when it ends. A placement's first snapshot, a change after
-    a quiet while and a run that names no snapshot do not wait. `0s` turns it off."""
+    """Minimum time between two snapshots of changed content of a placement: changes made meanwhile
+    are stored together at its end. A placement's first snapshot, a change after a quiet period and
+    a run that names no snapshot do not wait. `0s` turns it off."""
     skipped_namespaces: frozenset[str] = frozenset()
     """`NAME,…`: namespaces that may not be placed, besides `default` and those that begin with
-    `kube-` or `fleet-`. The same for all processes of a hub, and as its KubeFleet has it."""
+    `kube-` or `fleet-`. Must be the same for all processes of a hub, and for its KubeFleet."""
     hub_runs_workloads: bool = False
     """Whether the hub itself runs workloads; then PersistentVolumeClaims, which its StatefulSets
-    make, are not placed. The same for all processes of a hub, and as its KubeFleet has it."""
+    create, are not placed. Must be the same for all processes of a hub, and for its KubeFleet."""
     kubeconfig: Path | None = None
-    """How to reach the hub; by default KUBECONFIG, or the pod's service account."""
+    """Kubeconfig of the hub; by default KUBECONFIG, or the pod's service account."""
     context: str | None = None
-    """Context of the kubeconfig; its current one by default."""
+    """Context in the kubeconfig; its current one by default."""
     task_queue: str = Field(default="fleetgate", min_length=1)
-    """Temporal task queue that workflows and activities go through."""
+    """Temporal task queue for workflows and activities."""
     stuck_after: timedelta = DEFAULT_STUCK_AFTER
-    """How long a cluster may take before its run counts as stuck; 5m as KubeFleet has it."""
+    """How long a cluster may take before its run counts as stuck; 5m as in KubeFleet."""
     temporal_approvals: TemporalApprovals = TemporalApprovals.ACCEPT
-    """`refuse` lets approvals count only if given on the hub, which knows its users; Temporal does
-    not know them. It is taken up by runs that begin afterwards."""
+    """`refuse` makes approvals count only if given on the hub, which knows its users; Temporal does
+    not know them. A change applies to runs that start afterwards."""
     metrics_address: str = "127.0.0.1:9464"
     """host:port of /metrics, /healthz and /readyz; loopback, because it has no access control."""
     log_format: LogFormat | None = None
     """`text` or `json`; by default text on a terminal and JSON elsewhere."""
     tracing: Tracing = Tracing.NONE
-    """`otlp` sends traces where OpenTelemetry's own variables say."""
+    """`otlp` sends traces to the endpoint that OpenTelemetry's own variables name."""
     payload_keys: Path | None = None
-    """File with keys that payloads in Temporal are encrypted with, a line `ID: BASE64` each; by
-    default they are not."""
+    """File with the keys that encrypt payloads in Temporal, one line `ID: BASE64` per key; by
+    default payloads are not encrypted."""
     deployment: str = Field(default="", pattern=r"^[^.:]*$")
-    """Worker deployment in Temporal: only the build of it that is current gets work. Empty, as by
-    default: any worker does."""
+    """Worker deployment in Temporal, of which only the current build gets work. Empty, the default,
+    gives work to any worker."""
     build_id: str = Field(default="", validate_default=True)
-    """What tells this build of the worker from others of its deployment; goes with `deployment`."""
+    """Id of this build of the worker within its deployment; set together with `deployment`."""
     upgrade: Upgrade = Upgrade.ANY_TIME
-    """When a run goes on with a newer build that was made current: `any-time`, or only
-    `between-stages` and at gates, until when the older build has to stay."""
+    """When a run moves to a newer build that was made current: at `any-time`, or only
+    `between-stages` and at gates; until then the older build has to keep running."""
     members: dict[str, Path] = {}
-    """Kubeconfigs of the members that this process runs the agents of: `name=path,…`."""
+    """Kubeconfigs of the members whose agents run in this process: `name=path,…`."""
     member_secrets: str = ""
-    """Namespace on the hub with Secrets that hold members' kubeconfigs, to run their agents too."""
+    """Namespace on the hub with Secrets that hold members' kubeconfigs; their agents run in this
+    process too."""
     collect_namespaces: bool = False
     """Whether these agents report their members' namespaces, so that a ResourcePlacement goes only
-    where its own is."""
+    to members that have its namespace."""
 
     lease_namespace: str = ""
-    """Namespace on the hub with the Leases by which processes take turns at `bridge`, `placement`
-    and `agents`, the same for all of them; by default that of the worker's pod, or `default`
-    outside a cluster."""
+    """Namespace on the hub with the Leases for leader election of `bridge`, `placement` and
+    `agents`, the same for all processes; by default that of the worker's pod, or `default` outside
+    a cluster."""
     identity: str = ""
-    """Name of this process in those Leases, which no other may have while it runs. A pod's name is
-    a good one: its container is then known for the same when it is started again. By default made
-    from host and process."""
+    """Name of this process in those Leases, unique while it runs. A pod's name is a good choice,
+    because its container keeps it after a restart. By default made from the names of host and
+    process."""
 
     @classmethod
     def load(cls, environ: Mapping[str, str] = os.environ, /, **overrides: object) -> Self:
-        """Read the variables, of which an empty one is none; an override that is not None wins.
+        """Read the variables; an empty one counts as unset, and an override that is not None wins.
 
-        Raises ValidationError naming the field and its value.
+        Raises ValidationError, which names the field and its value.
         """
         found: dict[str, object] = {
             name: environ[variable]
@@ -175,12 +177,12 @@ class Settings(BaseModel):
 
     @property
     def rules(self) -> SelectionRules:
-        """What may be placed from the hub."""
+        """The rules for what may be placed from the hub."""
         return SelectionRules(self.skipped_namespaces, self.hub_runs_workloads)
 
 
 def problems(error: ValidationError, overrides: Mapping[str, object]) -> list[str]:
-    """Say which values cannot be used, each under the name by which it was given."""
+    """Return a message for each invalid value, with the flag or variable that set it."""
     return [_problem(each, overrides) for each in error.errors()]
 
 

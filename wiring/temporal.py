@@ -1,4 +1,4 @@
-"""How a process reaches Temporal, and the engine that polls it."""
+"""Connecting a process to Temporal, and the engine that polls it."""
 
 import asyncio
 import logging
@@ -25,11 +25,11 @@ from workflows.plugin import connect_to_namespace
 logger = logging.getLogger(__name__)
 
 ACTIVITIES_AT_ONCE: Final = 1000
-"""Slots: one for each run with clusters in flight, and a moment's worth of short effects."""
+"""Activity slots: one for each run with clusters in flight, and the rest for short activities."""
 STICKY: Final = timedelta(seconds=3)
-"""How long a run's next step waits for a worker that was killed before another one takes it."""
+"""How long a run's next workflow task waits for a killed worker before another one takes it."""
 GRACE: Final = timedelta(seconds=5)
-"""How long activities under way may take to end on SIGTERM; they are repeated otherwise."""
+"""How long running activities may take to end on SIGTERM; otherwise they are retried."""
 ENDED_WITHIN: Final = GRACE + timedelta(seconds=5)
 """How long the SDK's worker may take to end."""
 _BEHAVIOR: Final = {
@@ -37,7 +37,7 @@ _BEHAVIOR: Final = {
     Upgrade.BETWEEN_STAGES: VersioningBehavior.PINNED,
 }
 RECONNECT: Final = 1.0
-"""Seconds between two tries to reach Temporal when the worker starts."""
+"""Seconds between attempts to reach Temporal when the worker starts."""
 
 
 async def reach(
@@ -45,14 +45,14 @@ async def reach(
 ) -> Connection:
     """Connect to Temporal, waiting for it and its namespace as long as it takes.
 
-    Raises UnusableSettingsError for what waiting cannot mend.
+    Raises UnusableSettingsError for errors that waiting cannot fix.
     """
     runtime = temporal_runtime(measured.buffer)
     environ = dict(os.environ)
     if settings.payload_keys:
         environ[encryption.VARIABLE] = str(settings.payload_keys)
     while True:
-        # Before the client reads the same: what changes in between is then found to be new.
+        # Read before the client reads the same files, so that a change in between is noticed later.
         config, keys = connecting.read(environ), encryption.keys_of(environ)
         try:
             client = await connect_to_namespace(environ, runtime=runtime, interceptors=interceptors)
@@ -90,10 +90,9 @@ async def engine(
 
 @asynccontextmanager
 async def polling(worker: Worker, *, within: timedelta = ENDED_WITHIN) -> AsyncIterator[None]:
-    """Run a worker while the context is open, and end it within a time whatever happens.
+    """Run a worker while the context is open, and end it within a bounded time.
 
-    Left to itself, the SDK's worker may never end: it waits for activities that its core has lost
-    track of (temporalio/sdk-python#1837), and for a poll while Temporal is unreachable
+    The SDK's own shutdown may never end: it waits for activities that its core has lost track of (temporalio/sdk-python#1837), and for a poll while Temporal is unreachable
     (temporalio/sdk-rust#1297). If the worker fails, the body is cancelled and its error raised.
     """
     body = asyncio.current_task()
@@ -129,9 +128,9 @@ async def _ends(task: asyncio.Task[None], within: timedelta) -> bool:
 
 
 def versioning(settings: Settings) -> WorkerDeploymentConfig | None:
-    """By which build Temporal knows the worker; None without a deployment.
+    """Return the deployment and build of the worker in Temporal; None without a deployment.
 
-    Not merely a build id: a worker of a deployment gets no work before its build is made current.
+    Note that a worker of a deployment gets no work before its build is made current.
     """
     if not settings.deployment:
         return None

@@ -1,4 +1,5 @@
-"""The durable rollouts: loops over stages, bounded parallelism, timers, messages.
+"""Durable rollouts: loops over stages, bounded parallelism, timers, messages.
 
-No I/O, no import of `hub`, no clock but the workflow's, no environment variable.
+Workflows do no I/O, never import `hub`, and read no clock but the workflow's and no environment
+variables.
 """

@@ -1,4 +1,4 @@
-"""Where approvals given to the workflow meet the gates that wait for them."""
+"""Matching approvals that the workflow receives with the gates that wait for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ class Ticket:
     request: str
     """Name of the (Cluster)ApprovalRequest."""
     approved: bool = False
-    """Somebody approved; the gate has yet to look whether the hub agrees."""
+    """Whether an approval has arrived; the gate has yet to verify it on the hub."""
     lost: bool = False
-    """The approval request was deleted."""
+    """Whether the approval request was deleted."""
 
     @property
     def pending(self) -> PendingApproval:
-        """What people are told about it."""
+        """The approval as shown to people."""
         return PendingApproval(stage=self.stage, side=self.side, request=self.request)
 
 
@@ -33,11 +33,11 @@ class ApprovalDesk:
     """The open approvals of a run, in the order in which they were opened."""
 
     def __init__(self, carried: Sequence[PendingApproval]) -> None:
-        """Take approvals at once for gates that an earlier execution had open."""
+        """Accept approvals at once for gates that an earlier execution had open."""
         self._open = [Ticket(each.stage, each.side, each.request) for each in carried]
 
     def open(self, stage: str, side: GateSide, request: str) -> Ticket:
-        """Take approvals for a gate from now on."""
+        """Accept approvals for a gate from now on."""
         for ticket in self._open:
             if ticket.request == request:
                 return ticket
@@ -45,21 +45,21 @@ class ApprovalDesk:
         return self._open[-1]
 
     def close(self, ticket: Ticket) -> None:
-        """The gate is passed."""
+        """Stop accepting approvals for a gate, which is passed."""
         self._open.remove(ticket)
 
     @property
     def carried(self) -> list[PendingApproval]:
-        """What the next execution is to take approvals for."""
+        """The approvals that the next execution is to accept."""
         return [ticket.pending for ticket in self._open]
 
     @property
     def pending(self) -> list[PendingApproval]:
-        """What the run waits for people to approve."""
+        """The approvals that the run waits for."""
         return [ticket.pending for ticket in self._open if not ticket.approved]
 
     def find(self, stage: str, side: GateSide | None) -> list[Ticket]:
-        """The open approvals that a message may mean; without a stage, all of them."""
+        """Return the open approvals of a stage and side; an empty stage or None matches any."""
         return [
             ticket
             for ticket in self._open
@@ -67,10 +67,10 @@ class ApprovalDesk:
         ]
 
     def the_one(self, message: Approve) -> Ticket:
-        """The open approval that a message means.
+        """Return the open approval that a message means.
 
         Raises:
-            ValueError: none or several; the text says which are open.
+            ValueError: it matches none or several; the text lists those that are open.
         """
         found = self.find(message.stage, message.side)
         if len(found) == 1:
@@ -78,11 +78,11 @@ class ApprovalDesk:
         side = f"{message.side}-stage " if message.side else ""
         where = f"stage {message.stage}" if message.stage else "the run"
         if not found:
-            raise ValueError(f"{where} has no {side}approval open; {self._listing()}")
-        raise ValueError(f"{where} has several approvals open: name one; {self._listing()}")
+            raise ValueError(f"{where} has no open {side}approval; {self._listing()}")
+        raise ValueError(f"{where} has several open approvals: name one; {self._listing()}")
 
     def _listing(self) -> str:
         if not self._open:
-            return "the run waits for no approval at the moment"
+            return "the run is not waiting for any approval"
         each = (f"stage {ticket.stage} ({ticket.side})" for ticket in self._open)
-        return "open are: " + ", ".join(each)
+        return "open approvals: " + ", ".join(each)

@@ -1,8 +1,8 @@
-"""Which build of the worker goes on with a run.
+"""Which build of the worker continues a run.
 
-Where the worker is told to upgrade between stages, Temporal keeps each execution of a workflow
-with the build that began it, and says when another build has become current; the run then goes on
-in a new execution, with that one. Everywhere else Temporal never says so.
+With the setting that upgrades between stages, Temporal keeps each execution of a workflow on the
+build that started it, and reports when another build has become current; the run then continues on
+that build, in a new execution. Otherwise Temporal never reports this.
 """
 
 from temporalio import workflow
@@ -10,10 +10,10 @@ from temporalio.workflow import ContinueAsNewVersioningBehavior
 
 
 def newer_is_current() -> bool:
-    """Whether this execution is kept with a build that is not the current one any more."""
+    """Return whether this execution is pinned to a build that is no longer the current one."""
     return workflow.info().is_target_worker_deployment_version_changed()
 
 
 def of_next_execution() -> ContinueAsNewVersioningBehavior | None:
-    """How the next execution finds its build; without a newer one it stays where it is."""
+    """Return how the next execution gets its build; None keeps the present one."""
     return ContinueAsNewVersioningBehavior.AUTO_UPGRADE if newer_is_current() else None

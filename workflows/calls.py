@@ -1,4 +1,4 @@
-"""How activities are called: their time-outs and retries, each said once, with its reason."""
+"""How activities are called: their timeouts and retry policies, each with its reason."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator, Sequence
@@ -18,30 +18,31 @@ with workflow.unsafe.imports_passed_through():
 AnswerT = TypeVar("AnswerT")
 
 SHORT: Final = timedelta(seconds=30)
-"""An effect is one or a few requests to the hub; longer means that its worker was lost."""
+"""An effect is a few requests to the hub at most; if it takes longer, its worker was lost."""
 UNBOUNDED: Final = timedelta(days=3650)
-"""A cluster takes as long as it takes: being stuck is reported, never an error."""
+"""A cluster may take any length of time: a stuck one is reported, but never an error."""
 PATIENT: Final = RetryPolicy(
     initial_interval=timedelta(milliseconds=200),
     backoff_coefficient=2,
     maximum_interval=timedelta(seconds=5),
 )
-"""The hub comes back; soon is better than rarely, since a person may be waiting."""
+"""Retries until the hub is back, at short intervals because a person may be waiting."""
 MOST_IN_ONE_STEP: Final = 200
-"""Clusters that are handed out in one step."""
+"""Maximum number of clusters handed out in one workflow task."""
 _RUN_ERRORS: Final = {each.__name__: each for each in (InitializationError, RunAborted)}
-"""What `activities.errors` calls them; they are never retried."""
+"""Errors by the type name that `activities.errors` gives them; they are never retried."""
 LOST_AFTER: Final = timedelta(seconds=3)
-"""Without a heartbeat for this long, an activity's worker is dead: the run stands still until it
-is started elsewhere, so short. Costs a request each 2.4 s for a run with clusters in flight."""
+"""An activity without a heartbeat for this long has lost its worker. Short, because the run makes
+no progress until the activity is started elsewhere. Costs one request every 2.4 s for a run with
+clusters in flight."""
 
 
 async def effect(
     name: str, request: Request, answer: type[AnswerT], *, summary: str = ""
 ) -> AnswerT:
-    """Ask for an effect that is over in moments, repeated until the hub takes it.
+    """Run an activity that takes moments, retried until the hub accepts it.
 
-    Raises RunError when the activity says that repeating is of no use.
+    Raises RunError if the activity reports that retrying is of no use.
     """
     with _run_errors():
         answered: AnswerT = await workflow.execute_activity(
@@ -56,7 +57,7 @@ async def effect(
 
 
 async def status_write(request: Request, answer: type[AnswerT]) -> AnswerT:
-    """Write a run's status, repeated until the hub takes it, and soon if its worker was lost."""
+    """Write a run's status, retried until the hub accepts it, and soon if the worker was lost."""
     answered: AnswerT = await workflow.execute_activity(
         "write_status",
         request,
@@ -70,9 +71,9 @@ async def status_write(request: Request, answer: type[AnswerT]) -> AnswerT:
 
 
 async def cluster(name: str, request: Request, answer: type[AnswerT], *, cluster: str) -> AnswerT:
-    """Work on one cluster until the follower of its bindings says that it is done.
+    """Run the activity of one cluster until the follower of the bindings completes it.
 
-    The activity's id is made of the cluster's name, by which the follower finds it.
+    The activity's id contains the cluster's name, so that the follower finds it.
     """
     with _run_errors():
         answered: AnswerT = await workflow.execute_activity(
@@ -90,7 +91,8 @@ async def cluster(name: str, request: Request, answer: type[AnswerT], *, cluster
 def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
     """Start following the bindings of clusters in flight.
 
-    Cancel the handle to end it; it is done when the follower has ended, up to `LOST_AFTER` later.
+    Cancel the handle to end it; the handle is done once the follower has ended, which takes up to
+    `LOST_AFTER`.
     """
     handle = workflow.start_activity(
         "follow_bindings",
@@ -98,20 +100,20 @@ def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
         start_to_close_timeout=UNBOUNDED,
         heartbeat_timeout=LOST_AFTER,
         retry_policy=PATIENT,
-        # Until it has heard of that, Temporal shows it as pending.
+        # Temporal shows the activity as pending until it has noticed the cancellation.
         cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         summary=summary,
     )
-    # Its only end is to be cancelled.
+    # It ends only by being cancelled, so its error is of no interest.
     _look_at_the_end(handle)
     return handle
 
 
 class Pace:
-    """Spreads what could be handed out at once over several steps of a workflow.
+    """Spreads clusters that could be handed out at once over several workflow tasks.
 
-    The commands of a step are one message to Temporal, which takes 4 MB, and a step has to be over
-    in two seconds.
+    The commands of a workflow task are one message to Temporal, of at most 4 MB, and the task must
+    end within two seconds.
     """
 
     def __init__(self) -> None:
@@ -120,19 +122,19 @@ class Pace:
         self._timer: asyncio.Task[None] | None = None
 
     def take(self) -> bool:
-        """Take one of the turns of this step, if there is one left."""
+        """Take a turn of the current workflow task; return whether there was one left."""
         if self._step != (step := workflow.info().get_current_history_length()):
             self._step, self._taken = step, 0
         self._taken += 1
         return self._taken <= MOST_IN_ONE_STEP
 
     async def turn(self) -> None:
-        """Take a turn, in a later step if there is none left."""
+        """Take a turn, in a later workflow task if none is left in this one."""
         while not self.take():
             await self.next_step()
 
     async def next_step(self) -> None:
-        """Wait until this step is over, in the order of asking."""
+        """Wait for the next workflow task; waiters resume in the order in which they called."""
         info, step = workflow.info(), self._step
         if self._timer is None or self._timer.done():
             soon = workflow.sleep(timedelta(milliseconds=1), summary="the next clusters")
@@ -145,7 +147,7 @@ async def supervised(
 ) -> AnswerT:
     """Return the result of the work, and fail the workflow task if a keeper fails meanwhile.
 
-    A failed keeper is a defect: unnoticed, the run would hang or go on without its status.
+    A failed keeper is a defect: unnoticed, the run would hang or continue without its status.
     """
     task = asyncio.create_task(work)
     at_work = list(keepers)
@@ -158,7 +160,7 @@ async def supervised(
         return task.result()
     except (Exception, asyncio.CancelledError):
         # Cancelled, or a keeper failed: do not leave the work running. Not in `finally`, because
-        # a workflow that is dropped from memory must not wait for anything.
+        # a workflow that is evicted from memory must not wait for anything.
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
@@ -166,19 +168,19 @@ async def supervised(
 
 
 def give_up(task: asyncio.Task[Any]) -> None:
-    """Cancel something whose end makes no difference any more."""
+    """Cancel a task whose result no longer matters."""
     _look_at_the_end(task)
     task.cancel()
 
 
 def _look_at_the_end(task: asyncio.Task[Any]) -> None:
-    # asyncio complains of an error that nobody has looked at.
+    # asyncio warns about an exception that is never retrieved.
     task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
 
 @contextmanager
 def _run_errors() -> Iterator[None]:
-    """Unwrap what an activity says of the run from what Temporal puts around it."""
+    """Unwrap an activity's verdict on the run from the errors that Temporal wraps it in."""
     try:
         yield
     except ActivityError as error:

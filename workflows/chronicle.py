@@ -1,4 +1,4 @@
-"""Telling people what becomes of a run, by Kubernetes events on its object.
+"""Kubernetes events on the run's object, which tell people what happens to the run.
 
 contract: decision 13
 """
@@ -20,15 +20,15 @@ with workflow.unsafe.imports_passed_through():
     from workflows.rollout import Rollout
 
 SHORT: Final = timedelta(seconds=5)
-"""Some small writes; longer means that the hub or the worker is away."""
+"""Enough for some small writes; if they take longer, the hub or the worker is unreachable."""
 SOME_TRIES: Final = RetryPolicy(initial_interval=timedelta(milliseconds=500), maximum_attempts=5)
-"""Over some seconds: the end of a run waits for its last events, so not for ever."""
+"""Retries for some seconds only, because the end of a run waits for its last events."""
 
 
 class Chronicle:
-    """Notes what happens as it happens, and has it written a few events at a time.
+    """Notes events as they happen, and writes them a few at a time.
 
-    The rollout never waits for it but at its end, and there only as long as `SOME_TRIES` take.
+    The rollout waits for it only at its end, and then no longer than `SOME_TRIES` takes.
     """
 
     def __init__(self, rollout: Rollout) -> None:
@@ -48,14 +48,14 @@ class Chronicle:
         return not (self._writing or self._noted or self._is_behind())
 
     async def _note(self) -> None:
-        """Look at each change, also while a write is under way: states may be short."""
+        """Note each change, even during a write: a state may be short-lived."""
         rollout = self._rollout
         while True:
             await workflow.wait_condition(self._is_behind)
             before, self._known = rollout.before or self._known, self._situation()
             rollout.before = None
             self._changes = rollout.ledger.changes
-            # What gates told goes first: it is why the status changed.
+            # Events from gates come first: they explain why the status changed.
             told, rollout.told = rollout.told, []
             self._noted += events.spaced(
                 told
@@ -73,7 +73,7 @@ class Chronicle:
             await workflow.wait_condition(lambda: bool(self._noted))
             noted, self._noted = self._noted, []
             self._writing = True
-            # Meanwhile more is noted, which goes out together afterwards.
+            # Events noted meanwhile go out together afterwards.
             await self._record(noted)
             self._writing = False
 

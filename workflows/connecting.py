@@ -1,8 +1,9 @@
-"""Reaching Temporal, and saying in the operator's words why it cannot be reached.
+"""Connection settings of Temporal, and explanations of why it cannot be reached.
 
-What can be set is Temporal's own: the SDK reads TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and so on.
-Its errors tell of what happened inside of its libraries; here they become the name of a variable.
-A setting that can never work is told from a server that is away, which comes back.
+The settings are Temporal's own: the SDK reads TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and so on. Its
+errors describe what happened inside its libraries; here they are translated into the name of the
+variable to change. Settings that can never work are distinguished from a server that is
+unreachable, which may come back.
 """
 
 import asyncio
@@ -33,13 +34,13 @@ _FILES: Final = (AUTHORITY, CERTIFICATE, KEY)
 
 _HOST_AND_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):\d{1,5}")
 _PROBE_WITHIN: Final = 3.0
-"""Seconds; a server says at once that it wants a certificate."""
+"""Seconds; a server that requires a certificate closes the connection at once."""
 _LONGEST: Final = 500
-"""Characters of an error of the SDK that are shown."""
+"""Maximum number of characters shown of an SDK error."""
 
 
 class UnusableSettingsError(ValueError):
-    """Temporal's settings can never work; the text names the variable and what to do."""
+    """Temporal's settings can never work; the message names the variable and what to do."""
 
 
 class UnreachableError(RuntimeError):
@@ -47,9 +48,9 @@ class UnreachableError(RuntimeError):
 
 
 def read(environ: Mapping[str, str]) -> ClientConnectConfig:
-    """What the variables say, and the file that they name; `target_host` and `namespace` at least.
+    """Return the settings from the variables and from the file that they name.
 
-    Raises UnusableSettingsError.
+    `target_host` and `namespace` are always set. Raises UnusableSettingsError.
     """
     _check_file(environ)
     try:
@@ -66,11 +67,11 @@ def read(environ: Mapping[str, str]) -> ClientConnectConfig:
 
 
 def _check_file(environ: Mapping[str, str]) -> None:
-    """The SDK takes a file that there is not for one that says nothing."""
+    """Refuse a missing configuration file, which the SDK treats as an empty one."""
     named = environ.get(CONFIG_FILE)
-    # The null device is how one says that there is none.
+    # The null device is allowed: people set it to use no file.
     if named and (not Path(named).exists() or Path(named).is_dir()):
-        raise UnusableSettingsError(f"{CONFIG_FILE} is {named!r}: there is no such file")
+        raise UnusableSettingsError(f"{CONFIG_FILE} is {named!r}: no such file")
 
 
 def _of_file(error: OSError, environ: Mapping[str, str]) -> str:
@@ -92,38 +93,38 @@ def _of_settings(error: RuntimeError, environ: Mapping[str, str]) -> str:
     return f"{CONFIG_FILE} is {environ.get(CONFIG_FILE, '')!r}: {text}"
 
 
-# -- what a try to connect ended with ----------------------------------------------------------
+# -- errors of a connection attempt ------------------------------------------------------------
 
 
 async def explained(
     error: Exception, config: ClientConnectConfig
 ) -> UnusableSettingsError | UnreachableError:
-    """What an error of the SDK's connecting means."""
+    """Translate an error that the SDK raised while connecting."""
     text, address = str(error), config["target_host"]
     if unusable := _unusable(text, config):
         return UnusableSettingsError(unusable)
     if "get_system_info" in text and (wanted := await _wanted(config)):
         return UnusableSettingsError(wanted)
     short = text.removeprefix("Failed client connect: ")[:_LONGEST]
-    return UnreachableError(f"{address} does not answer; {ADDRESS} names another one ({short})")
+    return UnreachableError(f"{address} does not answer; check {ADDRESS} ({short})")
 
 
 def refused(error: RPCError, config: ClientConnectConfig) -> Exception:
-    """What it means that Temporal does not tell about its namespace."""
+    """Translate an error that Temporal returned when asked to describe the namespace."""
     address, namespace = config["target_host"], config["namespace"]
     match error.status:
         case RPCStatusCode.UNAUTHENTICATED | RPCStatusCode.PERMISSION_DENIED:
             return UnusableSettingsError(_not_let_in(config))
         case RPCStatusCode.NOT_FOUND:
             return UnreachableError(
-                f"{address} has no namespace {namespace}; make it with `fleetgate temporal setup "
-                f"--create-namespace`, or name another one with {NAMESPACE}"
+                f"{address} has no namespace {namespace}; create it with `fleetgate temporal setup "
+                f"--create-namespace`, or name another one in {NAMESPACE}"
             )
-    return UnreachableError(f"{address} does not tell about namespace {namespace}: {error.message}")
+    return UnreachableError(f"{address} cannot describe namespace {namespace}: {error.message}")
 
 
 def _unusable(text: str, config: ClientConnectConfig) -> str:
-    """The setting that is to blame, where the error says so; empty otherwise."""
+    """Return what is wrong with a setting, if the error shows it; empty otherwise."""
     address = config["target_host"]
     if "Must have both client cert" in text:
         return f"{CERTIFICATE} and {KEY} go together: set both or none"
@@ -131,15 +132,15 @@ def _unusable(text: str, config: ClientConnectConfig) -> str:
         return f"{ADDRESS} is {address!r}: write host:port"
     if "UnknownIssuer" in text:
         return (
-            f"{AUTHORITY} has to name the authority that signed the certificate of {address}; "
-            "what is trusted now did not"
+            f"{AUTHORITY} must name the CA that signed the certificate of {address}; the CAs "
+            "trusted now did not"
         )
     if "NotValidForName" in text:
-        return f"{SERVER_NAME} has to be a name that the certificate of {address} is for"
+        return f"{SERVER_NAME} must be a name that the certificate of {address} is valid for"
     if "InvalidContentType" in text:
-        return f"{address} does not speak TLS, which {TLS}, {API_KEY} or a certificate asks for"
+        return f"{address} does not speak TLS, but {TLS}, {API_KEY} or a certificate requires it"
     if "PrivateKeyParse" in text or "CertificateParse" in text:
-        return f"{CERTIFICATE} or {KEY} is no certificate or key in PEM"
+        return f"{CERTIFICATE} or {KEY} is not a certificate or key in PEM format"
     if "InconsistentKeys" in text:
         return f"{KEY} is not the key of {CERTIFICATE}"
     if "code: Unauthenticated" in text or "code: PermissionDenied" in text:
@@ -152,32 +153,32 @@ def _not_let_in(config: ClientConnectConfig) -> str:
     if config.get("api_key"):
         return f"{API_KEY} is not accepted by {address} for namespace {namespace}"
     return (
-        f"{address} lets nobody into namespace {namespace} who does not say who it is: set "
-        f"{API_KEY}, or {CERTIFICATE} and {KEY}"
+        f"{address} requires authentication for namespace {namespace}: set {API_KEY}, or "
+        f"{CERTIFICATE} and {KEY}"
     )
 
 
 async def _wanted(config: ClientConnectConfig) -> str:
-    """What a server wants that closes the connection without a word; empty if that is not clear."""
+    """Return what is missing when a server silently closes the connection; empty if unclear."""
     address = config["target_host"]
     wants = await _ask(address)
     if wants is None:
         return ""
     tls = config.get("tls")
     if not tls:
-        return f"{TLS} has to be true: {address} speaks TLS"
+        return f"{TLS} must be true: {address} speaks TLS"
     if not wants:
         return ""
     given = not isinstance(tls, bool) and tls.client_cert
     if given:
         return f"{CERTIFICATE} is not accepted by {address}"
-    return f"{CERTIFICATE} and {KEY} have to be set: {address} wants to see a certificate"
+    return f"{CERTIFICATE} and {KEY} must be set: {address} requires a client certificate"
 
 
 async def _ask(address: str) -> bool | None:
-    """Whether a server wants a client's certificate; None if it speaks no TLS, or not now.
+    """Return whether a server requires a client certificate; None if no TLS connection succeeds.
 
-    Nothing is sent and nothing is trusted: what it says goes into an error's text only.
+    Nothing is sent and nothing is trusted: the answer is used only in an error message.
     """
     host, _, port = address.rpartition(":")
     context = ssl.create_default_context()
@@ -193,7 +194,7 @@ async def _ask(address: str) -> bool | None:
 
 
 async def _is_shown_out(reader: asyncio.StreamReader) -> bool:
-    """Whether the server ends what it has agreed to, instead of saying the first word."""
+    """Return whether the server closes the connection after the handshake, before any data."""
     try:
         return not await reader.read(1)
     except (ssl.SSLError, ConnectionError):

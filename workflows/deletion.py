@@ -1,4 +1,4 @@
-"""The stage after all others: removing clusters that the placement no longer picks.
+"""The deletion stage, the last one: removing clusters that the placement no longer picks.
 
 contract: update-runs 8.8
 """
@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
 
 
 async def remove_clusters(rollout: Rollout) -> None:
-    """Delete all bindings at once, as far as Temporal allows, and wait until they are gone."""
+    """Delete all bindings, with as much concurrency as Temporal allows, and wait for the end."""
     rollout.stage = DELETION
     stage = rollout.ledger.stage(DELETION)
     if rollout.resumes(DELETION):

@@ -1,9 +1,9 @@
-"""Messages that no handler could take are dropped or refused, so that none can stall a run.
+"""Dropping or refusing messages that no handler can accept, so that none can stall a run.
 
-Anybody who reaches Temporal can send a message with one argument too many, or none, or with bytes
-in the place of JSON. The SDK hands them to the handler as they are; what a handler raises then
-fails the step, which Temporal repeats for ever: the run would stand still for good. JSON that is
-not of the message's form, the SDK itself drops from a signal and refuses in an update.
+Anyone who can reach Temporal can send a message with too many arguments, or with bytes in place of
+JSON. The SDK passes them to the handler as they are. If the handler then raises, the workflow task
+fails, and Temporal retries it forever: the run would be stuck for good. Signals whose JSON does not
+have the message's form are dropped by the SDK itself, and such updates are refused.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ from temporalio.worker import (
 
 
 class Deliverable(Interceptor):
-    """Looks at what comes with each message before its handler gets it."""
+    """Checks the arguments of each message before its handler gets it."""
 
     def workflow_interceptor_class(
         self,
         input: WorkflowInterceptorClassInput,  # noqa: A002 - the SDK's name
     ) -> type[WorkflowInboundInterceptor]:
-        """What is put between Temporal and a workflow."""
+        """Return the interceptor between Temporal and a workflow."""
         return _Inbound
 
 
@@ -45,9 +45,9 @@ class _Inbound(WorkflowInboundInterceptor):
 
 
 def _problem(given: Sequence[Any]) -> str:
-    """Why no handler can take what was sent; empty if one can. A message may be left out."""
+    """Return why no handler can accept the arguments; empty if one can. There may be none."""
     if len(given) > 1:
-        return f"it came with {len(given)} arguments, send one JSON object"
-    # Each message of ours is one, made of JSON.
+        return f"it came with {len(given)} arguments; send one JSON object"
+    # The SDK decodes a JSON object to a message, which is a model; anything else is foreign.
     odd = [type(each).__name__ for each in given if not isinstance(each, BaseModel)]
-    return f"it came with {odd[0]}, send one JSON object" if odd else ""
+    return f"it came with {odd[0]}; send one JSON object" if odd else ""

@@ -1,8 +1,7 @@
-"""Stop and resume: taking the wish from either side, and keeping both sides and the run in step.
+"""Stop and resume: accepting requests from either side, and keeping both sides and the run in sync.
 
-The hub's spec.state is the desired state. A wish that comes through Temporal counts at once and
-is written into the spec; one made on the hub comes here as a signal with the spec's generation
-(design D4).
+The desired state is spec.state on the hub. A request through Temporal takes effect at once and is
+written to the spec; one made on the hub arrives as a signal with the spec's generation (design D4).
 
 contract: update-runs 10
 """
@@ -23,23 +22,23 @@ with workflow.unsafe.imports_passed_through():
 
 
 class DesiredState:
-    """What people want the run to do, and what the run does about it."""
+    """The state that people want the run to be in, and the steps that bring it there."""
 
     def __init__(self, rollout: Rollout) -> None:
         self._rollout = rollout
         self._wish: RunState | None = None
-        """A wish that the hub does not have yet."""
+        """A requested state that has not been written to the hub yet."""
         self._message = ChangeState()
-        """The message that it came with."""
+        """The message that requested it."""
         self._refused = ""
-        """Why the hub did not take the last wish."""
+        """Why the hub refused the last requested state; empty if it did not."""
         self._early: list[tuple[RunState, ChangeState]] = []
-        """Wishes that arrived before the first survey of the hub."""
+        """Requests that arrived before the first survey of the hub."""
 
-    # -- wishes ----------------------------------------------------------------------------
+    # -- requests --------------------------------------------------------------------------
 
     def refusal(self, wanted: RunState) -> str | None:
-        """Why a wish cannot be taken; None if it can, as far as is known."""
+        """Return why a state cannot be requested; None if it can, as far as is known."""
         rollout = self._rollout
         if not (self._knows_hub or rollout.finished):
             return None
@@ -48,7 +47,7 @@ class DesiredState:
         )
 
     def take(self, wanted: RunState, message: ChangeState) -> None:
-        """Take a wish. Old news, doubled ones and impossible ones change nothing."""
+        """Accept a request. One that is outdated, repeated or impossible changes nothing."""
         rollout = self._rollout
         if message.generation is not None:
             asked = Steered(by=message.by, comment=message.comment)
@@ -63,12 +62,12 @@ class DesiredState:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the hub has the last wish, or can take none any more."""
+        """Whether the hub has the last requested state, or can no longer accept one."""
         over = self._rollout.gone or self._rollout.ledger.closed
         return self._wish is None and (over or not self._early)
 
     async def settled(self) -> str:
-        """Wait until the hub has the last wish; says why if it did not take it."""
+        """Wait until the hub has the last requested state; return why if it was refused."""
         await workflow.wait_condition(lambda: self.is_settled)
         if self._early:
             return lifecycle.over(self._rollout.run.name)
@@ -79,10 +78,10 @@ class DesiredState:
         """Whether the desired state has been read from the hub."""
         return self._rollout.ledger.generation > 0
 
-    # -- keeping ---------------------------------------------------------------------------
+    # -- background tasks ------------------------------------------------------------------
 
     async def tell_hub(self) -> None:
-        """Write wishes into the run's spec, until cancelled."""
+        """Write requested states to the run's spec, until cancelled."""
         await workflow.wait_condition(lambda: self._knows_hub)
         self._take_early()
         while True:
@@ -92,7 +91,7 @@ class DesiredState:
             request = SetState(
                 run=self._rollout.run, state=wish, by=message.by, comment=message.comment
             )
-            # Meanwhile the person may change their mind, or another one may on the hub.
+            # During the write another request may arrive, from the same person or from the hub.
             written = await calls.effect("set_state", request, StateSet, summary=wish.value)
             self._refused = written.refused
             self._rollout.hear(Spec(written.generation, written.state))
@@ -107,7 +106,10 @@ class DesiredState:
             self.take(wanted, message)
 
     async def keep_stops(self) -> None:
-        """Bring the run to a stop and back, in its status and for all who wait, until cancelled."""
+        """Stop and resume the run as requested, until cancelled.
+
+        This updates the status and holds or releases everything that waits for the run.
+        """
         rollout = self._rollout
         while True:
             await workflow.wait_condition(
@@ -127,7 +129,7 @@ class DesiredState:
 
     @property
     def _is_stopped(self) -> bool:
-        """Whether the run came to a stop already, under an earlier workflow."""
+        """Whether the run had already stopped under an earlier workflow."""
         return phase(self._rollout.ledger.status) is Phase.STOPPED
 
     def _resume(self) -> None:
@@ -139,7 +141,7 @@ class DesiredState:
         rollout.halted = False
 
     def _still_stuck(self) -> None:
-        """Clusters that took too long before still do (contract: 10.1)."""
+        """Report again the clusters that were stuck before the change (contract: 10.1)."""
         rollout = self._rollout
         if rollout.stuck:
             marks.run_stuck(rollout.ledger, rollout.stage, rollout.stuck, workflow.now())

@@ -1,4 +1,4 @@
-"""What the Temporal UI shows of a run: a table of its stages, and what it can be searched by."""
+"""What the Temporal UI shows of a run: a table of its stages, and its search attributes."""
 
 from temporalio import workflow
 
@@ -10,14 +10,14 @@ with workflow.unsafe.imports_passed_through():
 
 
 class Display:
-    """Keeps what Temporal shows in step with the run."""
+    """Keeps Temporal's view of the run up to date."""
 
     def __init__(self, rollout: Rollout, *, searchable: bool) -> None:
         self._rollout = rollout
         self._searchable = searchable
         self._shown = ""
-        # Not what Temporal says that it knows: that changes with what is registered there, and a
-        # replay would go another way.
+        # Not read from Temporal's record of the attributes: that depends on which are registered,
+        # and a replay could then diverge.
         self._indexed = search_attributes.moving(rollout.ledger.status)
 
     async def run(self) -> None:
@@ -33,7 +33,7 @@ class Display:
         await workflow.wait_condition(lambda: self._rollout.ledger.changes != seen)
 
     def _describe(self) -> None:
-        """Bring the table up to date."""
+        """Update the table."""
         rollout = self._rollout
         text = overview.markdown(
             rollout.ledger.status,
@@ -49,7 +49,7 @@ class Display:
             workflow.set_current_details(text)
 
     def _index(self) -> None:
-        """Say where the run is: an event of history, so not of each cluster."""
+        """Update the search attributes; each change is a history event, so not for each cluster."""
         found = search_attributes.moving(self._rollout.ledger.status)
         changed = [key for key, value in found.items() if self._indexed[key] != value]
         if changed:

@@ -1,7 +1,7 @@
-"""Payloads that Temporal keeps without being able to read them.
+"""Encryption of payloads, so that Temporal stores them without being able to read them.
 
-Each is encrypted with AES-256-GCM before it leaves the process, with the first of several keys,
-and says by which. To read, any of the keys will do, so that keys can be changed while runs go on.
+Each payload is encrypted with AES-256-GCM before it leaves the process, with the first of several
+keys, whose id it carries. Any of the keys can decrypt, so keys can be rotated while runs continue.
 """
 
 import base64
@@ -27,10 +27,10 @@ from temporalio.converter import (
 from workflows.connecting import UnusableSettingsError
 
 VARIABLE: Final = "FLEETGATE_PAYLOAD_KEYS"
-"""Names the file with the keys."""
+"""Variable that names the file with the keys."""
 ENCODING: Final = b"binary/encrypted"
 ENCODED_FAILURE: Final = "Encoded failure"
-"""What the SDK shows of an error whose words it cannot read."""
+"""Message that the SDK shows for an error whose text is encrypted."""
 _KEY_ID: Final = "encryption-key-id"
 _CIPHER: Final = "encryption-cipher"
 _AES_256_GCM: Final = b"AES-256-GCM"
@@ -40,25 +40,25 @@ _ID: Final = re.compile(r"[A-Za-z0-9._-]{1,63}")
 
 
 class EncryptedError(Exception):
-    """A payload cannot be read with the keys at hand; the text says what is missing."""
+    """A payload cannot be read with the available keys; the message says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys by their ids; the first is the one to write with."""
+    """Keys by id; the first one encrypts."""
 
     by_id: Mapping[str, bytes] = field(repr=False)
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read a file with a line `ID: BASE64` for each key; `#` begins a comment.
+        """Read a file with a line `ID: BASE64` for each key; `#` starts a comment.
 
-        Raises UnusableSettingsError; the text never shows a key.
+        Raises UnusableSettingsError; the message never shows a key.
         """
         try:
             lines = path.read_text(encoding="ascii").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it has to be text"
+            reason = getattr(error, "strerror", None) or "it must be ASCII text"
             raise UnusableSettingsError(f"{VARIABLE} is '{path}': {reason}") from error
         found: dict[str, bytes] = {}
         for number, line in enumerate(lines, start=1):
@@ -67,7 +67,7 @@ class Keys:
                 _take(text, found, where=f"{VARIABLE} is '{path}': line {number}")
         if not found:
             raise UnusableSettingsError(
-                f"{VARIABLE} is '{path}': it has no key; write a line `ID: BASE64` for each"
+                f"{VARIABLE} is '{path}': it contains no key; write a line `ID: BASE64` for each"
             )
         return cls(found)
 
@@ -75,18 +75,18 @@ class Keys:
 def _take(text: str, found: dict[str, bytes], *, where: str) -> None:
     name, colon, encoded = (part.strip() for part in text.partition(":"))
     if not (colon and _ID.fullmatch(name)):
-        raise UnusableSettingsError(f"{where} has to be `ID: BASE64`, with an id such as 2026-11")
+        raise UnusableSettingsError(f"{where} must be `ID: BASE64`, with an id such as 2026-11")
     try:
         key = base64.b64decode(encoded, validate=True)
     except binascii.Error as error:
-        raise UnusableSettingsError(f"{where}: the key {name} is not in base64") from error
+        raise UnusableSettingsError(f"{where}: the key {name} is not valid base64") from error
     if len(key) != _KEY_BYTES:
         raise UnusableSettingsError(
-            f"{where}: the key {name} has {len(key)} bytes, but AES-256 needs {_KEY_BYTES}; make "
-            f"one with `openssl rand -base64 {_KEY_BYTES}`"
+            f"{where}: the key {name} has {len(key)} bytes, but AES-256 needs {_KEY_BYTES}; "
+            f"generate one with `openssl rand -base64 {_KEY_BYTES}`"
         )
     if name in found:
-        raise UnusableSettingsError(f"{where}: there is a key {name} already")
+        raise UnusableSettingsError(f"{where}: the key {name} is already defined")
     if key in found.values():
         other = next(each for each, known in found.items() if known == key)
         raise UnusableSettingsError(f"{where}: the key {name} is the same as {other}")
@@ -100,7 +100,7 @@ class PayloadCipher(PayloadCodec):
         self.use(keys)
 
     def use(self, keys: Keys) -> None:
-        """Encrypt with the first of these from now on, and decrypt with any of them."""
+        """From now on, encrypt with the first of these keys and decrypt with any of them."""
         self._ciphers = {name: AESGCM(key) for name, key in keys.by_id.items()}
         self._current = next(iter(self._ciphers))
 
@@ -109,7 +109,7 @@ class PayloadCipher(PayloadCodec):
         return [self._encrypted(each) for each in payloads]
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Decrypt those that are encrypted: others were written before there was a key.
+        """Decrypt those that are encrypted; the others were written before keys were configured.
 
         Raises EncryptedError.
         """
@@ -132,20 +132,20 @@ class PayloadCipher(PayloadCodec):
             return Payload.FromString(cipher.decrypt(nonce, sealed, name))
         except (InvalidTag, ValueError) as error:
             raise EncryptedError(
-                f"the key {name.decode()} of {VARIABLE} is not the one that this was encrypted with"
+                f"the key {name.decode()} in {VARIABLE} is not the one that encrypted this payload"
             ) from error
 
 
 class _Patient(PayloadCipher):
-    """Leaves what it cannot decrypt for whoever wants to read it.
+    """A cipher that passes on what it cannot decrypt.
 
-    The SDK decrypts all that a step of a workflow gets together: one message with a key that is
-    not known would fail each try of that step, and the run stood still. Left alone, the message is
+    The SDK decrypts all payloads of a workflow task together: one message encrypted with an unknown
+    key would fail every attempt at the task, and the run would be stuck. Passed on, the message is
     dropped or refused like any other that cannot be read.
     """
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Decrypt those that it has the keys for."""
+        """Decrypt those whose keys are known."""
         return [await self._tried(each) for each in payloads]
 
     async def _tried(self, payload: Payload) -> Payload:
@@ -157,18 +157,18 @@ class _Patient(PayloadCipher):
 
 
 def is_encrypted(payload: Payload) -> bool:
-    """Whether a payload has to be decrypted before it can be read."""
+    """Return whether a payload has to be decrypted before it can be read."""
     return payload.metadata.get("encoding") == ENCODING
 
 
 def what_is_needed(payload: Payload) -> str:
-    """What somebody has to have who wants to read an encrypted payload."""
+    """Return which key is needed to read an encrypted payload, and where to put it."""
     name = payload.metadata[_KEY_ID].decode(errors="replace")
-    return f"this is encrypted with the key {name}: {VARIABLE} has to name a file with that key"
+    return f"this is encrypted with the key {name}: {VARIABLE} must name a file with that key"
 
 
 class _Unreadable(EncodingPayloadConverter):
-    """Says what is missing to read a payload that is still encrypted."""
+    """A converter that refuses payloads that are still encrypted, naming the missing key."""
 
     @property
     def encoding(self) -> str:
@@ -182,7 +182,7 @@ class _Unreadable(EncodingPayloadConverter):
 
 
 class _PayloadConverter(PydanticPayloadConverter):
-    """Pydantic's, which knows of encrypted payloads that it cannot read them."""
+    """Pydantic's converter, with a clear error for payloads that are still encrypted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -191,7 +191,7 @@ class _PayloadConverter(PydanticPayloadConverter):
 
 
 def data_converter(keys: Keys | None) -> DataConverter:
-    """How fleetgate's values become payloads; with keys, encrypted ones, and errors too."""
+    """Return the converter of values to payloads; keys encrypt payloads and error messages."""
     if keys is None:
         return DataConverter(payload_converter_class=_PayloadConverter)
     return DataConverter(
@@ -202,7 +202,7 @@ def data_converter(keys: Keys | None) -> DataConverter:
 
 
 def keys_of(environ: Mapping[str, str]) -> Keys | None:
-    """The keys of the file that the variable names; None without one.
+    """Return the keys from the file that the variable names; None if the variable is not set.
 
     Raises UnusableSettingsError.
     """

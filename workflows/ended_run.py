@@ -1,8 +1,8 @@
-"""Telling the hub that a run is over whose workflow ended, where the hub takes it to be under way.
+"""Ending a run on the hub whose workflow has ended, while the hub still shows it in progress.
 
-A hub that was restored from a backup is older than Temporal. A workflow of its own, under the id
-of the run's, because a workflow is the only writer of a run's status, and because an older worker
-that would not know what to do with it must not begin the run anew.
+This happens when a hub was restored from a backup that is older than the state in Temporal. It is a
+separate workflow type under the run's workflow id, because only a workflow writes a run's status,
+and because an older worker, which does not know the type, must not start the run again.
 
 contract: update-runs 11
 """
@@ -39,7 +39,7 @@ class EndRunInput(Message):
 
 @workflow.defn(name=END_WORKFLOW)
 class EndUpdateRun:
-    """Ends a run on the hub that ended in Temporal before."""
+    """Ends a run on the hub that has already ended in Temporal."""
 
     @workflow.init
     def __init__(self, start: EndRunInput) -> None:
@@ -49,13 +49,13 @@ class EndUpdateRun:
 
     @workflow.run
     async def run(self, start: EndRunInput) -> Outcome:
-        """Write why the run is over, unless the hub knows by now."""
+        """Write how the run ended, unless the hub already shows its end."""
         keepers = [
             asyncio.create_task(each) for each in (self._mirror.run(), self._chronicle.run())
         ]
         text = restored.ended_text(start.ended)
         survey = Survey(run=start.run, settled=False, recall=True)
-        surveyed = await calls.effect("survey", survey, Surveyed, summary="is it over by now")
+        surveyed = await calls.effect("survey", survey, Surveyed, summary="is the run over")
         if surveyed.facts:
             self._rollout.ledger.generation = surveyed.facts.generation
             self._end(surveyed.recorded or UpdateRunStatus(), text)

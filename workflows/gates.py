@@ -1,6 +1,6 @@
-"""The gates before and after a stage. They open side by side; a stage passes when all have.
+"""The gates before and after a stage. All gates of one side open together, and all must pass.
 
-A further kind of gate is one class here and its entry in `open_gates` (design D14).
+To add a kind of gate, write a class here and register it in `open_gates` (design D14).
 
 contract: update-runs 8.2, 8.5 and 8.7
 """
@@ -23,33 +23,33 @@ with workflow.unsafe.imports_passed_through():
 
 
 class Gate(Protocol):
-    """Something that has to happen before a run may go on."""
+    """Something that has to happen before a run may continue."""
 
     async def open(self) -> None:
-        """Get ready for it, before people are told that the run waits."""
+        """Open the gate, before the status says that the run waits."""
 
     def announce(self) -> None:
-        """Say of itself in the status that it is open."""
+        """Report in the status that the gate is open."""
 
     async def passed(self) -> None:
-        """Return once it has happened and the run is not stopped."""
+        """Wait until the gate is passed and the run is not stopped."""
 
 
 async def pass_gates(rollout: Rollout, side: Side, declared: list[StageTask]) -> None:
-    """Open all gates on one side of the stage at work and wait until all are passed."""
+    """Open all gates on one side of the current stage and wait until all are passed."""
     gates = open_gates(rollout, side, declared)
     if declared and not gates:
         return
     recalled = rollout.recalled
     if recalled and rollout.resumes(rollout.stage) and recalled.waiting == side:
-        # They were open already, also where the run is stopped by now.
+        # They were open already, even if the run is stopped now.
         rollout.waiting_since = recalled.waiting_since or rollout.waiting_since
         rollout.waiting = side
     else:
         await rollout.until_running()
         rollout.waiting_since = workflow.now()
     await asyncio.gather(*(gate.open() for gate in gates))
-    # Told at once, in one write: who reads that the run waits finds what it waits for.
+    # Reported in one write, so that a status that says the run waits also shows what it waits for.
     rollout.waiting = side
     if rollout.may_go_on:
         marks.waiting(rollout.ledger, rollout.stage, side, workflow.now())
@@ -60,7 +60,7 @@ async def pass_gates(rollout: Rollout, side: Side, declared: list[StageTask]) ->
 
 
 def open_gates(rollout: Rollout, side: Side, declared: list[StageTask]) -> list[Gate]:
-    """One gate for each task that the strategy declares and that is not passed, in its order."""
+    """Return a gate for each declared task that is not passed yet, in the strategy's order."""
     kinds: dict[StageTaskType, type[ApprovalGate | TimedWaitGate]] = {
         StageTaskType.APPROVAL: ApprovalGate,
         StageTaskType.TIMED_WAIT: TimedWaitGate,
@@ -74,7 +74,7 @@ def open_gates(rollout: Rollout, side: Side, declared: list[StageTask]) -> list[
 
 
 class TimedWaitGate:
-    """Lets the run pass some time after the stage's last cluster was updated."""
+    """A gate that passes some time after the stage's last cluster was updated."""
 
     def __init__(self, rollout: Rollout, side: Side, position: int, task: StageTask) -> None:
         self._rollout = rollout
@@ -82,10 +82,10 @@ class TimedWaitGate:
         self._time = task.wait_time or "0s"
 
     async def open(self) -> None:
-        """Its time runs anyway."""
+        """Do nothing: the wait has already begun."""
 
     def announce(self) -> None:
-        """The status speaks of a wait only when it is over."""
+        """Do nothing: the status shows a timed wait only when it is over."""
 
     async def passed(self) -> None:
         """Sleep on a durable timer. A stop does not restart it (decision 5)."""
@@ -101,7 +101,7 @@ class TimedWaitGate:
 
 
 class ApprovalGate:
-    """Lets the run pass when a person approved, on the hub or through Temporal."""
+    """A gate that passes when a person approves it, on the hub or through Temporal."""
 
     def __init__(self, rollout: Rollout, side: Side, position: int, _: StageTask) -> None:
         self._rollout = rollout
@@ -111,9 +111,9 @@ class ApprovalGate:
         self._ticket: Ticket
 
     async def open(self) -> None:
-        """Ask for approval."""
+        """Create the approval request."""
         ledger, side = self._rollout.ledger, self._side
-        # Before the request exists: the answer to it may be there before we hear of it.
+        # Opened before the request exists: its approval may arrive before the activity's result.
         self._ticket = self._rollout.approvals.open(
             ledger.stage(self._index).stage_name,
             GateSide(side),
@@ -122,7 +122,7 @@ class ApprovalGate:
         await self._ask()
 
     def announce(self) -> None:
-        """The request exists."""
+        """Report that the approval request has been created."""
         marks.approval_created(
             self._rollout.ledger, self._index, self._side, self._position, workflow.now()
         )
@@ -142,7 +142,7 @@ class ApprovalGate:
         await self._rollout.until_running()
         ticket.lost = False
         opened = await calls.effect(
-            "open_approval", self._opening(), ApprovalState, summary=f"{ticket.request}: ask"
+            "open_approval", self._opening(), ApprovalState, summary=f"{ticket.request}: create"
         )
         ticket.approved = ticket.approved or opened.approved
 
@@ -158,7 +158,7 @@ class ApprovalGate:
         accepted = await calls.effect(
             "accept_approval", request, ApprovalState, summary=f"{ticket.request}: accept"
         )
-        # Taken back or deleted before it was accepted: it has to be given again.
+        # If the approval was withdrawn or deleted before it was accepted, it must be given again.
         ticket.approved = accepted.approved
         if accepted.approved:
             self._tell(accepted.given)

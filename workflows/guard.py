@@ -1,4 +1,4 @@
-"""Looking again when something that the run depends on has changed.
+"""Checking the run again when something that it depends on has changed.
 
 contract: update-runs 9, decision 8
 """
@@ -16,25 +16,27 @@ with workflow.unsafe.imports_passed_through():
     from workflows.rollout import Rollout
 
 SECOND_LOOK: Final = timedelta(seconds=1)
-"""Other controllers change things in steps: what is wrong only between two does not count."""
+"""Pause before the second check. Other controllers change things in steps, and a fault that exists
+only between two steps does not count."""
 PATIENCE: Final = timedelta(seconds=5)
-"""Until the next look at a change that others have not finished; the bridge tells earlier of
-most. Each look is a few events of history, so the pauses grow."""
+"""Pause before the next check of a change that others have not finished; the bridge usually
+requests one earlier. Each check adds a few events to history, so the pauses grow."""
 MOST_PATIENCE: Final = timedelta(minutes=5)
+"""The longest pause."""
 
 
 class Guard:
-    """Ends the run when what it depends on has changed for good."""
+    """Ends the run when something that it depends on has changed permanently."""
 
     def __init__(self, rollout: Rollout) -> None:
         self._rollout = rollout
         self._patience = PATIENCE
 
     async def run(self) -> None:
-        """Look whenever there is doubt, unless the run is stopped; return when it exists no more.
+        """Check whenever a recheck is requested, unless stopped; return when the run is gone.
 
         Raises:
-            RunError: the run cannot go on.
+            RunError: the run cannot continue.
         """
         rollout = self._rollout
         while True:
@@ -50,7 +52,7 @@ class Guard:
                 await self._let_settle(doubts)
             elif rollout.is_checked:
                 raise fault
-            # Stopped between the two looks: looked at anew when it is resumed.
+            # Stopped between the two checks: the run is checked again when it is resumed.
 
     @property
     def _is_due(self) -> bool:
@@ -61,7 +63,7 @@ class Guard:
         fault = await self._look()
         if fault is None or isinstance(fault, TransientState):
             return fault
-        await workflow.sleep(SECOND_LOOK, summary="second look at a change")
+        await workflow.sleep(SECOND_LOOK, summary="second check of a change")
         return await self._look()
 
     async def _look(self) -> RunError | None:
@@ -86,19 +88,20 @@ class Guard:
             rollout.learn(validation.check(surveyed.facts, run=rollout.run, status=status))
         except RunError as error:
             return error
-        # What was wrong is looked at whole, and what clusters in flight say changes all the time.
+        # After a fault everything is checked again. With clusters in flight the facts keep
+        # changing, so their digest is of no use.
         rollout.looked = "" if rollout.in_flight else surveyed.facts.digest
         return None
 
     async def _let_settle(self, doubts: int) -> None:
-        """Give others time for the rest of their change; until then nothing new begins."""
+        """Give others time to finish their change; until then nothing new starts."""
         rollout, patience = self._rollout, self._patience
         self._patience = min(2 * patience, MOST_PATIENCE)
         try:
             await workflow.wait_condition(
                 lambda: rollout.doubts != doubts,
                 timeout=patience,
-                timeout_summary="others are half way through a change",
+                timeout_summary="wait for others to finish a change",
             )
         except TimeoutError:
             return

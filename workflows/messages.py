@@ -1,8 +1,8 @@
-"""What goes into and comes out of an update run's workflow: input, messages, answers.
+"""Input, messages and answers of an update run's workflow.
 
 Every message is one JSON object whose fields have defaults, because that is what a person
-can type into the Temporal UI, and because an older history must still decode. A signal whose
-input does not decode is dropped by Temporal without a word, so nothing here is strict.
+can type into the Temporal UI, and because an older history must still decode. Temporal silently
+drops a signal whose input does not decode, so nothing here is strict.
 """
 
 from datetime import datetime, timedelta
@@ -22,9 +22,10 @@ WORKFLOW: Final = "UpdateRun"
 
 
 def _at_most(characters: int) -> AfterValidator:
-    """Cut a longer text.
+    """Return a validator that truncates text to this many characters.
 
-    What people send may be as long as Temporal takes, 2 MiB: what is made of it would be longer.
+    People may send up to 2 MiB, Temporal's limit for a payload; a text that quotes all of it would
+    exceed the limit.
     """
     return AfterValidator(
         lambda text: text if len(text) <= characters else text[: characters - 1] + "…"
@@ -33,11 +34,11 @@ def _at_most(characters: int) -> AfterValidator:
 
 Who = Annotated[str, _at_most(1000)]
 Comment = Annotated[str, _at_most(30_000)]
-"""With who it is from, this still is a condition's message (32,768)."""
+"""Together with its author, this still fits a condition's message (32,768 characters)."""
 StageName = Annotated[str, _at_most(64)]
-"""A stage has 63 characters at most, so one that was cut is none."""
+"""Stage names have at most 63 characters, so a truncated one matches nothing."""
 Generation = Annotated[int, Field(ge=0, lt=2**63)]
-"""What else an object could not have, and no condition could speak of."""
+"""A 64-bit integer, as in an object's metadata and in observedGeneration of a condition."""
 
 
 class Message(BaseModel):
@@ -51,7 +52,7 @@ DEFAULT_STUCK_AFTER: Final = timedelta(minutes=5)
 
 
 class Carried(Message):
-    """All that a workflow knows and that must survive continuing as new."""
+    """The state of a workflow that must survive continue-as-new."""
 
     status: UpdateRunStatus
     generation: int
@@ -62,19 +63,19 @@ class Carried(Message):
     asked: Steered = Steered()
     """Who asked for the desired state."""
     stage: int = 0
-    """Index of the stage at work."""
+    """Index of the current stage."""
     waiting: Side | None = None
-    """Side of it whose gates are open."""
+    """Side of that stage whose gates are open."""
     waiting_since: datetime | None = None
     """When they opened."""
     approvals: list["PendingApproval"] = []
-    """Gates that wait for an approval; it may be given at any moment."""
+    """Gates that wait for an approval, which may be given at any moment."""
     looked: str = ""
-    """Digest of the facts that were found right last, if they need not be told again."""
+    """Digest of the facts that passed the last check; empty if they have to be fetched again."""
 
 
 class TemporalApprovals(StrEnum):
-    """What becomes of approvals that are given in Temporal alone."""
+    """What happens to approvals that are given in Temporal alone."""
 
     ACCEPT = "accept"
     REFUSE = "refuse"
@@ -86,36 +87,37 @@ class UpdateRunInput(Message):
     run: RunRef
     stuck_after: timedelta = DEFAULT_STUCK_AFTER
     temporal_approvals: TemporalApprovals = TemporalApprovals.ACCEPT
-    """Temporal does not know the hub's users: whether what it is told of an approval counts."""
+    """Whether approvals given in Temporal alone count: Temporal does not know the hub's users."""
     carried: Carried | None = None
-    """What an earlier execution of the same workflow handed on."""
+    """State handed on by an earlier execution of the same workflow."""
     searchable: bool = False
-    """Temporal took the run's search attributes at its start, so it takes changes of them too. One
-    that does not know them would refuse not only the change but all that the workflow does."""
+    """Whether Temporal accepted the run's search attributes at its start, and so accepts updates of
+    them too. Where they are not registered, an update would make Temporal reject the whole workflow
+    task."""
 
 
 class ChangeState(Message):
     """Argument of `pause` and `resume`, as signal and as update."""
 
     by: Who = ""
-    """Who asks. What the hub has made sure of if there is a generation, else what somebody says."""
+    """Who asks: verified by the hub if there is a generation, otherwise as the sender claims."""
     comment: Comment = ""
     generation: Generation | None = None
-    """Generation of the run's spec that says so, when the change was made on the hub already."""
+    """Generation of the run's spec with this state, if the change was made on the hub."""
 
 
 class Approve(Message):
     """Argument of `approve`, as signal and as update."""
 
     stage: StageName = ""
-    """Stage name; may be left out when exactly one approval is pending."""
+    """Name of the stage; may be left out when exactly one approval is pending."""
     side: GateSide | None = None
     """`before` or `after`; may be left out when only one side of the stage is pending."""
     by: Who = ""
-    """Who approves, as somebody says; the name on the ApprovalRequest is the one that counts."""
+    """Who approves, as claimed by the sender; only the name on the ApprovalRequest is binding."""
     comment: Comment = ""
     on_object: bool = False
-    """The ApprovalRequest carries the approval already: it was given on the hub."""
+    """Whether the ApprovalRequest has the approval already, because it was given on the hub."""
 
 
 class ApprovalLost(Message):
@@ -132,7 +134,7 @@ class Recheck(Message):
 
 
 class Answer(Message):
-    """What a person who sent an update is told."""
+    """The answer to a person who sent an update."""
 
     text: str
 
@@ -147,7 +149,7 @@ class PendingApproval(Message):
 
 
 class Verdict(Message):
-    """What would become of a message: whether it would be taken, and for which gate."""
+    """What a message would do: why it would be refused, or which gate it would approve."""
 
     refusal: str = ""
     gate: PendingApproval | None = None

@@ -1,6 +1,6 @@
-"""Keeping the run object on the hub in step with the workflow's ledger.
+"""Writing the workflow's ledger to the status of the run on the hub.
 
-One write at a time; what changes meanwhile goes out together in the next (design D2).
+There is one write at a time; changes made meanwhile go out together in the next one (design D2).
 """
 
 from datetime import timedelta
@@ -17,24 +17,25 @@ with workflow.unsafe.imports_passed_through():
     from workflows.rollout import Rollout
 
 WHOLE: Final = timedelta(seconds=8)
-"""A local activity holds up signals while it runs, so it may only be short; but this is half a
-megabyte for a thousand clusters."""
+"""Time limit for writing the whole status. A local activity delays signals while it runs, so it has
+to be short; but this one writes half a megabyte for a thousand clusters."""
 RETRY_ONCE: Final = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_attempts=2)
-"""The pause between two tries is short too; Temporal has it last a second by default."""
+"""The pause before the retry is short too; Temporal's default is a second."""
 
 RECORDED: Final = timedelta(milliseconds=1)
-"""Any time at all: it ends the step that decided, and Temporal has it when the next begins."""
+"""Any duration works: a timer ends the workflow task, so Temporal has recorded its decisions before
+the next one begins."""
 
 
 class Mirror:
-    """The only writer of the run's status."""
+    """The only writer of a run's status."""
 
     def __init__(self, rollout: Rollout) -> None:
         self._rollout = rollout
         self._writing = False
 
     async def run(self) -> None:
-        """Write whatever is dirty, until cancelled or until the run does not exist any more."""
+        """Write what is dirty, until cancelled or until the run no longer exists."""
         ledger = self._rollout.ledger
         while not self._rollout.gone:
             await workflow.wait_condition(lambda: ledger.dirty)
@@ -44,7 +45,7 @@ class Mirror:
 
     @property
     def is_clean(self) -> bool:
-        """Whether the hub has everything."""
+        """Whether the hub has the complete status, or the run no longer exists."""
         return self._rollout.gone or not (self._writing or self._rollout.ledger.dirty)
 
     async def _write(self, patch: Patch) -> None:
@@ -55,24 +56,27 @@ class Mirror:
         self._rollout.gone = written.gone
         self._rollout.resource_version = written.resource_version
         if not written.resource_version:
-            # Somebody else changed the object: a person's new state, or a meddled status.
+            # Someone else changed the object: a person set a new state or edited the status.
             self._rollout.ledger.touch("")
 
     async def _send(self, patch: Patch) -> StatusWritten:
         run, ledger = self._rollout.run, self._rollout.ledger
         if patch[0]["path"] == "/status":
             return await self._send_whole(WriteStatus(run=run, patch=patch))
-        # Without a rest while there is more than one write takes.
+        # No rest after this write if there is more to write than fits into it.
         version, rest = self._rollout.resource_version, not ledger.dirty
         request = WriteStatus(run=run, patch=patch, resource_version=version, rest=rest)
-        # Clusters begin and end meanwhile; with a local activity none could.
+        # Clusters start and end meanwhile, which a local activity would prevent.
         return await calls.status_write(request, StatusWritten)
 
     async def _send_whole(self, request: WriteStatus) -> StatusWritten:
-        """Rare, and too large for history, in which a local activity leaves only its answer."""
-        # A step that is lost with its worker is done again, later: people must not have seen what
-        # it decided.
-        await workflow.sleep(RECORDED, summary="until this is recorded")
+        """Write the whole status by a local activity, which records only its result in history.
+
+        Whole writes are rare, and too large for history.
+        """
+        # A workflow task that is lost with its worker is run again later and may decide
+        # differently, so its decisions must not be visible before they are recorded.
+        await workflow.sleep(RECORDED, summary="record the decisions")
         try:
             written: StatusWritten = await workflow.execute_local_activity(
                 "write_status",
@@ -84,6 +88,6 @@ class Mirror:
         except FailureError as error:
             if is_cancelled_exception(error):
                 raise
-            # The hub is away or slow: a normal activity is repeated without holding up signals.
+            # The hub is unreachable or slow: a normal activity is retried without delaying signals.
             return await calls.status_write(request, StatusWritten)
         return written

@@ -1,6 +1,6 @@
-"""The first phase of a run: looking at the hub, making the plan, choosing the snapshot.
+"""The first phase of a run: reading the hub, planning the run, choosing the snapshot.
 
-Or, for a run that has a plan already, going on with it: its workflow was lost with Temporal.
+Or, for a run that has a plan already because its workflow was lost with Temporal, adopting it.
 
 contract: update-runs 7
 """
@@ -20,7 +20,7 @@ with workflow.unsafe.imports_passed_through():
 
 
 async def initialize(rollout: Rollout) -> bool:
-    """Fill the run's status with its plan, or with why there is none; says whether there is."""
+    """Write the plan to the run's status, or why there is none; return whether there is one."""
     survey = Survey(run=rollout.run, recall=True)
     try:
         surveyed = await calls.effect("survey", survey, Surveyed, summary="facts for the plan")
@@ -43,7 +43,7 @@ async def initialize(rollout: Rollout) -> bool:
 
 def _take(rollout: Rollout, facts: HubFacts) -> None:
     rollout.specs.settle(Spec(facts.generation, facts.spec.state))
-    # A message may have told of a newer spec while the survey was under way.
+    # A message may have reported a newer spec during the survey.
     if facts.generation >= rollout.ledger.generation:
         rollout.ledger.generation = facts.generation
         rollout.desired = facts.spec.state
@@ -64,7 +64,7 @@ async def _find_snapshot(rollout: Rollout, facts: HubFacts) -> SnapshotFacts:
         index=facts.spec.resource_snapshot_index,
         clusters=list(rollout.targets.selected),
     )
-    summary = f"snapshot {request.index or 'of the hub as it is'}"
+    summary = f"snapshot {request.index or 'of the current content'}"
     return await calls.effect("find_snapshot", request, SnapshotFacts, summary=summary)
 
 
@@ -72,9 +72,9 @@ async def _find_snapshot(rollout: Rollout, facts: HubFacts) -> SnapshotFacts:
 
 
 async def _adopt(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) -> bool:
-    """Go on from a recorded status; says whether there is anything to go on with."""
+    """Resume from a recorded status; return whether there is anything to resume."""
     if phases.phase(recorded) in phases.ENDED:
-        # It came to its end while this began: what is said of it stays as it is.
+        # The run ended while this workflow started: its status stays as it is.
         rollout.ledger.status = recorded
         return False
     rollout.ledger.recall(recorded)
@@ -98,8 +98,8 @@ async def _recall(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) 
         await _check_snapshot(rollout)
     rollout.recalled, rollout.stage = recalled, recalled.stage
     rollout.in_flight = dict(recalled.in_flight)
-    # Whether what was planned still fits the hub is for the guard to judge, in the same words as
-    # if the workflow had been there all the time.
+    # The guard decides whether the plan still fits the hub, and with the same messages as if the
+    # workflow had never been lost.
     rollout.doubt()
     if recalled.desired is RunState.STOP and rollout.desired is RunState.RUN:
         marks.run_progressing(rollout.ledger, workflow.now())
@@ -110,7 +110,7 @@ async def _check_snapshot(rollout: Rollout) -> None:
     request = FindSnapshot(run=rollout.run, placement=rollout.placement, index=index)
     try:
         await calls.effect(
-            "find_snapshot", request, SnapshotFacts, summary=f"is snapshot {index} still there"
+            "find_snapshot", request, SnapshotFacts, summary=f"does snapshot {index} exist"
         )
     except InitializationError as error:
         raise RunAborted(str(error)) from error

@@ -1,6 +1,6 @@
 """Everything Temporal needs to know about fleetgate, in one plugin.
 
-Worker, client, replayer and tests all use it, so none of them can differ (design D13).
+Worker, client, replayer and tests share it, so they cannot differ (design D13).
 """
 
 import os
@@ -32,11 +32,11 @@ _PASSED_THROUGH: Final = (
     "planning",
     "activities",
 )
-"""Modules without side effects that the sandbox need not load anew for each workflow."""
+"""Modules without side effects, which the sandbox need not reload for each workflow."""
 
 
 def fleetgate_plugin(keys: Keys | None = None) -> SimplePlugin:
-    """Make the plugin: data converter, sandbox, workflows; with keys, payloads are encrypted."""
+    """Return the plugin: data converter, sandbox, workflows; with keys, payloads are encrypted."""
     return SimplePlugin(
         "fleetgate",
         data_converter=data_converter(keys),
@@ -52,12 +52,13 @@ async def connect(
     runtime: Runtime | None = None,
     interceptors: Sequence[Interceptor] = (),
 ) -> Client:
-    """Connect as Temporal's own settings say (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …).
+    """Connect with Temporal's own settings (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …).
 
-    Payloads are encrypted where FLEETGATE_PAYLOAD_KEYS names keys. Interceptors work for the
-    client, and in workers that use it.
+    Payloads are encrypted if FLEETGATE_PAYLOAD_KEYS names a file of keys. Interceptors apply to the
+    client and to workers that use it.
 
-    Raises UnusableSettingsError for what can never work, UnreachableError when nobody answers.
+    Raises UnusableSettingsError for settings that can never work, UnreachableError if Temporal does
+    not answer.
     """
     config, plugin = connection(environ), fleetgate_plugin(keys_of(environ))
     try:
@@ -74,9 +75,9 @@ async def connect_to_namespace(
     runtime: Runtime | None = None,
     interceptors: Sequence[Interceptor] = (),
 ) -> Client:
-    """Connect as `connect` does, and see that the namespace is there and open to us.
+    """Connect like `connect`, and check that the namespace exists and that we may use it.
 
-    Raises as `connect` does; UnreachableError also while there is no such namespace.
+    Raises like `connect`; UnreachableError also while the namespace does not exist.
     """
     client = await connect(environ, runtime=runtime, interceptors=interceptors)
     try:
@@ -89,7 +90,7 @@ async def connect_to_namespace(
 
 
 def connection(environ: Mapping[str, str] = os.environ) -> ClientConnectConfig:
-    """Where Temporal's own settings say that it is, `target_host` and `namespace` at least.
+    """Return the connection settings of Temporal; `target_host` and `namespace` are always set.
 
     Raises UnusableSettingsError.
     """
@@ -98,7 +99,7 @@ def connection(environ: Mapping[str, str] = os.environ) -> ClientConnectConfig:
 
 def _passing_through(runner: WorkflowRunner | None) -> WorkflowRunner:
     if not isinstance(runner, SandboxedWorkflowRunner):
-        raise TypeError("workflows run in the sandbox only")
+        raise TypeError("workflows run only in the sandbox")
     return ContextFreeSandbox(
         runner.restrictions.with_passthrough_modules(*_PASSED_THROUGH), runner.runner_class
     )

@@ -1,4 +1,4 @@
-"""What all parts of one update run's workflow share, and the small questions they ask of it."""
+"""State that all parts of one update run's workflow share, and the waits that depend on it."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,7 +26,7 @@ with workflow.unsafe.imports_passed_through():
 
 
 class Rollout:
-    """The state of a run in memory. Only what `carried` returns outlives one execution."""
+    """State of a run in memory. Only what `carried` returns outlives one execution."""
 
     def __init__(self, start: UpdateRunInput) -> None:
         carried = start.carried
@@ -38,57 +38,57 @@ class Rollout:
         )
         self.desired: RunState = carried.desired if carried else RunState.INITIALIZE
         self.asked = carried.asked if carried else Steered()
-        """Who wants the run to be so, and why."""
+        """Who asked for the desired state, and why."""
         self.specs = SpecNews(Spec(self.ledger.generation, self.desired))
-        """What the hub's spec says, as far as is known."""
+        """The run's spec on the hub, as far as is known."""
         self.targets = carried.targets if carried else Targets()
         self.placement: str = carried.placement if carried else ""
         self.resource_version: str = carried.resource_version if carried else ""
         self.planned = carried is not None
-        """Whether the plan is made."""
+        """Whether the run has been planned."""
         self.renewing = False
-        """Whether the next execution is to go on: nothing new begins in this one, and what ends is
-        for that one to hear of."""
+        """Whether the workflow is about to continue as new: this execution starts nothing more, and
+        clusters that end are left for the next execution to handle."""
         self.finished = False
-        """Whether nothing can change any more."""
+        """Whether the run has ended, so that nothing can change."""
         self.gone = False
-        """Whether the run object was found to exist no more."""
+        """Whether the run object was found to be deleted."""
         self.halted = False
-        """Whether a stop was noticed; set and cleared by the stop keeper alone."""
+        """Whether a stop was noticed; set and cleared only by `DesiredState.keep_stops`."""
         self.recalled: Recalled | None = _recalled(carried) if carried else None
         """Where an earlier workflow or execution was, whose activities are lost."""
         self.stage: int = self.recalled.stage if self.recalled else 0
-        """Index of the stage at work."""
+        """Index of the current stage."""
         self.waiting: Side | None = None
-        """Side of the stage at work whose gates are open."""
+        """Side of the current stage whose gates are open."""
         self.waiting_since: datetime = workflow.now()
-        """When the gates after the stage at work opened; kept across a stop (decision 5)."""
+        """When the gates of the current stage opened; kept across a stop (decision 5)."""
         self.in_flight: dict[str, datetime] = dict(self.recalled.in_flight if self.recalled else {})
-        """Clusters being updated or removed, with when they were started."""
+        """Clusters being updated or removed, each with its start time."""
         self.stuck: list[str] = []
-        """Those of them that take too long, in the stage's order."""
+        """Clusters in flight that take too long, in the stage's order."""
         self.doubts = 1 if carried else 0
-        """How often there was reason to look whether the run may still go on; an earlier
-        execution may not have come to look."""
+        """Number of rechecks requested so far; starts at 1 after continue-as-new, because the
+        earlier execution may not have got to its last one."""
         self.dispelled = 0
-        """Up to which of these doubts nothing was found wrong."""
+        """Number of the latest requested recheck that found nothing wrong."""
         self.looked: str = carried.looked if carried else ""
-        """Digest of the facts that were found right when nothing was in flight, until something
-        is."""
+        """Digest of the facts that passed the last check with nothing in flight; cleared when a
+        cluster starts."""
         self.lost: list[str] = []
-        """Clusters in flight whose bindings had no trace of it when they were last looked at."""
+        """Clusters in flight whose bindings showed no trace of the update at the last check."""
         self.pace = calls.Pace()
         self._followers: list[ActivityHandle[Any]] = []
         self.approvals = ApprovalDesk(carried.approvals if carried else [])
         self.takes_approvals = start.temporal_approvals is TemporalApprovals.ACCEPT
-        """Whether an approval counts that was given in Temporal alone."""
+        """Whether an approval given in Temporal alone counts."""
         self.before: Situation | None = None
-        """What an earlier workflow has told people of already."""
+        """The situation that an earlier workflow has already reported in events."""
         self.told: list[Event] = []
-        """What people should read of the run besides what its status says."""
+        """Events to record besides those that follow from the status."""
 
     def carried(self) -> Carried:
-        """What the next execution of the same workflow goes on from."""
+        """Return the state from which the next execution of the same workflow continues."""
         return Carried(
             status=self.ledger.status,
             generation=self.ledger.generation,
@@ -106,65 +106,65 @@ class Rollout:
 
     @property
     def log_fields(self) -> dict[str, str]:
-        """What lines of the log about the run are found by."""
+        """The fields that identify the run in log lines."""
         stage = self.ledger.stage(self.stage).stage_name if self.planned else ""
         return self.run.log_fields | {"stage": stage}
 
     @property
     def strategy(self) -> StrategySpec:
-        """The stages, as copied when the plan was made."""
+        """The strategy, as copied when the run was planned."""
         copied = self.ledger.status.staged_update_strategy_snapshot
-        assert copied is not None, "a planned run has its strategy"
+        assert copied is not None, "a planned run has a copy of its strategy"
         return copied
 
     @property
     def snapshot(self) -> str:
-        """Name of the resource snapshot that is rolled out; empty before the plan."""
+        """Name of the resource snapshot being rolled out; empty before the run is planned."""
         index = self.ledger.status.resource_snapshot_index_used
         return f"{self.placement}-{index}-snapshot" if index else ""
 
     def resumes(self, stage: int) -> bool:
-        """Whether it was begun with before, by a workflow or an execution that is over."""
+        """Return whether an earlier workflow or execution had already started this stage."""
         recalled = self.recalled
         return recalled is not None and recalled.begun and recalled.stage == stage
 
     @property
     def may_go_on(self) -> bool:
-        """Whether the run is to run, and any stop is over."""
+        """Whether the desired state is Run and no stop is in effect."""
         return self.desired is RunState.RUN and not self.halted
 
     @property
     def is_checked(self) -> bool:
-        """Whether what it depends on may end it: it runs, or has yet to come to its stop."""
+        """Whether the guard checks the run: it runs, or it is stopping with clusters in flight."""
         return self.may_go_on or bool(self.in_flight)
 
     @property
     def certain(self) -> bool:
-        """Whether nothing has changed that was not looked at yet."""
+        """True when every known change has been checked."""
         return self.doubts == self.dispelled
 
     def doubt(self) -> None:
-        """Have the guard look whether the run may still go on."""
+        """Have the guard check whether the run may still continue."""
         self.doubts += 1
 
     def learn(self, targets: Targets) -> None:
-        """Take the bindings of the clusters by now: the scheduler may have replaced some.
+        """Record the clusters' current bindings: the scheduler may have replaced some.
 
-        Those that are deleted already stay known, for the rest of the deletion stage.
+        Bindings that are already deleted stay known for the rest of the deletion stage.
         """
         leaving = {**self.targets.leaving, **targets.leaving}
         if (targets.selected, leaving) != (self.targets.selected, self.targets.leaving):
             self.targets = Targets(selected=targets.selected, leaving=leaving)
 
     def hear(self, spec: Spec) -> None:
-        """Take what somebody says of the run's spec, unless it is old."""
+        """Apply a reported version of the run's spec, unless it is out of date."""
         if self.specs.tell(spec):
             self._follow(spec)
 
     def compare_specs(self, generation: int, *, count: int) -> None:
-        """Take back what cannot be, now that the hub has told its generation.
+        """Drop reported specs that the hub's generation proves wrong.
 
-        With how much was known of the spec when the hub was asked.
+        `count` is the number of reports received when the hub was asked.
         """
         before = self.specs.latest
         self.specs.compare(generation, count=count)
@@ -172,7 +172,7 @@ class Rollout:
             self._follow(self.specs.latest)
 
     def _follow(self, spec: Spec) -> None:
-        # Before the plan is made there is no status that could speak of a generation.
+        # Before the run is planned, its status has no conditions with an observedGeneration.
         if self.planned:
             self.ledger.observe(spec.generation)
         else:
@@ -180,9 +180,9 @@ class Rollout:
         self.ask(spec.state, spec.asked)
 
     def ask(self, state: RunState, asked: Steered | None = None) -> None:
-        """Take the state that the run shall be in; while it did not run, nobody looked.
+        """Set the desired state; request a recheck when it becomes Run.
 
-        A run whose end is marked stays as it is.
+        The guard does not check a stopped run. A run whose end is recorded stays as it is.
         """
         if self.ledger.closed:
             return
@@ -198,12 +198,13 @@ class Rollout:
         return handle
 
     async def until_unfollowed(self) -> None:
-        """Wait until no follower is at work any more, all having been cancelled."""
+        """Wait until all followers, which must have been cancelled, have ended."""
         await workflow.wait_condition(lambda: all(each.done() for each in self._followers))
 
     async def until_running(self) -> None:
-        """Wait until new work may begin."""
-        # Between the condition becoming true and this resuming, a stop may arrive: ask again.
+        """Wait until new work may start."""
+        # A stop may arrive after the condition becomes true and before this resumes, so check
+        # again.
         while not self._may_begin:
             await workflow.wait_condition(lambda: self._may_begin)
 
@@ -212,33 +213,39 @@ class Rollout:
         return self.may_go_on and self.certain and not self.renewing
 
     async def until_turn(self) -> None:
-        """Wait until one more cluster may be handed out in this step."""
+        """Wait until one more cluster may be handed out in the current workflow task."""
         await self.until_running()
         while not self.pace.take():
             await self.pace.next_step()
             await self.until_running()
 
     async def until_turn_again(self) -> None:
-        """Wait until a cluster may be handed out that was before; a stop waits for it."""
+        """Wait until a cluster in flight may be handed out again, which a stop does not prevent."""
         await self.until_certain()
         await self.pace.turn()
 
     def begin(self, cluster: str, now: datetime) -> None:
-        """Note that a cluster is being updated or removed."""
+        """Record that a cluster is being updated or removed."""
         self.in_flight.setdefault(cluster, now)
         self.looked = ""
 
     async def end(self, cluster: str) -> None:
-        """Note that it is not any more; where another execution is to go on, that one asks anew."""
+        """Record that a cluster has ended; before continue-as-new, wait instead.
+
+        The next execution hands the cluster out again.
+        """
         await workflow.wait_condition(lambda: not self.renewing)
         del self.in_flight[cluster]
 
     async def until_certain(self) -> None:
-        """Wait until nothing is in doubt; while the run is stopped, nobody looks."""
+        """Wait until every known change has been checked, or until the run is stopped."""
         await workflow.wait_condition(lambda: self.certain or not self.is_checked)
 
     async def until_looked(self) -> None:
-        """Have the guard look, and wait until nothing is wrong; it ends the run otherwise."""
+        """Have the guard check the run, and wait until it finds nothing wrong.
+
+        If something is wrong, the guard ends the run.
+        """
         self.doubt()
         await self.until_certain()
 
@@ -248,7 +255,7 @@ def _recalled(carried: Carried) -> Recalled:
         stage=carried.stage,
         waiting=carried.waiting,
         waiting_since=carried.waiting_since,
-        # By the status, in which they are anyway: all that is carried is one message to Temporal.
+        # Read from the status, which is carried anyway: the carried state has to fit one payload.
         in_flight=adopting.in_flight(stage_of(carried.status, carried.stage)),
         desired=carried.desired,
     )

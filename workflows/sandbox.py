@@ -1,8 +1,8 @@
-"""The sandbox in which workflows run, without what it costs for payloads that need nothing.
+"""The sandbox in which workflows run, without its cost of looking up what each payload belongs to.
 
-For each single payload that comes or goes, the SDK asks the workflow three times, inside of its
-sandbox, what the payload belongs to, so that a codec may know. A converter that treats all alike
-has no use for it, and entering the sandbox for the answer was a tenth of the engine's work.
+For every payload in or out, the SDK enters the sandbox three times to ask the workflow what the
+payload belongs to, in case a codec needs to know. A converter that treats all payloads alike has no
+use for the answer, and getting it took a tenth of the engine's CPU time.
 """
 
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from temporalio.workflow import Info
 
 @dataclass(frozen=True)
 class ContextFreeSandbox(SandboxedWorkflowRunner):
-    """The SDK's sandbox, for a data converter that converts everything in the same way.
+    """The SDK's sandbox, for a data converter that treats all payloads alike.
 
-    Not for one with a codec or a storage that has to know what a payload belongs to.
+    Not for a converter whose codec or storage depends on what a payload belongs to.
     """
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
-        """Begin a workflow, or a replay of it, in a sandbox of its own."""
+        """Start a workflow, or a replay of one, in a sandbox of its own."""
         return _ContextFree(super().create_instance(det))
 
 
 class _ContextFree(WorkflowInstance):
-    """A sandboxed workflow that is only entered to go on with it."""
+    """A sandboxed workflow whose sandbox is entered only to run the workflow."""
 
     def __init__(self, sandboxed: WorkflowInstance) -> None:
         self._sandboxed = sandboxed

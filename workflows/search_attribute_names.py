@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Name(StrEnum):
-    """What Temporal calls each search attribute; `workflows.search_attributes` explains them."""
+    """Name of each search attribute in Temporal; `workflows.search_attributes` explains them."""
 
     PLACEMENT = "FleetgatePlacement"
     STRATEGY = "FleetgateStrategy"

@@ -1,7 +1,7 @@
-"""By what Temporal finds runs: the search attributes of their workflows.
+"""Search attributes of the workflows of runs, by which Temporal finds them.
 
-`fleetgate local up` and `fleetgate search-attributes` register them. In a namespace that does not
-have them, a run is started without.
+`fleetgate local up`, `fleetgate temporal setup` and `fleetgate search-attributes` register them. In
+a namespace without them, runs are started without search attributes.
 """
 
 from collections.abc import Mapping
@@ -30,27 +30,27 @@ NAMESPACE: Final = SearchAttributeKey.for_keyword(Name.NAMESPACE.value)
 STATE: Final = SearchAttributeKey.for_keyword(Name.STATE.value)
 """One of `planning.runs.phases.Phase`, as `fleetgate run list` shows it."""
 STAGE: Final = SearchAttributeKey.for_keyword(Name.STAGE.value)
-"""Stage that the run is at; empty before its plan, and when none is left."""
+"""The run's current stage; empty before the run is planned and after its last stage."""
 
 KEYWORD: Final = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
-"""What all of them have to be registered as."""
+"""The type that all of them must have in the namespace."""
 ALL: Final[tuple[Key, ...]] = (PLACEMENT, STRATEGY, SCOPE, NAMESPACE, STATE, STAGE)
 
 
 def wrong(registered: Mapping[str, "IndexedValueType.ValueType"]) -> list[str]:
-    """Names that a namespace has registered as something else than Keyword."""
+    """Return the names that a namespace has registered with a type other than Keyword."""
     return [key.name for key in ALL if registered.get(key.name, KEYWORD) != KEYWORD]
 
 
 def missing(registered: Mapping[str, "IndexedValueType.ValueType"]) -> list[str]:
-    """Names that a namespace has not registered."""
+    """Return the names that a namespace has not registered."""
     return [key.name for key in ALL if key.name not in registered]
 
 
 def at_start(ref: RunRef, spec: UpdateRunSpec) -> TypedSearchAttributes:
-    """Values of a run that has no plan yet.
+    """Return the values for a run that has not been planned.
 
-    All of them have one, so that a Temporal which takes these has them all registered.
+    Every attribute gets a value, so that Temporal accepts the start only if all are registered.
     """
     values = {
         PLACEMENT: spec.placement_name,
@@ -63,5 +63,5 @@ def at_start(ref: RunRef, spec: UpdateRunSpec) -> TypedSearchAttributes:
 
 
 def moving(status: UpdateRunStatus) -> dict[Key, str]:
-    """Values of those that change; a few times a stage, however many clusters it has."""
+    """Return the values that change: a few times per stage, however many clusters it has."""
     return {STATE: phases.phase(status).value, STAGE: phases.stage_name(status)}

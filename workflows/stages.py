@@ -1,4 +1,4 @@
-"""One stage: the gates before it, its clusters a few at a time, the gates after it.
+"""One stage: the gates before it, its clusters with limited concurrency, the gates after it.
 
 contract: update-runs 8.1 to 8.7
 """
@@ -25,7 +25,7 @@ with workflow.unsafe.imports_passed_through():
 
 
 class StageRun:
-    """Takes one stage from its gates before to its gates after."""
+    """The execution of one stage, from the gates before it to the gates after it."""
 
     def __init__(self, rollout: Rollout, index: int, stage: Stage) -> None:
         self._rollout = rollout
@@ -38,7 +38,7 @@ class StageRun:
         self._failed = False
 
     async def run(self) -> None:
-        """Work through the stage.
+        """Run the stage to its end.
 
         Raises:
             RunAborted: a cluster cannot be updated; the stage and the run have failed.
@@ -72,7 +72,10 @@ class StageRun:
                 helper.cancel()
 
     async def _follow(self) -> None:
-        """Have the bindings followed while clusters are in flight; not through a long stop."""
+        """Keep a follower of the bindings running while clusters are in flight, not while stopped.
+
+        Replace it when the targets change.
+        """
         rollout = self._rollout
         while True:
             await workflow.wait_condition(lambda: bool(rollout.in_flight))
@@ -98,17 +101,17 @@ class StageRun:
                 if self._failed:
                     return
                 self._begin(position, workflow.now())
-            # While this waits, others of the stage begin and end, and a stop may arrive.
+            # While this waits, other clusters of the stage start and end, and a stop may arrive.
             updated = await self._hand_out(position)
             if updated.preempted:
-                # Before the slot is free: no further cluster may take it.
+                # Set before the slot is released, so that no other cluster takes it.
                 self._failed = True
                 self._fail(position, updated.preempted, workflow.now())
             await self._rollout.end(self._name(position))
             self._succeed(position, workflow.now())
 
     async def _hand_out(self, position: int) -> ClusterUpdated:
-        """Write the cluster's binding and wait for its end; anew when it was replaced before."""
+        """Write the cluster's binding and wait for the result; retry if it was replaced."""
         while True:
             request = self._request(position)
             updated = await calls.cluster(
@@ -116,15 +119,15 @@ class StageRun:
             )
             if updated.done:
                 return updated
-            # Whether the run may go on at all comes first, in words of its own.
+            # If the run may not continue at all, the guard ends it here with its own message.
             await self._rollout.until_looked()
             if updated.preempted and request.cluster not in self._rollout.lost:
                 return ClusterUpdated(preempted=self._preempted(request))
-            # Nobody took it: it has another binding by now, or the hub was restored and knows
-            # nothing of the write.
+            # Not preempted: the cluster has a new binding, or the hub was restored from a backup
+            # without the write.
 
     def _preempted(self, request: UpdateCluster) -> str:
-        """In the words of the binding that the cluster has by now."""
+        """Return the failure message, which names the cluster's current binding."""
         rollout = self._rollout
         binding = rollout.run.reference(rollout.targets.selected[request.cluster])
         return bindings.preempted(cluster=request.cluster, stage=request.stage, binding=binding)
@@ -149,7 +152,7 @@ class StageRun:
     def _name(self, position: int) -> str:
         return self._clusters[position].cluster_name
 
-    # -- what is asked of activities -------------------------------------------------------
+    # -- activity requests -----------------------------------------------------------------
 
     def _request(self, position: int) -> UpdateCluster:
         rollout, recalled = self._rollout, self._rollout.recalled
@@ -176,10 +179,11 @@ class StageRun:
         )
 
     def _following(self) -> FollowBindings:
-        """All clusters of the stage at once; those alike are described by one content."""
+        """Return the request for all clusters of the stage; most share one desired content."""
         rollout = self._rollout
         selected = rollout.targets.selected
-        # Of a run that is taken over while it is stopped, nobody has looked at the bindings yet.
+        # The bindings of a run that was adopted while stopped have not been checked yet, so some
+        # clusters may have none.
         wanted = {
             name: self._desired(each)
             for each in range(len(self._clusters))
@@ -199,10 +203,10 @@ class StageRun:
 
 
 async def _all_or_first_error(coroutines: list[Coroutine[Any, Any, None]]) -> None:
-    """Gather, but stop at the first error, in an order that a replay repeats.
+    """Run all of them and stop at the first error, in an order that a replay repeats.
 
     Raises:
-        RunAborted: what failed; errors that came together are joined (contract: 5).
+        RunAborted: a cluster failed; simultaneous errors are joined (contract: 5).
     """
     tasks = [asyncio.create_task(each) for each in coroutines]
     try:

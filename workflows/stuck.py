@@ -1,4 +1,4 @@
-"""Noticing clusters that take too long, with one timer for all of a stage (design D8).
+"""Detecting clusters that take too long, with one timer for a whole stage (design D8).
 
 contract: update-runs 8.4 (after the loop), 8.6b and 10.1
 """
@@ -14,11 +14,12 @@ with workflow.unsafe.imports_passed_through():
 
 
 STEPS: Final = 10
-"""Where some clusters are stuck, that others are too is told in a tenth of the time it takes."""
+"""While some clusters are stuck, further ones are reported at most once per this fraction (a tenth)
+of the limit."""
 
 
 class StuckWatch:
-    """Says in the run's status which clusters are stuck, and takes it back when they are not."""
+    """Reports stuck clusters in the run's status, and clears the report when they recover."""
 
     def __init__(self, rollout: Rollout, index: int) -> None:
         self._rollout = rollout
@@ -27,24 +28,24 @@ class StuckWatch:
         rollout.stuck = []
 
     async def run(self) -> None:
-        """Look whenever a cluster in flight becomes overdue, until cancelled."""
+        """Check whenever a cluster in flight becomes overdue, until cancelled."""
         while True:
             await workflow.wait_condition(lambda: self._next_deadline() is not None)
             remaining = self._next_deadline()
             assert remaining is not None, "waited for above, and nothing ran in between"
             stage = self._rollout.ledger.stage(self._index).stage_name
             # Not ended early when clusters finish: a new timer for each would fill the history.
-            # One that an earlier workflow began with may be overdue already.
+            # A cluster that an earlier workflow started may be overdue already.
             await workflow.sleep(max(remaining, timedelta(0)), summary=f"{stage}: stuck check")
             self.look()
 
     def one_ended(self) -> None:
-        """A cluster has ended; only if some were stuck can that make a difference."""
+        """Check after a cluster has ended, which makes a difference only if some were stuck."""
         if self._rollout.stuck:
             self.look()
 
     def look(self) -> None:
-        """Compare the clusters in flight with the time now."""
+        """Find the overdue clusters now and update the status if they changed."""
         rollout, overdue = self._rollout, self._overdue()
         if overdue == rollout.stuck:
             return
@@ -66,7 +67,7 @@ class StuckWatch:
         return [name for name in order if name in in_flight and in_flight[name] <= limit]
 
     def _next_deadline(self) -> timedelta | None:
-        """Time until a cluster that is not stuck yet is to be called so; None without one."""
+        """Return the time until the next cluster counts as stuck; None if no other can."""
         stuck_after, now = self._rollout.stuck_after, workflow.now()
         known = frozenset(self._rollout.stuck)
         begun = [at for name, at in self._rollout.in_flight.items() if name not in known]
@@ -74,6 +75,6 @@ class StuckWatch:
             return None
         due = min(begun) + stuck_after
         if known and self._told_at:
-            # Hundreds may become stuck one after the other, and each look may be a write.
+            # Hundreds may become stuck one after the other, and each check may be a write.
             due = max(due, self._told_at + stuck_after / STEPS)
         return due - now

@@ -1,7 +1,7 @@
 """The workflow of one update run, from its plan to its end.
 
-Reading order: start, messages, what happens, how it ends. Stages, gates, stop and resume, the
-mirror of the status and the guard have a module each; all of them share one `Rollout`.
+Reading order: init, messages, main flow, ending. Stages, gates, stop and resume, the status mirror
+and the guard each have their own module; they all share one `Rollout`.
 """
 
 import asyncio
@@ -45,18 +45,19 @@ with workflow.unsafe.imports_passed_through():
 DELETED = "the run was deleted on the hub"
 """Reason with which the bridge cancels the workflow of a deleted run."""
 LEAST_EVENTS: Final = 1_000
-"""What an execution does besides handing clusters out again before another one goes on, however
-early Temporal suggests it: each begins with a look at the hub."""
+"""Minimum number of events in an execution, besides those for handing clusters out again, before it
+continues as new, even if Temporal suggests it earlier: each execution begins with a check of the
+hub."""
 NOT_IN_TEMPORAL = (
     "approvals given in Temporal alone are refused, because Temporal does not know the hub's "
-    "users; type fleetgate approve, or approve with kubectl"
+    "users; run `fleetgate approve`, or approve with kubectl"
 )
-"""Where operators have set it so."""
+"""Refusal for installations that do not accept approvals given in Temporal alone."""
 
 
 @workflow.defn(name=WORKFLOW)
 class UpdateRun:
-    """Takes one snapshot through the clusters of a placement, stage by stage."""
+    """Rolls one snapshot out to the clusters of a placement, stage by stage."""
 
     @workflow.init
     def __init__(self, start: UpdateRunInput) -> None:
@@ -67,21 +68,21 @@ class UpdateRun:
         self._chronicle = Chronicle(self._rollout)
         self._display = Display(self._rollout, searchable=start.searchable)
 
-    # -- messages: people and the bridge ---------------------------------------------------
+    # -- messages from people and from the bridge ------------------------------------------
 
-    @workflow.signal(name="pause", description="Start no further cluster; let those in flight end")
+    @workflow.signal(name="pause", description="Start no more clusters; finish those in flight")
     def pause(self, message: ChangeState = ChangeState()) -> None:
-        """Take the wish to stop."""
+        """Accept a request to stop."""
         self._desired.take(RunState.STOP, message)
 
-    @workflow.signal(name="resume", description="Start the run, or go on where it was stopped")
+    @workflow.signal(name="resume", description="Start the run, or resume it where it stopped")
     def resume(self, message: ChangeState = ChangeState()) -> None:
-        """Take the wish to run."""
+        """Accept a request to run."""
         self._desired.take(RunState.RUN, message)
 
     @workflow.signal(name="approve", description='Approve an open gate: {"stage": "…", "by": "…"}')
     async def approve(self, message: Approve = Approve()) -> None:
-        """Take an approval for the gate it means; one that means none or several is no approval."""
+        """Accept an approval for the gate it names; ignore it if it matches no gate or several."""
         try:
             ticket = self._rollout.approvals.the_one(message)
             self._refuse_unless_counted(message)
@@ -101,49 +102,49 @@ class UpdateRun:
 
     @workflow.signal(name="recheck")
     def recheck(self, _: Recheck = Recheck()) -> None:
-        """Look whether the run may still go on."""
+        """Check whether the run may still continue."""
         self._rollout.doubt()
 
     @workflow.signal(name="restore")
     def restore(self, _: Recheck = Recheck()) -> None:
-        """Write the whole status again: somebody has taken something out of it."""
+        """Write the whole status again, because someone removed something from it."""
         if self._rollout.planned:
             self._rollout.ledger.touch("")
 
-    @workflow.update(name="pause", description="As the signal, with an answer")
+    @workflow.update(name="pause", description="Like the signal, but returns an answer")
     async def ask_to_pause(self, message: ChangeState = ChangeState()) -> Answer:
-        """Stop, and say what is still in flight."""
+        """Stop, and return what is still in flight."""
         return await self._settle(RunState.STOP, message)
 
     @ask_to_pause.validator
     def _check_pause(self, message: ChangeState = ChangeState()) -> None:
         self._refuse_unless_possible(RunState.STOP)
 
-    @workflow.update(name="resume", description="As the signal, with an answer")
+    @workflow.update(name="resume", description="Like the signal, but returns an answer")
     async def ask_to_resume(self, message: ChangeState = ChangeState()) -> Answer:
-        """Run, and say so."""
+        """Run, and confirm it."""
         return await self._settle(RunState.RUN, message)
 
     @ask_to_resume.validator
     def _check_resume(self, message: ChangeState = ChangeState()) -> None:
         self._refuse_unless_possible(RunState.RUN)
 
-    @workflow.update(name="approve", description="As the signal, with an answer")
+    @workflow.update(name="approve", description="Like the signal, but returns an answer")
     async def ask_to_approve(self, message: Approve = Approve()) -> Answer:
-        """Approve, and say what that means."""
+        """Approve a gate, and return what was approved and when it takes effect."""
         if message.on_object and not self._rollout.approvals.find(message.stage, message.side):
-            # The bridge was quicker to tell of the same approval.
+            # The bridge has already reported the same approval.
             return _approved(message.stage, message.side)
         try:
             ticket = self._rollout.approvals.the_one(message)
         except ValueError as error:
-            # The validator has looked already; but anything else that a handler raises would
-            # stall the workflow.
+            # The validator has checked this already, but any error other than an
+            # ApplicationError in a handler would stall the workflow.
             raise ApplicationError(str(error)) from error
         await self._approve(ticket, message)
         if ticket.lost:
-            raise ApplicationError(f"{ticket.request} does not exist any more; approve it again")
-        later = "" if self._rollout.may_go_on else "; it counts when the run is resumed"
+            raise ApplicationError(f"{ticket.request} no longer exists; approve it again")
+        later = "" if self._rollout.may_go_on else "; it takes effect when the run is resumed"
         return _approved(ticket.stage, ticket.side, later)
 
     @ask_to_approve.validator
@@ -153,34 +154,34 @@ class UpdateRun:
         self._rollout.approvals.the_one(message)
         self._refuse_unless_counted(message)
 
-    @workflow.query(name="pending_approvals", description="What the run waits for people to do")
+    @workflow.query(name="pending_approvals", description="Approvals that the run is waiting for")
     def pending_approvals(self) -> list[PendingApproval]:
-        """List the approvals that are open."""
+        """List the approvals that the run is waiting for."""
         return self._rollout.approvals.pending
 
-    @workflow.query(name="would_approve", description="What would become of an approval")
+    @workflow.query(name="would_approve", description="What an approval would do")
     def would_approve(self, message: Approve = Approve()) -> Verdict:
-        """Say which gate an approval means, or why it would be refused."""
+        """Return which gate an approval would apply to, or why it would be refused."""
         try:
             return Verdict(gate=self._rollout.approvals.the_one(message).pending)
         except ValueError as error:
             return Verdict(refusal=str(error))
 
-    @workflow.query(name="would_pause", description="What would become of a wish to stop")
+    @workflow.query(name="would_pause", description="Whether a request to stop would be refused")
     def would_pause(self) -> Verdict:
-        """Say why a wish to stop would be refused."""
+        """Return why a request to stop would be refused."""
         return Verdict(refusal=self._desired.refusal(RunState.STOP) or "")
 
-    @workflow.query(name="would_resume", description="What would become of a wish to run")
+    @workflow.query(name="would_resume", description="Whether a request to run would be refused")
     def would_resume(self) -> Verdict:
-        """Say why a wish to run would be refused."""
+        """Return why a request to run would be refused."""
         return Verdict(refusal=self._desired.refusal(RunState.RUN) or "")
 
-    # -- what happens ----------------------------------------------------------------------
+    # -- main flow -------------------------------------------------------------------------
 
     @workflow.run
     async def run(self, start: UpdateRunInput) -> Outcome:
-        """Drive the run to its end."""
+        """Drive the run until it ends."""
         keepers = [
             asyncio.create_task(each)
             for each in (
@@ -206,30 +207,30 @@ class UpdateRun:
         return self._outcome()
 
     async def _to_end(self) -> bool:
-        """Drive this execution to its end; return whether to continue as new."""
+        """Drive this execution until it ends; return whether to continue as new."""
         again = await self._drive_guarded()
-        # Answers and writes first: what is under way does not survive the end.
+        # Finish answers and writes first: pending ones are lost when the execution ends.
         self._rollout.finished = not again
         if not again:
-            # Nor would anybody understand what a run that is over still has under way.
+            # A completed run that still showed pending activities would be confusing.
             await self._rollout.until_unfollowed()
         await self._flushed()
         return again
 
     async def _drive_guarded(self) -> bool:
-        """Drive until the end, or until the guard forbids it; says whether to continue as new."""
+        """Drive until the run ends or the guard stops it; return whether to continue as new."""
         drive = asyncio.create_task(self._drive())
         guard = asyncio.create_task(self._guard.run())
         renewal = asyncio.create_task(self._until_renewable())
         ends = [drive, guard, renewal]
         await workflow.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         if not (drive.done() or guard.done()):
-            # Clusters stay in flight: to cancel their activities would be an event for each.
+            # Clusters stay in flight: cancelling their activities would add an event for each.
             return True
         try:
             if not drive.done():
                 guard.result()
-                # The guard found nothing wrong but that the run is gone.
+                # The guard returned without an error, so the run no longer exists.
                 return False
             return drive.result()
         except RunError as error:
@@ -241,9 +242,9 @@ class UpdateRun:
                 calls.give_up(each)
 
     async def _until_renewable(self) -> None:
-        """Wait until the history is long, and then until nothing is left to be written.
+        """Wait until the history is long, and then until every pending write is done.
 
-        Stages may be of any length, and gates stay open for weeks.
+        Stages may take any length of time, and gates may stay open for weeks.
         """
         rollout = self._rollout
         least = LEAST_EVENTS + 2 * len(rollout.in_flight)
@@ -263,7 +264,7 @@ class UpdateRun:
         if not rollout.planned:
             if not await initialize(rollout):
                 return False
-            # Whoever watches the run sees its plan before anything of it is done (7.9).
+            # People who watch the run see its plan before any of it is carried out (7.9).
             await workflow.wait_condition(lambda: self._mirror.is_clean)
         for index, stage in enumerate(rollout.strategy.stages):
             if self._done(index):
@@ -280,16 +281,16 @@ class UpdateRun:
         return adopting.is_done(self._rollout.ledger.stage(index))
 
     def _fail(self, text: str, *, stage_failed: bool) -> None:
-        """End the run; a fault outside of a stage leaves its stages as they are."""
+        """End the run; a fault outside a stage leaves the stages as they are."""
         rollout, now = self._rollout, workflow.now()
         if stage_failed:
             marks.stage_failed(rollout.ledger, rollout.stage, text, now)
         marks.run_failed(rollout.ledger, text, now)
 
-    # -- how it ends -----------------------------------------------------------------------
+    # -- ending ----------------------------------------------------------------------------
 
     async def _cancelled(self) -> None:
-        """Somebody cancelled the workflow: the bridge for a deleted run, or a person."""
+        """Handle cancellation, by the bridge for a deleted run or by a person."""
         reason, rollout = workflow.cancellation_reason() or "", self._rollout
         if reason == DELETED or not (rollout.planned or rollout.ledger.closed):
             return
@@ -299,7 +300,8 @@ class UpdateRun:
 
     async def _flushed(self) -> None:
         """Wait until all handlers have answered and the hub has every write."""
-        # Between the condition becoming true and this resuming, a message may arrive: ask again.
+        # A message may arrive after the condition becomes true and before this resumes, so check
+        # again.
         while not self._is_clean():
             await workflow.wait_condition(self._is_clean)
 
@@ -312,16 +314,16 @@ class UpdateRun:
         )
 
     def _outcome(self) -> Outcome:
-        """The run's deciding condition."""
+        """Return the outcome that the run's deciding condition states."""
         if self._rollout.gone:
-            return Outcome(reason="Gone", message="the run does not exist any more")
+            return Outcome(reason="Gone", message="the run no longer exists")
         found = self._rollout.ledger.status.conditions
         for kind in (ConditionType.SUCCEEDED, ConditionType.INITIALIZED):
             if decided := conditions.find(found, kind):
                 return Outcome(reason=decided.reason, message=decided.message)
-        raise AssertionError("a run that is over has succeeded, failed or never begun")
+        raise AssertionError("a finished run has succeeded, failed or not been initialized")
 
-    # -- small steps of the handlers -------------------------------------------------------
+    # -- steps of the handlers -------------------------------------------------------------
 
     async def _settle(self, wanted: RunState, message: ChangeState) -> Answer:
         self._desired.take(wanted, message)

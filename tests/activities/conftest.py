@@ -1,4 +1,4 @@
-"""Activities on a real API server, called as a worker calls them."""
+"""Fixtures for activities on a real API server, called as a worker calls them."""
 
 from collections.abc import AsyncIterator
 
@@ -22,7 +22,7 @@ async def content(hub: Hub, scope: Scope, unique: str) -> Content:
 
 @pytest.fixture
 async def overrides(hub: Hub) -> AsyncIterator[HandOverrides]:
-    """Override snapshots written by hand, which the test leaves no trace of."""
+    """Override snapshots written by hand, which are deleted after the test."""
     hand = HandOverrides(hub)
     yield hand
     await hand.clear()
@@ -30,5 +30,5 @@ async def overrides(hub: Hub) -> AsyncIterator[HandOverrides]:
 
 @pytest.fixture
 def snapshots(hub: Hub) -> SnapshotActivities:
-    """The activities of snapshots."""
+    """The activities for snapshots."""
     return SnapshotActivities(hub, rules=SelectionRules())

@@ -1,4 +1,4 @@
-"""Resource snapshots written by hand, one object after the other."""
+"""Hand-made resource snapshots, written one object after the other."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from tests.support.hand_placement import HandPlacement
 
 @dataclass
 class Content:
-    """The content of one placement, whose objects are in a namespace of its name."""
+    """The content of one placement, with objects in a namespace of the same name."""
 
     hub: Hub
     scope: Scope
@@ -31,7 +31,7 @@ class Content:
         return f"{self.home}/{self.name}"
 
     async def prepare(self) -> None:
-        """Make the namespace, and two members of which one is for production."""
+        """Create the namespace and two members, one of them for production."""
         await self.hub.create(NAMESPACE, {"metadata": {"name": self.name}})
         for cluster, env in (("a", "prod"), ("b", "dev")):
             await self._hand.member(f"{self.name}-{cluster}", {"env": env})
@@ -41,15 +41,15 @@ class Content:
         return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
 
     async def master(self, index: int, *resources: Json, size: int = 1) -> None:
-        """Write the object that describes an index."""
+        """Write the master snapshot of an index."""
         await self._hand.snapshot(index, latest=False, resources=resources, size=size)
 
     async def part(self, index: int, number: int, *resources: Json) -> None:
-        """Write one of the further objects of an index."""
+        """Write another snapshot object of an index."""
         await self._hand.part(index, number, *resources)
 
     def request(self, index: str = "", *, clusters: str = "ab") -> FindSnapshot:
-        """What a run of the placement asks."""
+        """Return the request of a run of the placement."""
         run = RunRef(scope_name=self.scope.name, namespace=self.home, name=self.name, uid="u")
         members = [f"{self.name}-{each}" for each in clusters]
         return FindSnapshot(run=run, placement=self.name, index=index, clusters=members)

@@ -1,4 +1,4 @@
-"""An activity that takes long says that it is alive."""
+"""A long activity sends heartbeats."""
 
 import asyncio
 from dataclasses import replace
@@ -18,7 +18,7 @@ def environment(*, timeout: timedelta | None) -> ActivityEnvironment:
     return made
 
 
-async def test_it_heartbeats_while_work_goes_on() -> None:
+async def test_heartbeats_are_sent_while_work_continues() -> None:
     beaten = asyncio.Event()
     somewhere = environment(timeout=timedelta(seconds=3))
     somewhere.on_heartbeat = lambda *_: beaten.set()
@@ -31,7 +31,7 @@ async def test_it_heartbeats_while_work_goes_on() -> None:
 
 
 @pytest.mark.parametrize(("limit", "beats"), [(timedelta(seconds=3), 1), (None, 0)])
-async def test_it_ends_with_what_it_is_around(limit: timedelta | None, beats: int) -> None:
+async def test_heartbeats_end_with_the_work(limit: timedelta | None, beats: int) -> None:
     async def work() -> list[asyncio.Task[Any]]:
         before = asyncio.all_tasks()
         async with heartbeating():

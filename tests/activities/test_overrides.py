@@ -1,4 +1,4 @@
-"""Finding the overrides of a snapshot, cluster by cluster (contract: update-runs 7.8)."""
+"""Finding the overrides that apply to a snapshot on each cluster (contract: update-runs 7.8)."""
 
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ VALID = "cannot continue the updateRun: failed to validate the updateRun: "
 
 
 async def found(snapshots: SnapshotActivities, request: FindSnapshot) -> dict[str, list[str]]:
-    """Names of the override snapshots, by the last letter of the cluster."""
+    """Return the names of the override snapshots, by the last letter of the cluster."""
     facts = await snapshots.find_snapshot(request)
     return {
         each.cluster[-1]: [
@@ -62,13 +62,13 @@ async def test_overrides_of_both_kinds_are_found_for_each_cluster(
         "a": [f"{name}-y-0", f"{name}-z-0"],
         "b": [f"{name}-y-0", f"{name}/ro-0"],
     }
-    # Only of the clusters that the run updates.
+    # Only for the clusters that the run updates.
     assert await found(snapshots, content.request("0", clusters="a")) == {
         "a": [f"{name}-y-0", f"{name}-z-0"],
     }
 
 
-async def test_a_placement_is_named_by_its_full_key(
+async def test_an_override_for_a_placement_matches_its_full_key(
     content: Content, snapshots: SnapshotActivities, overrides: HandOverrides
 ) -> None:
     name = content.name
@@ -97,7 +97,7 @@ async def test_only_the_latest_snapshot_of_an_override_counts(
     assert await found(snapshots, content.request("0")) == {"b": [f"{name}/ro-1"]}
 
 
-async def test_objects_in_all_parts_of_a_snapshot_are_looked_at(
+async def test_objects_in_all_parts_of_a_snapshot_are_considered(
     content: Content, snapshots: SnapshotActivities, overrides: HandOverrides
 ) -> None:
     name = content.name
@@ -111,7 +111,7 @@ async def test_objects_in_all_parts_of_a_snapshot_are_looked_at(
     assert await found(snapshots, content.request("0")) == {"a": wanted, "b": wanted}
 
 
-async def test_objects_inside_envelopes_are_looked_at(
+async def test_objects_inside_envelopes_are_considered(
     content: Content, snapshots: SnapshotActivities, overrides: HandOverrides
 ) -> None:
     name = content.name
@@ -126,7 +126,7 @@ async def test_objects_inside_envelopes_are_looked_at(
     assert await found(snapshots, content.request("0")) == {"a": [f"{name}/ro-0"]}
 
 
-async def test_a_part_that_is_just_being_written_is_waited_for(
+async def test_a_part_that_is_still_being_written_is_waited_for(
     hub_kubeconfig: Path, content: Content, overrides: HandOverrides
 ) -> None:
     name = content.name
@@ -150,7 +150,7 @@ async def test_a_part_that_is_just_being_written_is_waited_for(
     assert looks == 2
 
 
-async def test_a_part_that_never_comes_ends_the_initialization(
+async def test_a_part_that_stays_missing_fails_the_initialization(
     content: Content, snapshots: SnapshotActivities, overrides: HandOverrides
 ) -> None:
     await content.master(0, size=2)
@@ -159,7 +159,7 @@ async def test_a_part_that_never_comes_ends_the_initialization(
     assert text.startswith(f"{VALID}not all resource snapshot in the same index group are created")
 
 
-async def test_an_invalid_cluster_selector_ends_the_initialization(
+async def test_an_invalid_cluster_selector_fails_the_initialization(
     content: Content, snapshots: SnapshotActivities, overrides: HandOverrides
 ) -> None:
     await content.master(0, content.config_map("web"))
@@ -173,12 +173,12 @@ async def test_an_invalid_cluster_selector_ends_the_initialization(
     text = await refusal(snapshots, content.request("0"))
     assert text.startswith(f"{VALID}unexpected behavior which cannot be handled by the controller")
     assert f"of ResourceOverrideSnapshot `{content.name}/ro-0`" in text
-    # One that selects nothing of the placement does no harm.
+    # An invalid override that selects nothing of the placement does no harm.
     await content.master(1, content.config_map("other"))
     assert await found(snapshots, content.request("1")) == {}
 
 
-async def test_a_cluster_that_has_just_left_ends_the_initialization(
+async def test_a_cluster_that_has_just_left_fails_the_initialization(
     content: Content, snapshots: SnapshotActivities, overrides: HandOverrides
 ) -> None:
     await content.master(0, content.config_map("web"))
@@ -188,7 +188,7 @@ async def test_a_cluster_that_has_just_left_ends_the_initialization(
     )
 
 
-async def test_a_run_without_an_index_gets_the_overrides_of_the_content_as_it_is(
+async def test_a_run_without_an_index_gets_the_overrides_of_the_current_content(
     hub: Hub, content: Content, snapshots: SnapshotActivities, overrides: HandOverrides
 ) -> None:
     name = content.name

@@ -1,4 +1,4 @@
-"""Finding the snapshot of an index (contract: update-runs 7.7)."""
+"""Finding the snapshot with an index (contract: update-runs 7.7)."""
 
 import pytest
 from temporalio.exceptions import ApplicationError
@@ -21,7 +21,7 @@ UNEXPECTED = "unexpected behavior which cannot be handled by the controller: "
 
 
 async def refusal(snapshots: SnapshotActivities, content: Content, index: str) -> str:
-    """The text that ends the initialization of a run with that index."""
+    """Return the message with which the initialization of a run with that index fails."""
     with pytest.raises(ApplicationError) as caught:
         await snapshots.find_snapshot(content.request(index))
     assert caught.value.type == "InitializationError"
@@ -38,7 +38,7 @@ async def test_each_index_has_its_master(content: Content, snapshots: SnapshotAc
         )
 
 
-async def test_the_master_is_told_from_its_parts(
+async def test_the_master_is_distinguished_from_its_parts(
     content: Content, snapshots: SnapshotActivities
 ) -> None:
     await content.part(0, 0)
@@ -48,7 +48,7 @@ async def test_the_master_is_told_from_its_parts(
     assert found.name == f"{content.name}-0-snapshot"
 
 
-async def test_parts_without_a_master_are_no_snapshot(
+async def test_parts_without_a_master_are_refused(
     content: Content, snapshots: SnapshotActivities
 ) -> None:
     await content.master(0)
@@ -61,7 +61,7 @@ async def test_parts_without_a_master_are_no_snapshot(
 @pytest.mark.parametrize(
     ("index", "number"), [("1", "1"), ("+0", "0"), ("-0", "0"), ("007", "7"), ("0" * 70, "0")]
 )
-async def test_an_index_that_no_snapshot_has_is_said(
+async def test_an_index_without_a_snapshot_is_named(
     content: Content, snapshots: SnapshotActivities, index: str, number: str
 ) -> None:
     await content.master(0)
@@ -72,7 +72,7 @@ async def test_an_index_that_no_snapshot_has_is_said(
 
 
 @pytest.mark.parametrize("index", ["x", "-1", "1_0"])
-async def test_what_is_no_index_is_said(
+async def test_an_invalid_index_is_named(
     content: Content, snapshots: SnapshotActivities, index: str
 ) -> None:
     assert await refusal(snapshots, content, index) == (
@@ -80,7 +80,7 @@ async def test_what_is_no_index_is_said(
     )
 
 
-async def test_parts_that_nobody_reads_may_be_missing(
+async def test_parts_that_are_not_needed_may_be_missing(
     content: Content, snapshots: SnapshotActivities
 ) -> None:
     await content.master(0, size=2)

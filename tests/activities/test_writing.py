@@ -1,4 +1,4 @@
-"""A slow activity is told from a lost one."""
+"""A slow activity is distinguished from a lost one."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""`python -m tests.bench`: measure and print a table; `--json FILE` keeps the figures."""
+"""`python -m tests.bench`: measure and print a table; `--json FILE` saves the figures."""
 
 import argparse
 import asyncio
@@ -20,22 +20,22 @@ def main() -> None:
         "--placements", type=int, default=100, help="placements, and clusters for them; 0: none"
     )
     parser.add_argument(
-        "--members", type=int, default=1000, help="members of a placement that is killed; 0: none"
+        "--members", type=int, default=1000, help="members of a process that is killed; 0: none"
     )
     parser.add_argument("--works", type=int, default=500, help="Works of one agent; 0: none")
     parser.add_argument(
-        "--typed", type=int, default=5, help="times that each short command is typed; 0: none"
+        "--typed", type=int, default=5, help="times that each short command is run; 0: none"
     )
     parser.add_argument("--delay", type=float, default=0.2, help="seconds a simulated member takes")
     parser.add_argument("--json", type=Path, help="file for the figures")
     arguments = parser.parse_args()
-    # As Ctrl-C, so that a time limit leaves no server behind either.
+    # Like Ctrl-C, so that a time limit leaves no server behind either.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     asyncio.run(measure(arguments))
 
 
 async def measure(arguments: argparse.Namespace) -> None:
-    """Measure what was asked for, one after the other."""
+    """Measure everything requested, one after the other."""
     results: list[Result] = []
     extra: dict[str, float] = {}
     for clusters in arguments.clusters:

@@ -1,4 +1,4 @@
-"""What is measured of one member's agent, and how."""
+"""Measurements of one member's agent."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ MEMBER: Final = "measured"
 AGENT: Final = "agent"
 CHANGES: Final = 5
 PATIENCE: Final = 600.0
-"""Seconds until everything has to be applied."""
+"""Seconds within which everything must be applied."""
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class Served:
     name: str
     works: int
     wall: float
-    """From the agent's start until everything is applied and reported."""
+    """Time from the agent's start until everything is applied and reported."""
     slowest_change: float
-    """From a change of one Work until it is applied and reported; the slowest of some."""
+    """Time from a change of one Work until it is applied and reported; the slowest of some."""
     agent_cpu: float
     agent_memory: float
     load: float
 
 
 async def serve(name: str, namespaces: int, content: Callable[[str], list[Json]]) -> Served:
-    """Have an agent apply a Work for each of so many namespaces, and change some.
+    """Measure an agent that applies a Work for each of these namespaces, and changes of some.
 
-    Raises TimeoutError when that takes longer than `PATIENCE`.
+    Raises TimeoutError if that takes longer than `PATIENCE`.
     """
     works = {each: content(each) for each in (f"ns-{number}" for number in range(namespaces))}
     async with hub_alone() as world, await Hub.connect(world.kubeconfig, manager="bench") as hub:
@@ -81,7 +81,7 @@ async def _register(hub: Hub) -> None:
 
 
 async def _put(hub: Hub, namespace: str, manifests: list[Json], *, revision: int = 0) -> Json:
-    """Write a Work and the namespace in which its objects are; returns it as stored."""
+    """Write a Work with a namespace and objects in it; return the Work as stored."""
     space = {"name": namespace, "labels": {"revision": str(revision)}}
     workload = [{"apiVersion": "v1", "kind": "Namespace", "metadata": space}, *manifests]
     metadata = {"name": namespace, "namespace": names.member_namespace(MEMBER)}
@@ -107,7 +107,7 @@ async def _start(world: World, member: PrivateApiServer) -> psutil.Process:
 
 
 async def _changed(hub: Hub, name: str, manifests: list[Json]) -> float:
-    """Seconds until a change of a Work is applied and reported."""
+    """Change a Work, and return the seconds until it is applied and reported."""
     started = monotonic()
     put = await _put(hub, name, manifests, revision=1)
     generation = put["metadata"]["generation"]

@@ -1,7 +1,7 @@
-"""The least that a rollout can cost: the same writes to the hub, with nothing around them.
+"""The minimum cost of a rollout: the same writes to the hub, and nothing else.
 
-No workflow, no history, no restart: it only writes binding status, binding spec and a share of
-a run's status, as many at once as the stage allows, and waits for the simulated members.
+Without workflow, history and restarts, it only writes binding status, binding spec and a share of a
+run's status, as many at once as the stage allows, and waits for the simulated members.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from planning.bindings import Desired, Progress
 from tests.bench.fleets import BenchFleet
 
 CLUSTERS_A_STATUS: Final = 4
-"""How many clusters share one write of the run's status, as with the engine."""
+"""Number of clusters that share one write of the run's status, as with the engine."""
 
 
 class BareWriter:
-    """Rolls one fleet out by bare writes."""
+    """Rolls out to one fleet with bare writes."""
 
     def __init__(self, hub: Hub, fleet: BenchFleet, *, index: str) -> None:
         self._hub = hub
@@ -35,7 +35,7 @@ class BareWriter:
         self._updated = 0
 
     async def run(self) -> None:
-        """Write stage after stage."""
+        """Write one stage after the other."""
         labels = f"{PARENT_PLACEMENT}={self._fleet.name}"
         cache = Cache(self._hub, CLUSTER_SCOPE.binding, labels=labels)
         cache.subscribe(self._note)

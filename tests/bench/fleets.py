@@ -1,4 +1,4 @@
-"""Placements, strategies and runs for a benchmark, in the sizes asked for."""
+"""Placements, strategies and runs for a benchmark, in the requested sizes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -9,16 +9,16 @@ from hub import Hub, Json
 from tests.support.hand_placement import HandPlacement
 
 STAGES: Final = {"first": 0.2, "second": 0.3, "third": 0.5}
-"""Stages and the share of the clusters that each has."""
+"""Stages, each with its share of the clusters."""
 AT_ONCE: Final = "50%"
 SHARED: Final = "bench"
-"""Label of members that several fleets share."""
+"""Label of members that are shared by several fleets."""
 SETTING_UP: Final = 20
-"""Requests side by side while a fleet is set up; not part of what is measured."""
+"""Concurrent requests while a fleet is set up, which is not measured."""
 
 
 class BenchFleet:
-    """One placement over a number of clusters of its own."""
+    """A placement on clusters of its own."""
 
     def __init__(self, hub: Hub, name: str, *, clusters: int) -> None:
         self.name = name
@@ -26,7 +26,7 @@ class BenchFleet:
         self.placement = HandPlacement(hub, CLUSTER_SCOPE, name)
 
     async def create(self) -> None:
-        """Write everything that a run needs, but the run."""
+        """Create everything that a run needs, except the run."""
         await self.placement.create({}, versions=2)
         members = [
             (f"{self.name}-{stage}-{number:04}", {f"bench-{self.name}": stage})
@@ -37,13 +37,13 @@ class BenchFleet:
         await self._strategy(f"bench-{self.name}")
 
     async def register(self, member: str) -> None:
-        """Have a member that several fleets share; its number says to which stage it belongs."""
+        """Register a member that several fleets share; its last digit determines its stage."""
         tenth = int(member[-1])
         stage = "first" if tenth < 2 else "second" if tenth < 5 else "third"
         await self.placement.member(member, {SHARED: stage})
 
     async def create_on(self, members: Iterable[str]) -> None:
-        """Write everything that a run on these members needs; a gate follows on its first stage."""
+        """Create everything that a run on these members needs; its first stage ends with a gate."""
         await self.placement.create({}, versions=2)
         await in_parallel(members, self.placement.binding)
         await self._strategy(SHARED, gates={"first": [{"type": "Approval"}]})
@@ -66,23 +66,23 @@ class BenchFleet:
         await self.placement.binding(name)
 
     def waves(self) -> int:
-        """How many clusters one after the other a run has to wait for, at the least."""
+        """Return the minimum number of clusters that a run waits for one after the other."""
         return sum(-(-size // max(1, size // 2)) for size in self.sizes.values())
 
     async def start(self, run: str, *, index: str) -> Json:
-        """Begin a run."""
+        """Start a run."""
         return await self.placement.create_run(run, self.name, index=index)
 
 
 def stage_sizes(clusters: int) -> dict[str, int]:
-    """Distribute clusters over the stages; the last one takes what rounding leaves."""
+    """Distribute clusters over the stages; the last one gets the remainder."""
     sizes = {stage: int(clusters * share) for stage, share in STAGES.items()}
     sizes["third"] += clusters - sum(sizes.values())
     return sizes
 
 
 async def in_parallel(items: Iterable[Any], do: Callable[[Any], Awaitable[None]]) -> None:
-    """Do something with each item, some at once."""
+    """Call `do` for each item, some concurrently."""
     slots = asyncio.Semaphore(SETTING_UP)
 
     async def one(item: Any) -> None:

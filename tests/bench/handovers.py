@@ -1,7 +1,7 @@
-"""`python -m tests.bench.handovers`: how long the bridge is missed when its worker goes.
+"""`python -m tests.bench.handovers`: how long there is no bridge when its worker ends.
 
-Two workers share a hub. The one that leads is killed, or told to stop; a run that is made at that
-moment is picked up by the other one.
+Two workers share a hub. The leader is killed or stopped, and a run that is created at that moment
+is picked up by the other one.
 """
 
 import argparse
@@ -26,19 +26,19 @@ SPEC: Final = {"placementName": "none", "stagedRolloutStrategyName": "none", "st
 End = Callable[[WorkerProcess], object]
 WAYS: Final[dict[str, End]] = {
     "killed (-9)": WorkerProcess.kill,
-    "told to stop (SIGTERM)": WorkerProcess.terminate,
+    "stopped (SIGTERM)": WorkerProcess.terminate,
 }
 
 
 def main() -> None:
-    """Measure each way some times, and print the seconds."""
+    """Measure each kind of handover several times, and print the seconds."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.handovers", description=__doc__)
     parser.add_argument("--times", type=int, default=5)
     asyncio.run(measure(parser.parse_args().times))
 
 
 async def measure(times: int) -> None:
-    """Start everything, hand over again and again, end it."""
+    """Start everything, hand over repeatedly, end everything."""
     servers = Servers(Servers.make_folder())
     os.environ["TEMPORAL_CONFIG_FILE"] = os.devnull
     try:
@@ -79,10 +79,10 @@ async def _measure(kubeconfig: Path, pair: list[WorkerProcess], times: int) -> N
 async def _hand_over(
     hub: Hub, lease: Cache, runs: Cache, pair: list[WorkerProcess], end: End
 ) -> tuple[float, float]:
-    """Seconds until the other worker has the Lease, and until it has picked up a new run."""
+    """Return the seconds until the other worker has the Lease, and until it picks up a new run."""
     first = next(each for each in pair if each.identity == _holder(lease))
     second = next(each for each in pair if each is not first)
-    # It may have come back only just now.
+    # It may have been started again only just now.
     await _stands_by(second)
     begun = monotonic()
     ending = asyncio.create_task(asyncio.to_thread(end, first))

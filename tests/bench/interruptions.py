@@ -1,6 +1,7 @@
-"""`python -m tests.bench.interruptions`: what a rollout loses when its engine is killed half way.
+"""`python -m tests.bench.interruptions`: time that a rollout loses when its engine is killed.
 
-It is started again at once, or another one stands by. The members are simulated and take a second.
+The engine is started again at once, or another one stands by. The members are simulated and take a
+second.
 """
 
 import argparse
@@ -27,7 +28,7 @@ Interrupt = Callable[[], Awaitable[None]]
 
 
 def main() -> None:
-    """Measure each way some times, and print the seconds."""
+    """Measure each kind of interruption several times, and print the seconds."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench.interruptions", description=__doc__
     )
@@ -38,16 +39,16 @@ def main() -> None:
 
 
 async def measure(clusters: int, times: int) -> None:
-    """Roll out undisturbed, then with the engine killed in each way."""
+    """Roll out without interruption, then with each kind of interruption."""
     async with world(delay=DELAY) as made, await connected(made) as hub:
         rollouts = Rollouts(hub, BenchFleet(hub, "n", clusters=clusters))
         await rollouts.fleet.create()
         await rollouts.seconds()
         whole = statistics.median([await rollouts.seconds() for _ in range(times)])
-        print(f"{clusters} clusters, undisturbed: {whole:.2f} s, load {os.getloadavg()[0]:.1f}")  # noqa: T201
+        print(f"{clusters} clusters, uninterrupted: {whole:.2f} s, load {os.getloadavg()[0]:.1f}")  # noqa: T201
         ways: dict[str, tuple[Interrupt | None, Interrupt]] = {
             "started again at once": (None, made.restart_engine),
-            "with another one that stands by": (made.stand_by, made.kill_engine),
+            "with another one standing by": (made.stand_by, made.kill_engine),
         }
         for way, (prepare, interrupt) in ways.items():
             lost = []
@@ -61,7 +62,7 @@ async def measure(clusters: int, times: int) -> None:
 
 
 class Rollouts:
-    """One rollout after the other, of two versions by turns."""
+    """Consecutive rollouts that alternate between two snapshots."""
 
     def __init__(self, hub: Hub, fleet: BenchFleet) -> None:
         self.fleet = fleet
@@ -69,7 +70,7 @@ class Rollouts:
         self._number = 0
 
     async def seconds(self, *, interrupt: Interrupt | None = None, after: float = 0) -> float:
-        """Seconds that the next one takes; `interrupt` is done so many seconds after its start."""
+        """Return the seconds of the next rollout, with `interrupt` called after so many seconds."""
         self._number += 1
         name = f"run-{self._number}"
         ended = asyncio.create_task(

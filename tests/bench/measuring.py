@@ -1,4 +1,4 @@
-"""What is measured of a rollout, and how."""
+"""Measurements of rollouts."""
 
 import asyncio
 import json
@@ -31,24 +31,24 @@ class Measured:
     clusters: int
     wall: float
     least: float
-    """Sum of the waves: what the simulated members take, with nothing in between."""
+    """Sum of the waves: the time of the simulated members, with nothing in between."""
     slowest_run: float
     engine_writes_per_cluster: float
     engine_requests_per_cluster: float
     history_events: int
     history_events_per_cluster: float
     largest_status_write: int
-    """After the first one of a run, which is the whole plan."""
+    """Largest write other than the first one of a run, which is the whole plan."""
     engine_cpu: float
     hub_cpu: float
     temporal_cpu: float
     engine_memory: float
     load: float
-    """Of the machine when it began, over the last minute."""
+    """Load of the machine at the start, averaged over a minute."""
 
 
 class Bench:
-    """Runs rollouts in a world and measures them."""
+    """Runs rollouts and measures them."""
 
     def __init__(self, world: World, hub: Hub, client: Client, *, delay: float) -> None:
         self._world = world
@@ -86,9 +86,9 @@ class Bench:
         )
 
     async def bare(self, fleets: list[BenchFleet], *, index: str) -> float:
-        """Seconds that a bare writer takes for the same."""
+        """Return the seconds that a bare writer takes for the same."""
         for fleet in fleets:
-            # Names a strategy that is not there, so that the engine leaves it alone.
+            # Names a missing strategy, so that the engine does nothing with the run.
             await fleet.placement.create_run(f"{fleet.name}-bare", "none", state="Initialize")
         await all_are(
             self._hub,
@@ -134,7 +134,7 @@ def _writes(requests: list[Json]) -> int:
 
 
 def _largest_status(requests: list[Json]) -> int:
-    """Size of the largest write of a run's status that was not its first."""
+    """Return the size of the largest write of a run's status, other than its first."""
     sizes: dict[str, list[int]] = {}
     for each in requests:
         target = each.get("objectRef", {})

@@ -1,4 +1,4 @@
-"""What is measured of the built-in placement, and how."""
+"""Measurements of the built-in placement."""
 
 import asyncio
 import os
@@ -27,9 +27,9 @@ class Placed:
     name: str
     bindings: int
     wall: float
-    """From the first placement's creation until the last is available everywhere."""
+    """Time from the first placement's creation until the last is available everywhere."""
     writes_per_binding: float
-    """By everything on the hub, the simulated agents included."""
+    """Writes of everything on the hub, including the simulated agents."""
     placement_cpu: float
     hub_cpu: float
     placement_memory: float
@@ -37,14 +37,14 @@ class Placed:
 
 
 class PlacementBench:
-    """Creates placements in a world and measures how long they take."""
+    """Creates placements and measures how long they take."""
 
     def __init__(self, world: World, hub: Hub) -> None:
         self._world = world
         self._hub = hub
 
     async def join(self, members: Iterable[str]) -> None:
-        """Register members and wait until they have joined, rights on the hub included."""
+        """Register members and wait until they have joined and have their rights on the hub."""
         wanted = set(members)
         rooms = {names.member_namespace(each) for each in wanted}
         joined = asyncio.gather(
@@ -60,13 +60,13 @@ class PlacementBench:
         await self._hub.create(MEMBER_CLUSTER, body)
 
     async def content(self, name: str) -> None:
-        """Have a namespace with a ConfigMap to place."""
+        """Create a namespace with a ConfigMap to place."""
         await self._hub.create(NAMESPACE, {"metadata": {"name": name}})
         body = {"metadata": {"name": "content", "namespace": name}, "data": {"key": "value"}}
         await self._hub.create(CONFIG_MAP, body)
 
     async def place(self, name: str, placements: dict[str, Json], *, bindings: int) -> Placed:
-        """Create placements, each of the namespace of its name, and wait for all of them."""
+        """Create placements, each for the namespace with its name, and wait for all of them."""
         load, before, seen = os.getloadavg()[0], self._world.usage(), self._writes()
         everywhere = asyncio.create_task(
             all_are(self._hub, CLUSTER_SCOPE.placement, placements, _is_available)
@@ -102,7 +102,7 @@ class PlacementBench:
 
 
 async def measured_restart(world: World, steady: Callable[[], Awaitable[Placed]]) -> Placed:
-    """Kill the placement process, start it again; its time counts until a placement is through."""
+    """Kill the placement process and start it again; measure until a placement is complete."""
     started = monotonic()
     await world.restart_engine()
     ready = monotonic() - started

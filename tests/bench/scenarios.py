@@ -1,4 +1,4 @@
-"""The benchmarks, each in a world of its own, so that none carries another's load."""
+"""The benchmarks, each with processes of its own, so that none carries another's load."""
 
 from hub import Hub
 from tests.agent.support import one_of_each_kind, twenty_kilobytes
@@ -11,7 +11,7 @@ from workflows.plugin import connect
 
 
 async def one_run(clusters: int, delay: float) -> list[Measured]:
-    """A first run over so many clusters, and a later one."""
+    """Measure a first run on this number of clusters, and a later one."""
     async with world(delay=delay) as made, await connected(made) as hub:
         bench = Bench(made, hub, await connect({"TEMPORAL_ADDRESS": made.temporal}), delay=delay)
         fleet = BenchFleet(hub, f"n{clusters}", clusters=clusters)
@@ -21,7 +21,7 @@ async def one_run(clusters: int, delay: float) -> list[Measured]:
 
 
 async def runs_at_once(runs: int, delay: float) -> tuple[Measured, float]:
-    """So many runs of 100 clusters, and the seconds that a bare writer takes for the same."""
+    """Measure concurrent runs of 100 clusters, and the seconds of a bare writer for the same."""
     async with world(delay=delay) as made, await connected(made) as hub:
         bench = Bench(made, hub, await connect({"TEMPORAL_ADDRESS": made.temporal}), delay=delay)
         fleets = [BenchFleet(hub, f"f{number}", clusters=100) for number in range(runs)]
@@ -32,7 +32,7 @@ async def runs_at_once(runs: int, delay: float) -> tuple[Measured, float]:
 
 
 async def placements(clusters: int, delay: float) -> list[Placed]:
-    """One placement on so many clusters, then as many placements on ten of them each."""
+    """Measure one placement on all clusters, then as many placements as clusters, on ten each."""
     async with world(delay=delay, cast=PLACEMENT_ALONE) as made, await connected(made) as hub:
         bench = PlacementBench(made, hub)
         members = [f"member-{number:04}" for number in range(clusters)]
@@ -50,7 +50,7 @@ async def placements(clusters: int, delay: float) -> list[Placed]:
 
 
 async def restart(members: int, delay: float) -> list[Placed]:
-    """What so many members cost the placement process, and how soon it is steady when killed."""
+    """Measure the placement process with this number of members, and its restart after a kill."""
     async with world(delay=delay, cast=PLACEMENT_ALONE) as made, await connected(made) as hub:
         bench = PlacementBench(made, hub)
         names = [f"member-{number:04}" for number in range(members)]
@@ -68,7 +68,7 @@ async def restart(members: int, delay: float) -> list[Placed]:
 
 
 async def works(count: int) -> list[agents.Served]:
-    """One agent with so many Works of 20 KB, and one with 100 namespaces of ten kinds each."""
+    """Measure an agent with Works of 20 KB, and one with 100 namespaces of ten kinds each."""
     return [
         await agents.serve(f"{count} Works of 20 KB", count, twenty_kilobytes),
         await agents.serve("100 namespaces of 10 kinds", 100, one_of_each_kind),
@@ -76,5 +76,5 @@ async def works(count: int) -> list[agents.Served]:
 
 
 async def connected(made: World) -> Hub:
-    """A client of the benchmark's own, told from the engine's by its name."""
+    """Return a client for the benchmark, distinguished from the engine's by its name."""
     return await Hub.connect(made.kubeconfig, manager="bench")

@@ -1,7 +1,7 @@
-"""Simulated agents: a process that plays the agents of all members.
+"""Simulated agents: a process that acts as the agents of all members.
 
-It keeps every MemberCluster joined and healthy, and calls every Work applied and available some
-time after it was written, so that what is measured is the hub's side. Run as
+It keeps every MemberCluster joined and healthy, and reports every Work as applied and available
+some time after it was written, so that only the hub's side is measured. Run as
 `python -m tests.bench.simulated_agents KUBECONFIG SECONDS`.
 """
 
@@ -22,11 +22,11 @@ from tests.support.conditions import condition
 
 HEARTBEAT: Final = timedelta(seconds=60)
 AT_ONCE: Final = 20
-"""Requests side by side."""
+"""Maximum number of concurrent requests."""
 
 
 class SimulatedAgents:
-    """Answers for all members."""
+    """Reports for all members."""
 
     def __init__(self, hub: Hub, *, delay: float) -> None:
         self._hub = hub
@@ -36,7 +36,7 @@ class SimulatedAgents:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Answer until cancelled."""
+        """Report until cancelled."""
         members = Cache(self._hub, MEMBER_CLUSTER)
         works = Cache(self._hub, WORK, keep=lambda body: {"metadata": body["metadata"]})
         members.subscribe(self._on_member)
@@ -68,7 +68,7 @@ class SimulatedAgents:
     async def _beat(self, member: Json) -> None:
         status = member_conditions.alive(MemberCluster.from_wire(member), now=datetime.now(UTC))
         body = {"metadata": {"name": member["metadata"]["name"]}, "status": status.to_wire()}
-        # As agents do it, by server-side apply: what others say of the member stays.
+        # By server-side apply, as agents do: conditions that others set on the member stay.
         async with self._slots:
             await self._hub.apply(MEMBER_CLUSTER, body, subresource="status")
 
@@ -87,7 +87,7 @@ class SimulatedAgents:
 
 
 def _outcomes(work: Json) -> list[Json]:
-    """What an agent says of each object of a Work."""
+    """Return the conditions that an agent would report for each object of a Work."""
     said = [condition("Applied", reason="Updated"), condition("Available", reason="Available")]
     return [
         {
@@ -104,7 +104,7 @@ def _outcomes(work: Json) -> list[Json]:
 
 
 async def main(kubeconfig: Path, delay: float) -> None:
-    """Answer until the process is ended."""
+    """Report until the process is stopped."""
     async with await Hub.connect(kubeconfig, manager="simulated-agents") as hub:
         await SimulatedAgents(hub, delay=delay).run()
 

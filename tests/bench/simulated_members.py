@@ -1,7 +1,7 @@
-"""Simulated members: a process that calls every binding Available some time after its rollout.
+"""Simulated members: a process that reports every binding as Available some time after its rollout.
 
-It stands for placement system, member agents and workloads together, so that what is measured
-is the engine. Run as `python -m tests.bench.simulated_members KUBECONFIG SECONDS`.
+It replaces placement system, member agents and workloads, so that only the engine is measured. Run
+as `python -m tests.bench.simulated_members KUBECONFIG SECONDS`.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from tests.support.conditions import condition
 
 
 class SimulatedMembers:
-    """Answers the bindings of all members."""
+    """Reports on the bindings of all members."""
 
     def __init__(self, hub: Hub, *, delay: float) -> None:
         self._hub = hub
@@ -25,7 +25,7 @@ class SimulatedMembers:
         self._answers: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Answer until cancelled."""
+        """Report until cancelled."""
         cache = Cache(self._hub, CLUSTER_RESOURCE_BINDING)
         cache.subscribe(self._note)
         await cache.run()
@@ -58,7 +58,7 @@ class SimulatedMembers:
 
 
 async def main(kubeconfig: Path, delay: float) -> None:
-    """Answer until the process is ended."""
+    """Report until the process is stopped."""
     async with await Hub.connect(kubeconfig, manager="simulated-members") as hub:
         await SimulatedMembers(hub, delay=delay).run()
 

@@ -1,7 +1,7 @@
-"""`python -m tests.bench.sizing`: what a process keeps in memory at size.
+"""`python -m tests.bench.sizing`: the memory of a process at large sizes.
 
-The placement part with many members and placements, killed and started again; and engine and bridge
-with many runs open at once, each at a gate with clusters done and clusters to come.
+Measures the placement role with many members and placements, killed and started again; and engine
+and bridge with many runs open at once, each at a gate with some clusters done and some to come.
 """
 
 import argparse
@@ -27,7 +27,7 @@ DELAY: Final = 0.2
 """Seconds that a simulated member takes."""
 DEPLOYMENT: Final = Kind("apps", "v1", "Deployment", "deployments", namespaced=True)
 DEPLOYMENT_BYTES: Final = 2000
-"""Raw JSON of one Deployment: twenty variables of the environment, as many have."""
+"""Size of one Deployment as JSON: it has twenty environment variables, as many have."""
 
 
 def main() -> None:
@@ -39,13 +39,13 @@ def main() -> None:
     parser.add_argument("--clusters", type=int, default=100, help="of each placement, of each run")
     parser.add_argument("--kilobytes", type=int, default=20, help="of each placement's content")
     arguments = parser.parse_args()
-    # As Ctrl-C, so that a time limit leaves no server behind either.
+    # Like Ctrl-C, so that a time limit leaves no server behind either.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     asyncio.run(measure(arguments))
 
 
 async def measure(arguments: argparse.Namespace) -> None:
-    """Measure both, one after the other; each figure is told as soon as it is known."""
+    """Measure both, one after the other, and print each figure as soon as it is known."""
     size = (arguments.members, arguments.clusters)
     if arguments.placements:
         _tell(f"{arguments.placements} placements of {arguments.clusters} clusters")
@@ -56,7 +56,7 @@ async def measure(arguments: argparse.Namespace) -> None:
 
 
 async def placements(count: int, members: int, clusters: int, kilobytes: int) -> None:
-    """So many placements at once, and how soon all is steady when the process is killed."""
+    """Measure concurrent placements, and the time to a steady state after the process is killed."""
     async with world(delay=DELAY, cast=PLACEMENT_ALONE) as made, await connected(made) as hub:
         bench = PlacementBench(made, hub)
         names = [f"member-{number:04}" for number in range(members)]
@@ -80,7 +80,7 @@ async def placements(count: int, members: int, clusters: int, kilobytes: int) ->
 
 
 async def open_runs(count: int, members: int, clusters: int) -> None:
-    """So many runs at once that stand at a gate after their first stage; then they go on."""
+    """Measure concurrent runs that wait at a gate after their first stage, then complete them."""
     async with world(delay=DELAY) as made, await connected(made) as hub:
         names = [f"member-{number:04}" for number in range(members)]
         fleets = [BenchFleet(hub, f"f{number:03}", clusters=clusters) for number in range(count)]
@@ -105,7 +105,7 @@ async def _approve(fleet: BenchFleet) -> None:
 
 
 def _spread(members: list[str], number: int, clusters: int) -> Iterable[str]:
-    """Clusters of one of many placements: as many on each member."""
+    """Return the clusters of one of many placements, spread evenly over the members."""
     first = number * clusters // 5
     return (members[(first + step) % len(members)] for step in range(clusters))
 

@@ -40,13 +40,13 @@ FORMS = {
     "agent_memory": "{:.0f} MiB",
     "load": "{:.1f}",
 }
-"""How each figure is written, in the order of the rows."""
+"""Format of each figure, in the order of the rows."""
 
 Result = Measured | Placed | Served | Typed
 
 
 def show(results: Sequence[Result], extra: Mapping[str, float]) -> None:
-    """Print a column for each result; what there is only one of follows."""
+    """Print a table with a column for each result, then the extra figures."""
     table = Table(box=None)
     table.add_column("")
     for result in results:
@@ -62,6 +62,6 @@ def show(results: Sequence[Result], extra: Mapping[str, float]) -> None:
 
 
 def keep(path: Path, results: Sequence[Result], extra: Mapping[str, float]) -> None:
-    """Write the figures as JSON, to be compared with later ones."""
+    """Write the figures as JSON, to compare them with later ones."""
     body: dict[str, Any] = {"benchmarks": [asdict(each) for each in results], **extra}
     path.write_text(json.dumps(body, indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""What a typed command costs before and while it does its work, in seconds of CPU."""
+"""Measurements of the CPU time of commands, including their start."""
 
 import os
 import resource
@@ -26,23 +26,23 @@ COMMANDS: Final[Mapping[str, tuple[Sequence[str], Mapping[str, str]]]] = {
     "run show": (("run", "show", "run-0"), {}),
     "Tab after `run show`": ((), _COMPLETION),
 }
-"""What is typed, and the variables by which a shell asks for completions."""
+"""Arguments of each command, and the variables with which a shell requests completions."""
 
 
 @dataclass(frozen=True)
 class Typed:
-    """The figures of one command; seconds of CPU, those of its kernel included."""
+    """The figures of one command, in seconds of CPU time, including that of the kernel."""
 
     name: str
     cpu: float
-    """The middle one of all times that it was typed."""
+    """Median of all repetitions."""
     least_cpu: float
     load: float
-    """Of the machine when it began, over the last minute."""
+    """Load of the machine at the start, averaged over a minute."""
 
 
 async def commands(times: int) -> list[Typed]:
-    """Type each command so many times, on a hub with a few runs."""
+    """Run each command this number of times, on a hub with a few runs."""
     async with hub_alone() as made:
         async with await Hub.connect(made.kubeconfig, manager="bench") as hub:
             for number in range(RUNS_ON_HUB):
@@ -50,7 +50,7 @@ async def commands(times: int) -> list[Typed]:
                 body = {"metadata": {"name": f"run-{number}"}, "spec": spec}
                 await hub.create(CLUSTER_SCOPE.run, body)
         environment = {**os.environ, "KUBECONFIG": str(made.kubeconfig)}
-        # As for a person: what was compiled once is read from files.
+        # As on a person's machine: compiled bytecode is read from files.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         environment["PYTHONPYCACHEPREFIX"] = str(made.servers.folder / "compiled")
         return [

@@ -1,4 +1,4 @@
-"""Waiting for many objects at once, by a watch: looking again and again would count as load."""
+"""Waiting for many objects at once with a watch, because polling would add load."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -11,7 +11,7 @@ from hub import Cache, Change, Hub, Json
 async def all_are(
     hub: Hub, kind: Kind, names: Collection[str], wanted: Callable[[Json], bool]
 ) -> dict[str, float]:
-    """Wait until all these objects are as wanted, and return the moment at which each was."""
+    """Wait until all these objects are as wanted, and return the time at which each was."""
     reached: dict[str, float] = {}
     everything = asyncio.Event()
 

@@ -34,22 +34,22 @@ ENGINE, MEMBERS, HUB_SERVER = "engine", "simulated-members", "hub"
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process has used so far."""
+    """CPU time and memory that a process has used so far."""
 
     cpu_seconds: float
     memory_mib: float
     most_memory_mib: float
-    """The most that it had at any time since it began."""
+    """Peak memory since the process started."""
 
 
 @dataclass(frozen=True)
 class Cast:
-    """Who plays what."""
+    """The processes of a benchmark."""
 
     simulation: str
-    """Module of the process that answers for the members."""
+    """Module of the process that simulates the members."""
     roles: str
-    """What fleetgate does."""
+    """Roles of fleetgate."""
     placement: str = "external"
 
 
@@ -67,17 +67,17 @@ class World:
     temporal: str = ""
     engine: Service | None = None
     spare: Service | None = None
-    """Another one, which does not run until it is to stand by."""
+    """A second fleetgate, which runs only after `stand_by`."""
     processes: dict[str, psutil.Process] = field(default_factory=dict)
 
     async def restart_engine(self) -> None:
-        """Kill fleetgate and start it again; returns when it is ready."""
+        """Kill fleetgate and start it again; return when it is ready."""
         assert self.engine
         await self.kill_engine()
         await self._start(self.engine)
 
     async def kill_engine(self) -> None:
-        """Kill fleetgate; the other one, if it stands by, is the engine from then on."""
+        """Kill fleetgate; the spare, if it stands by, is the engine from then on."""
         assert self.engine
         process = self.processes.pop(self.engine.name)
         process.kill()
@@ -86,7 +86,7 @@ class World:
             self.engine, self.spare = self.spare, self.engine
 
     async def stand_by(self) -> None:
-        """Start the other fleetgate beside the engine; returns when it is ready."""
+        """Start the spare fleetgate next to the engine; return when it is ready."""
         assert self.spare
         await self._start(self.spare)
 
@@ -95,7 +95,7 @@ class World:
         self.processes = _running(self.servers)
 
     def usage(self) -> dict[str, Usage]:
-        """What each process has used so far."""
+        """Return what each process has used so far."""
         return {
             name: Usage(
                 cpu_seconds=sum(process.cpu_times()[:2]),
@@ -106,7 +106,7 @@ class World:
         }
 
     def requests(self) -> Iterator[dict[str, Any]]:
-        """Every request that the hub has answered so far, as its audit log has it."""
+        """Yield every request that the hub has answered so far, from its audit log."""
         with self.audit_log.open() as lines:
             for line in lines:
                 yield json.loads(line)
@@ -114,7 +114,7 @@ class World:
 
 @asynccontextmanager
 async def world(*, delay: float, cast: Cast = ENGINE_ALONE) -> AsyncIterator[World]:
-    """Start everything, and end it."""
+    """Run everything while the context is open."""
     servers = Servers(Servers.make_folder())
     try:
         made = await _hub(servers)
@@ -131,7 +131,7 @@ async def world(*, delay: float, cast: Cast = ENGINE_ALONE) -> AsyncIterator[Wor
 
 @asynccontextmanager
 async def hub_alone() -> AsyncIterator[World]:
-    """Start a hub with nothing beside it, and end it."""
+    """Run a hub with nothing else while the context is open."""
     servers = Servers(Servers.make_folder())
     try:
         yield await _hub(servers)

@@ -1,6 +1,7 @@
-"""A hub and an engine of these tests' own, because they end the bridge and start it again.
+"""A hub and an engine for these tests alone, because they stop the bridge and start it again.
 
-On the shared hub the bridges of other tests would do its work meanwhile; here they take turns.
+On the shared hub the bridges of other tests would do its work meanwhile; here only one runs at a
+time.
 """
 
 import secrets
@@ -23,16 +24,16 @@ from workflows.plugin import connect
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let each bridge be the only one of its hub: another would do its work meanwhile."""
+    """Run tests with a bridge one at a time: another bridge on the hub would do its work."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents and "bridge" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.alone("it ends the only bridge of the hub"))
+            item.add_marker(pytest.mark.alone("it stops the only bridge of the hub"))
 
 
 @pytest.fixture(scope="package")
 async def hub(servers: Servers) -> AsyncIterator[Hub]:
-    """A client of an API server that only these tests use."""
+    """A client of an API server used only by these tests."""
     server = await servers.private_api_server()
     await server.start()
     async with await Hub.connect(server.kubeconfig) as client:
@@ -72,7 +73,7 @@ async def bridge(hub: Hub, temporal: Client, task_queue: str) -> AsyncIterator[B
 
 @pytest.fixture
 async def placement(hub: Hub, scope: Scope, unique: str) -> HandPlacement:
-    """A placement that is not written yet, in a namespace that is there."""
+    """A placement that is not on the hub yet, in a namespace that exists."""
     namespace = unique if scope.run.namespaced else ""
     if namespace:
         await hub.apply(NAMESPACE, {"metadata": {"name": namespace}})

@@ -1,4 +1,4 @@
-"""A bridge that comes and goes."""
+"""A bridge that tests can start and stop."""
 
 import asyncio
 from contextlib import suppress
@@ -10,7 +10,7 @@ from hub import Hub
 
 
 class BridgeProcess:
-    """A bridge that a test may end and start again; it remembers nothing in between."""
+    """A bridge that a test can stop and start again; it remembers nothing in between."""
 
     def __init__(self, hub: Hub, temporal: Client, *, task_queue: str) -> None:
         self._hub = hub
@@ -19,13 +19,13 @@ class BridgeProcess:
         self._running: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Start it, and wait until it has seen the hub."""
+        """Start it, and wait until it is ready."""
         bridge = Bridge(self._hub, self._temporal, settings=self._settings)
         self._running = asyncio.create_task(bridge.run())
         await bridge.ready()
 
     async def stop(self) -> None:
-        """End it, if it runs."""
+        """Stop it, if it runs."""
         if self._running is None:
             return
         self._running.cancel()

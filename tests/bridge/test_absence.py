@@ -1,4 +1,4 @@
-"""What people do while no bridge is there is done when one is back (design D1)."""
+"""Changes that people make while no bridge is running take effect when one starts (design D1)."""
 
 from temporalio.client import Client, WorkflowExecutionStatus
 
@@ -15,7 +15,7 @@ APPROVAL = {"beforeStageTasks": [{"type": "Approval"}]}
 
 
 async def prepare(placement: HandPlacement, unique: str, **fields: object) -> str:
-    """A placement and a strategy of one stage with one cluster; returns the cluster."""
+    """Create a placement and a strategy with one stage and one cluster; return the cluster."""
     cluster = f"{unique}-a"
     await placement.create({cluster: {"env": unique}})
     stage = {"name": "one", "labelSelector": {"matchLabels": {"env": unique}}, **fields}
@@ -24,7 +24,7 @@ async def prepare(placement: HandPlacement, unique: str, **fields: object) -> st
 
 
 async def at_its_gate(placement: HandPlacement, unique: str) -> str:
-    """Start a run that waits for an approval; returns the request's name."""
+    """Start a run that waits for an approval; return the request's name."""
     await placement.create_run(unique, unique, index="0")
     await reaches(placement, unique, "UpdateRunWaiting")
     request = f"{unique}-before-one"
@@ -32,7 +32,7 @@ async def at_its_gate(placement: HandPlacement, unique: str) -> str:
     return request
 
 
-async def test_a_run_created_meanwhile_is_begun(
+async def test_a_run_created_meanwhile_is_started(
     bridge: BridgeProcess, placement: HandPlacement, unique: str
 ) -> None:
     cluster = await prepare(placement, unique)
@@ -55,7 +55,7 @@ async def test_a_run_created_and_stopped_meanwhile_is_planned_and_stopped(
     assert (await placement.read_binding(cluster))["spec"]["state"] == "Scheduled"
 
 
-async def test_a_stop_asked_for_meanwhile_is_kept(
+async def test_a_stop_requested_meanwhile_takes_effect(
     bridge: BridgeProcess, placement: HandPlacement, unique: str
 ) -> None:
     cluster = await prepare(placement, unique)
@@ -69,7 +69,7 @@ async def test_a_stop_asked_for_meanwhile_is_kept(
     await reaches(placement, unique, "UpdateRunStopped")
 
 
-async def test_a_resume_asked_for_meanwhile_is_kept(
+async def test_a_resume_requested_meanwhile_takes_effect(
     bridge: BridgeProcess, placement: HandPlacement, unique: str
 ) -> None:
     cluster = await prepare(placement, unique)
@@ -81,7 +81,7 @@ async def test_a_resume_asked_for_meanwhile_is_kept(
     await started(placement, cluster)
 
 
-async def test_a_stop_taken_back_meanwhile_leaves_the_run_where_it_was(
+async def test_a_stop_and_a_resume_meanwhile_leave_the_run_where_it_was(
     bridge: BridgeProcess, placement: HandPlacement, unique: str
 ) -> None:
     await prepare(placement, unique, **APPROVAL)
@@ -108,7 +108,7 @@ async def test_an_approval_given_meanwhile_counts(
     await started(placement, cluster)
 
 
-async def test_an_approval_request_deleted_meanwhile_is_made_anew(
+async def test_an_approval_request_deleted_meanwhile_is_created_again(
     hub: Hub, bridge: BridgeProcess, placement: HandPlacement, unique: str
 ) -> None:
     cluster = await prepare(placement, unique, **APPROVAL)
@@ -121,7 +121,7 @@ async def test_an_approval_request_deleted_meanwhile_is_made_anew(
     await started(placement, cluster)
 
 
-async def test_a_status_wiped_meanwhile_is_whole_again(
+async def test_a_status_wiped_meanwhile_is_restored(
     hub: Hub, bridge: BridgeProcess, placement: HandPlacement, unique: str
 ) -> None:
     cluster = await prepare(placement, unique, **APPROVAL)
@@ -156,7 +156,7 @@ async def test_a_placement_deleted_meanwhile_ends_the_run(
     assert says(run, "Succeeded")[2].endswith("parent placement not found")
 
 
-async def test_a_run_deleted_meanwhile_leaves_nothing(
+async def test_a_run_deleted_meanwhile_leaves_nothing_behind(
     bridge: BridgeProcess, placement: HandPlacement, unique: str, temporal: Client, scope: Scope
 ) -> None:
     await prepare(placement, unique, **APPROVAL)
@@ -172,14 +172,14 @@ async def test_a_run_deleted_meanwhile_leaves_nothing(
     await eventually(handle.describe, lambda seen: seen.status is WorkflowExecutionStatus.CANCELED)
 
 
-async def test_a_run_replaced_by_a_namesake_meanwhile_gets_a_workflow(
+async def test_a_run_replaced_meanwhile_by_one_with_the_same_name_gets_a_workflow(
     hub: Hub, bridge: BridgeProcess, placement: HandPlacement, unique: str, scope: Scope
 ) -> None:
     cluster = await prepare(placement, unique, **APPROVAL)
     request = await at_its_gate(placement, unique)
     before = await placement.read_run(unique)
     await bridge.stop()
-    # Impatient people do this to an object that does not go.
+    # Impatient people do this to an object whose deletion hangs.
     freed = {"metadata": {"finalizers": None}}
     await hub.patch(scope.run, unique, freed, namespace=placement.namespace)
     await placement.delete_run(unique)
@@ -192,7 +192,7 @@ async def test_a_run_replaced_by_a_namesake_meanwhile_gets_a_workflow(
     await started(placement, cluster)
 
 
-async def test_what_is_asked_of_temporal_needs_no_bridge(
+async def test_requests_through_temporal_need_no_bridge(
     bridge: BridgeProcess, placement: HandPlacement, unique: str, temporal: Client, scope: Scope
 ) -> None:
     await prepare(placement, unique, **APPROVAL)

@@ -1,4 +1,4 @@
-"""Which changes of objects can make a difference to a run under way (contract: update-runs 9)."""
+"""Which changes of objects can affect a run in progress (contract: update-runs 9)."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def binding(**spec: str) -> dict[str, Any]:
     ],
     ids=["what a run writes", "given up", "of another policy", "for another cluster"],
 )
-def test_of_a_binding_only_what_the_scheduler_writes_decides(
+def test_only_the_fields_that_the_scheduler_writes_matter_in_a_binding(
     spec: dict[str, str], decides: bool
 ) -> None:
     change = Change(KEY, binding(), binding(**spec))
@@ -44,11 +44,11 @@ def test_of_a_binding_only_what_the_scheduler_writes_decides(
 
 
 @pytest.mark.parametrize(("old", "new"), [(binding(), None), (None, binding())])
-def test_a_binding_that_comes_or_goes_decides(old: Any, new: Any) -> None:
+def test_creating_or_deleting_a_binding_matters(old: Any, new: Any) -> None:
     assert deciding.differs(Change(KEY, old, new), deciding.of_binding)
 
 
-def test_of_a_cluster_only_its_labels_decide() -> None:
+def test_only_the_labels_of_a_cluster_matter() -> None:
     before = {"metadata": {"name": "a", "labels": {"env": "one"}}, "status": {"beat": 1}}
     beat = {**before, "status": {"beat": 2}}
     moved = {"metadata": {"name": "a", "labels": {"env": "two"}}}
@@ -56,7 +56,7 @@ def test_of_a_cluster_only_its_labels_decide() -> None:
     assert deciding.differs(Change(KEY, before, moved), deciding.of_cluster)
 
 
-def test_of_a_policy_snapshot_the_scheduling_condition_decides() -> None:
+def test_the_scheduling_condition_of_a_policy_snapshot_matters() -> None:
     scheduled = condition("Scheduled")
     status = {"observedCRPGeneration": 1, "conditions": [scheduled]}
     done = {**POLICY, "status": status}

@@ -1,4 +1,4 @@
-"""A run whose workflow is over, though the run is not: it says so, and is not begun anew."""
+"""An active run whose workflow is over fails with an explanation, and is not started again."""
 
 import re
 from datetime import timedelta
@@ -29,14 +29,14 @@ async def test_a_run_whose_workflow_was_terminated_is_over(
     waiting = await reaches(placement, unique, "UpdateRunWaiting")
     await temporal.get_workflow_handle(workflow_id(waiting, scope)).terminate(reason="tidying")
 
-    # A person approves all the same: that is when the bridge finds no workflow to tell.
+    # When a person approves anyway, the bridge finds no workflow to signal.
     await placement.approve(f"{unique}-before-one")
     over = await reaches(placement, unique, "UpdateRunFailed", kind="Succeeded")
     assert ENDED.fullmatch(says(over, "Succeeded")[2])
     binding = await placement.read_binding(cluster)
     assert binding["spec"]["state"] == "Scheduled"
 
-    # Nor is it for a bridge that comes later.
+    # The same holds for a bridge that is started later.
     await bridge.stop()
     await bridge.start()
     await placement.set_state(unique, "Stop")
@@ -44,7 +44,7 @@ async def test_a_run_whose_workflow_was_terminated_is_over(
     assert again["status"] == over["status"]
 
 
-async def test_each_run_whose_workflow_was_ended_says_so_without_anybody_asking(
+async def test_each_run_whose_workflow_was_terminated_fails_without_a_further_event(
     bridge: BridgeProcess,
     placement: HandPlacement,
     scope: Scope,

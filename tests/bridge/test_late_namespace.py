@@ -1,4 +1,4 @@
-"""Temporal answers before it knows its namespace, as one that has started without a database."""
+"""Temporal is up before its namespace exists, as after a start with an empty database."""
 
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.service import RPCError
@@ -13,7 +13,7 @@ from tests.workflows.runs import workflow_id
 from workflows.plugin import connect
 
 
-async def test_a_run_is_taken_up_once_its_namespace_is_there(
+async def test_a_run_is_started_once_the_namespace_exists(
     hub: Hub, placement: HandPlacement, scope: Scope, temporal_address: str, unique: str
 ) -> None:
     late = await connect({"TEMPORAL_ADDRESS": temporal_address, "TEMPORAL_NAMESPACE": unique})
@@ -33,7 +33,7 @@ async def test_a_run_is_taken_up_once_its_namespace_is_there(
         return ""
 
     assert f"Namespace {unique} is not found" in await refusal()
-    # The bridge has asked and was refused by the time that it has put its finalizer on the run.
+    # Wait for the finalizer, which the bridge adds just before it asks Temporal and is refused.
     await eventually(
         lambda: placement.read_run(unique), lambda seen: seen["metadata"].get("finalizers")
     )
@@ -45,7 +45,7 @@ async def test_a_run_is_taken_up_once_its_namespace_is_there(
 
 
 async def _forget(scope: Scope, placement: HandPlacement) -> None:
-    """Let no later bridge of these tests find the run."""
+    """Delete the run, so that no later bridge of these tests finds it."""
     await placement.hub.patch(
         scope.run,
         placement.name,

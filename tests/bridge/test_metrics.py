@@ -1,4 +1,4 @@
-"""The series of runs, as a scrape shows them; the runs are made up."""
+"""The metrics of runs, for simulated changes of runs."""
 
 import time
 from datetime import UTC, datetime
@@ -36,7 +36,7 @@ def condition(kind: str, minute: int, status: str = "True", reason: str = "") ->
 
 
 def run(*conditions: dict[str, Any], done: bool = False, **meta: Any) -> UpdateRun:
-    """A run of one stage with one cluster and an approval before it; all over if `done`."""
+    """Return a run with an approval and one stage with one cluster, both complete if `done`."""
     task = [condition("ApprovalRequestCreated", 0)]
     cluster = [condition("Started", 4)]
     if done:
@@ -80,7 +80,7 @@ def labels(**changed: str) -> dict[str, str]:
     } | changed
 
 
-def test_metrics_have_kubefleets_names_types_and_help(
+def test_metrics_have_the_same_names_types_and_help_as_in_kubefleet(
     metrics: RunMetrics, registry: CollectorRegistry
 ) -> None:
     text = generate_latest(registry).decode()
@@ -100,7 +100,7 @@ def test_metrics_have_kubefleets_names_types_and_help(
         assert f"# HELP {name} {help_text}\n# TYPE {name} {kind}\n" in text
 
 
-def test_the_status_is_the_moment_of_its_last_change(
+def test_the_status_metric_is_the_time_of_the_last_change(
     metrics: RunMetrics, registry: CollectorRegistry
 ) -> None:
     began = time.time()
@@ -152,7 +152,7 @@ def test_approvals_and_stages_are_observed_when_they_happen(
         (DURATION, {}, (15, 30, 60, 120, 300, 600, 1800, 3600)),
     ],
 )
-def test_buckets_are_kubefleets(
+def test_buckets_are_the_same_as_in_kubefleet(
     metrics: RunMetrics,
     registry: CollectorRegistry,
     name: str,
@@ -173,7 +173,7 @@ def test_buckets_are_kubefleets(
     ]
 
 
-def test_what_was_there_at_the_start_is_not_observed(
+def test_what_happened_before_a_run_was_first_seen_is_not_observed(
     metrics: RunMetrics, registry: CollectorRegistry
 ) -> None:
     metrics.note(KEY, run(SUCCEEDED, done=True))
@@ -188,7 +188,7 @@ def test_what_was_there_at_the_start_is_not_observed(
     [None, run(SUCCEEDED, done=True, deletionTimestamp="2026-01-02T03:06:00Z")],
     ids=["gone", "going"],
 )
-def test_a_deleted_run_leaves_no_series_and_others_stay(
+def test_a_deleted_run_leaves_no_series_but_others_stay(
     metrics: RunMetrics, registry: CollectorRegistry, left: UpdateRun | None
 ) -> None:
     for name in ("v2", "v3"):
@@ -201,7 +201,7 @@ def test_a_deleted_run_leaves_no_series_and_others_stay(
     assert registry.get_sample_value(f"{DURATION}_count", {"namespace": "team", "name": "v3"}) == 1
 
 
-def test_a_run_made_anew_under_the_name_begins_anew(
+def test_a_new_run_with_the_same_name_starts_with_no_series(
     metrics: RunMetrics, registry: CollectorRegistry
 ) -> None:
     metrics.note(KEY, run(STARTED))
@@ -211,7 +211,7 @@ def test_a_run_made_anew_under_the_name_begins_anew(
     assert f"{DURATION}_count{{" not in text
 
 
-def test_runs_are_counted_by_where_they_are_also_where_there_is_none(
+def test_runs_are_counted_by_phase_including_empty_phases(
     metrics: RunMetrics, registry: CollectorRegistry
 ) -> None:
     metrics.note(KEY, run(INITIALIZED, STARTED))
@@ -242,7 +242,7 @@ def test_each_run_that_is_not_over_shows_its_phase(
     assert shown() == []
 
 
-def test_a_gate_that_waits_for_a_person_shows_for_how_long(
+def test_a_gate_that_waits_for_approval_shows_for_how_long(
     metrics: RunMetrics, registry: CollectorRegistry
 ) -> None:
     gate = {"namespace": "team", "run": "v2", "stage": "one", "side": "before"}
@@ -271,7 +271,7 @@ def failures(registry: CollectorRegistry) -> list[tuple[dict[str, str], float]]:
 @pytest.mark.parametrize(
     "end", [[INITIALIZED, FAILED], [UNPLANNED]], ids=["failed", "could not be planned"]
 )
-def test_a_run_that_failed_before_anybody_looked_counts_until_it_is_deleted(
+def test_a_run_that_had_failed_when_first_seen_counts_until_it_is_deleted(
     metrics: RunMetrics, registry: CollectorRegistry, end: list[dict[str, Any]]
 ) -> None:
     metrics.note(KEY, run(*end))
@@ -285,7 +285,7 @@ def test_a_run_that_failed_before_anybody_looked_counts_until_it_is_deleted(
     assert [each["run"] for each, _ in failures(registry)] == ["v3"]
 
 
-def test_only_runs_that_failed_have_a_series_of_failures(
+def test_only_failed_runs_have_a_series_of_failures(
     metrics: RunMetrics, registry: CollectorRegistry
 ) -> None:
     metrics.note(KEY, run(INITIALIZED, STARTED))
@@ -294,7 +294,7 @@ def test_only_runs_that_failed_have_a_series_of_failures(
     assert failures(registry) == []
 
 
-def test_a_later_run_of_the_name_that_fails_is_another_failure(
+def test_a_later_run_with_the_same_name_that_fails_is_another_failure(
     metrics: RunMetrics, registry: CollectorRegistry
 ) -> None:
     metrics.note(KEY, run(INITIALIZED, FAILED))

@@ -37,7 +37,7 @@ def registry() -> CollectorRegistry:
 async def metrics_url(
     hub: Hub, temporal: Client, task_queue: str, registry: CollectorRegistry
 ) -> AsyncIterator[str]:
-    """Where a bridge, the only one of the hub, shows its metrics."""
+    """URL of the metrics of a bridge, the only one on the hub."""
     settings = BridgeSettings(task_queue=task_queue, stuck_after=timedelta(seconds=1))
     bridge = Bridge(hub, temporal, settings=settings, registry=registry)
     register_hub_requests(registry, lambda: hub.requests)
@@ -52,7 +52,10 @@ async def metrics_url(
 
 
 async def scrape(url: str, name: str, run: str) -> Series:
-    """Labels of all series of a metric and a run, without the run's name; once for each count."""
+    """Return the labels of all series of a metric for a run, without the run's name.
+
+    A counter's labels are repeated as often as it counts.
+    """
     async with aiohttp.ClientSession() as http, http.get(url) as response:
         text = await response.text()
     return [
@@ -64,7 +67,7 @@ async def scrape(url: str, name: str, run: str) -> Series:
     ]
 
 
-async def test_a_run_is_measured_from_its_plan_to_its_end_and_forgotten_with_it(
+async def test_a_run_has_metrics_from_its_plan_until_it_is_deleted(
     metrics_url: str, placement: HandPlacement, unique: str
 ) -> None:
     cluster = f"{unique}-a"
@@ -105,7 +108,7 @@ async def test_a_run_is_measured_from_its_plan_to_its_end_and_forgotten_with_it(
         await eventually(partial(scrape, metrics_url, name, unique), lambda seen: not seen)
 
 
-async def test_a_run_that_cannot_begin_is_a_users_error(
+async def test_a_run_that_cannot_be_initialized_counts_as_a_user_error(
     metrics_url: str, placement: HandPlacement, unique: str
 ) -> None:
     await placement.create_run(unique, unique)

@@ -1,4 +1,4 @@
-"""Which approval requests a run waits for, as its status tells."""
+"""Which approval requests a run waits for, according to its status."""
 
 from api.runs import ClusterStagedUpdateRun, UpdateRunSpec
 from bridge.approvals import open_requests, waiting_for
@@ -10,7 +10,7 @@ from workflows.messages import ApprovalLost
 
 
 def gated() -> Ledger:
-    """A run with approvals before and after its first stage, and before its second."""
+    """Return the ledger of a run with approvals around its first stage and before its second."""
     return ledger(
         stage("one", before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT, APPROVAL]),
         stage("two", "dev", before_stage_tasks=[APPROVAL]),
@@ -22,12 +22,12 @@ def run(book: Ledger) -> ClusterStagedUpdateRun:
     return ClusterStagedUpdateRun(spec=spec, status=book.status)
 
 
-def test_a_request_that_was_never_made_is_not_open() -> None:
+def test_a_request_that_was_never_created_is_not_open() -> None:
     assert open_requests(run(gated())) == []
     assert waiting_for(run(gated()), "v2-before-one") == []
 
 
-def test_a_request_is_open_from_its_making_to_its_acceptance() -> None:
+def test_a_request_is_open_from_its_creation_to_its_acceptance() -> None:
     book = gated()
     marks.approval_created(book, 0, "before", 0, NOW)
     assert open_requests(run(book)) == ["v2-before-one"]
@@ -36,7 +36,7 @@ def test_a_request_is_open_from_its_making_to_its_acceptance() -> None:
     assert waiting_for(run(book), "v2-before-one") == []
 
 
-def test_a_wait_is_no_request() -> None:
+def test_a_timed_wait_has_no_request() -> None:
     book = gated()
     marks.wait_elapsed(book, 0, 0, NOW)
     assert open_requests(run(book)) == []

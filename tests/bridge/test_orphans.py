@@ -8,11 +8,11 @@ from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 
 MADE = {RUN_UID: "gone"}
-"""Annotation of what a workflow makes for its run."""
+"""Annotations of an approval request that a workflow created for its run."""
 
 
 async def orphan(placement: HandPlacement, name: str, **marks: dict[str, str]) -> None:
-    """Write an approval request for the run `gone`, by default as its workflow does."""
+    """Write an approval request for the run `gone`, by default as its workflow would."""
     await placement.ask(name, run="gone", stage="one", **(marks or {"annotations": MADE}))
 
 
@@ -21,14 +21,14 @@ async def removed(placement: HandPlacement, name: str) -> None:
 
 
 @pytest.mark.usefixtures("bridge")
-async def test_a_request_made_just_when_its_run_went_is_removed(
+async def test_a_request_created_just_as_its_run_was_deleted_is_removed(
     placement: HandPlacement, unique: str
 ) -> None:
     await orphan(placement, unique)
     await removed(placement, unique)
 
 
-async def test_a_request_left_behind_is_removed_by_a_later_bridge(
+async def test_an_orphaned_request_is_removed_when_a_bridge_starts(
     bridge: BridgeProcess, placement: HandPlacement, unique: str
 ) -> None:
     await bridge.stop()
@@ -39,10 +39,10 @@ async def test_a_request_left_behind_is_removed_by_a_later_bridge(
 
 @pytest.mark.usefixtures("bridge")
 @pytest.mark.parametrize("label", ["another", "gone"])
-async def test_a_request_that_somebody_else_made_stays(
+async def test_a_request_that_someone_else_created_stays(
     placement: HandPlacement, unique: str, label: str
 ) -> None:
-    """A person may prepare one, labels and all, for a run that is still to come."""
+    """A person may create one in advance, including its labels, for a future run."""
     await orphan(placement, unique, labels={TARGET_UPDATE_RUN: label})
     await orphan(placement, f"{unique}-orphan")
     await removed(placement, f"{unique}-orphan")

@@ -1,4 +1,4 @@
-"""A run is parsed anew at the cost of what has changed."""
+"""Only the changed parts of a run are parsed again."""
 
 import copy
 
@@ -30,7 +30,7 @@ def body() -> Json:
     }
 
 
-def test_what_is_parsed_after_a_change_is_what_would_be_parsed_at_first(body: Json) -> None:
+def test_parsing_after_a_change_gives_the_same_as_parsing_from_scratch(body: Json) -> None:
     changed = copy.deepcopy(body)
     cluster = changed["status"]["stagesStatus"][1]["clusters"][1]
     cluster["conditions"] = [condition("Started")]
@@ -55,9 +55,7 @@ def test_clusters_that_have_not_changed_are_shared(body: Json) -> None:
 
 @pytest.mark.parametrize("stages", [0, 1, 3])
 @pytest.mark.parametrize("clusters", [0, 2, 4])
-def test_a_plan_of_another_size_is_parsed_all_the_same(
-    body: Json, stages: int, clusters: int
-) -> None:
+def test_a_plan_of_another_size_is_parsed_correctly(body: Json, stages: int, clusters: int) -> None:
     other = copy.deepcopy(body)
     first = other["status"]["stagesStatus"][0]
     first["clusters"] = [{"clusterName": f"staging-{number}"} for number in range(clusters)]

@@ -1,4 +1,4 @@
-"""Each run has its own workflow while it lives, and leaves nothing behind."""
+"""Each run has its own workflow while it exists, and leaves nothing behind."""
 
 import pytest
 from temporalio.client import Client, WorkflowExecutionStatus
@@ -16,7 +16,7 @@ RUNNING, CANCELED = WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CAN
 
 
 async def prepare(placement: HandPlacement, unique: str, **fields: object) -> str:
-    """A placement and a strategy of one stage with one cluster; returns the cluster."""
+    """Create a placement and a strategy with one stage and one cluster; return the cluster."""
     cluster = f"{unique}-a"
     await placement.create({cluster: {"env": unique}})
     stage = {"name": "one", "labelSelector": {"matchLabels": {"env": unique}}, **fields}
@@ -53,7 +53,7 @@ async def test_a_run_gets_a_finalizer_and_a_workflow(
 
 
 @pytest.mark.usefixtures("bridge")
-async def test_a_deleted_run_goes_with_its_workflow(
+async def test_deleting_a_run_cancels_its_workflow(
     placement: HandPlacement, unique: str, temporal: Client, scope: Scope
 ) -> None:
     await prepare(placement, unique)
@@ -85,7 +85,7 @@ async def test_finalizers_of_others_stay(
 
 
 @pytest.mark.usefixtures("bridge")
-async def test_a_run_made_again_under_the_same_name_has_its_own_workflow_and_approval(
+async def test_a_new_run_with_the_same_name_has_its_own_workflow_and_approval(
     placement: HandPlacement, unique: str, temporal: Client, scope: Scope
 ) -> None:
     cluster = await prepare(placement, unique, beforeStageTasks=[{"type": "Approval"}])
@@ -110,7 +110,7 @@ async def test_a_run_made_again_under_the_same_name_has_its_own_workflow_and_app
     await started(placement, cluster)
 
 
-async def test_a_run_that_is_over_is_not_begun_again_by_a_later_bridge(
+async def test_a_run_that_is_over_is_not_started_again_by_another_bridge(
     bridge: BridgeProcess, placement: HandPlacement, unique: str, temporal: Client, scope: Scope
 ) -> None:
     await placement.create_run(unique, "nowhere")
@@ -122,7 +122,7 @@ async def test_a_run_that_is_over_is_not_begun_again_by_a_later_bridge(
     await bridge.stop()
     await bridge.start()
     await placement.set_state(unique, "Run")
-    # By the time that a later run is at work, the bridge has looked at the earlier one.
+    # When a later run is in progress, the bridge has also handled the earlier one.
     await prepare(placement, unique)
     await placement.create_run(f"{unique}-later", unique, index="0")
     await reaches(placement, f"{unique}-later", "UpdateRunProgressing")

@@ -1,4 +1,4 @@
-"""Runs where Temporal does not know their search attributes."""
+"""Runs in a namespace without their search attributes."""
 
 from collections.abc import AsyncIterator
 
@@ -25,7 +25,7 @@ async def bare(temporal_address: str, unique: str) -> Client:
 
 @pytest.fixture
 async def engine(hub: Hub, bare: Client) -> AsyncIterator[None]:
-    """Worker and bridge in that namespace."""
+    """A worker and a bridge in that namespace."""
     bridge = BridgeProcess(hub, bare, task_queue="fleetgate")
     async with polling(Worker(bare, task_queue="fleetgate", activities=all_activities(hub, bare))):
         await bridge.start()
@@ -34,7 +34,7 @@ async def engine(hub: Hub, bare: Client) -> AsyncIterator[None]:
 
 
 async def roll_out(placement: HandPlacement, run: str, index: int) -> str:
-    """Take a run over the one cluster to its end, and return its workflow's id."""
+    """Complete a run on the only cluster, and return its workflow's id."""
     await placement.create_run(run, run, index=str(index))
     await started(placement, placement.name, index=index)
     await placement.report(placement.name)
@@ -43,7 +43,7 @@ async def roll_out(placement: HandPlacement, run: str, index: int) -> str:
 
 
 @pytest.mark.usefixtures("engine")
-async def test_runs_work_without_and_whoever_registers_them_has_them(
+async def test_runs_work_without_search_attributes_and_use_them_once_registered(
     placement: HandPlacement,
     scope: Scope,
     bare: Client,
@@ -58,7 +58,7 @@ async def test_runs_work_without_and_whoever_registers_them_has_them(
         await placement.strategy(run, stages)
     first = await roll_out(placement, runs[0], 0)
     await roll_out(placement, runs[1], 0)
-    # Runs that other tests have left are started as soon as the bridge is there.
+    # Runs left by other tests are started as soon as the bridge runs.
     records = caplog.get_records("setup") + caplog.get_records("call")
     (warning,) = (each.getMessage() for each in records if each.name == "bridge.temporal")
     assert "`fleetgate search-attributes`" in warning

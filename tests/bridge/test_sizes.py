@@ -1,4 +1,4 @@
-"""What the bridge holds and does not: runs that are over, and what is no business of a run."""
+"""What the bridge keeps in memory and watches for runs, and what it does not."""
 
 import asyncio
 from collections.abc import Iterator
@@ -21,24 +21,24 @@ from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 
 RUNS = 66
-"""One more than had a watch of their own once."""
+"""More than the 64 runs that once could have watches of their own."""
 
 
 def stages(clusters: int) -> list[Json]:
-    """Status of the stages of a run, as its plan has them."""
+    """Return the status of the stages of a run that has just been planned."""
     named = [{"clusterName": f"member-{number}", "conditions": []} for number in range(clusters)]
     return [{"stageName": "one", "clusters": named, "conditions": []}]
 
 
 async def plan(placement: HandPlacement, run: str, *more: Json) -> None:
-    """Make a run that says that it is planned, and more."""
+    """Create a run with a status that shows that it is planned, and more conditions."""
     await placement.create_run(run, "none")
     said = [condition("Initialized"), *more]
     status = {"conditions": said, "stagesStatus": stages(20)}
     await placement.say(placement.scope.run, run, status)
 
 
-async def test_a_run_that_is_over_is_kept_without_its_stages_and_ends_with_them(
+async def test_a_run_that_is_over_is_kept_without_its_stages_but_reported_once_with_them(
     hub: Hub, placement: HandPlacement, unique: str, scope: Scope
 ) -> None:
     cache = Cache(hub, scope.run, keep=kept)
@@ -67,7 +67,7 @@ async def test_a_run_that_is_over_is_kept_without_its_stages_and_ends_with_them(
 
 
 @pytest.mark.alone("it opens a watch for each of many runs")
-async def test_the_65th_run_watches_no_more_than_the_first(
+async def test_the_65th_run_has_no_more_watches_than_the_first(
     hub: Hub, temporal: Client, placement: HandPlacement, unique: str, scope: Scope
 ) -> None:
     runs, placements = Cache(hub, scope.run), Cache(hub, scope.placement)
@@ -84,7 +84,7 @@ async def test_the_65th_run_watches_no_more_than_the_first(
         for name in names:
             dependencies.note((placement.namespace, name))
 
-        # One of each placement's bindings, one of all policies and one of all members.
+        # One watch for each placement's bindings, one for all policies and one for all members.
         await eventually(lambda: len(shared) == RUNS + 2)
     for name in names:
         await placement.delete_run(name)
@@ -93,13 +93,13 @@ async def test_the_65th_run_watches_no_more_than_the_first(
 
 @contextmanager
 def following(surroundings: Surroundings, shared: SharedCaches, seen: list[int]) -> Iterator[None]:
-    """Follow what a run depends on; each call that something may matter adds to what is seen."""
+    """Follow the dependencies of a run; each call of `changed` adds an item to `seen`."""
     task = asyncio.create_task(surroundings.follow(shared, changed=lambda: seen.append(1)))
     yield
     task.cancel()
 
 
-async def test_only_members_that_have_the_placement_bring_a_judgement(
+async def test_only_changes_of_members_with_the_placement_cause_a_check(
     hub: Hub, placement: HandPlacement, unique: str, scope: Scope
 ) -> None:
     has, other = f"{unique}-has", f"{unique}-other"

@@ -1,4 +1,4 @@
-"""The engine on real servers, and what it writes into its log."""
+"""The engine on real servers, and a check of its log."""
 
 import logging
 from collections.abc import Iterator
@@ -16,19 +16,19 @@ __all__ = ["engine", "placement", "temporal"]
 
 
 FEW = 50
-"""Examples of the profile that is loaded without being asked for."""
+"""Maximum number of examples of the default profile."""
 
 
 @pytest.fixture
 def amount() -> int:
-    """How many examples to try: as many as the profile of hypothesis says."""
+    """The number of examples to try, from the hypothesis profile."""
     assert hypothesis.settings.default is not None, "a profile is loaded"
     return hypothesis.settings.default.max_examples
 
 
 @pytest.fixture
 def random(amount: int) -> Random:
-    """The same for each pull request; another one, which is printed, in a campaign."""
+    """A random generator with a fixed seed or, in a campaign, a random seed, which is printed."""
     seed = 0 if amount <= FEW else Random().randrange(2**32)
     print(f"seed {seed}, {amount} examples")  # noqa: T201 - to repeat a failure with
     return Random(seed)
@@ -36,7 +36,7 @@ def random(amount: int) -> Random:
 
 @pytest.fixture
 def no_tracebacks(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Fail a test in which a worker or the bridge met what it had not foreseen."""
+    """Fail a test in which a worker or the bridge logged an unexpected error."""
     with caplog.at_level(logging.WARNING):
         yield
     found = [each for each in caplog.get_records("call") if _is_defect(each)]
@@ -45,8 +45,8 @@ def no_tracebacks(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 def _is_defect(record: logging.LogRecord) -> bool:
     if "Failed deserializing" in record.getMessage():
-        return False  # a message that is dropped, and said to be
+        return False  # a message that is dropped, with a log line
     error = record.exc_info[1] if record.exc_info else None
     if error is None or isinstance(error, FailureError | HubError):
         return False
-    return not str(error).startswith(SLOW)  # the step is taken again
+    return not str(error).startswith(SLOW)  # the task is retried

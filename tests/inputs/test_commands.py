@@ -1,4 +1,4 @@
-"""Whatever is typed is answered in a line or two, with an exit code that says how it went."""
+"""Every command line is answered with a short message and a meaningful exit code."""
 
 import io
 import os
@@ -18,7 +18,7 @@ COMMANDS = [
     *("snapshot diff", "completion", "crds", "search-attributes", "local status", "local logs"),
     *("local", "run", "snapshot", "", "rnu", "--version"),
 ]
-"""All but those that stay: worker, agent, demo, local up."""
+"""All commands but those that keep running: worker, agent, demo, local up."""
 OPTIONS = [
     *("-n", "--namespace", "-o", "--output", "--kubeconfig", "--context", "--index", "--state"),
     *("--placement", "--strategy", "--timeout", "--no-wait", "--until", "--exit-on-gate", "--by"),
@@ -87,19 +87,19 @@ contexts: [{name: nowhere, context: {cluster: nowhere, user: nobody}}]
 clusters: [{name: nowhere, cluster: {server: "http://127.0.0.1:1"}}]
 users: [{name: nobody, user: {}}]
 """
-"""A hub at which nobody answers."""
+"""A kubeconfig for a hub that does not answer."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def nowhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a kubeconfig, in which all that is typed is typed."""
+    """A folder with a kubeconfig, in which all commands run."""
     folder = tmp_path_factory.mktemp("typed")
     (folder / "kubeconfig").write_text(NOWHERE)
     return folder
 
 
 def typed(arguments: list[str], folder: Path) -> tuple[int, str, str]:
-    """Exit code, output and error output of a command line."""
+    """Run a command line, and return its exit code, output and error output."""
     out, err = io.StringIO(), io.StringIO()
     before = dict(os.environ)
     os.environ.update(
@@ -128,7 +128,7 @@ def test_no_command_line_ends_in_a_traceback(arguments: list[str], nowhere: Path
 
 
 @given(value=VALUES)
-def test_a_value_that_is_none_is_named_with_its_option(value: str, nowhere: Path) -> None:
+def test_an_invalid_value_is_reported_with_its_option(value: str, nowhere: Path) -> None:
     for option in ("--timeout", "--output" if value != "-" else "--timeout"):
         words = ["run", "show", "x", option, value]
         if option == "--timeout":

@@ -1,4 +1,4 @@
-"""Whatever stands in overrides, envelopes and snapshots, what comes of it is content or a text."""
+"""Whatever overrides, envelopes and snapshots contain, the result is content or an error."""
 
 import copy
 from contextlib import suppress
@@ -74,7 +74,7 @@ OVERRIDES = st.builds(
 
 
 @given(OBJECTS, st.lists(OVERRIDES, max_size=3))
-def test_an_override_gives_the_same_object_changed_or_a_text(
+def test_an_override_changes_the_object_or_fails_with_a_message(
     resource: Json, overrides: list[JsonPatchOverride]
 ) -> None:
     before = copy.deepcopy(resource)
@@ -87,7 +87,7 @@ def test_an_override_gives_the_same_object_changed_or_a_text(
 
 
 @given(OVERRIDES)
-def test_a_path_that_may_not_be_is_refused_whatever_it_is_about(
+def test_a_forbidden_path_is_refused_whatever_the_operation(
     override: JsonPatchOverride,
 ) -> None:
     refused = paths.refusal(override)
@@ -102,7 +102,7 @@ def test_a_path_that_may_not_be_is_refused_whatever_it_is_about(
         TEXTS, st.one_of(OBJECTS, st.dictionaries(KEYS, VALUES, max_size=3)), max_size=3
     ),
 )
-def test_an_envelope_gives_its_content_or_names_the_key(kind: str, data: Json) -> None:
+def test_an_envelope_gives_its_content_or_the_error_names_the_key(kind: str, data: Json) -> None:
     metadata = {"name": "e"} | ({"namespace": "app"} if kind == "ResourceEnvelope" else {})
     envelope = {
         "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
@@ -138,7 +138,7 @@ NOTES = st.fixed_dictionaries(
 
 
 @given(st.lists(st.tuples(MARKS, NOTES), min_size=1, max_size=4))
-def test_snapshots_edited_by_hand_are_counted_or_refused(edits: list[tuple[Json, Json]]) -> None:
+def test_snapshots_edited_by_hand_are_read_or_refused(edits: list[tuple[Json, Json]]) -> None:
     stored = []
     for number, (labels, annotations) in enumerate(edits):
         (made,) = snapshotting.bodies([], placement="p", namespace="", owner=OWNER, index=number)

@@ -1,4 +1,4 @@
-"""Sizes at their edge: what is just allowed works from end to end, what is beyond is said."""
+"""Sizes at their limit: what is just allowed works end to end, more is refused with a reason."""
 
 import json
 
@@ -18,14 +18,14 @@ from tests.workflows.runs import reaches, started, workflow_id
 pytestmark = pytest.mark.usefixtures("engine", "no_tracebacks")
 
 LONGEST_WAIT = "2562047h"
-"""292 years: as much as Go can hold."""
+"""292 years, the longest duration in Go."""
 
 
 def long(name: str, characters: int) -> str:
     return f"{name}-".ljust(characters - 1, "x") + "9"
 
 
-async def test_a_run_whose_names_are_all_as_long_as_may_be_goes_to_its_end(
+async def test_a_run_with_the_longest_possible_names_succeeds(
     placement: HandPlacement, unique: str, temporal: Client
 ) -> None:
     placement.name, run, strategy = long(unique, 63), long(f"{unique}-r", 63), long(unique, 253)
@@ -51,7 +51,7 @@ async def test_a_run_whose_names_are_all_as_long_as_may_be_goes_to_its_end(
     assert await failed_steps(temporal, workflow_id(written, placement.scope)) == []
 
 
-async def test_a_placement_whose_name_is_too_long_for_a_label_is_named(
+async def test_a_placement_with_a_name_too_long_for_a_label_is_refused(
     placement: HandPlacement, unique: str
 ) -> None:
     placement.name = long(unique, 64)
@@ -64,7 +64,7 @@ async def test_a_placement_whose_name_is_too_long_for_a_label_is_named(
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "x" * 254, "x" * 30_000, "\u2028"])
-async def test_a_strategy_that_nothing_can_be_called_is_not_found(
+async def test_a_strategy_with_an_impossible_name_is_not_found(
     placement: HandPlacement, unique: str, name: str
 ) -> None:
     await placement.create({f"{unique}-a": {}})
@@ -90,7 +90,8 @@ async def test_the_longest_wait_is_waited_for(
     await reaches(placement, unique, "UpdateRunWaiting")
 
     workflow = temporal.get_workflow_handle(workflow_id(written, placement.scope))
-    # Answered by a step after the one that began to wait: a timer that is over at once is over.
+    # Answered in a later workflow task than the one that started the timer: a timer that ends at
+    # once would have fired by then.
     await workflow.execute_update("resume")
     events = [event.event_type async for event in workflow.fetch_history_events()]
     assert EventType.EVENT_TYPE_TIMER_STARTED in events
@@ -99,7 +100,7 @@ async def test_the_longest_wait_is_waited_for(
 
 
 @pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
-async def test_a_status_as_large_as_a_plan_may_make_it_is_taken_with_the_text_of_a_failure(
+async def test_the_largest_status_is_accepted_together_with_the_message_of_a_failure(
     placement: HandPlacement, unique: str
 ) -> None:
     await home(placement)
@@ -121,7 +122,7 @@ async def test_a_status_as_large_as_a_plan_may_make_it_is_taken_with_the_text_of
     assert len(json.dumps(await placement.read_run(unique))) > sizes.MOST_STATUS
 
 
-async def test_an_approval_of_the_most_that_a_message_takes_lets_a_run_pass(
+async def test_an_approval_with_the_longest_message_passes_the_gate(
     placement: HandPlacement, unique: str
 ) -> None:
     await waiting_run(placement, unique)

@@ -1,4 +1,4 @@
-"""Whatever is edited in the middle of a run, it goes on or ends, and says which."""
+"""Whatever is edited in the middle of a run, the run continues or ends with an explanation."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,11 +18,11 @@ from tests.workflows.runs import workflow_id
 pytestmark = pytest.mark.usefixtures("engine", "no_tracebacks")
 
 EDITS = 4
-"""In the middle of each run."""
+"""Number of edits during each run."""
 
 
 class Run:
-    """One run over two clusters, with gates on both sides, and a person who edits."""
+    """A run on two clusters with gates on both sides, and a person who edits its objects."""
 
     def __init__(self, placement: HandPlacement, random: Random) -> None:
         self.placement, self.random = placement, random
@@ -41,7 +41,7 @@ class Run:
         return await self.placement.create_run(self.name, self.name, index="0")
 
     async def edit(self) -> None:
-        """Do something odd; the hub may refuse it."""
+        """Make an odd edit, which the hub may refuse."""
         edit: Callable[[], Awaitable[object]] = self.random.choice(
             [
                 self.flip,
@@ -122,7 +122,7 @@ class Run:
         await self._patch(self.placement.scope.binding, name, {"spec": spec})
 
     async def settle(self) -> None:
-        """What a sensible person does: run, approve, and let the clusters become available."""
+        """Do what a sensible person does: start, approve, and let clusters become available."""
         await asyncio.gather(
             *(
                 self._if_there(each)
@@ -158,7 +158,7 @@ class Run:
         )
 
 
-async def test_an_edited_run_ends_and_says_how(
+async def test_an_edited_run_ends_with_an_explanation(
     placement: HandPlacement, unique: str, random: Random, amount: int, temporal: Client
 ) -> None:
     runs = [
@@ -190,7 +190,7 @@ async def _settled(run: Run) -> Json:
 
 
 def _has_ended(run: Json) -> bool:
-    """Succeeded or failed, by the engine's own words."""
+    """Return whether the engine itself has reported that the run succeeded or failed."""
     if says(run, "Initialized")[0] == "False":
         return bool(says(run, "Initialized")[2])
     status, reason, text = says(run, "Succeeded")

@@ -1,4 +1,4 @@
-"""Whatever is sent to a run through Temporal, the run goes on, and updates answer in words."""
+"""Whatever is sent to a run through Temporal, the run continues, and updates get an answer."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("engine", "no_tracebacks")
 SIGNALS = ["pause", "resume", "approve", "approval_lost", "recheck", "restore", "nonsense"]
 UPDATES = ["resume", "approve", "nonsense"]
 LONG = "x" * 2_000_000
-"""Nearly as long as Temporal takes."""
+"""Nearly as long as Temporal accepts."""
 VALUES: list[object] = [
     *(None, True, 0, -1, 7, 1.5, 10**30, 2**63, "", "one", "nope", "x" * 65, "sideways", "before"),
     *([], ["one"], {}, {"stage": "one"}, "\u2028", "\0"),
@@ -37,19 +37,19 @@ def raw(data: bytes, encoding: bytes = b"json/plain") -> RawValue:
 
 
 def message(random: Random) -> RawValue:
-    """One payload: an object with odd fields, mostly; it never approves."""
+    """Return a payload: usually an object with odd fields; it never approves."""
     if random.random() < 0.2:
         return raw(random.choice(ODD[:-1]))
     if random.random() < 0.1:
         return raw(b"{}", random.choice([b"binary/plain", b"json/protobuf", b"", b"\xff"]))
     fields = {name: random.choice(VALUES) for name in random.sample(FIELDS, k=3)}
     fields |= {"stage": random.choice(["nope", 7, "x" * 65, None, LONG])}
-    # One that is newer than the object would be believed: only the bridge says so.
+    # Not a generation newer than the object's: it would be believed, as only the bridge sends one.
     fields["generation"] = random.choice([0, -1, 2**63, 10**30, "x", None])
     return raw(json.dumps(fields).encode()[:2_000_000])
 
 
-async def test_no_message_stops_a_run_that_is_not_meant_to(
+async def test_no_odd_message_stops_a_run(
     placement: HandPlacement, unique: str, random: Random, amount: int, temporal: Client
 ) -> None:
     run = await waiting_run(placement, unique)
@@ -80,11 +80,11 @@ async def test_no_message_stops_a_run_that_is_not_meant_to(
     assert request is not None
     said = condition_of(request, "Approved")["message"]
     assert len(said) <= 32768
-    assert said.endswith(")"), "who approved stays readable after however long a comment"
+    assert said.endswith(")"), "who approved stays readable after a comment of any length"
 
 
 async def _ask(workflow: WorkflowHandle[object, object], update: str, payload: RawValue) -> None:
-    """Ask, and be answered: with what was done, or with why not."""
+    """Send an update, and check that there is an answer: what was done, or why not."""
     answer = ""
     try:
         async with asyncio.timeout(patience()):

@@ -1,4 +1,4 @@
-"""Whatever people may write into the objects of a run, planning decides or says what is wrong."""
+"""Whatever people write into the objects of a run, planning decides or says what is wrong."""
 
 import json
 import re
@@ -116,11 +116,11 @@ SOUND = st.builds(
     st.lists(st.integers(-(2**63) + 1, 2**63 - 1), min_size=len(CLUSTERS), max_size=len(CLUSTERS)),
     st.lists(st.sampled_from(["1s", "90s", "1.5h"]), min_size=1, max_size=4),
 )
-"""Facts of which a plan can be made."""
+"""Facts from which a run can be planned."""
 
 
 def plan(known: HubFacts) -> tuple[UpdateRunStatus, str]:
-    """The status as far as it got, and why no further; also what a run makes of it is tried."""
+    """Plan a run; return its status as far as planning got, and why it stopped, if it did."""
     status = UpdateRunStatus()
     try:
         initialization.plan(known, run=CLUSTER_RUN, status=status)
@@ -130,7 +130,7 @@ def plan(known: HubFacts) -> tuple[UpdateRunStatus, str]:
 
 
 @given(HUBS)
-def test_any_hub_gives_a_plan_or_a_text_that_the_run_can_show(known: HubFacts) -> None:
+def test_any_facts_give_a_plan_or_a_message_that_the_run_can_show(known: HubFacts) -> None:
     status, problem = plan(known)
     if problem:
         assert len(problem) > len("cannot continue the updateRun: ")
@@ -141,7 +141,7 @@ def test_any_hub_gives_a_plan_or_a_text_that_the_run_can_show(known: HubFacts) -
 
 
 @given(HUBS, st.randoms(use_true_random=False))
-def test_a_plan_does_not_depend_on_the_order_in_which_the_hub_lists_things(
+def test_a_plan_does_not_depend_on_the_order_in_which_the_hub_lists_objects(
     known: HubFacts, random: Random
 ) -> None:
     bindings, clusters = list(known.bindings), list(known.clusters)
@@ -169,7 +169,7 @@ def test_every_selected_cluster_of_a_plan_is_in_exactly_one_stage(known: HubFact
 
 
 @given(SOUND)
-def test_a_stage_is_in_the_order_of_its_label_and_then_of_the_names(known: HubFacts) -> None:
+def test_a_stage_is_sorted_by_its_label_and_then_by_name(known: HubFacts) -> None:
     status, problem = plan(known)
     assert not problem
     labels = {each.name: each.labels for each in known.clusters}
@@ -181,25 +181,27 @@ def test_a_stage_is_in_the_order_of_its_label_and_then_of_the_names(known: HubFa
 
 
 @given(SOUND)
-def test_what_was_planned_may_go_on_while_nothing_changes(known: HubFacts) -> None:
+def test_a_planned_run_may_continue_while_nothing_changes(known: HubFacts) -> None:
     status, _ = plan(known)
     targets = validation.check(known, run=CLUSTER_RUN, status=status)
     assert targets.selected == {name: f"web-{name}" for name in CLUSTERS}
 
 
 @given(SOUND, HUBS)
-def test_a_run_goes_on_or_ends_with_a_text_whatever_changes(known: HubFacts, now: HubFacts) -> None:
+def test_whatever_changes_a_run_continues_or_fails_with_a_message(
+    known: HubFacts, now: HubFacts
+) -> None:
     status, _ = plan(known)
     before = status.model_copy(deep=True)
     try:
         validation.check(now, run=CLUSTER_RUN, status=status)
     except RunError as error:
-        assert str(error)  # noqa: PT017 - most examples end the run, not all
+        assert str(error)  # noqa: PT017 - most examples end the run, but not all
     assert status == before
 
 
 @given(STAGES, st.integers(0, 3000))
-def test_waves_take_each_cluster_once_and_never_more_than_allowed(
+def test_waves_contain_each_cluster_once_and_never_more_than_allowed(
     stage: Stage, clusters: int
 ) -> None:
     entry: Any = stages._entry(
@@ -215,7 +217,7 @@ def test_waves_take_each_cluster_once_and_never_more_than_allowed(
 
 
 @given(TEXTS)
-def test_an_index_is_a_number_or_the_text_names_it(index: str) -> None:
+def test_an_index_is_a_number_or_is_named_in_the_error(index: str) -> None:
     if integers.known(index, otherwise=-1) >= 0:
         assert 0 <= initialization.check_index(index) < 2**63
         return
@@ -225,7 +227,7 @@ def test_an_index_is_a_number_or_the_text_names_it(index: str) -> None:
 
 
 @given(st.text(min_size=1, max_size=20), st.integers(1, 40_000))
-def test_no_text_makes_a_condition_that_the_api_refuses(part: str, length: int) -> None:
+def test_no_message_makes_a_condition_that_the_api_refuses(part: str, length: int) -> None:
     text = (part * length)[:length]
     made = conditions.make("Succeeded", "False", "Failed", text, generation=1, now=NOW)
     assert len(made.message) <= 32768
@@ -233,7 +235,7 @@ def test_no_text_makes_a_condition_that_the_api_refuses(part: str, length: int) 
 
 
 @pytest.mark.parametrize("wait", ["0s", "0.0000000001s", "9999999999h"])
-def test_a_wait_that_cannot_be_waited_for_is_named(wait: str) -> None:
+def test_an_impossible_wait_is_named(wait: str) -> None:
     stage = Stage(
         name="prod",
         label_selector=LabelSelector(),
@@ -244,7 +246,7 @@ def test_a_wait_that_cannot_be_waited_for_is_named(wait: str) -> None:
 
 
 @given(st.one_of(TEXTS, st.sampled_from(sorted(KNOWN.values()))), st.lists(TEXTS, max_size=3))
-def test_any_text_of_a_failure_is_explained(text: str, parts: list[str]) -> None:
+def test_any_failure_message_is_explained(text: str, parts: list[str]) -> None:
     for part in parts:
         text = text.replace("`", f"`{part}", 1)
     found = failures.explain(

@@ -1,4 +1,4 @@
-"""Whatever is written into a strategy or a run is refused in words, or becomes a run that says."""
+"""Any strategy or run is refused with an explanation, or accepted and reports its progress."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,10 +20,10 @@ pytestmark = pytest.mark.usefixtures("engine", "no_tracebacks")
 
 SIDE_BY_SIDE = 8
 FIELD = ("spec", "metadata.name", "spec.stages", "spec.state")
-"""One of these stands in what the API server says of a value that it refuses."""
+"""The API server's error for a refused value contains one of these."""
 
 
-async def test_a_run_is_refused_by_field_or_says_what_becomes_of_it(
+async def test_a_run_is_refused_with_the_field_or_reports_its_progress(
     placement: HandPlacement, unique: str, random: Random, amount: int, temporal: Client
 ) -> None:
     clusters = {
@@ -50,7 +50,7 @@ async def test_a_run_is_refused_by_field_or_says_what_becomes_of_it(
 
     found = await asyncio.gather(*(write(*each) for each in wanted))
     names = [name for name in found if name]
-    assert len(names) > amount // 8, "most are to be taken"
+    assert len(names) > amount // 8, "many must be accepted"
     for name in names:
         run = await eventually(partial(placement.read_run, name), _has_been_seen)
         status, reason, text = says(run, "Initialized")
@@ -65,7 +65,7 @@ async def test_a_run_is_refused_by_field_or_says_what_becomes_of_it(
 
 
 def _has_been_seen(run: Json) -> bool:
-    """Whether a run says whether it has a plan, and if it is to go on, how it goes on."""
+    """Return whether a run reports that it is planned or not and, if it is to run, its progress."""
     initialized = says(run, "Initialized")[0]
     waits = run["spec"]["state"] == "Initialize"
     return initialized == "False" or (
@@ -74,7 +74,7 @@ def _has_been_seen(run: Json) -> bool:
 
 
 async def _taken(placement: HandPlacement, kind: object, name: str, spec: Json) -> bool:
-    """Write an object; says whether the API server took it. It has to say which field is wrong."""
+    """Create an object and return whether it was accepted; a refusal must name the field."""
     try:
         await placement.hub.create(kind, placement.body({"spec": spec}, name=name))  # type: ignore[arg-type]
     except Invalid as error:

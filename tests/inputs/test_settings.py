@@ -1,4 +1,4 @@
-"""Whatever stands in a worker's environment is used, or refused under the variable's name."""
+"""Any value in a worker's environment is used, or refused with the variable's name."""
 
 import re
 
@@ -23,7 +23,7 @@ VALUES = st.one_of(
 
 
 @given(st.dictionaries(st.sampled_from(VARIABLES), VALUES, max_size=4))
-def test_a_value_is_read_or_refused_by_name(environ: dict[str, str]) -> None:
+def test_a_value_is_used_or_refused_with_its_variable(environ: dict[str, str]) -> None:
     try:
         Settings.load(environ)
     except ValidationError as error:
@@ -48,7 +48,7 @@ def test_a_value_is_read_or_refused_by_name(environ: dict[str, str]) -> None:
         ("FLEETGATE_COLLECT_NAMESPACES", "perhaps"),
     ],
 )
-def test_a_worker_that_cannot_use_a_variable_says_which_and_ends_with_2(
+def test_a_worker_with_an_unusable_variable_names_it_and_exits_with_2(
     variable: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(variable, value)

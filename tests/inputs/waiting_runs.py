@@ -1,4 +1,4 @@
-"""A run that waits for a person, and a placement of its own."""
+"""A run that waits for approval, with a placement of its own."""
 
 from api.kinds import NAMESPACE
 from hub import Json
@@ -7,13 +7,13 @@ from tests.workflows.runs import reaches
 
 
 async def home(placement: HandPlacement) -> None:
-    """Make the placement's namespace, if it has one."""
+    """Create the placement's namespace, if it has one."""
     if placement.namespace:
         await placement.hub.apply(NAMESPACE, {"metadata": {"name": placement.namespace}})
 
 
 async def waiting_run(placement: HandPlacement, name: str) -> Json:
-    """Write a run, and wait until it waits for the approval of its one stage."""
+    """Create a run, and wait until it waits for approval of its only stage."""
     await placement.create({f"{name}-a": {"env": name}})
     stage = {
         "name": "one",

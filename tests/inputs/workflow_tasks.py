@@ -1,4 +1,4 @@
-"""What Temporal has written down of steps of a workflow that could not be taken."""
+"""Failed workflow tasks in the history of a workflow."""
 
 from typing import Final
 
@@ -6,14 +6,15 @@ from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.client import Client
 
 HARMLESS: Final = frozenset({"UNHANDLED_COMMAND", "UNHANDLED_UPDATE", "FORCE_CLOSE_COMMAND"})
-"""News came while the step was taken, or more of it than Temporal holds back; it is taken again."""
+"""Causes without consequences: messages arrived during the task, or more than Temporal buffers; the
+task is retried."""
 
 SLOW: Final = "[TMPRL1101]"
-"""Begins what the SDK says of a step that took longer than 2 s, as on a busy machine."""
+"""Start of the SDK's message for a task that took longer than 2 s, as on a busy machine."""
 
 
 async def failed_steps(temporal: Client, workflow: str) -> list[str]:
-    """Why steps of a workflow failed; each of them is a defect, and a run that stands still."""
+    """Return why workflow tasks failed; each failure is a defect, and the run would be stuck."""
     found = []
     async for event in temporal.get_workflow_handle(workflow).fetch_history_events():
         if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED:

@@ -63,12 +63,12 @@ STRATEGIES = ["no-such", "Not/A/Name", "s" * 253, "s" * 3000, "s" * 30_000, "", 
 
 
 def mostly(random: Random, right: object, odd: list[object]) -> object:
-    """What is right, four times of five."""
+    """Return the right value four times out of five, otherwise an odd one."""
     return right if random.random() < 0.8 else random.choice(odd)
 
 
 def stage(random: Random, number: int) -> Json:
-    """One stage; several of them may want the same cluster."""
+    """Return a stage; several stages may select the same cluster."""
     made: Json = {"name": mostly(random, f"stage-{number}", list(NAMES))}
     selector = mostly(random, {"matchLabels": {"stage": str(number)}}, list(SELECTORS))
     if selector is not None:
@@ -85,12 +85,12 @@ def stage(random: Random, number: int) -> Json:
 
 
 def tasks(random: Random, *, most: int, right: str) -> list[Json]:
-    """Gates on one side of a stage."""
+    """Return the tasks on one side of a stage."""
     return [task(random, right) for _ in range(random.randrange(most + 1))]
 
 
 def task(random: Random, right: str) -> Json:
-    """One gate."""
+    """Return a task."""
     made: Json = {"type": mostly(random, right, list(TYPES))}
     if (made["type"] == "TimedWait") is (random.random() < 0.9):
         made["waitTime"] = random.choice(WAITS)
@@ -98,13 +98,13 @@ def task(random: Random, right: str) -> Json:
 
 
 def stages(random: Random) -> list[Json]:
-    """The stages of a strategy: two that fit the fleet, or some number of odd ones."""
+    """Return the stages of a strategy, usually two, which match the fleet unless a field is odd."""
     number = int(str(mostly(random, 2, [0, 1, 3, 31, 32])))
     return [stage(random, each) for each in range(number)]
 
 
 def run_spec(random: Random, *, placement: str, strategy: str) -> Json:
-    """The spec of a run."""
+    """Return the spec of a run."""
     return {
         "placementName": mostly(random, placement, list(PLACEMENTS)),
         "stagedRolloutStrategyName": mostly(random, strategy, list(STRATEGIES)),

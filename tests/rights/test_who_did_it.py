@@ -243,5 +243,5 @@ async def test_an_approval_that_a_run_refuses_is_not_written(world: World, types
     await request(world, name)
     refused = await types("joe", "approve", name, "all", "--after")
     assert refused.code == 1
-    assert "stage all has no after-stage approval open" in refused.err
+    assert "stage all has no open after-stage approval" in refused.err
     assert condition_of(await request(world, name), "Approved") == {}

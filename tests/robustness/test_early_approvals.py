@@ -62,9 +62,7 @@ async def test_an_early_approval_through_temporal_is_refused_or_ignored(
     early = Approve(stage="two", side=GateSide.BEFORE)
     with pytest.raises(WorkflowUpdateFailedError) as refused:
         await handle.execute_update("approve", early)
-    text = (
-        "stage two has no before-stage approval open; the run waits for no approval at the moment"
-    )
+    text = "stage two has no open before-stage approval; the run is not waiting for any approval"
     assert str(refused.value.__cause__).endswith(text)
     await handle.signal("approve", early)
 

@@ -1,4 +1,4 @@
-"""`python -m tests.soak`: run a fault campaign and print what came of it; exit 1 on a violation."""
+"""`python -m tests.soak`: run a fault campaign and print the results; exit 1 on a violation."""
 
 import argparse
 import asyncio
@@ -20,16 +20,16 @@ ROLES = {
     for part in ("engine", "bridge", "placement", "agents")
     for number in (1, 2)
 }
-"""Fleetgate's processes: each part twice."""
+"""Fleetgate's processes: each role twice."""
 
 
 def main() -> None:
-    """Read the arguments, carry the plan out, print."""
+    """Read the arguments, carry out the plan, print the results."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1_000_000))
-    parser.add_argument("--minutes", type=float, default=60, help="no run begins after so long")
-    parser.add_argument("--lanes", type=int, default=6, help="placements with runs side by side")
+    parser.add_argument("--minutes", type=float, default=60, help="no run starts after this time")
+    parser.add_argument("--lanes", type=int, default=6, help="placements with concurrent runs")
     parser.add_argument("--simulated", type=int, default=6, help="members with a simulated agent")
     parser.add_argument("--real", type=int, default=1, help="members with an API server")
     parser.add_argument("--keep", type=Path, help="folder for all logs")
@@ -37,7 +37,7 @@ def main() -> None:
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
     logging.getLogger("tests").setLevel(logging.INFO)
     print(f"seed {arguments.seed}", flush=True)  # noqa: T201
-    # As Ctrl-C, so that a time limit leaves no server behind either.
+    # Like Ctrl-C, so that a time limit leaves no server behind either.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     servers = Servers(Servers.make_folder())
     try:
@@ -59,7 +59,7 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         lanes=arguments.lanes,
         runs=arguments.runs,
         seconds=arguments.minutes * 60,
-        # Fleetgate itself is struck twice as often as what it stands on.
+        # Fleetgate itself is a target twice as often as the servers that it needs.
         targets=[*ROLES, *ROLES, TEMPORAL, ETCD, "hub-apiserver", *members],
     )
 

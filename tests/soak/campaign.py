@@ -1,4 +1,4 @@
-"""One campaign: a fleet, lanes with runs, strikes, and a judge."""
+"""One campaign: a fleet, lanes with runs, faults, and a judge."""
 
 import asyncio
 import logging
@@ -30,21 +30,21 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How much, how long, and whom it strikes."""
+    """The size, duration and targets of a campaign."""
 
     seed: int
     shape: Shape
     lanes: int
     runs: int
     seconds: float
-    """After so long no run is begun any more."""
+    """Time after which no run is started."""
     targets: Sequence[str]
-    """Processes that are struck."""
+    """Processes that fail."""
     pace: float = 1
-    """How quickly one fault follows the other."""
+    """How quickly faults follow each other."""
 
     def orders(self) -> dict[str, list[Order]]:
-        """What each lane is asked for."""
+        """Return the orders of each lane."""
         asked = {}
         for number in range(self.lanes):
             lane, share = f"lane{number + 1}", self.runs // self.lanes
@@ -54,12 +54,12 @@ class Plan:
 
 
 def _rounded(asked: list[Order]) -> list[Order]:
-    """Drop a last run that nobody would overtake."""
+    """Drop the last run if it has to be overtaken, because no other run follows."""
     return asked[:-1] if asked and asked[-1].end is End.OVERTAKEN else asked
 
 
 class Campaign:
-    """Runs on a fleet, while it is struck."""
+    """Runs on a fleet during faults."""
 
     def __init__(self, plan: Plan, fleet: Fleet, hub: Hub, members: dict[str, Hub]) -> None:
         self._plan = plan
@@ -71,7 +71,7 @@ class Campaign:
         self.outcome = Outcome(plan.seed)
 
     async def run(self) -> Outcome:
-        """Carry the plan out."""
+        """Carry out the plan."""
         begun = monotonic()
         audit = AuditReader(self._fleet.hub.audit_log, self._history)
         store = StoreReader(self._fleet.etcd, prefix=self._fleet.hub.name, history=self._history)
@@ -137,7 +137,7 @@ class Campaign:
         self.outcome.violations += violations
 
     async def _come_to_rest(self) -> None:
-        """With no fault any more every process gets ready."""
+        """Wait until every process is ready after the last fault."""
         try:
             await self._fleet.ready()
         except LocalFleetError as error:
@@ -156,7 +156,7 @@ class Campaign:
 
 @asynccontextmanager
 async def _in_background(*doing: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Do these things until the context ends; what fails of them is told at the end."""
+    """Run these until the context ends, then raise the first of their errors."""
     tasks = [asyncio.create_task(each) for each in doing]
     try:
         yield
@@ -170,7 +170,7 @@ async def _in_background(*doing: Coroutine[Any, Any, None]) -> AsyncIterator[Non
 
 
 async def carry_out(plan: Plan, servers: Servers) -> Outcome:
-    """Start a fleet, run the campaign on it, end the fleet."""
+    """Start a fleet, run the campaign on it, stop the fleet."""
     async with AsyncExitStack() as stack:
         fleet = await stack.enter_async_context(running_fleet(plan.shape, servers, seed=plan.seed))
         hub = await stack.enter_async_context(

@@ -1,6 +1,6 @@
-"""The processes of a campaign, each of which can be killed, paused, ended and started again.
+"""The processes of a campaign, each of which can be killed, paused, stopped and started again.
 
-Fleetgate's own processes reach the hub through a proxy each; everybody else goes straight to it.
+Each of fleetgate's own processes reaches the hub through a proxy; all others connect directly.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ MEMBER_DELAY: Final = 0.3
 """Seconds that a simulated member takes."""
 STUCK_AFTER: Final = "15s"
 GRACE: Final = timedelta(seconds=90)
-"""How long a process may take to end on SIGTERM before it is killed; what it took is noted."""
+"""How long a process may take to exit on SIGTERM before it is killed; the time is recorded."""
 PATIENCE: Final = timedelta(minutes=5)
 """How long a process may take to become ready on a machine that is busy with a campaign."""
 SIMULATED_MEMBERS: Final = "simulated-members"
@@ -43,7 +43,7 @@ SIMULATED_NODES: Final = "simulated-nodes"
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """How large a fleet is, and how fleetgate is spread over processes."""
+    """The size of a fleet, and the processes of fleetgate."""
 
     simulated: int
     """Members whose agent is simulated."""
@@ -52,11 +52,11 @@ class Shape:
     roles: Mapping[str, str]
     """Fleetgate's processes by name, each with its `--run`."""
     own_etcd: bool = True
-    """Whether the store may be killed; else it is the session's."""
+    """Whether the fleet has an etcd of its own, which may be killed, instead of the session's."""
 
     @property
     def stages(self) -> dict[str, tuple[str, ...]]:
-        """Members of each stage, in the order in which they are updated."""
+        """The members of each stage, in the order in which they are updated."""
         numbered = [f"{PREFIX}-{number:02}" for number in range(self.simulated)]
         first, second = len(numbered) // 4 or 1, len(numbered) // 2 or 2
         real = tuple(f"member{number + 1}" for number in range(self.real))
@@ -68,13 +68,13 @@ class Shape:
 
     @property
     def real_members(self) -> list[str]:
-        """Names of the members that have an API server."""
+        """The names of the members that have an API server."""
         return [f"member{number + 1}" for number in range(self.real)]
 
 
 @dataclass
 class Fleet:
-    """Everything that runs, by name."""
+    """All processes of a campaign, by name."""
 
     shape: Shape
     processes: Processes
@@ -87,9 +87,9 @@ class Fleet:
     down: set[str] = field(default_factory=set)
     """Processes that are down or paused on purpose."""
     troubles: list[str] = field(default_factory=list)
-    """What a process did that nobody asked for."""
+    """Unexpected behaviour of processes."""
     endings: dict[str, float] = field(default_factory=dict)
-    """The longest time in seconds that each process took to end on SIGTERM."""
+    """The longest time in seconds that each process took to exit on SIGTERM."""
 
     @property
     def own(self) -> list[str]:
@@ -97,29 +97,29 @@ class Fleet:
         return list(self.shape.roles)
 
     def kill(self, name: str) -> None:
-        """End a process at once."""
+        """Kill a process."""
         self.down.add(name)
         self._signal(name, signal.SIGKILL)
 
     def pause(self, name: str) -> None:
-        """Have a process do nothing."""
+        """Suspend a process."""
         self.down.add(name)
         self._signal(name, signal.SIGSTOP)
 
     def resume(self, name: str) -> None:
-        """End a pause."""
+        """Resume a suspended process."""
         self._signal(name, signal.SIGCONT)
         self.down.discard(name)
 
     async def end(self, name: str) -> None:
-        """Ask a process to end, and note how long it took."""
+        """Stop a process with SIGTERM, and record how long it took."""
         self.down.add(name)
         begun = monotonic()
         await asyncio.to_thread(self.processes.stop, [name], grace=GRACE)
         self.endings[name] = max(monotonic() - begun, self.endings.get(name, 0))
 
     async def start(self, name: str) -> None:
-        """Start a process; servers are waited for, the others come when they can."""
+        """Start a process; wait for it only if it is not one of fleetgate's own."""
         service = self.services[name]
         if name in self.own:
             self.processes.stop([name])
@@ -135,7 +135,7 @@ class Fleet:
                 self.troubles.append(f"{name} ended by itself")
 
     def deaths(self) -> list[str]:
-        """The processes that ended though nobody ended them."""
+        """Return the processes that ended unexpectedly."""
         return [
             name
             for name in self.services
@@ -150,7 +150,7 @@ class Fleet:
 
 @asynccontextmanager
 async def running_fleet(shape: Shape, servers: Servers, *, seed: int) -> AsyncIterator[Fleet]:
-    """Start everything, and end it."""
+    """Run everything while the context is open."""
     folder = servers.folder / f"soak-{secrets.token_hex(4)}"
     folder.mkdir()
     processes = Processes(pids=folder / "pids", logs=folder / "logs")
@@ -189,7 +189,7 @@ async def _servers(shape: Shape, servers: Servers, folder: Path, processes: Proc
         port=ports.choose(),
         ui_port=ports.choose(),
     )
-    # A store that others use as well keeps the clusters apart by their names.
+    # In a shared etcd, clusters are kept apart by their names.
     suffix = "" if shape.own_etcd else f"-{folder.name}"
     members = {name: _plane(name + suffix, folder, store) for name in shape.real_members}
     return Fleet(
@@ -279,7 +279,7 @@ def _own_process(fleet: Fleet, name: str, roles: str, kubeconfig: Path) -> Servi
 
 
 def _end_all(processes: Processes) -> None:
-    """End everything, also what is paused; nothing of it is needed any more."""
+    """Kill everything, including suspended processes."""
     for name in processes.names():
         running = processes.find(name)
         if running is not None:

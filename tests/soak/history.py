@@ -1,8 +1,8 @@
-"""Every write to the objects of runs, as the hub's audit log and its store have it.
+"""Every write to the objects of runs, from the hub's audit log and its etcd.
 
-The audit log says who wrote and when. It lacks what an API server stored in the moment in which it
-was killed; the store's own history has that. Both name a write by its revision, which counts all
-writes of the hub.
+The audit log says who wrote and when. It lacks writes that an API server stored just as it was
+killed; etcd's own history has those. Both identify a write by its revision, which counts all writes
+of the hub.
 """
 
 import json
@@ -17,7 +17,7 @@ from hub import Json
 WATCHED: Final = frozenset(
     kind.plural for scope in SCOPES.values() for kind in (scope.run, scope.binding, scope.approval)
 )
-"""Resources of which every write is kept."""
+"""Resources whose writes are kept."""
 
 AUDIT_POLICY: Final = f"""\
 apiVersion: audit.k8s.io/v1
@@ -44,22 +44,22 @@ class Write:
     address: Address
     revision: int
     body: Json | None
-    """The object afterwards; None when it was removed."""
+    """The object afterwards; None if it was removed."""
     agent: str = ""
-    """Who wrote it, as it calls itself; empty where only the store knows of the write."""
+    """User agent of the writer; empty if only etcd has the write."""
     at: datetime | None = None
-    """When the API server was asked; None where only the store knows of the write."""
+    """Time of the request; None if only etcd has the write."""
 
     @property
     def by(self) -> str:
-        """Which write it is, for people."""
-        return f"revision {self.revision} by {self.agent or 'somebody'} at {self.at}"
+        """A description of the write for people."""
+        return f"revision {self.revision} by {self.agent or 'unknown'} at {self.at}"
 
 
 def audited(line: bytes | str) -> Write | None:
-    """The write that a line of the audit log tells of; None when it changed nothing for sure.
+    """Return the write that a line of the audit log records; None if it changed nothing.
 
-    An API server that is killed leaves half a line behind.
+    An API server that is killed leaves an incomplete line behind, which is ignored.
     """
     try:
         event: dict[str, Any] = json.loads(line)
@@ -84,12 +84,12 @@ class History:
     def __init__(self) -> None:
         self._writes: dict[tuple[Address, int], Write] = {}
         self.latest: dict[Address, int] = {}
-        """The newest revision of each object that the store told of; also of removed ones."""
+        """The newest revision in etcd of each object, including removed ones."""
         self.repeated = 0
-        """Writes that changed nothing: repeated because their answer was lost, mostly."""
+        """Number of writes that changed nothing, usually retried because their answer was lost."""
 
     def tell(self, line: bytes | str) -> None:
-        """Take a line of the audit log."""
+        """Add a line of the audit log."""
         write = audited(line)
         if write is None:
             return
@@ -102,19 +102,19 @@ class History:
             self._keep(write)
 
     def store(self, write: Write) -> None:
-        """Take what the store tells of: the whole object, of which a writer may have seen less."""
+        """Add a write from etcd, which has the whole object; the audit log may have less."""
         self.latest[write.address] = max(write.revision, self.latest.get(write.address, 0))
         known = self._writes.get((write.address, write.revision))
         self._keep(replace(write, agent=known.agent, at=known.at) if known else write)
 
     def of(self, addresses: Iterable[Address]) -> Iterator[Write]:
-        """Writes to these objects, in their order."""
+        """Yield the writes to these objects, in order."""
         wanted = frozenset(addresses)
         found = [each for each in self._writes.values() if each.address in wanted]
         yield from sorted(found, key=lambda each: each.revision)
 
     def forget(self, addresses: Iterable[Address], *, before: int) -> None:
-        """Drop what is older than a revision of these objects, to save memory."""
+        """Drop the writes to these objects that are older than a revision, to save memory."""
         wanted = frozenset(addresses)
         for key in [key for key in self._writes if key[0] in wanted and key[1] < before]:
             del self._writes[key]

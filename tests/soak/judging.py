@@ -1,4 +1,4 @@
-"""What has to hold of a run, whatever went wrong while it ran. Pure: writes in, violations out.
+"""Rules that must hold for a run, whatever failed while it ran. Pure: writes in, violations out.
 
 Writes are compared by their revision, which is the order in which they took effect.
 
@@ -18,12 +18,12 @@ from tests.soak.trails import Case, approval_of, is_available
 from tests.support.conditions import condition_of, says
 
 WHOLE_SECONDS: Final = timedelta(seconds=1)
-"""A wait counts from a condition's time, which has no fractions."""
+"""Tolerance for waits, which count from a condition's time without fractions of seconds."""
 
 
 @dataclass(frozen=True)
 class Violation:
-    """Something that must not have happened."""
+    """A violation of a rule."""
 
     rule: str
     run: str
@@ -31,14 +31,14 @@ class Violation:
 
 
 def judge(case: Case) -> list[Violation]:
-    """Everything that is wrong with a run."""
+    """Return all violations in a run."""
     return [Violation(name, case.name, text) for name, rule in RULES.items() for text in rule(case)]
 
 
 def _ended_as_asked(case: Case) -> Iterator[str]:
     end, last = case.order.end, case.last
     if not last:
-        yield "nothing is known of the run"
+        yield "nothing is known about the run"
     elif end is End.SUCCESS and says(last, "Succeeded")[:2] != ("True", "UpdateRunSucceeded"):
         yield f"it did not succeed: {last.get('status', {}).get('conditions')}"
     elif end is End.OVERTAKEN:
@@ -46,7 +46,7 @@ def _ended_as_asked(case: Case) -> Iterator[str]:
         if (status, reason) != ("False", "UpdateRunFailed") or "concurrent updateRun" not in text:
             yield f"it did not fail because it was overtaken: {(status, reason, text)}"
     elif end is End.DELETED and case.run[-1].body is not None:
-        yield "it was deleted and is still there"
+        yield "it was deleted but still exists"
 
 
 def _written_once(case: Case) -> Iterator[str]:
@@ -60,7 +60,7 @@ def _written_once(case: Case) -> Iterator[str]:
 
 
 def _never_back(case: Case) -> Iterator[str]:
-    """Each run rolls out newer content than those before, so a binding's only becomes newer."""
+    """Check that a binding's content only becomes newer, as each run rolls out newer content."""
     for cluster, writes in case.bindings.items():
         known = -1
         for write in writes:
@@ -71,7 +71,7 @@ def _never_back(case: Case) -> Iterator[str]:
 
 
 def _index(binding: Json | None) -> int:
-    """Index of the snapshot that a binding names; -1 for none."""
+    """Return the index of the snapshot that a binding names; -1 if it names none."""
     name: str = (binding or {}).get("spec", {}).get("resourceSnapshotName", "")
     return int(name.removesuffix("-snapshot").rpartition("-")[2]) if name else -1
 
@@ -83,19 +83,19 @@ def _stage_by_stage(case: Case) -> Iterator[str]:
             begun = _begun(case, cluster)
             late = [each for each in earlier if begun and not _finished(case, each, begun)]
             if late:
-                yield f"{cluster} began before {', '.join(late)} of an earlier stage were done"
+                yield f"{cluster} started before {', '.join(late)} of an earlier stage were done"
         earlier += clusters
 
 
 def _in_turn(case: Case) -> Iterator[str]:
-    """The cluster at a place may begin when all but maxConcurrency - 1 before it are done."""
+    """Check that a cluster starts when all but maxConcurrency - 1 clusters before it are done."""
     for stage in case.order.stages:
         clusters = case.stages[stage.name]
         for place, cluster in enumerate(clusters):
             begun = _begun(case, cluster)
             done = [each for each in clusters[:place] if begun and _finished(case, each, begun)]
             if begun and len(done) < place - stage.at_once + 1:
-                yield f"{cluster} began out of turn: only {done} before it were done"
+                yield f"{cluster} started out of order: only {done} before it were done"
 
 
 def _never_more_at_once(case: Case) -> Iterator[str]:
@@ -113,11 +113,11 @@ def _never_more_at_once(case: Case) -> Iterator[str]:
                 and not _finished(case, each, begun)
             ]
             if len(under_way) > stage.at_once:
-                yield f"{under_way} were under way at once, {stage.at_once} may be"
+                yield f"{under_way} were in flight at once, but the limit is {stage.at_once}"
 
 
 def _gates_hold(case: Case) -> Iterator[str]:
-    """Nothing of a stage before its approval; nothing after it before approval and wait."""
+    """Check that nothing passes a gate: a stage before its approval, the next before its gates."""
     for place, stage in enumerate(case.order.stages):
         here = [each for each in map(_begin_of(case), case.stages[stage.name]) if each]
         after = [
@@ -135,7 +135,7 @@ def _gates_hold(case: Case) -> Iterator[str]:
 
 
 def _end_of(case: Case, stage: StageOrder) -> list[Write]:
-    """The first write that says that a stage has succeeded."""
+    """Return the first write that reports that a stage has succeeded."""
     return [
         write
         for write in case.statuses
@@ -162,7 +162,7 @@ def _not_before_wait(
 
 
 def _done_at(case: Case, stage: StageOrder) -> datetime | None:
-    """When the last cluster of a stage was done; None when that is not known."""
+    """Return when the last cluster of a stage was done; None if unknown."""
     rollouts = [case.rollouts.get(each) for each in case.stages[stage.name]]
     times = [each.finished.at if each and each.finished else None for each in rollouts]
     return max((each for each in times if each), default=None)
@@ -177,7 +177,7 @@ def _nothing_begins_while_stopped(case: Case) -> Iterator[str]:
             and run["spec"]["state"] == "Stop"
             and not condition_of(statuses.cluster(run, cluster), "Started")
         ):
-            yield f"{cluster} was begun while the run was stopped"
+            yield f"{cluster} was started while the run was stopped"
 
 
 def _no_approval_lost(case: Case) -> Iterator[str]:
@@ -187,14 +187,14 @@ def _no_approval_lost(case: Case) -> Iterator[str]:
         writes = case.approvals.get(request, ())
         last = writes[-1].body if writes else None
         if last is None:
-            yield f"{request} was approved and does not exist any more"
+            yield f"{request} was approved but no longer exists"
         elif condition_of(last, "Approved").get("status") != "True":
-            yield f"{request} was approved and does not say so any more"
+            yield f"{request} was approved but no longer shows it"
         elif (
             case.order.end is End.SUCCESS
             and condition_of(last, "ApprovalAccepted").get("status") != "True"
         ):
-            yield f"{request} was approved and is not accepted"
+            yield f"{request} was approved but not accepted"
 
 
 def _asked_once(case: Case) -> Iterator[str]:
@@ -205,7 +205,7 @@ def _asked_once(case: Case) -> Iterator[str]:
 
 
 def _world_is_as_said(case: Case) -> Iterator[str]:
-    """The bindings and members of a run that succeeded have what it rolled out."""
+    """Check that bindings and members have what a successful run rolled out."""
     if case.order.end is not End.SUCCESS:
         return
     for cluster, writes in case.bindings.items():
@@ -230,7 +230,7 @@ def _begun(case: Case, cluster: str) -> Write | None:
 
 
 def _finished(case: Case, cluster: str, by: Write) -> bool:
-    """Whether a cluster was done when something was written."""
+    """Return whether a cluster was done before a write."""
     found = case.rollouts.get(cluster)
     return bool(found and found.finished and found.finished.revision < by.revision)
 

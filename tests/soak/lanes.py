@@ -1,7 +1,7 @@
 """A lane: one placement of an application, and its runs, one after the other.
 
-It does what people do: changes the image, starts a run, approves what is asked, stops and goes on,
-and takes over from a run that is stuck with an image that cannot be pulled.
+It does what people do: changes the image, starts a run, approves requests, stops and resumes, and
+starts another run when one is stuck with an image that cannot be pulled.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from tests.support.conditions import condition_of, says
 from tests.support.hand_placement import HandPlacement
 
 PATIENCE: Final = 480
-"""Seconds in which a run has to be over, faults and a busy machine included."""
+"""Seconds within which a run must be over, even with faults and on a busy machine."""
 
 
 class NotOverError(Exception):
-    """A run did not get where it should be in time."""
+    """A run did not reach the expected state in time."""
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Lane:
     """One placement and its runs."""
 
     name: str
-    """Of the placement, and of the namespace with the application."""
+    """Name of the placement, and of the namespace with the application."""
     scope: Scope
     hub: Hub
     members: dict[str, Hub]
@@ -49,7 +49,7 @@ class Lane:
 
     @property
     def namespace(self) -> str:
-        """Of the runs; empty for those of the cluster."""
+        """Namespace of the runs; empty for cluster-scoped ones."""
         return self.name if self.scope.run.namespaced else ""
 
     @property
@@ -59,7 +59,7 @@ class Lane:
     # -- before the first run --------------------------------------------------------------
 
     async def prepare(self) -> None:
-        """Make the application and its placement, and wait until it is scheduled."""
+        """Create the application and its placement, and wait until it is scheduled."""
         for hub in (self.hub, *self.members.values()):
             await hub.apply(NAMESPACE, {"metadata": {"name": self.name}})
         await create(self.hub, DEPLOYMENT, objects.deployment(self.name, image="example/app:v0"))
@@ -81,7 +81,7 @@ class Lane:
     # -- one run ---------------------------------------------------------------------------
 
     async def roll_out(self, order: Order) -> list[Case]:
-        """Carry out one order; returns the runs that are over with it.
+        """Carry out one order; return the runs that are over after it.
 
         Raises NotOverError.
         """
@@ -106,7 +106,7 @@ class Lane:
         await persist(lambda: self.hub.patch(DEPLOYMENT, APP, patch, namespace=self.name))
 
     async def _attend(self, order: Order) -> None:
-        """Do what people do, until the run is where the order wants it."""
+        """Do what people do, until the run is in the state that the order asks for."""
         deadline, stops = monotonic() + PATIENCE, order.stop_after is not None
         while True:
             await asyncio.sleep(LOOK_AGAIN)
@@ -156,7 +156,7 @@ class Lane:
         )
 
     async def _placed(self, order: Order) -> None:
-        """Wait until the placement's own status says what the run's says."""
+        """Wait until the placement's own status matches that of the run."""
         if says(await self._run(order) or {}, "Succeeded")[0] != "True":
             return
         available = f"{self.scope.placement.kind}Available"
@@ -171,7 +171,7 @@ class Lane:
             within=PATIENCE,
         )
 
-    # -- what came of it -------------------------------------------------------------------
+    # -- results ---------------------------------------------------------------------------
 
     async def _case(self, order: Order) -> Case:
         requests = [
@@ -207,17 +207,17 @@ class Lane:
         return (kind.plural, self.namespace, name)
 
     async def _caught_up(self, objects: Iterable[tuple[Kind, str, Json | None]]) -> None:
-        """Wait until the history knows the objects as they are."""
+        """Wait until the history has the current versions of the objects."""
         for kind, name, body in objects:
             wanted = int(body["metadata"]["resourceVersion"]) if body else 0
             deadline = monotonic() + PATIENCE
             while self.history.latest.get(self._address(kind, name), 0) < wanted:
                 if monotonic() > deadline:
-                    raise NotOverError(f"the history never heard of {name} at {wanted}")
+                    raise NotOverError(f"the history lacks {name} at revision {wanted}")
                 await asyncio.sleep(LOOK_AGAIN)
 
     async def _images(self) -> dict[str, str]:
-        """The image that each cluster was sent, or runs where it has an API server."""
+        """Return the image sent to each cluster, or running on it if it has an API server."""
         base = f"{self.namespace}.{self.name}" if self.namespace else self.name
         sent = {}
         for cluster in (each for stage in self.stages.values() for each in stage):
@@ -230,7 +230,7 @@ class Lane:
         return sent
 
     async def forget(self, cases: list[Case]) -> None:
-        """Remove runs that have been judged from the hub, and their writes from memory."""
+        """Delete runs that have been judged from the hub, and drop their writes from memory."""
         for case in cases:
             run = case.order.run
             await delete(self.hub, self.scope.run, run, namespace=self.namespace)
@@ -241,7 +241,7 @@ class Lane:
             ]
             self.history.forget(gone, before=1 << 62)
             for writes in case.bindings.values():
-                # The last one is what the next run begins with.
+                # The last write is the state in which the next run starts.
                 self.history.forget([writes[-1].address], before=writes[-1].revision)
 
     # -- the hub ---------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def _clusters_done(run: Json) -> int:
 
 
 def _asked(run: Json) -> list[str]:
-    """Approval requests that the run waits for."""
+    """Return the names of the approval requests that the run waits for."""
     return [
         part["approvalRequestName"]
         for path, part in statuses.parts(run)

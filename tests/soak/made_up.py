@@ -1,4 +1,4 @@
-"""Made-up histories of one run, step by step, as a hub would have written them down."""
+"""Simulated histories of one run, step by step, as a hub would have recorded them."""
 
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
@@ -57,7 +57,7 @@ STORY: list[Step] = [
 
 
 def told(story: list[Step], *, end: End = End.SUCCESS) -> Case:
-    """The case of a story."""
+    """Return the case of a story."""
     teller = Teller()
     for verb, *words in story:
         getattr(teller, verb.replace(" ", "_"))(*words)
@@ -76,7 +76,7 @@ def told(story: list[Step], *, end: End = End.SUCCESS) -> Case:
 
 
 class Teller:
-    """Writes what the steps of a story write."""
+    """Makes the writes for the steps of a story."""
 
     def __init__(self) -> None:
         self.writes: list[Write] = []
@@ -92,7 +92,7 @@ class Teller:
     def of(self, resource: str, name: str) -> list[Write]:
         return [each for each in self.writes if each.address == (resource, "", name)]
 
-    # -- what a good run does --------------------------------------------------------------
+    # -- steps of a correct run ------------------------------------------------------------
 
     def plan(self) -> None:
         status = self._run["status"]
@@ -180,7 +180,7 @@ class Teller:
     def remove(self) -> None:
         self._append("clusterstagedupdateruns", "run", None)
 
-    # -- what none may do ------------------------------------------------------------------
+    # -- steps that must not happen --------------------------------------------------------
 
     def spec(self, cluster: str, index: str) -> None:
         """Write a binding's content."""
@@ -192,7 +192,7 @@ class Teller:
         self._write("clusterresourcebindings", cluster, binding)
 
     def withdraw(self, request: str) -> None:
-        """Take an approval away."""
+        """Withdraw an approval."""
         self._approvals[request]["status"]["conditions"] = []
         self._write_approval(request)
 
@@ -201,13 +201,13 @@ class Teller:
         self._append("clusterapprovalrequests", request, None)
 
     def unsay(self, cluster: str, kind: str) -> None:
-        """Take a condition of a cluster away."""
+        """Remove a condition of a cluster."""
         part = statuses.cluster(self._run, cluster)
         part["conditions"] = [each for each in part["conditions"] if each["type"] != kind]
         self._write_run()
 
     def say(self, cluster: str, kind: str, status: str, reason: str) -> None:
-        """Say something else of a cluster."""
+        """Set another condition of a cluster."""
         self._say_cluster(cluster, kind, status, reason)
 
     def reorder(self) -> None:
@@ -216,7 +216,7 @@ class Teller:
         self._write_run()
 
     def send(self, image: str) -> None:
-        """Have something else on the members."""
+        """Put another image on the members."""
         self.image = image
 
     # -- writing ---------------------------------------------------------------------------

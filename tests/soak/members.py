@@ -1,8 +1,8 @@
-"""A process that plays the agents of simulated members.
+"""A process that acts as the agents of simulated members.
 
-It keeps their MemberClusters joined, and says of each of their Works that it is applied, and
-available unless an image in it cannot be pulled. What it says follows from what there is, so that
-no fault of the hub makes it forget one. Run as `python -m tests.soak.members KUBECONFIG SECONDS`.
+It keeps their MemberClusters joined, and reports each of their Works as applied, and as available
+unless an image in it cannot be pulled. Its reports depend only on the current state, so that no
+fault of the hub makes it forget one. Run as `python -m tests.soak.members KUBECONFIG SECONDS`.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from planning.members import member_conditions
 from tests.support.conditions import condition, condition_of
 
 PREFIX: Final = "simulated"
-"""Begin of a simulated member's name."""
+"""Prefix of a simulated member's name."""
 HEARTBEAT: Final = timedelta(seconds=60)
 _WORKERS: Final = 8
 
 
 def images(work: Json) -> list[str]:
-    """The images of all containers in a Work."""
+    """Return the images of all containers in a Work."""
     return [
         container["image"]
         for manifest in work["spec"].get("workload", {}).get("manifests", [])
@@ -38,7 +38,7 @@ def images(work: Json) -> list[str]:
 
 
 class SimulatedMembers:
-    """Answers for all simulated members."""
+    """Reports for all simulated members."""
 
     def __init__(self, hub: Hub, *, delay: timedelta) -> None:
         self._hub = hub
@@ -49,7 +49,7 @@ class SimulatedMembers:
         self._answers = Controller("works", self._answer, workers=_WORKERS)
 
     async def run(self) -> None:
-        """Answer until cancelled."""
+        """Report until cancelled."""
         self._members.subscribe(self._on_member)
         self._works.subscribe(self._on_work)
         await asyncio.gather(
@@ -117,7 +117,7 @@ def _said(generation: int, *, available: bool) -> Json:
 
 
 async def main(kubeconfig: Path, delay: timedelta) -> None:
-    """Answer until the process is ended."""
+    """Report until the process is stopped."""
     async with await Hub.connect(kubeconfig, manager="simulated-members") as hub:
         await SimulatedMembers(hub, delay=delay).run()
 

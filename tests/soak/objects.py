@@ -1,4 +1,4 @@
-"""What people write on the hub: members, an application, a placement, a strategy."""
+"""The objects that people create on the hub: members, an application, a placement, a strategy."""
 
 from typing import Final
 
@@ -9,16 +9,16 @@ from tests.soak.orders import Order, StageOrder
 from tests.soak.people import create
 
 STAGE_LABEL: Final = "soak-stage"
-"""Label of a member: the stage it belongs to."""
+"""Label of a member with the stage that it belongs to."""
 APP: Final = "app"
 """Name of the Deployment that is rolled out."""
 IMAGE_PATH: Final = "/spec/template/spec/containers/0/image"
-"""Where a Deployment has its image."""
+"""JSON pointer to the image of a Deployment."""
 DEPLOYMENT: Final = Kind("apps", "v1", "Deployment", "deployments", namespaced=True)
 
 
 async def register_members(hub: Hub, stages: dict[str, tuple[str, ...]]) -> None:
-    """Register all members with the hub, each with its stage."""
+    """Register all members on the hub, each with its stage."""
     for stage, members in stages.items():
         for name in members:
             identity = {"kind": "User", "name": name, "apiGroup": "rbac.authorization.k8s.io"}
@@ -29,7 +29,7 @@ async def register_members(hub: Hub, stages: dict[str, tuple[str, ...]]) -> None
 
 
 def deployment(namespace: str, *, image: str) -> Json:
-    """The application."""
+    """Return the Deployment of the application."""
     labels = {"app": APP}
     container = {"name": APP, "image": image}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
@@ -40,7 +40,7 @@ def deployment(namespace: str, *, image: str) -> Json:
 
 
 def placement_spec(namespace: str, *, namespaced: bool) -> Json:
-    """The spec of a placement of the application on all members."""
+    """Return the spec of a placement of the application on all members."""
     selector = (
         {"group": "apps", "version": "v1", "kind": "Deployment", "name": APP}
         if namespaced
@@ -54,7 +54,7 @@ def placement_spec(namespace: str, *, namespaced: bool) -> Json:
 
 
 def strategy_spec(order: Order) -> Json:
-    """The spec of a run's strategy."""
+    """Return the spec of a run's strategy."""
     return {"stages": [_stage(each) for each in order.stages]}
 
 

@@ -1,6 +1,6 @@
-"""What the campaign asks for: which runs, with which stages and gates, and what befalls them.
+"""The orders of a campaign: its runs, with their stages and gates, and what happens to them.
 
-Pure: a seed gives the same orders again.
+Pure: a seed always gives the same orders.
 """
 
 import random
@@ -14,17 +14,17 @@ STAGES: Final = ("one", "two", "three")
 """Stages that a run may have; each member belongs to one of them, by its label."""
 
 LONGEST_HESITATION: Final = 1.5
-"""Seconds that a person takes at most until they approve."""
+"""Maximum seconds that a person takes to approve."""
 LONGEST_WAIT: Final = 4
-"""Seconds of a timed wait at most."""
+"""Maximum seconds of a timed wait."""
 
 
 class End(StrEnum):
-    """What becomes of a run."""
+    """How a run ends."""
 
     SUCCESS = "succeeds"
     OVERTAKEN = "bad image, overtaken"
-    """Its image cannot be pulled; once it is stuck, the next run takes its clusters away."""
+    """Its image cannot be pulled; once it is stuck, the next run takes its clusters."""
     DELETED = "deleted"
 
 
@@ -48,27 +48,27 @@ class Order:
 
     run: str
     image: str
-    """What is rolled out; a tag that begins with `bad` cannot be pulled."""
+    """Image to roll out; one whose tag begins with `bad` cannot be pulled."""
     stages: tuple[StageOrder, ...]
     end: End = End.SUCCESS
     stop_after: int | None = None
-    """How many clusters are done when a person stops the run; None: nobody does."""
+    """Number of completed clusters after which a person stops the run; None if never."""
     pause: float = 0
     """Seconds for which it stays stopped."""
     hesitation: float = 0
-    """Seconds until a person approves what is asked."""
+    """Seconds until a person approves a request."""
     delete_after: int = 0
-    """How many clusters are done when a person deletes the run that is to be deleted."""
+    """Number of completed clusters after which the run is deleted, if it ends that way."""
 
 
 def orders(seed: int, lane: str) -> Iterator[Order]:
-    """The runs of one lane, without end."""
+    """Yield the runs of one lane without end."""
     chance = random.Random(f"{seed} {lane}")
     before = End.SUCCESS
     number = 0
     while True:
         number += 1
-        # Whoever overtakes a run has to come through.
+        # A run that overtakes another one has to succeed.
         end = End.SUCCESS if before is End.OVERTAKEN else _end(chance)
         before = end
         yield _order(chance, f"{lane}-{number:03}", number, end)

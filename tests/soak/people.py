@@ -1,4 +1,4 @@
-"""People at a hub that is away at times: whatever they ask for, they ask until it is done."""
+"""Requests of people to a hub that is sometimes unreachable, retried until they succeed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,13 +12,13 @@ from tests.support.eventually import eventually
 DoneT = TypeVar("DoneT")
 
 PERSISTENCE: Final = 120
-"""Seconds for which somebody tries; the hub is never away for so long."""
+"""Seconds for which a request is retried; the hub is never unreachable for that long."""
 LOOK_AGAIN: Final = 0.3
-"""Seconds between two looks at a run: as often as a person who waits for it would look."""
+"""Seconds between two reads of a run."""
 
 
 async def persist(act: Callable[[], Awaitable[DoneT]]) -> DoneT:
-    """Do something until the hub does it."""
+    """Retry a request until the hub accepts it, and return the result."""
     deadline = monotonic() + PERSISTENCE
     while True:
         try:
@@ -30,7 +30,7 @@ async def persist(act: Callable[[], Awaitable[DoneT]]) -> DoneT:
 
 
 async def create(hub: Hub, kind: Kind, body: Json) -> None:
-    """Create an object; one that is there is the one whose answer got lost."""
+    """Create an object; one that exists was created by an earlier attempt whose answer was lost."""
 
     async def act() -> None:
         try:
@@ -42,7 +42,7 @@ async def create(hub: Hub, kind: Kind, body: Json) -> None:
 
 
 async def delete(hub: Hub, kind: Kind, name: str, *, namespace: str) -> None:
-    """Delete an object and see it gone."""
+    """Delete an object, if it exists."""
 
     async def act() -> None:
         try:
@@ -59,7 +59,7 @@ async def seen(
     *,
     within: float,
 ) -> Json | None:
-    """Look at an object until it is as expected, and return it."""
+    """Read an object until it is as expected, and return it."""
 
     async def slowly() -> Json | None:
         await asyncio.sleep(LOOK_AGAIN)

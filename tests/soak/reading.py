@@ -1,4 +1,4 @@
-"""Reads the hub's audit log and the history of its store along, through their restarts."""
+"""Following the hub's audit log and the history of its etcd, across their restarts."""
 
 import asyncio
 import base64
@@ -13,13 +13,13 @@ from api.kinds import PLACEMENT_GROUP
 from tests.soak.history import WATCHED, History, Write
 
 _LOOK_AGAIN: Final = 0.3
-"""Seconds between two looks at the audit log, and two tries to reach the store."""
+"""Seconds between two reads of the audit log, and between two attempts to reach etcd."""
 _SILENCE: Final = 20
-"""Seconds without an event after which the store is asked anew: it may have been paused."""
+"""Seconds without an event after which the watch is restarted: etcd may have been paused."""
 
 
 class AuditReader:
-    """Hands every new line of the audit log to the history."""
+    """Adds every new line of the audit log to the history."""
 
     def __init__(self, log: Path, history: History) -> None:
         self._log = log
@@ -34,7 +34,7 @@ class AuditReader:
             await asyncio.sleep(_LOOK_AGAIN)
 
     def catch_up(self) -> None:
-        """Read what there is."""
+        """Read all new lines."""
         if not self._log.exists():
             return
         with self._log.open("rb") as log:
@@ -47,17 +47,17 @@ class AuditReader:
 
 
 class StoreReader:
-    """Hands every change that etcd stores of the watched objects to the history."""
+    """Adds every change of the watched objects in etcd to the history."""
 
     def __init__(self, etcd: str, *, prefix: str, history: History) -> None:
-        """`prefix` is that of the hub's API server."""
+        """`prefix` is the etcd prefix of the hub's API server."""
         self._etcd = etcd
         self._root = f"/{prefix}/{PLACEMENT_GROUP}/"
         self._history = history
         self._revision = 0
 
     async def run(self) -> None:
-        """Follow until cancelled, from the beginning and without a gap."""
+        """Follow until cancelled, from the start and without gaps."""
         timeout = aiohttp.ClientTimeout(total=None, sock_read=_SILENCE)
         async with aiohttp.ClientSession(timeout=timeout) as session:
             while True:
@@ -84,9 +84,9 @@ class StoreReader:
                     yield line
 
     def _take(self, result: dict[str, Any]) -> bool:
-        """Take what a watch tells; says whether there will be more of it."""
+        """Add a result of the watch; return whether the watch continues."""
         if forgotten := int(result.get("compact_revision", 0)):
-            # A store of the session, of which the beginning is older than this hub.
+            # An etcd shared by the session, whose compacted revisions are older than this hub.
             self._revision = forgotten
             return False
         for event in result.get("events", []):
@@ -109,5 +109,5 @@ class StoreReader:
 
 
 def coded(text: str) -> str:
-    """Text as the store's JSON has keys and values."""
+    """Return text encoded like keys and values in etcd's JSON."""
     return base64.b64encode(text.encode()).decode()

@@ -1,4 +1,4 @@
-"""What came of a campaign, as a table."""
+"""The results of a campaign, as a table."""
 
 import os
 from collections import Counter
@@ -16,32 +16,32 @@ class Outcome:
 
     seed: int
     runs: Counter[str] = field(default_factory=Counter)
-    """How many runs there were, by what became of them."""
+    """Number of runs by how they ended."""
     faults: Counter[str] = field(default_factory=Counter)
-    """Strikes at processes, and spells of bad network."""
+    """Number of faults of processes and of the network, by kind."""
     requests: Counter[str] = field(default_factory=Counter)
-    """Requests and watches that met with bad network."""
+    """Number of requests and watches that were hit by network faults, by kind."""
     violations: list[Violation] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
-    """What processes did that nobody asked for."""
+    """Unexpected behaviour of processes."""
     endings: dict[str, float] = field(default_factory=dict)
-    """The longest time in seconds that each process of fleetgate took to end on SIGTERM."""
+    """The longest time in seconds that each process of fleetgate took to exit on SIGTERM."""
     slowest: float = 0
-    """Seconds that the slowest run took."""
+    """Duration of the slowest run, in seconds."""
     repeated: int = 0
-    """Writes that were repeated and changed nothing."""
+    """Number of writes that were repeated and changed nothing."""
     minutes: float = 0
     load: float = field(default_factory=lambda: os.getloadavg()[0])
-    """Of the machine when it began, over the last minute."""
+    """Load of the machine at the start, averaged over a minute."""
 
     @property
     def passed(self) -> bool:
-        """Whether nothing happened that must not."""
+        """Whether there were no violations and no unexpected behaviour."""
         return not (self.violations or self.troubles)
 
 
 def show(outcome: Outcome) -> None:
-    """Print it."""
+    """Print the results."""
     console = Console(width=110)
     table = Table(box=None, show_header=False)
     table.add_row("seed", str(outcome.seed))
@@ -55,10 +55,10 @@ def show(outcome: Outcome) -> None:
             table.add_row(f"  {kind}", str(count))
     table.add_row("slowest run", f"{outcome.slowest:.0f} s")
     slowest = max(outcome.endings.items(), key=lambda each: each[1], default=("none", 0.0))
-    table.add_row("slowest of fleetgate to end on SIGTERM", f"{slowest[0]}, {slowest[1]:.1f} s")
-    table.add_row("writes repeated without effect", str(outcome.repeated))
+    table.add_row("slowest exit of fleetgate on SIGTERM", f"{slowest[0]}, {slowest[1]:.1f} s")
+    table.add_row("repeated writes without effect", str(outcome.repeated))
     table.add_row("wall time", f"{outcome.minutes:.1f} min")
-    table.add_row("load", f"{outcome.load:.1f} at first, {os.getloadavg()[0]:.1f} at last")
+    table.add_row("load", f"{outcome.load:.1f} at the start, {os.getloadavg()[0]:.1f} at the end")
     table.add_row("rules", str(len(RULES)))
     table.add_row("violations", str(len(outcome.violations) + len(outcome.troubles)))
     console.print(table)

@@ -1,4 +1,4 @@
-"""What has to hold of a run's status, write after write.
+"""Rules for a run's status, checked for each write.
 
 contract: update-runs 5 (types and reasons), 8.9 (what a success looks like)
 """
@@ -15,7 +15,7 @@ from tests.support.conditions import condition_of
 Said = tuple[str, str, str]
 """Type, status and reason of a condition."""
 Path = tuple[str, ...]
-"""Of what a condition speaks: the run, a stage, a cluster, a task."""
+"""What a condition is about: the run, a stage, a cluster, a task."""
 
 KNOWN: Final = {
     what: frozenset(
@@ -25,7 +25,7 @@ KNOWN: Final = {
     )
     for what in ("run", "stage", "cluster", "task")
 }
-"""The contract's conditions, by what they speak of."""
+"""The contract's conditions, by what they are about."""
 _SUCCESS: Final = {
     "run": (Says.RUN_INITIALIZED, Says.RUN_COMPLETED, Says.RUN_SUCCEEDED),
     "stage": (Says.STAGE_COMPLETED, Says.STAGE_SUCCEEDED),
@@ -33,17 +33,17 @@ _SUCCESS: Final = {
     "TimedWait": (Says.TASK_WAITED,),
     "Approval": (Says.TASK_CREATED, Says.TASK_APPROVED),
 }
-"""What each part of a run that succeeded says at the end; a task's by its type."""
+"""The final conditions of each part of a successful run; those of a task by its type."""
 
 _MOVING: Final = "Progressing"
 """The only type of condition that changes more than once; one write may skip some changes."""
 
 _SHOWN: Final = 3
-"""Changes named of one write."""
+"""Maximum number of changes named for one write."""
 
 
 def parts(run: Json) -> Iterator[tuple[Path, Json]]:
-    """Everything in a run's status that has conditions, with what it is called."""
+    """Yield everything in a run's status that has conditions, with its path."""
     status = run.get("status", {})
     yield ("run",), status
     for each in [*status.get("stagesStatus", []), status.get("deletionStageStatus", {})]:
@@ -57,17 +57,17 @@ def parts(run: Json) -> Iterator[tuple[Path, Json]]:
 
 
 def stage(run: Json, name: str) -> Json:
-    """The status of a stage; empty when there is none."""
+    """Return the status of a stage; empty if it does not exist."""
     return dict(parts(run)).get(("stage", name), {})
 
 
 def cluster(run: Json, name: str) -> Json:
-    """The status of a cluster; empty when it is in no stage."""
+    """Return the status of a cluster; empty if it is in no stage."""
     return next((each for path, each in parts(run) if path[::2] == ("cluster", name)), {})
 
 
 def planned_as_asked(case: Case) -> Iterator[str]:
-    """The stages have the clusters that were asked for, in every write that has a plan."""
+    """Check that the stages have the requested clusters in every write that has a plan."""
     wanted = {name: list(clusters) for name, clusters in case.stages.items()}
     for write in case.statuses:
         listed = (write.body or {}).get("status", {}).get("stagesStatus")
@@ -82,7 +82,7 @@ def planned_as_asked(case: Case) -> Iterator[str]:
 
 
 def only_known_conditions(case: Case) -> Iterator[str]:
-    """Every condition is one of the contract."""
+    """Check that every condition is one of the contract."""
     unknown: dict[str, None] = {}
     for write in case.statuses:
         for path, part in parts(write.body or {}):
@@ -93,12 +93,12 @@ def only_known_conditions(case: Case) -> Iterator[str]:
 
 
 def never_back(case: Case) -> Iterator[str]:
-    """What was said stays said: from one write to the next nothing final changes."""
+    """Check that nothing final changes from one write to the next."""
     yield from _changes(case, _taken_back)
 
 
 def times_stay(case: Case) -> Iterator[str]:
-    """When something came to be so does not change while it is so."""
+    """Check that the transition time of a condition changes only with its status."""
     yield from _changes(case, _moved)
 
 
@@ -129,7 +129,7 @@ def _taken_back(old: Json, new: Json) -> Iterator[str]:
         elif kind != _MOVING and found["status"] != condition["status"]:
             yield f"changed {kind} from {condition['status']} to {found['status']}"
         elif found.get("observedGeneration", 0) < condition.get("observedGeneration", 0):
-            yield f"{kind} speaks of an older generation"
+            yield f"{kind} has an older generation"
 
 
 def _moved(old: Json, new: Json) -> Iterator[str]:
@@ -147,7 +147,7 @@ def _time(condition: Json) -> str:
 
 
 def complete(case: Case) -> Iterator[str]:
-    """A run that succeeded has every condition of a success."""
+    """Check that a successful run has every condition of a success."""
     if case.order.end is not End.SUCCESS:
         return
     for path, part in parts(case.last):

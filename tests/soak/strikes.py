@@ -1,4 +1,4 @@
-"""Which faults happen, one after the other. Pure: a seed gives the same sequence again."""
+"""The sequence of faults. Pure: a seed always gives the same sequence."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -10,13 +10,13 @@ from typing import Final
 from tests.support.fault_proxy import Faults
 
 SHORTEST, LONGEST = 1.0, 8.0
-"""Seconds that a process is down or paused, and that a fault of the network lasts."""
+"""Seconds for which a process is down or paused, or for which a network fault lasts."""
 REST: Final = 6.0
-"""Seconds at most between two faults of one sequence."""
+"""Maximum seconds between two faults of one sequence."""
 
 
 class Blow(StrEnum):
-    """What is done to a process."""
+    """The kinds of faults of a process."""
 
     KILL = "kill -9"
     PAUSE = "pause"
@@ -62,11 +62,11 @@ NETWORK: Final = {
         copies=2,
     ),
 }
-"""What may be wrong between a process and the hub."""
+"""The kinds of faults between a process and the hub."""
 
 
 def strikes(seed: int, targets: Sequence[str], *, pace: float = 1) -> Iterator[Strike]:
-    """Faults of processes, without end; with a pace of 2 everything takes half as long."""
+    """Yield faults of processes without end; at a pace of 2 everything takes half as long."""
     chance = random.Random(f"{seed} processes")
     while True:
         yield Strike(
@@ -78,7 +78,7 @@ def strikes(seed: int, targets: Sequence[str], *, pace: float = 1) -> Iterator[S
 
 
 def weather(seed: int, targets: Sequence[str], *, pace: float = 1) -> Iterator[Weather]:
-    """Faults of the network, without end."""
+    """Yield faults of the network without end."""
     chance = random.Random(f"{seed} network")
     while True:
         name = chance.choice(list(NETWORK))

@@ -1,4 +1,4 @@
-"""Carries strikes out, and sees to it that each fault ends."""
+"""Carrying out faults, and making sure that each fault ends."""
 
 import asyncio
 import logging
@@ -15,28 +15,29 @@ from tests.support.fault_proxy import Faults
 logger = logging.getLogger(__name__)
 
 CALM_EVERY: Final = 4
-"""So many strikes after each other, then everything gets ready."""
+"""Number of faults after which all processes have to become ready."""
 LOOK: Final = 2.0
-"""Seconds between two looks for processes that ended by themselves."""
+"""Seconds between two checks for processes that ended unexpectedly."""
 BROKEN: Final = "interrupted (9)"
-"""What Temporal's dev server logs once its SQLite file has broken down, with every request."""
+"""What Temporal's dev server logs with every request once its SQLite file is broken."""
 _MANY: Final = 5
+"""Number of such lines between two checks, twice in a row, after which the server is replaced."""
 
 
 class Striker:
-    """Strikes a fleet."""
+    """Causes faults in a fleet."""
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
         self._log_read = 0
         self.done: Counter[str] = Counter()
-        """How often each fault was made."""
+        """Number of faults by kind."""
 
     async def strike(self, strikes: Iterator[Strike]) -> None:
-        """Strike processes until cancelled, each once it is ready.
+        """Cause faults of processes until cancelled, each once its process is ready.
 
-        On a busy machine a process may take longer to start than until it would be struck again.
-        Now and then everything gets ready, or runs would only ever wait.
+        On a busy machine a process may take longer to start than the time until its next fault.
+        From time to time all processes have to become ready, or runs would never make progress.
         """
         for number, each in enumerate(strikes):
             await self._ready(*([] if number % CALM_EVERY == 0 else [each.target]))
@@ -74,7 +75,7 @@ class Striker:
             self._fleet.troubles.append(f"{name} does not start: {error}")
 
     async def trouble_network(self, weather: Iterator[Weather]) -> None:
-        """Trouble the network until cancelled."""
+        """Cause faults of the network until cancelled."""
         for each in weather:
             proxy = self._fleet.proxies[each.target]
             self.done[f"bad network: {each.name}"] += 1
@@ -86,7 +87,7 @@ class Striker:
             await asyncio.sleep(each.rest)
 
     async def watch(self) -> None:
-        """Note what dies by itself, and replace a Temporal that broke down, until cancelled."""
+        """Record unexpected exits, and replace a broken Temporal server, until cancelled."""
         interrupted = 0
         while True:
             await asyncio.sleep(LOOK)
@@ -102,7 +103,7 @@ class Striker:
             interrupted = again
 
     def _interrupted(self) -> int:
-        """How often Temporal said since the last look that it cannot use its file."""
+        """Return how often Temporal has logged since the last check that its file is broken."""
         with self._fleet.processes.log(TEMPORAL).open("rb") as log:
             log.seek(self._log_read)
             found = log.read()
@@ -111,7 +112,7 @@ class Striker:
 
     @property
     def met(self) -> Counter[str]:
-        """How many requests met with each fault of the network."""
+        """The number of requests hit by each fault of the network."""
         met: Counter[str] = Counter()
         for proxy in self._fleet.proxies.values():
             met += proxy.done

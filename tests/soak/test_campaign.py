@@ -1,6 +1,6 @@
-"""A short campaign: three runs, on a worker and a Temporal that are killed, and a bad network.
+"""A short campaign: three runs while worker and Temporal are killed and the network fails.
 
-The long one is `make soak`.
+The long campaign is `make soak`.
 """
 
 import pytest
@@ -23,7 +23,7 @@ PLAN = Plan(
 
 @pytest.mark.long("a minute and a half of faults")
 @pytest.mark.xdist_group("soak")
-async def test_runs_come_through_though_processes_and_network_fail(servers: Servers) -> None:
+async def test_runs_succeed_although_processes_and_network_fail(servers: Servers) -> None:
     outcome = await carry_out(PLAN, servers)
 
     assert outcome.violations == []

@@ -1,4 +1,4 @@
-"""The history has each write once, whoever tells of it first."""
+"""The history has each write once, from whichever source it comes first."""
 
 import json
 
@@ -11,7 +11,7 @@ ADDRESS = ("clusterresourcebindings", "", "app-member1")
 
 
 def audit_line(revision: int, *, code: int = 200, agent: str = "fleetgate") -> str:
-    """A line of an audit log."""
+    """Return a line of an audit log."""
     body: Json = {"metadata": {"name": "app-member1", "resourceVersion": str(revision)}}
     if code >= 300:
         body = {"kind": "Status", "metadata": {}, "code": code}
@@ -28,17 +28,17 @@ def audit_line(revision: int, *, code: int = 200, agent: str = "fleetgate") -> s
 
 
 def stored(revision: int) -> Write:
-    """The same write as the store has it."""
+    """Return the same write as recorded in etcd."""
     return Write(address=ADDRESS, revision=revision, body={"spec": {"state": "Bound"}})
 
 
 @pytest.mark.parametrize("line", [audit_line(7, code=409), '{"verb": "pat', ""])
-def test_what_changed_nothing_for_sure_is_no_write(line: str) -> None:
+def test_a_line_that_records_no_change_is_ignored(line: str) -> None:
     assert audited(line) is None
 
 
 @pytest.mark.parametrize("audit_first", [True, False])
-def test_a_write_that_both_tell_of_is_kept_once_and_whole_with_who_wrote_it(
+def test_a_write_from_both_sources_is_kept_once_with_the_whole_object_and_its_writer(
     audit_first: bool,
 ) -> None:
     history = History()
@@ -49,12 +49,12 @@ def test_a_write_that_both_tell_of_is_kept_once_and_whole_with_who_wrote_it(
         history.tell(audit_line(7))
     (write,) = history.of([ADDRESS])
     assert (write.revision, write.agent) == (7, "fleetgate")
-    assert write.body == {"spec": {"state": "Bound"}}, "what the store has is the whole object"
+    assert write.body == {"spec": {"state": "Bound"}}, "etcd has the whole object"
     assert write.at is not None
     assert history.repeated == 0
 
 
-def test_a_write_that_the_audit_log_lost_is_known_from_the_store() -> None:
+def test_a_write_missing_in_the_audit_log_is_known_from_etcd() -> None:
     history = History()
     history.tell(audit_line(7))
     history.store(stored(9))
@@ -63,7 +63,7 @@ def test_a_write_that_the_audit_log_lost_is_known_from_the_store() -> None:
     assert history.latest == {ADDRESS: 9}
 
 
-def test_a_write_that_is_repeated_and_changes_nothing_is_counted() -> None:
+def test_a_repeated_write_that_changes_nothing_is_counted() -> None:
     history = History()
     history.tell(audit_line(7))
     history.tell(audit_line(7))
@@ -71,7 +71,7 @@ def test_a_write_that_is_repeated_and_changes_nothing_is_counted() -> None:
     assert history.repeated == 1
 
 
-def test_what_is_forgotten_is_only_what_is_older() -> None:
+def test_only_older_writes_are_forgotten() -> None:
     history = History()
     for revision in (7, 8, 9):
         history.store(stored(revision))

@@ -1,4 +1,4 @@
-"""The judge of the fault campaign finds each thing that must not happen, and nothing else."""
+"""The judge of the fault campaign finds every violation, and nothing else."""
 
 from collections.abc import Callable
 
@@ -12,12 +12,12 @@ Change = Callable[[list[Step]], list[Step]]
 
 
 def without(*steps: Step) -> Change:
-    """The story without some of its steps."""
+    """Return a change that removes steps from a story."""
     return lambda story: [each for each in story if each not in steps]
 
 
 def moved(step: Step, *, before: Step) -> Change:
-    """The story with a step earlier than it should be."""
+    """Return a change that moves a step to an earlier place in a story."""
 
     def change(story: list[Step]) -> list[Step]:
         rest = [each for each in story if each != step]
@@ -28,7 +28,7 @@ def moved(step: Step, *, before: Step) -> Change:
 
 
 def then(step: Step, *more: Step) -> Change:
-    """The story with something more after a step."""
+    """Return a change that adds steps after a step of a story."""
 
     def change(story: list[Step]) -> list[Step]:
         place = story.index(step) + 1
@@ -37,25 +37,25 @@ def then(step: Step, *more: Step) -> Change:
     return change
 
 
-def test_a_run_that_does_everything_right_is_right() -> None:
+def test_a_correct_run_has_no_violations() -> None:
     assert judge(told(STORY)) == []
 
 
-def test_a_write_that_is_repeated_with_the_same_content_is_no_second_one() -> None:
+def test_repeating_a_write_with_the_same_content_is_no_violation() -> None:
     assert judge(told(then(("begin", "a"), ("spec", "a", "2"))(STORY))) == []
 
 
-def test_a_run_that_is_stopped_between_two_clusters_is_right() -> None:
+def test_stopping_a_run_between_two_clusters_is_no_violation() -> None:
     story = then(("finish", "a"), ("stop",), ("stopped",), ("go",))(STORY)
     assert judge(told(story)) == []
 
 
-def test_a_run_that_was_deleted_on_its_way_is_right() -> None:
+def test_deleting_a_run_in_progress_is_no_violation() -> None:
     story = [*STORY[: STORY.index(("begin", "c"))], ("remove",)]
     assert judge(told(story, end=End.DELETED)) == []
 
 
-def test_a_run_that_was_overtaken_is_right() -> None:
+def test_overtaking_a_run_is_no_violation() -> None:
     text = "cannot continue: see if there is a concurrent updateRun referencing the same placement"
     story = [*STORY[: STORY.index(("finish", "a"))], ("spec", "a", "3"), ("fail", text)]
     assert judge(told(story, end=End.OVERTAKEN)) == []
@@ -124,9 +124,9 @@ def test_each_violation_is_found(rule: str, change: Change) -> None:
     assert rule in {each.rule for each in judge(told(change(STORY)))}
 
 
-def test_there_is_a_wrong_run_for_every_rule() -> None:
+def test_every_rule_is_tested_with_a_violation() -> None:
     assert WRONG.keys() == RULES.keys()
 
 
-def test_a_deleted_run_that_is_still_there_is_found() -> None:
+def test_a_deleted_run_that_still_exists_is_found() -> None:
     assert "ends as asked" in {each.rule for each in judge(told(STORY, end=End.DELETED))}

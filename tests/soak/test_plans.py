@@ -1,4 +1,4 @@
-"""The same seed asks for the same runs and the same faults."""
+"""The same seed gives the same runs and the same faults."""
 
 from itertools import islice, pairwise
 
@@ -8,7 +8,7 @@ from tests.soak.strikes import NETWORK, Blow, strikes, weather
 TARGETS = ["engine-1", "temporal"]
 
 
-def test_a_seed_gives_the_same_plan_again_and_another_one_another() -> None:
+def test_the_same_seed_gives_the_same_plan_and_another_seed_another_plan() -> None:
     def plan(seed: int) -> list[object]:
         return [
             *islice(orders(seed, "lane1"), 20),
@@ -20,7 +20,7 @@ def test_a_seed_gives_the_same_plan_again_and_another_one_another() -> None:
     assert plan(1) != plan(2)
 
 
-def test_every_kind_of_run_and_fault_comes() -> None:
+def test_every_kind_of_run_and_fault_occurs() -> None:
     asked = list(islice(orders(1, "lane1"), 200))
     assert {each.end for each in asked} == set(End)
     assert any(each.stop_after is not None for each in asked)
@@ -33,7 +33,7 @@ def test_every_kind_of_run_and_fault_comes() -> None:
     assert {each.name for each in islice(weather(1, TARGETS), 200)} == set(NETWORK)
 
 
-def test_whoever_overtakes_a_run_comes_through() -> None:
+def test_a_run_that_overtakes_another_succeeds() -> None:
     asked = list(islice(orders(1, "lane1"), 200))
     overtaken = [pair for pair in pairwise(asked) if pair[0].end is End.OVERTAKEN]
     assert overtaken

@@ -1,4 +1,4 @@
-"""Reading a store along, on an etcd of the test's own."""
+"""Following the changes in an etcd, on an etcd for this test alone."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from tests.support.eventually import eventually
 from tests.support.servers import Servers
 
 
-async def test_a_store_that_has_forgotten_its_beginning_is_read_from_where_it_can(
+async def test_a_compacted_etcd_is_read_from_its_oldest_revision(
     servers: Servers, tmp_path: Path
 ) -> None:
     processes = Processes(pids=tmp_path / "pids", logs=tmp_path / "logs")
@@ -39,12 +39,12 @@ async def test_a_store_that_has_forgotten_its_beginning_is_read_from_where_it_ca
 
 
 async def put(etcd: str, key: str, value: str) -> int:
-    """Store something, and return its revision."""
+    """Store a value, and return its revision."""
     return await call(etcd, "kv/put", key=coded(key), value=coded(value))
 
 
 async def call(etcd: str, what: str, **arguments: str) -> int:
-    """Ask the store, and return at which revision it is."""
+    """Send a request to etcd, and return its current revision."""
     async with (
         aiohttp.ClientSession() as session,
         session.post(f"{etcd}/v3/{what}", json=arguments) as answer,

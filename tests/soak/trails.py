@@ -1,4 +1,4 @@
-"""The writes of one run, put in order: what befell its bindings, its gates and its status."""
+"""The writes of one run in order: to its bindings, its gates and its status."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,20 +12,20 @@ from tests.support.conditions import condition_of
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One run that is to be judged: what was asked for, what was written, how the world is."""
+    """One run to be judged: what was requested, what was written, and the final state."""
 
     order: Order
     stages: dict[str, tuple[str, ...]]
     """Clusters of each stage, in the order in which they are to be updated."""
     run: Sequence[Write]
     bindings: dict[str, Sequence[Write]]
-    """By cluster, from before the run began."""
+    """Writes to bindings by cluster, from before the run started."""
     approvals: dict[str, Sequence[Write]]
-    """By the name of the request."""
+    """Writes to approval requests by name."""
     approved: frozenset[str] = frozenset()
-    """Requests that a person approved, and was told that it is done."""
+    """Requests that a person approved successfully."""
     images: dict[str, str] = field(default_factory=dict)
-    """What each cluster was sent in the end."""
+    """The image that each cluster has at the end."""
 
     @property
     def name(self) -> str:
@@ -34,12 +34,12 @@ class Case:
 
     @cached_property
     def statuses(self) -> list[Write]:
-        """The run after each write to it, while it was there."""
+        """The writes to the run while it existed."""
         return [each for each in self.run if each.body is not None]
 
     @cached_property
     def last(self) -> Json:
-        """The run as it was at last; empty when nothing is known of it."""
+        """The last known state of the run; empty if none is known."""
         return self.statuses[-1].body or {} if self.statuses else {}
 
     @cached_property
@@ -50,7 +50,7 @@ class Case:
 
     @cached_property
     def rollouts(self) -> dict[str, "Rollout"]:
-        """What the run did to each cluster that it began."""
+        """What the run did to each cluster that it started."""
         found = {
             cluster: _rollout(self.name, self.snapshot, writes)
             for cluster, writes in self.bindings.items()
@@ -58,11 +58,11 @@ class Case:
         return {cluster: each for cluster, each in found.items() if each is not None}
 
     def request(self, stage: str, side: str) -> str:
-        """Name of a gate's approval request."""
+        """Return the name of a gate's approval request."""
         return f"{self.name}-{side}-{stage}"
 
     def at(self, revision: int) -> Json:
-        """The run as it was when that write was made; empty before it was created."""
+        """Return the run as it was before a write; empty if it did not exist."""
         bodies = [each.body for each in self.statuses if each.revision < revision]
         return bodies[-1] or {} if bodies else {}
 
@@ -74,9 +74,9 @@ class Rollout:
     begun: Write
     """The first write by which the run touched the binding."""
     written: int
-    """How often the binding's content became that of the run."""
+    """Number of times that the binding's content became that of the run."""
     finished: Write | None
-    """The write that said that the content is available."""
+    """The write that reported the content as available."""
 
 
 def _rollout(run: str, snapshot: str, writes: Sequence[Write]) -> Rollout | None:
@@ -100,7 +100,7 @@ def _announces(binding: Json, run: str) -> bool:
 
 
 def is_available(binding: Json) -> bool:
-    """Whether a binding says that its present content is available."""
+    """Return whether a binding reports its present content as available."""
     found = condition_of(binding, "Available")
     return (
         found.get("status") == "True"
@@ -109,7 +109,7 @@ def is_available(binding: Json) -> bool:
 
 
 def approval_of(writes: Sequence[Write]) -> Write | None:
-    """The write that approved a request."""
+    """Return the write that approved a request."""
     return next((each for each in writes if each.body and _is_approved(each.body)), None)
 
 

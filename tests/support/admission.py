@@ -1,4 +1,4 @@
-"""An admission policy on the hub that refuses one change, as an operator's may."""
+"""An admission policy on the hub that refuses one kind of change, as an operator's might."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

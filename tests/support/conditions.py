@@ -1,4 +1,4 @@
-"""Conditions as other software writes them, and how a test reads those of an object."""
+"""Writing conditions as other software does, and reading those of an object."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ from api.base import format_time
 from hub import Json
 
 AT = "2026-01-02T03:04:05Z"
-"""When the conditions of a test without a hub have changed."""
+"""Transition time of conditions in tests without a hub."""
 
 
 def condition(
@@ -18,7 +18,7 @@ def condition(
     message: str = "",
     at: datetime | str = "",
 ) -> Json:
-    """Return a condition, by default as of now; without a generation it says nothing of one."""
+    """Return a condition, by default as of now; with generation None, no observedGeneration."""
     moment = at or datetime.now(UTC)
     written = {
         "type": kind,
@@ -38,11 +38,11 @@ def conditions_of(body: Json | None) -> dict[str, Json]:
 
 
 def condition_of(body: Json | None, kind: str) -> Json:
-    """Return the condition of that type; empty if there is none."""
+    """Return the condition with this type; empty if it is missing."""
     return conditions_of(body).get(kind, {})
 
 
 def says(body: Json | None, kind: str) -> tuple[str, str, str]:
-    """Return status, reason and message of a condition; empty if there is none."""
+    """Return status, reason and message of a condition; all empty if it is missing."""
     found = condition_of(body, kind)
     return found.get("status", ""), found.get("reason", ""), found.get("message", "")

@@ -1,4 +1,4 @@
-"""An engine and a bridge in the test's own process, as a worker runs them."""
+"""An engine and a bridge in the test's own process, run as a worker runs them."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from wiring.temporal import polling
 from workflows.plugin import connect
 
 Stop = Future[None]
-"""Resolved when an engine beside the tests may end."""
+"""Resolved when the engine of `engine_beside` may end."""
 
 
 @asynccontextmanager
@@ -26,14 +26,14 @@ async def running_engine(
 ) -> AsyncIterator[None]:
     """Drive the runs of a hub; engines of several test processes share the work.
 
-    The bridge may have a client of its own, with rights of its own.
+    The bridge may use a client of its own, with other rights.
     """
     worker = Worker(
         temporal,
         task_queue=settings.task_queue,
         activities=all_activities(hub, temporal),
         max_concurrent_activities=200,
-        # Those whose process has ended hold up a run for no longer.
+        # The longest that a run waits for an engine whose process has ended.
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
     )
     bridge = Bridge(bridge_hub or hub, temporal, settings=settings)
@@ -51,7 +51,7 @@ async def engine_beside(
 ) -> AsyncIterator[None]:
     """Drive the runs of a hub in an event loop of its own.
 
-    Many tests share such an engine, and some of them hold up the loop in which they run.
+    Many tests share such an engine, and some of them block the loop in which they run.
     """
     started: Future[Stop] = Future()
     work = _work(kubeconfig, temporal_address, settings, started)

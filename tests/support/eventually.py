@@ -1,4 +1,4 @@
-"""Waiting for the world to become as a test expects it: the one way to poll, and its patience."""
+"""Waiting until something is as a test expects: the one way to poll, and its time limit."""
 
 import asyncio
 import os
@@ -10,16 +10,17 @@ from typing import Any, TypeVar, overload
 SeenT = TypeVar("SeenT")
 
 PATIENCE = 60.0
-"""Seconds that a test waits on a machine that keeps up; what happens at all happens much sooner."""
+"""Seconds that a test waits on a machine that is not overloaded; most waits are much shorter."""
 FIRST_PAUSE = 0.04
 LONGEST_PAUSE = 0.3
-"""Seconds between two looks: few at first, but each look costs work elsewhere."""
+"""Seconds between two checks: short at first, and longer later because each check costs work."""
 
 
 def patience(seconds: float = PATIENCE) -> float:
-    """Return seconds, or up to twice as many where there is more to do than the machine can do.
+    """Return seconds, up to twice as many on an overloaded machine.
 
-    No more: what a test saw last says more than that it was ended for its length.
+    Not more than that, so that a test fails here, with what it saw last, rather than at its own
+    time limit.
     """
     waiting, _, _ = os.getloadavg()
     return seconds * min(2.0, max(1.0, waiting / (os.cpu_count() or 1)))
@@ -47,10 +48,10 @@ async def eventually(look: Callable[[], bool], *, within: float = PATIENCE) -> b
 async def eventually(
     look: Callable[[], Any], expect: Callable[[Any], object] = bool, *, within: float = PATIENCE
 ) -> Any:
-    """Look until what is seen is as expected, and return it; fail with what was seen last.
+    """Call `look` until its result is as expected, and return it; fail with the last result.
 
-    By default anything true is expected; `within` is in seconds on a machine that keeps up. An
-    assertion in `look` fails at once.
+    By default any true result is expected; `within` is in seconds on a machine that is not
+    overloaded. An assertion in `look` fails at once.
     """
     seen = None
     for pause in _pauses(within):
@@ -59,7 +60,7 @@ async def eventually(
         if expect(seen):
             return seen
         await asyncio.sleep(pause)
-    raise AssertionError(f"not so within {within:g} s; last seen: {seen!r}")
+    raise AssertionError(f"not as expected within {within:g} s; last seen: {seen!r}")
 
 
 def wait(
@@ -68,18 +69,18 @@ def wait(
     *,
     within: float = PATIENCE,
 ) -> SeenT:
-    """Do the same in a test that is not asynchronous."""
+    """Do the same as `eventually` in a synchronous test."""
     seen = None
     for pause in _pauses(within):
         seen = look()
         if expect(seen):
             return seen
         time.sleep(pause)
-    raise AssertionError(f"not so within {within:g} s; last seen: {seen!r}")
+    raise AssertionError(f"not as expected within {within:g} s; last seen: {seen!r}")
 
 
 def _pauses(within: float) -> Iterator[float]:
-    """Seconds between one look and the next; the last look comes after the time is over."""
+    """Yield the seconds between checks; the last check comes after the time is up."""
     deadline = time.monotonic() + patience(within)
     pause = FIRST_PAUSE
     over = False

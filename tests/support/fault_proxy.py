@@ -1,6 +1,6 @@
-"""An HTTP proxy between an engine and its hub that does what networks and busy servers do.
+"""An HTTP proxy between an engine and its hub that fails like networks and busy servers.
 
-It passes requests on to a real API server. Which of them fail is drawn from a seed.
+It passes requests on to a real API server. A seed decides which of them fail.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ REASONS = {
     500: "InternalError",
     503: "ServiceUnavailable",
 }
-"""The API server's words for the answers that are made up."""
+"""The API server's reasons for the simulated answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,21 +42,21 @@ class Faults:
     """What goes wrong, and how often."""
 
     refused: float = 0
-    """Share of the writes that are answered with one of `answers` and not passed on."""
+    """Share of writes that are answered with one of `answers` and not passed on."""
     answers: tuple[int, ...] = tuple(REASONS)
     lost: float = 0
-    """Share of the writes that are carried out but whose answer never arrives."""
+    """Share of writes that are carried out but whose answer never arrives."""
     late: float = 0
-    """Share of the writes that end in a broken connection, and are carried out later all the same:
-    a balancer on the way had them already."""
+    """Share of writes whose connection breaks, but which are carried out later anyway, because a
+    load balancer had already received them."""
     latest: timedelta = timedelta(seconds=10)
-    """A late write is carried out after a part of this."""
+    """Longest time after which a late write is carried out; the actual time is random."""
     longest_delay: timedelta = timedelta(0)
-    """Each request is held up by a part of this."""
+    """Longest delay of a request; the actual delay is random."""
     longest_watch: timedelta | None = None
-    """Each watch is broken off after a part of this."""
+    """Longest time after which a watch is broken off; the actual time is random."""
     copies: int = 1
-    """How often each event of a watch is delivered."""
+    """Number of times that each watch event is delivered."""
 
 
 class Upstream(Protocol):
@@ -74,14 +74,13 @@ class Upstream(Protocol):
 
 @dataclass
 class Trap:
-    """Waits for one request, and keeps it until it is let go; its answer is lost."""
+    """Holds one matching request until it is released; the answer is lost."""
 
     matches: Callable[[web.Request], bool]
     carried_out: bool
     """Whether the hub sees the request."""
     late: bool = False
-    """Whether whoever sent it is told at once that it failed, and the hub sees it when it is let go
-    all the same."""
+    """Whether the sender gets an error at once, but the hub sees the request after its release."""
     sprung: asyncio.Event = field(default_factory=asyncio.Event)
     released: asyncio.Event = field(default_factory=asyncio.Event)
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
@@ -89,26 +88,26 @@ class Trap:
 
 
 async def all_sprung(traps: list[Trap]) -> None:
-    """Wait until each trap has its request."""
+    """Wait until each trap holds its request."""
     async with asyncio.timeout(patience()):
         await asyncio.gather(*(trap.sprung.wait() for trap in traps))
 
 
 async def all_arrived(traps: list[Trap]) -> None:
-    """Let late requests go, and wait until the hub has answered them."""
+    """Release late requests, and wait until the hub has answered them."""
     release(traps)
     async with asyncio.timeout(patience()):
         await asyncio.gather(*(trap.arrived.wait() for trap in traps))
 
 
 def release(traps: list[Trap]) -> None:
-    """Let everything go that is kept."""
+    """Release everything that is held."""
     for trap in traps:
         trap.released.set()
 
 
 class FaultProxy:
-    """Serves plain HTTP on the loopback address; `kubeconfig` leads to it."""
+    """A proxy that serves plain HTTP on the loopback address; `kubeconfig` points to it."""
 
     def __init__(self, server: Upstream, *, kubeconfig: Path, seed: int) -> None:
         self._server = server
@@ -123,12 +122,12 @@ class FaultProxy:
         self.kubeconfig = kubeconfig
         self.faults = Faults()
         self.done: Counter[str] = Counter()
-        """How often each fault was made, and `gone` for each 410 that the hub gave."""
+        """Number of faults of each kind; `gone` counts answers of the hub with code 410."""
 
     @classmethod
     @asynccontextmanager
     async def between(cls, server: Upstream, *, kubeconfig: Path, seed: int) -> AsyncIterator[Self]:
-        """Stand between the hub and whoever uses `kubeconfig`."""
+        """Run a proxy between the hub and the clients that use `kubeconfig`."""
         proxy = cls(server, kubeconfig=kubeconfig, seed=seed)
         url = f"http://{ports.LOOPBACK}:{proxy._port}"
         write_kubeconfig(
@@ -159,7 +158,7 @@ class FaultProxy:
             watch.cancel()
 
     def watched_for(self) -> float:
-        """For how many seconds the youngest watch has been open; 0 without one."""
+        """Return the seconds for which the newest watch has been open; 0 without one."""
         now = asyncio.get_running_loop().time()
         return min((now - begun for begun in self._watches.values()), default=0)
 
@@ -167,8 +166,8 @@ class FaultProxy:
     async def no_watches(self, *, cleanly: bool = False) -> AsyncIterator[None]:
         """End all watches, and let none through until the context ends.
 
-        Those that end cleanly are asked for again from the version at which they stood; the
-        others begin with a list.
+        Watches that end cleanly are resumed from their last version; the others start again with a
+        list.
         """
         self._open.clear()
         self._cleanly = cleanly
@@ -185,7 +184,7 @@ class FaultProxy:
         carried_out: bool = False,
         late: bool = False,
     ) -> Trap:
-        """Keep the next request that matches."""
+        """Hold the next request that matches."""
         self._traps.append(Trap(matches, carried_out, late))
         return self._traps[-1]
 
@@ -241,8 +240,8 @@ class FaultProxy:
     async def _put_off(
         self, request: web.Request, session: aiohttp.ClientSession, *, until: Trap | None = None
     ) -> None:
-        """Carry the write out after its sender has given up: after a time, or as a trap says."""
-        await request.read()  # while the connection stands
+        """Carry the write out after its sender has given up: later, or when a trap is released."""
+        await request.read()  # while the connection is still open
         writing = asyncio.create_task(self._carry_out_later(request, session, until))
         self._late.add(writing)
         writing.add_done_callback(self._late.discard)
@@ -337,10 +336,10 @@ class FaultProxy:
 
 
 async def _accept_no_more(listening: socket.socket) -> None:
-    """Leave whoever still wants to connect outside, before the server is closed.
+    """Accept no more connections, before the server is closed.
 
-    Until Python 3.12, asyncio leaks a connection that it has accepted but not served yet when
-    its server is closed, which a later test is then blamed for.
+    Until Python 3.12, asyncio leaks a connection that it has accepted but not served yet when its
+    server is closed, and a later test then gets the warning.
     """
     asyncio.get_running_loop().remove_reader(listening)
     await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Clients of the hub and the members of a fleet, for tests that are not asynchronous."""
+"""Clients of the hub and the members of a fleet, for synchronous tests."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -15,25 +15,25 @@ from tests.support import sweeping
 
 T = TypeVar("T")
 _LIMITS = Limits(discovery_age=timedelta(hours=1))
-"""Nobody adds kinds while a fleet is up."""
+"""No kinds are added while a fleet is up, so discovery results may be kept for long."""
 
 
 class FleetClients:
-    """Looks at a fleet and empties it without starting a program for each question.
+    """Reads a fleet and empties it, without starting a program for each request.
 
     The clients live in an event loop of their own, which runs only during a call.
     """
 
     def __init__(self, kubeconfigs: dict[str, Path]) -> None:
-        """`kubeconfigs` are files by cluster; the hub is called `hub`."""
+        """`kubeconfigs` maps cluster names to files; the hub is called `hub`."""
         self._kubeconfigs = kubeconfigs
-        # With a loop of its own the runner leaves the current one of the thread alone.
+        # With a loop of its own, the runner does not replace the thread's current loop.
         self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         self._clusters: dict[str, Hub] = {}
 
     @classmethod
     def of(cls, addresses: FleetAddresses) -> Self:
-        """Clients of a fleet that is up."""
+        """Return clients of a fleet that is up."""
         return cls({HUB: addresses.hub_kubeconfig, **addresses.member_kubeconfigs})
 
     def __enter__(self) -> Self:
@@ -55,11 +55,11 @@ class FleetClients:
         return [name for name in self._kubeconfigs if name != HUB]
 
     def find(self, kind: Kind, name: str, *, namespace: str = "", on: str = HUB) -> Json | None:
-        """One object of a cluster, or None."""
+        """Return an object of a cluster, or None."""
         return self._run(self._find(kind, name, namespace, on))
 
     def items(self, kind: Kind, *, namespace: str = "", on: str = HUB) -> list[Json]:
-        """All objects of a kind, in one namespace or everywhere."""
+        """Return all objects of a kind, in one namespace or in all."""
         return self._run(self._items(kind, namespace, on))
 
     def sweep(self) -> None:

@@ -1,7 +1,7 @@
-"""A door in front of a Temporal server that asks for what a production server asks for.
+"""A proxy that secures a Temporal server like one in production.
 
-It ends TLS, may ask for a client's certificate and for an API key, and hands each request on to
-the server behind it, which asks for nothing.
+It terminates TLS, may require a client certificate and an API key, and passes each request on to
+the server behind it, which requires nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Pair:
 
 
 class Authority:
-    """Signs certificates, in a folder."""
+    """A certificate authority with its files in a folder."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
@@ -44,7 +44,7 @@ class Authority:
         self.path = self._write(name, self._certificate.public_bytes(serialization.Encoding.PEM))
 
     def issue(self, name: str) -> Pair:
-        """A certificate for the loopback address."""
+        """Issue a certificate for the loopback address."""
         key = ec.generate_private_key(ec.SECP256R1())
         signed = self._sign(name, key, ca=False)
         return Pair(
@@ -96,7 +96,7 @@ async def guarded(
     api_key: str = "",
     port: int = 0,
 ) -> AsyncIterator[str]:
-    """Open the door while the context is open; yields its address, at a free port by default."""
+    """Run the proxy while the context is open, and yield its address; by default at a free port."""
     async with grpc.aio.insecure_channel(upstream) as channel:
         door = grpc.aio.server()
         door.add_generic_rpc_handlers((_Door(channel, api_key),))
@@ -117,7 +117,7 @@ def _credentials(server: Pair, clients_of: Path | None) -> grpc.ServerCredential
 
 
 class _Door(grpc.GenericRpcHandler):
-    """Hands every request on as it is; all that Temporal serves is one question, one answer."""
+    """Passes every request on unchanged; all of Temporal's calls are unary."""
 
     def __init__(self, channel: grpc.aio.Channel, api_key: str) -> None:
         self._channel = channel

@@ -1,4 +1,4 @@
-"""A person with kubectl in the place of a controller that makes snapshots of overrides."""
+"""Hand-made snapshots of overrides, in place of those of a controller."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,32 +11,32 @@ from hub import Hub, Json, NotFound
 
 OVERRIDES_OF_ALL = [
     pytest.mark.xdist_group("overrides of all placements"),
-    pytest.mark.alone("an override that names no placement is for all"),
+    pytest.mark.alone("an override that names no placement applies to all"),
 ]
-"""For tests that write overrides which name no placement, and tests that such a one disturbs."""
+"""Marks for tests that write overrides without a placement, and for tests that these disturb."""
 EVERYWHERE: Json = {"clusterSelectorTerms": []}
 
 
 def by_labels(**labels: str) -> Json:
-    """A cluster selector of one label selector."""
+    """Return a cluster selector with one label selector."""
     return {"clusterSelectorTerms": [{"labelSelector": {"matchLabels": labels}}]}
 
 
 def by_name(cluster: str) -> Json:
-    """A cluster selector of one cluster, by the label that every cluster has."""
+    """Return a cluster selector for one cluster, by the label that every cluster has."""
     return {
         "clusterSelectorTerms": [{"labelSelector": {"matchLabels": {names.MEMBER_NAME: cluster}}}]
     }
 
 
 def selector(kind: str, name: str, *, group: str = "", version: str = "v1") -> Json:
-    """Select one object."""
+    """Return a selector for one object."""
     return {"group": group, "version": version, "kind": kind, "name": name}
 
 
 @dataclass
 class HandOverrides:
-    """Override snapshots written by hand; `clear` takes them away."""
+    """Override snapshots written by hand; `clear` deletes them."""
 
     hub: Hub
     _written: list[tuple[Kind, str, str]] = field(default_factory=list)
@@ -69,7 +69,7 @@ class HandOverrides:
         return await self._write(RESOURCE_OVERRIDE_SNAPSHOT, override, namespace, spec, index)
 
     async def retire(self, snapshot: str) -> None:
-        """Take the mark away by which a snapshot is the latest of its override."""
+        """Mark a snapshot as no longer the latest of its override."""
         (found,) = [each for each in self._written if each[2] == snapshot]
         kind, namespace, name = found
         patch = {"metadata": {"labels": {names.IS_LATEST_SNAPSHOT: "false"}}}

@@ -1,7 +1,7 @@
-"""A person with kubectl in the place of a placement system: what an external placement writes.
+"""A hand-made placement: the objects that an external placement system would write.
 
-Nothing here is simulated but the speed: the objects are the contract's, on a real API server.
-Labels and annotations are spelled out, apart from the product's own constants.
+Only the timing is simulated: the objects are those of the contract, on a real API server. Labels
+and annotations are spelled out, independently of the product's constants.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ class HandPlacement:
     name: str
     namespace: str = ""
     ahead: timedelta = timedelta(0)
-    """How wrong the clocks of members and people are."""
+    """How far the clocks of members and people are ahead."""
     marks: Mapping[str, str] = field(default_factory=dict)
-    """Labels of everything that is written, to know it by."""
+    """Labels for everything that is written, to recognize it."""
 
     # -- the placement system --------------------------------------------------------------
 
     async def create(self, clusters: Mapping[str, Mapping[str, str]], *, versions: int = 1) -> None:
-        """Make everything that a run needs; clusters are given with their labels."""
+        """Create everything that a run needs; `clusters` maps cluster names to labels."""
         if self.namespace:
             await self.hub.apply(NAMESPACE, {"metadata": {"name": self.namespace}})
         await asyncio.gather(
@@ -51,7 +51,7 @@ class HandPlacement:
         )
 
     async def place(self, **spec: object) -> None:
-        """Write the placement; its content is not there."""
+        """Write the placement; the objects that it selects do not exist."""
         selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "any"}
         if not self.namespace:
             selector |= {"kind": "Namespace"}
@@ -67,7 +67,7 @@ class HandPlacement:
         labels: Mapping[str, str] | None = None,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
-        """Write a policy snapshot as the latest; `scheduled` is its condition's status or empty."""
+        """Write the latest policy snapshot; `scheduled` is its condition's status, or empty."""
         written = {PARENT: self.name, LATEST: "true", POLICY_INDEX: str(index)}
         spec = ({"policy": policy} if policy else {}) | {"policyHash": "aGFzaA=="}
         created = await self.write(
@@ -81,7 +81,7 @@ class HandPlacement:
             await self.say_scheduled(index, scheduled, created["metadata"]["generation"])
 
     async def say_scheduled(self, index: int, status: str, generation: int = 1) -> None:
-        """Write the condition of a policy snapshot that says whether scheduling is done."""
+        """Write the condition that says whether scheduling of a policy snapshot is done."""
         said = [condition("Scheduled", status, generation)]
         content = {"observedCRPGeneration": 1, "conditions": said, "targetClusters": []}
         await self.say(self.scope.policy_snapshot, f"{self.name}-{index}", content)
@@ -95,14 +95,14 @@ class HandPlacement:
         size: int = 1,
         hashed: bool = True,
     ) -> None:
-        """Write the master resource snapshot of an index; without a hash it is none."""
+        """Write the master resource snapshot of an index; without a hash it is not a master."""
         annotations = {NUMBER_OF_SNAPSHOTS: str(size)}
         annotations |= {RESOURCE_HASH: str(index)} if hashed else {}
         name, latest_mark = self.snapshot_name(index), {LATEST: str(latest).lower()}
         await self._snapshot(name, index, resources, latest_mark, annotations)
 
     async def part(self, index: int, number: int, *resources: Json) -> None:
-        """Write one of the further resource snapshots of an index."""
+        """Write another resource snapshot of an index, beside the master."""
         name, annotations = f"{self.name}-{index}-{number}", {SUBINDEX: str(number)}
         await self._snapshot(name, index, resources, {}, annotations)
 
@@ -121,7 +121,7 @@ class HandPlacement:
         )
 
     def snapshot_name(self, index: int) -> str:
-        """Name of the master snapshot of an index."""
+        """Return the name of the master snapshot of an index."""
         return f"{self.name}-{index}-snapshot"
 
     async def member(self, cluster: str, labels: Mapping[str, str]) -> None:
@@ -139,7 +139,7 @@ class HandPlacement:
         state: str = "Scheduled",
         finalizers: Iterable[str] = (),
     ) -> None:
-        """Bind the placement to a cluster, as a scheduler does."""
+        """Bind the placement to a cluster, as a scheduler would."""
         spec = {
             "state": state,
             "resourceSnapshotName": "",
@@ -156,11 +156,11 @@ class HandPlacement:
         )
 
     def binding_name(self, cluster: str) -> str:
-        """Name of a cluster's binding; not the cluster's own."""
+        """Return the name of a cluster's binding, which differs from the cluster's."""
         return f"{self.name}-{cluster}"
 
     async def read_binding(self, cluster: str) -> Json:
-        """A cluster's binding as it is now."""
+        """Return a cluster's binding as it is now."""
         name = self.binding_name(cluster)
         return await self.hub.get(self.scope.binding, name, namespace=self.namespace)
 
@@ -173,7 +173,7 @@ class HandPlacement:
         *,
         generation: int = 0,
     ) -> None:
-        """Say of a binding what a work generator would, by default of its present generation."""
+        """Report a condition as a work generator would, by default for the current generation."""
         name = self.binding_name(cluster)
         generation = generation or (await self.read_binding(cluster))["metadata"]["generation"]
         said = condition(kind, status, generation, reason=reason, at=self._now)
@@ -192,7 +192,7 @@ class HandPlacement:
         await self.write(self.scope.strategy, name, {"spec": {"stages": list(stages)}})
 
     def run_spec(self, strategy: str, *, index: str = "", state: str = "Run") -> Json:
-        """The spec of a run of this placement."""
+        """Return the spec of a run of this placement."""
         spec = {
             "placementName": self.name,
             "stagedRolloutStrategyName": strategy,
@@ -208,16 +208,16 @@ class HandPlacement:
         return await self.write(self.scope.run, name, {"spec": spec})
 
     async def read_run(self, name: str) -> Json:
-        """A run as it is now."""
+        """Return a run as it is now."""
         return await self.hub.get(self.scope.run, name, namespace=self.namespace)
 
     async def set_state(self, run: str, state: str) -> Json:
-        """Change what a run is asked to do."""
+        """Change the desired state of a run."""
         patch = {"spec": {"state": state}}
         return await self.hub.patch(self.scope.run, run, patch, namespace=self.namespace)
 
     async def delete_run(self, name: str) -> None:
-        """Delete a run, if it is there."""
+        """Delete a run, if it exists."""
         try:
             await self.hub.delete(self.scope.run, name, namespace=self.namespace)
         except NotFound:
@@ -232,20 +232,20 @@ class HandPlacement:
         labels: Mapping[str, str] | None = None,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
-        """Write an approval request in the place of the run."""
+        """Write an approval request in place of the run."""
         spec = {"parentStageRollout": run, "targetStage": stage}
         marks = {"annotations": dict(annotations)} if annotations else {}
         await self.write(self.scope.approval, request, {"spec": spec}, labels=labels, **marks)
 
     async def approve(self, request: str, *, generation: int = 1) -> None:
-        """Approve as the user documents do it with kubectl."""
+        """Approve as the user documentation does it with kubectl."""
         approved = condition(
             "Approved", "True", generation, reason="testPassed", message="lgtm", at=self._now
         )
         await self.say(self.scope.approval, request, {"conditions": [approved]})
 
     async def find_approval(self, request: str) -> Json | None:
-        """An approval request, if it is there."""
+        """Return an approval request, if it exists."""
         return await self.hub.find(self.scope.approval, request, namespace=self.namespace)
 
     # -- objects of the placement's namespace ----------------------------------------------
@@ -259,18 +259,18 @@ class HandPlacement:
         labels: Mapping[str, str] | None = None,
         **metadata: object,
     ) -> Json:
-        """Create an object beside the placement."""
+        """Create an object next to the placement."""
         metadata |= {"labels": dict(labels)} if labels else {}
         return await self.hub.create(kind, self.body(content, name=name, **metadata))
 
     async def say(self, kind: Kind, name: str, status: Json) -> Json:
-        """Write the status of an object beside the placement."""
+        """Write the status of an object next to the placement."""
         return await self.hub.patch(
             kind, name, {"status": status}, namespace=self.namespace, subresource="status"
         )
 
     def body(self, content: Json, *, name: str = "", **metadata: object) -> Json:
-        """An object of the placement's namespace, by default with its name."""
+        """Return an object in the placement's namespace, by default with the placement's name."""
         placed = {"namespace": self.namespace} if self.namespace else {}
         labels = metadata.pop("labels", {})
         assert isinstance(labels, Mapping)

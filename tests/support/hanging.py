@@ -1,4 +1,4 @@
-"""Report what every task awaits when an async test runs into its time limit."""
+"""Reporting what every task awaits when an async test exceeds its time limit."""
 
 import asyncio
 from collections.abc import Generator, Iterator
@@ -32,7 +32,7 @@ def _told(loop: asyncio.AbstractEventLoop) -> str:
 
 
 def _frames(awaited: Any) -> Iterator[str]:
-    """The functions that wait for each other, the innermost last."""
+    """Yield the functions that wait for each other, the innermost last."""
     while awaited is not None:
         frame = getattr(awaited, "cr_frame", None) or getattr(awaited, "ag_frame", None)
         if frame is None:

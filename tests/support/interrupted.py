@@ -1,4 +1,4 @@
-"""Doing something between two requests of the product."""
+"""A transport that does something between two requests of the product."""
 
 from collections.abc import Awaitable, Callable
 
@@ -8,7 +8,7 @@ from hub.transport import Transport
 
 
 class Interrupted(Transport):
-    """Something happens after the first page of each list, before the list's reader has it."""
+    """Runs a callback after the first page of each list, before the caller gets the page."""
 
     after_first_page: Callable[[Request], Awaitable[None]]
 

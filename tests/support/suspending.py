@@ -1,4 +1,4 @@
-"""Suspend a process."""
+"""Suspending a process."""
 
 import signal
 

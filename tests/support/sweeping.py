@@ -1,8 +1,8 @@
 """Emptying a fleet between two tests.
 
-Runs and placements are deleted, and worker and agents take away what belongs to them, as for
-anybody who deletes them. Only the namespace controllers are not waited for: they let a namespace
-lie for five seconds before they look at it. What they do then is done here at once.
+Runs and placements are deleted, and worker and agents clean up after them, as they always do. Only
+the namespace controllers are not waited for: they take up a deleted namespace after five seconds.
+Their work is done here at once.
 """
 
 import asyncio
@@ -34,15 +34,15 @@ _PEOPLES = (
 
 
 async def sweep(hub: Hub, members: Mapping[str, Hub]) -> None:
-    """Remove all that people made on the hub, and wait until it is gone from the members too.
+    """Remove everything that people created on the hub, and wait until it is gone from members.
 
-    Raises AssertionError with what is left after a minute, and at once when a member keeps a
-    namespace that nobody deletes.
+    Raises AssertionError with what is left after a minute, and at once if a member keeps a
+    namespace that is not being deleted.
     """
     await _until_none(lambda: _rolled_out(hub, members))
     kept = [f"{name}: {each}" for name, one in members.items() for each in await _namespaces(one)]
     assert not kept, f"namespaces that stay on members: {', '.join(kept)}"
-    # Last, because nothing can be noted in a namespace that goes, not even the end of a run.
+    # Last, because nothing can be created in a namespace that is being deleted, not even an event.
     for name in await _namespaces(hub):
         await hub.delete(NAMESPACE, name)
     await _until_none(lambda: _let_go_all(hub))
@@ -53,7 +53,7 @@ async def _until_none(left: Callable[[], Awaitable[list[str]]]) -> None:
 
 
 async def _rolled_out(hub: Hub, members: Mapping[str, Hub]) -> list[str]:
-    """Names of what is still there; deletes what nobody has deleted yet."""
+    """Delete what is not being deleted yet; return the names of everything that still exists."""
     found = await asyncio.gather(
         *(_delete_all(hub, kind) for kind in _PEOPLES),
         _names(hub, WORK),
@@ -74,7 +74,7 @@ async def _delete_all(hub: Hub, kind: Kind) -> list[str]:
 
 
 async def _on_member(name: str, cluster: Hub) -> list[str]:
-    """What agents have on the member; lets the namespaces go that they have deleted."""
+    """Finalize the namespaces that agents deleted; return what they still have on the member."""
     going = await _let_go_all(cluster)
     records = await _names(cluster, APPLIED_WORK)
     return [f"{name}: {each}" for each in (*going, *records)]
@@ -85,7 +85,7 @@ async def _names(cluster: Hub, kind: Kind) -> list[str]:
 
 
 async def _namespaces(cluster: Hub) -> dict[str, bool]:
-    """The namespaces that tests made, and whether each is being deleted."""
+    """Return the namespaces that tests created, each with whether it is being deleted."""
     found = [each["metadata"] for each in (await cluster.list(NAMESPACE)).items]
     return {
         each["name"]: "deletionTimestamp" in each
@@ -95,14 +95,14 @@ async def _namespaces(cluster: Hub) -> dict[str, bool]:
 
 
 async def _let_go_all(cluster: Hub) -> list[str]:
-    """Let go what is being deleted; returns the namespaces that were."""
+    """Finalize the namespaces that are being deleted, and return their names."""
     going = [name for name, is_going in (await _namespaces(cluster)).items() if is_going]
     await asyncio.gather(*(_let_go(cluster, each) for each in going))
     return going
 
 
 async def _let_go(cluster: Hub, name: str) -> None:
-    """Delete what is in a namespace that is being deleted, and let it go once it is empty."""
+    """Delete the content of a namespace that is being deleted, and finalize it once empty."""
     kinds = [each for each in await cluster.kinds() if each.namespaced]
     full = await _not_empty(cluster, name, kinds)
     await asyncio.gather(*(cluster.delete_all(each, namespace=name, labels="") for each in full))

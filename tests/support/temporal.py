@@ -1,4 +1,4 @@
-"""Namespaces of Temporal that know nothing of fleetgate."""
+"""Temporal namespaces without any setup for fleetgate."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ _KEPT = Duration(seconds=round(timedelta(days=1).total_seconds()))
 
 
 async def bare_namespace(address: str, name: str) -> Client:
-    """Make a namespace without search attributes, and return a client of it."""
+    """Create a namespace without search attributes, and return a client for it."""
     client = await connect({"TEMPORAL_ADDRESS": address, "TEMPORAL_NAMESPACE": name})
     await register(client)
     await eventually(lambda: _is_known(client))
@@ -23,7 +23,7 @@ async def bare_namespace(address: str, name: str) -> Client:
 
 
 async def register(client: Client) -> None:
-    """Make the client's namespace; the server takes some seconds to notice."""
+    """Create the client's namespace, which the server serves after some seconds."""
     await client.workflow_service.register_namespace(
         RegisterNamespaceRequest(
             namespace=client.namespace, workflow_execution_retention_period=_KEPT
@@ -32,7 +32,7 @@ async def register(client: Client) -> None:
 
 
 async def _is_known(client: Client) -> bool:
-    """Whether the server has noticed, which takes it some seconds."""
+    """Return whether the server serves the namespace yet."""
     try:
         async for _ in client.list_workflows():
             break
@@ -43,7 +43,7 @@ async def _is_known(client: Client) -> bool:
 
 
 async def registered(client: Client) -> list[str]:
-    """Names of the search attributes of the client's namespace."""
+    """Return the names of the search attributes in the client's namespace."""
     listed = await client.operator_service.list_search_attributes(
         ListSearchAttributesRequest(namespace=client.namespace)
     )

@@ -1,4 +1,4 @@
-"""A Temporal dev server that a test stops, kills, and robs of all that it knows."""
+"""A Temporal dev server that a test can stop, kill and wipe."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,10 +16,10 @@ from tests.support.servers import Servers
 
 
 class TemporalServer:
-    """A dev server of the test's own."""
+    """A dev server for one test."""
 
     def __init__(self, servers: Servers, folder: Path, *arguments: str) -> None:
-        """Prepare one that gets further arguments."""
+        """Prepare a server with additional arguments."""
         self._folder = folder
         self._processes = Processes(pids=folder / "pids", logs=folder / "logs")
         service = temporal_service(
@@ -32,21 +32,21 @@ class TemporalServer:
 
     @property
     def address(self) -> str:
-        """Where it answers, after a restart too."""
+        """The address of the server, which stays the same after a restart."""
         return self._service.address
 
     async def start(self) -> None:
-        """Start it, or start it again with what its file holds."""
+        """Start it, or start it again with the content of its database file."""
         await ensure(self._service, processes=self._processes)
 
     async def stop(self) -> None:
-        """End it in peace."""
+        """Shut it down cleanly."""
         names = [self._service.name]
         await asyncio.to_thread(self._processes.stop, names, grace=timedelta(seconds=3))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
-        """Start it, and end it with the context."""
+        """Run it while the context is open."""
         await self.start()
         try:
             yield self
@@ -54,14 +54,14 @@ class TemporalServer:
             await self.stop()
 
     async def kill(self) -> None:
-        """End it at once."""
+        """Kill it."""
         running = self._processes.find(self._service.name)
         assert running is not None
         running.process.kill()
         await asyncio.to_thread(running.process.wait)
 
     async def lose_everything(self) -> None:
-        """End it, delete its file, and start it again as on the first day."""
+        """Kill it, delete its database file, and start it again empty."""
         await self.kill()
         for file in self._folder.glob("temporal.sqlite*"):
             file.unlink()

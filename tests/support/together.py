@@ -1,17 +1,17 @@
-"""Run the async tests of a module together, in the one event loop of the session.
+"""Run the async tests of a module concurrently, in the one event loop of the session.
 
-A test on a real server mostly waits: for a watch, a debounce, a timer of its own. Ten of them wait
-side by side in the time of one. Each test stays a test: it has its own fixtures, report, duration
-and time limit, and reports come in the order in which the tests stand in the module.
+A test on a real server mostly waits: for a watch, a debounce, a timer. Ten of them can wait
+concurrently in the time of one. Each test still has its own fixtures, report, duration and time
+limit, and reports come in the order of the tests in the module.
 
-How: pytest sets a test up, calls it and tears it down in plain functions, which hand each coroutine
-to pytest-asyncio's runner. Here those functions run in a greenlet, one for each test, and the
+How it works: pytest sets a test up, calls it and tears it down in plain functions, which pass each
+coroutine to pytest-asyncio's runner. Here those functions run in a greenlet per test, and the
 runner's `run` switches to the event loop until the coroutine is done, as SQLAlchemy does to call
-async drivers from synchronous code. Fixtures of one test are copied for it; those that tests share
-are set up by the test that comes first, while the others that want them wait.
+async drivers from synchronous code. Function-scoped fixtures are copied for each test; shared ones
+are set up by the first test that needs them, while the others wait.
 
-A test that changes the process as a whole runs by itself: one that asks for a fixture in `ALONE`,
-one marked `alone`, and everything that is not a coroutine.
+A test that changes the whole process runs alone: one that uses a fixture in `ALONE`, one marked
+`alone`, and everything that is not a coroutine.
 """
 
 import asyncio
@@ -36,12 +36,12 @@ from xdist.workermanage import WorkerController
 Phase = Literal["setup", "call", "teardown"]
 
 AT_ONCE: Final = 10
-"""More than that only wait for the cores."""
+"""More than that would only compete for the cores."""
 
 ALONE: Final = frozenset({"capfd", "caplog", "capsys", "monkeypatch", "recwarn", "no_tracebacks"})
-"""Fixtures that change the process or look at all of it."""
+"""Fixtures that change the process or observe all of it."""
 
-# These keep to one test at a time: they swap streams, handlers and signals of the process.
+# Plugins that handle one test at a time: they swap streams, handlers and signals of the process.
 _OF_THE_PROCESS: Final = ("capturemanager", "logging-plugin", "runner", "timeout")
 _ENDS_THE_SESSION: Final = (pytest.exit.Exception, KeyboardInterrupt)
 RUNNER: Final = "_session_scoped_runner"
@@ -53,27 +53,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--at-once",
         type=int,
         default=AT_ONCE,
-        help="async tests of a module that run at once; 1: each by itself (default: %(default)s)",
+        help="async tests of a module that run at once; 1: one by one (default: %(default)s)",
     )
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> "ByModule":
-    """Hand out whole modules to the processes of pytest-xdist."""
+    """Distribute whole modules to the processes of pytest-xdist."""
     return ByModule(config, log)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "alone(why): an async test beside which no other one runs")
+    config.addinivalue_line("markers", "alone(why): an async test that runs without any other")
     if config.getoption("--at-once") > 1:
         config.pluginmanager.register(Together(config))
 
 
 class ByModule(LoadGroupScheduling):  # type: ignore[misc]
-    """Keeps the tests of a module in one process, and those of an `xdist_group` too.
+    """Keeps the tests of a module, or of an `xdist_group`, in one process.
 
-    A process stays in its room while there is something to do: the servers and the engine of a
-    room are started once for each process that comes in.
+    A process stays with its test folder while there is something to do, because each process that
+    runs tests of a folder has to start the servers and the engine for them.
     """
 
     def __init__(self, config: pytest.Config, log: Any) -> None:
@@ -91,7 +91,7 @@ class ByModule(LoadGroupScheduling):  # type: ignore[misc]
         super()._assign_work_unit(node)
 
     def _next(self, node: WorkerController) -> str:
-        """The next module of the process's room; of one where nobody is; of the fullest one."""
+        """Return the next module of the process's folder, of a free one, or of the fullest one."""
         waiting: dict[str, list[str]] = {}
         for scope in self.workqueue:
             waiting.setdefault(_room(scope), []).append(scope)
@@ -104,12 +104,12 @@ class ByModule(LoadGroupScheduling):  # type: ignore[misc]
 
 
 def _room(scope: str) -> str:
-    """The folder of a module below `tests`; a group is a room of its own."""
+    """Return the folder of a module below `tests`; a group counts as a folder of its own."""
     return "/".join(scope.split("/")[:2])
 
 
 class Together:
-    """Runs the tests of a module at the first of them, and reports each when its turn comes."""
+    """Runs all tests of a module when the first is due, and reports each when it is due."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._at_once: int = config.getoption("--at-once")
@@ -124,7 +124,7 @@ class Together:
         if isinstance(item, pytest.Function) and item not in self._reports and may_join(item):
             companions = _companions(item)
             if len(companions) > 1:
-                # Each has a limit of its own; this one would be for all of them.
+                # Each test has a limit of its own; this one would apply to all of them together.
                 item.ihook.pytest_timeout_cancel_timer(item=item)
                 self._run(companions)
         reports = self._reports.pop(item, None)
@@ -166,7 +166,7 @@ class Together:
 
 
 def may_join(item: pytest.Function) -> bool:
-    """True for a test beside which others may run."""
+    """Return whether other tests may run concurrently with this one."""
     return (
         is_async_test(item)
         and not hasattr(item.obj, "hypothesis")
@@ -178,7 +178,7 @@ def may_join(item: pytest.Function) -> bool:
 
 
 def _companions(first: pytest.Function) -> list[pytest.Function]:
-    """Return the tests of a module that may run together, the first one among them."""
+    """Return the tests of a module that may run together with the first one, and that one."""
     values = _shared_values(first)
     return [
         each
@@ -191,7 +191,7 @@ def _companions(first: pytest.Function) -> list[pytest.Function]:
 
 
 def _shared_values(item: pytest.Item) -> list[tuple[str, int]]:
-    """Parameters of fixtures that tests share: only one value of each can be set up at a time."""
+    """Return the parameters of shared fixtures, of which only one value can be set up at a time."""
     call = getattr(item, "callspec", None)
     if call is None:
         return []
@@ -204,7 +204,7 @@ def _shared_values(item: pytest.Item) -> list[tuple[str, int]]:
 def _leave_collectors(
     item: pytest.Item, nextitem: pytest.Item | None, report: pytest.TestReport
 ) -> pytest.TestReport:
-    """Tear down what no later test needs; the test's report, or that of a failure in doing so."""
+    """Tear down what no later test needs; return the test's report, or that of a failure in it."""
     session = item.session
     if session.shouldfail or session.shouldstop:
         nextitem = None
@@ -220,14 +220,14 @@ def _leave_collectors(
 def _run_in_greenlet(
     coroutine: Coroutine[Any, Any, Any], *, context: contextvars.Context | None = None
 ) -> Any:
-    """Stand in for the runner's `run`: let the event loop run until the coroutine is done."""
+    """Replace the runner's `run`: switch to the event loop until the coroutine is done."""
     event_loop = getcurrent().parent
-    assert event_loop is not None, "tests that run together are greenlets of the event loop's"
+    assert event_loop is not None, "tests that run together are greenlets of the event loop"
     return event_loop.switch((coroutine, context))
 
 
 class _SharedFixtures:
-    """Fixtures of a wider scope than one test, each set up by one test at a time."""
+    """Fixtures with a wider scope than a test, each set up by one test at a time."""
 
     def __init__(self) -> None:
         self._known: dict[int, _SharedFixture] = {}
@@ -254,7 +254,7 @@ class _SharedFixture:
         _run_in_greenlet(self._lock.acquire())
         try:
             value = self._definition.execute(request)
-            # Only now: what an earlier module left may be set up again, with another value.
+            # Only now: a fixture left by an earlier module may be set up again with another value.
             self._is_set_up = True
             return value
         finally:
@@ -262,7 +262,7 @@ class _SharedFixture:
 
 
 class _Test:
-    """One test among others: its greenlet, its fixtures and its part of pytest's state."""
+    """One of the concurrent tests: its greenlet, its fixtures and its part of pytest's state."""
 
     def __init__(self, item: pytest.Function, shared: _SharedFixtures, *, limit: float) -> None:
         self.item = item
@@ -281,7 +281,7 @@ class _Test:
         item._initrequest()
 
     def runner(self) -> Any:
-        """Pytest-asyncio's runner, before any greenlet needs it."""
+        """Return pytest-asyncio's runner, before any greenlet needs it."""
         self._state.stack[self.item] = ([], None)
         try:
             return self._switch(lambda: self.item._request.getfixturevalue(RUNNER))
@@ -289,7 +289,7 @@ class _Test:
             del self._state.stack[self.item]
 
     async def run(self) -> None:
-        """Set up, call and tear down in a greenlet, and await what it asks for."""
+        """Set up, call and tear down the test in a greenlet, and await its coroutines."""
         running = greenlet(self._protocol)
         running.gr_context = contextvars.copy_context()
         wanted = self._switch(running.switch)
@@ -308,7 +308,7 @@ class _Test:
             return await asyncio.create_task(coroutine, context=context)
 
     def _switch(self, into: Callable[[], Any]) -> Any:
-        """Let the test go on with its own part of pytest's state."""
+        """Continue the test with its own part of pytest's state."""
         session = self.item.session
         outer, session._setupstate = session._setupstate, self._state
         try:
@@ -326,7 +326,7 @@ class _Test:
         item.funcargs = None  # type: ignore[assignment]
 
     def _phase(self, when: Phase, act: Callable[[], None], **more: Any) -> pytest.TestReport:
-        """What pytest does in a phase, less what would touch the tests beside this one."""
+        """Do what pytest does in a phase, except what would affect the other tests."""
         manager = self.item.config.pluginmanager
         others = [manager.get_plugin(each) for each in _OF_THE_PROCESS]
         hook = manager.subset_hook_caller(f"pytest_runtest_{when}", filter(None, others))
@@ -344,7 +344,7 @@ class _Test:
 
 
 def _own(definition: FixtureDef[Any], shared: _SharedFixtures) -> Any:
-    """A definition of the test's own, or the one that it shares."""
+    """Return a copy of the definition for this test, or the shared one."""
     if definition._scope is not Scope.Function:
         return shared.of(definition)
     own = copy.copy(definition)

@@ -1,4 +1,4 @@
-"""The worker as a process of its own."""
+"""The worker as a separate process."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @contextmanager
 def worker_process(log: Path, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a worker with these variables for the time of a `with`; its log goes into a file."""
+    """Run a worker with these variables while the context is open; its log goes to a file."""
     command = [sys.executable, str(ROOT / "worker.py")]
     with log.open("w") as written:
         process = subprocess.Popen(command, env=os.environ | variables, stderr=written)
@@ -27,7 +27,7 @@ def worker_process(log: Path, **variables: str) -> Iterator[subprocess.Popen[byt
 
 
 async def answers_ready(address: str) -> bool:
-    """Whether a worker answers at its metrics address, and that it is ready."""
+    """Return whether a worker answers at its metrics address and is ready."""
     try:
         async with aiohttp.ClientSession() as http, http.get(f"http://{address}/readyz") as found:
             return found.status == HTTPStatus.OK

@@ -31,7 +31,7 @@ async def answer(http: aiohttp.ClientSession, url: str) -> tuple[int, str]:
         return response.status, await response.text()
 
 
-async def test_a_process_is_alive_at_once_and_ready_when_it_says_so(
+async def test_a_process_is_alive_at_once_and_ready_only_later(
     http: aiohttp.ClientSession, address: str
 ) -> None:
     health = Health()
@@ -42,7 +42,7 @@ async def test_a_process_is_alive_at_once_and_ready_when_it_says_so(
         assert await answer(http, f"http://{address}/readyz") == (200, "ready\n")
 
 
-async def test_a_process_in_which_something_hangs_is_not_alive(
+async def test_a_process_with_a_hung_task_is_not_alive(
     http: aiohttp.ClientSession, address: str
 ) -> None:
     hung: list[str] = []
@@ -53,7 +53,7 @@ async def test_a_process_in_which_something_hangs_is_not_alive(
         assert await answer(http, f"http://{address}/healthz") == (503, told)
 
 
-async def test_a_process_that_misses_something_is_alive_and_not_ready(
+async def test_a_process_without_something_it_needs_is_alive_but_not_ready(
     http: aiohttp.ClientSession, address: str
 ) -> None:
     missing: list[str] = []
@@ -70,7 +70,7 @@ async def test_a_process_that_misses_something_is_alive_and_not_ready(
         assert registry.get_sample_value("fleetgate_ready") == 0
 
 
-async def test_readiness_tells_what_the_process_leads(
+async def test_readiness_shows_which_roles_the_process_leads(
     http: aiohttp.ClientSession, address: str
 ) -> None:
     health = Health()
@@ -82,20 +82,22 @@ async def test_readiness_tells_what_the_process_leads(
         assert await answer(http, f"http://{address}/readyz") == (200, f"ready\n{told}")
 
 
-async def test_nothing_answers_after_the_end(http: aiohttp.ClientSession, address: str) -> None:
+async def test_nothing_answers_after_it_is_closed(
+    http: aiohttp.ClientSession, address: str
+) -> None:
     async with serve_health(address, Health()):
         pass
     with pytest.raises(aiohttp.ClientConnectorError):
         await answer(http, f"http://{address}/healthz")
 
 
-async def test_the_address_is_free_again_after_the_end(address: str) -> None:
+async def test_the_address_can_be_used_again_after_it_is_closed(address: str) -> None:
     for _ in range(2):
         async with serve_health(address, Health()):
             pass
 
 
-async def test_a_busy_address_is_refused_with_a_way_out(address: str) -> None:
+async def test_an_address_in_use_is_refused_with_advice(address: str) -> None:
     async with serve_health(address, Health()):
         with pytest.raises(AddressError) as refused:
             async with serve_health(address, Health()):
@@ -117,12 +119,12 @@ async def test_a_busy_address_is_refused_with_a_way_out(address: str) -> None:
         "x:" + "9" * 5000,
     ],
 )
-async def test_what_is_no_address_is_refused_with_an_example(wrong: str) -> None:
+async def test_an_invalid_address_is_refused_with_an_example(wrong: str) -> None:
     with pytest.raises(AddressError) as refused:
         async with serve_health(wrong, Health()):
             pass
     assert str(refused.value) == (
-        f"FLEETGATE_METRICS_ADDRESS is {wrong!r}, which is no address: "
+        f"FLEETGATE_METRICS_ADDRESS is {wrong!r}, which is not an address: "
         "write host:port, such as 127.0.0.1:9464"
     )
 
@@ -136,7 +138,7 @@ async def test_a_host_may_be_written_in_several_ways(
         assert (await answer(http, f"http://127.0.0.1:{port}/healthz"))[0] == 200
 
 
-async def test_a_failure_of_the_process_is_not_blamed_on_the_address(address: str) -> None:
+async def test_other_errors_are_not_blamed_on_the_address(address: str) -> None:
     with pytest.raises(ConnectionResetError):
         async with serve_health(address, Health()):
             raise ConnectionResetError

@@ -1,4 +1,4 @@
-"""How the hub answers and what is followed there, as a scrape shows it."""
+"""Metrics of the hub's answers and of the watches on it."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def test_answers_are_a_histogram(registry: CollectorRegistry) -> None:
     assert registry.get_sample_value(f"{DURATION}_sum", labels) == 7.5
 
 
-def test_what_is_followed_shows_its_signs_of_life(registry: CollectorRegistry) -> None:
+def test_watches_show_their_signs_of_life(registry: CollectorRegistry) -> None:
     followed = Followed()
     register_hub_watches(registry, followed)
     followed.restarts["works"] += 3

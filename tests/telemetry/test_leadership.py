@@ -1,11 +1,11 @@
-"""What a process leads, in numbers."""
+"""Metrics of the roles that a process leads."""
 
 from prometheus_client import CollectorRegistry
 
 from telemetry import LeadershipMetrics
 
 
-def test_each_beginning_and_end_counts_once() -> None:
+def test_each_start_and_end_of_leadership_counts_once() -> None:
     registry = CollectorRegistry()
     metrics = LeadershipMetrics(registry)
     seen = []
@@ -20,7 +20,7 @@ def test_each_beginning_and_end_counts_once() -> None:
     assert seen == [(0, None), (1, 1), (1, 1), (0, 2), (0, 2), (1, 3)]
 
 
-def test_parts_are_counted_apart() -> None:
+def test_roles_are_counted_separately() -> None:
     registry = CollectorRegistry()
     metrics = LeadershipMetrics(registry)
     metrics.note("bridge", leads=True)

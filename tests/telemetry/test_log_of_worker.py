@@ -1,4 +1,4 @@
-"""What a worker logs of a real run, as machines read it."""
+"""What a worker logs about a real run, in JSON."""
 
 import json
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ from tests.workflows.runs import reaches, started
 
 @pytest.fixture(scope="module")
 async def kubeconfig(servers: Servers) -> AsyncIterator[Path]:
-    """Kubeconfig of a hub without runs of other tests, which a worker would take over."""
+    """Kubeconfig of a hub without runs of other tests, which the worker would take over."""
     async with servers.own_hub() as server:
         yield server.kubeconfig
 
@@ -63,20 +63,20 @@ async def placement(kubeconfig: Path, scope: Scope, unique: str) -> AsyncIterato
 
 
 def read(log: Path) -> list[dict[str, Any]]:
-    # What comes after the last line end is just being written.
+    # Text after the last newline is still being written.
     *lines, _ = log.read_text().split("\n")
     return [json.loads(line) for line in lines]
 
 
 def told(lines: list[dict[str, Any]], message: str) -> dict[str, Any]:
-    """What the lines of a message have, other than each line; an activity may have been retried."""
+    """Return the fields that all lines with a message share; an activity may have been retried."""
     names = ("namespace", "run", "stage", "cluster", "activity")
     said = [line for line in lines if line["message"].startswith(message)]
     (found,) = {tuple(line.get(name) for name in names) for line in said}
     return dict(zip(names, found, strict=True))
 
 
-async def test_each_line_about_a_run_says_which_run_stage_and_cluster(
+async def test_each_line_about_a_run_names_its_run_stage_and_cluster(
     placement: HandPlacement, log: Path, unique: str
 ) -> None:
     await placement.create({unique: {"env": unique}})
@@ -90,13 +90,13 @@ async def test_each_line_about_a_run_says_which_run_stage_and_cluster(
     lines = await says(log, "Succeeded", run=unique)
     run = {"namespace": placement.namespace or None, "run": unique}
     cluster = run | {"stage": "prod", "cluster": unique}
-    binding = f"binding {placement.binding_name(unique)} is for snapshot 0"
+    binding = f"binding {placement.binding_name(unique)} has snapshot 0"
     assert told(lines, binding) == cluster | {"activity": "update_cluster"}
     assert told(lines, "cluster is done") == cluster | {"activity": "follow_bindings"}
     nowhere = {"stage": None, "cluster": None}
     assert told(lines, "Succeeded") == run | nowhere | {"activity": "record_events"}
 
 
-async def test_other_lines_are_about_no_run(log: Path) -> None:
+async def test_other_lines_name_no_run(log: Path) -> None:
     ready = told(read(log), "ready")
     assert ready == dict.fromkeys(ready)

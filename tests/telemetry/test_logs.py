@@ -16,7 +16,7 @@ logger = logging.getLogger("hub.cache")
 
 @pytest.fixture(autouse=True)
 def _own_logging() -> Iterator[None]:
-    """Give the test process its logging back afterwards."""
+    """Restore the logging of the test process afterwards."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers[:] = []
@@ -41,7 +41,7 @@ def objects(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines(capsys)]
 
 
-def test_text_is_a_line_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_format_is_one_readable_line(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(LogFormat.TEXT)
     logger.info("cluster %s is done", "a", extra={"run": "v2", "stage": "prod"})
     (line,) = lines(capsys)
@@ -50,7 +50,7 @@ def test_text_is_a_line_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_json_is_an_object_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_format_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(LogFormat.JSON)
     logger.warning("cluster %s\nis done", "a", extra={"run": "v2", "attempt": 2, "final": True})
     (found,) = objects(capsys)
@@ -65,14 +65,14 @@ def test_json_is_an_object_for_machines(capsys: pytest.CaptureFixture[str]) -> N
     }
 
 
-def test_a_stack_is_one_field_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stack_trace_is_one_field_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(LogFormat.JSON)
     logger.error("it failed", exc_info=ValueError("why"))
     (found,) = objects(capsys)
     assert found["stack"] == "ValueError: why"
 
 
-def test_a_stack_follows_its_line_in_text(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stack_trace_follows_its_line_in_text(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(LogFormat.TEXT)
     logger.error("it failed", exc_info=ValueError("why"), extra={"run": "v2"})
     first, *rest = lines(capsys)
@@ -80,7 +80,7 @@ def test_a_stack_follows_its_line_in_text(capsys: pytest.CaptureFixture[str]) ->
     assert rest[-1] == "ValueError: why"
 
 
-def test_what_is_not_plain_stays_out_of_a_line(
+def test_fields_that_are_not_plain_values_are_left_out(
     capsys: pytest.CaptureFixture[str], log_format: LogFormat
 ) -> None:
     configure_logging(log_format)
@@ -90,7 +90,7 @@ def test_what_is_not_plain_stays_out_of_a_line(
     assert "cluster" in line
 
 
-def test_details_are_left_out_unless_asked_for(
+def test_debug_messages_are_left_out_unless_requested(
     capsys: pytest.CaptureFixture[str], log_format: LogFormat
 ) -> None:
     configure_logging(log_format)
@@ -108,7 +108,7 @@ def test_configuring_again_replaces_the_format(capsys: pytest.CaptureFixture[str
     assert [each["message"] for each in objects(capsys)] == ["once"]
 
 
-def test_lines_say_what_the_work_under_way_is_about(
+def test_lines_say_what_the_current_work_is_about(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     configure_logging(LogFormat.JSON)
@@ -122,7 +122,7 @@ def test_lines_say_what_the_work_under_way_is_about(
     assert fields == [{"run": "v2", "stage": "prod"}, {"run": "v2", "stage": "canary"}, {}]
 
 
-async def test_what_is_done_side_by_side_is_about_different_things(
+async def test_concurrent_tasks_log_fields_of_their_own(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     configure_logging(LogFormat.JSON)
@@ -131,7 +131,7 @@ async def test_what_is_done_side_by_side_is_about_different_things(
     async def work(run: str) -> None:
         log_about(run=run)
         await both_began.wait()
-        logger.info("at work on %s", run)
+        logger.info("working on %s", run)
 
     await asyncio.gather(work("a"), work("b"))
     logger.info("done")

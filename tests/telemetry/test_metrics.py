@@ -1,4 +1,4 @@
-"""What a process says of itself to Prometheus, on a real server."""
+"""The metrics that a process serves to Prometheus, on a real server."""
 
 from collections import Counter
 
@@ -17,7 +17,7 @@ def registry() -> CollectorRegistry:
 
 
 async def scrape(registry: CollectorRegistry, *, accept: str = "") -> tuple[str, str]:
-    """Content type and text of `/metrics`, asked for over HTTP."""
+    """Return the content type and text of `/metrics`, requested over HTTP."""
     address = f"127.0.0.1:{ports.choose()}"
     async with (
         serve_health(address, Health(), registry),
@@ -29,7 +29,7 @@ async def scrape(registry: CollectorRegistry, *, accept: str = "") -> tuple[str,
 
 
 def series(text: str, name: str) -> dict[tuple[tuple[str, str], ...], float]:
-    """Values of all series of a name, by their labels."""
+    """Return the values of all series with a name, by their labels."""
     return {
         tuple(sorted(sample.labels.items())): sample.value
         for family in text_string_to_metric_families(text)
@@ -38,7 +38,7 @@ def series(text: str, name: str) -> dict[tuple[tuple[str, str], ...], float]:
     }
 
 
-async def test_memory_and_processor_time_of_the_process_are_measured(
+async def test_memory_and_cpu_time_of_the_process_are_measured(
     registry: CollectorRegistry,
 ) -> None:
     content_type, text = await scrape(registry)
@@ -67,7 +67,7 @@ async def test_requests_to_the_hub_are_counted_by_verb_and_resource(
     }
 
 
-async def test_histograms_come_without_series_that_kubefleet_does_not_have(
+async def test_histograms_have_no_series_that_kubefleet_does_not_have(
     registry: CollectorRegistry,
 ) -> None:
     Histogram("waiting_seconds", "How long", registry=registry, buckets=(1,)).observe(0.5)
@@ -76,7 +76,7 @@ async def test_histograms_come_without_series_that_kubefleet_does_not_have(
     assert "_created" not in text
 
 
-def test_two_registries_have_nothing_in_common(registry: CollectorRegistry) -> None:
+def test_two_registries_are_independent(registry: CollectorRegistry) -> None:
     Histogram("waiting_seconds", "How long", registry=registry)
     Histogram("waiting_seconds", "How long", registry=process_registry())
 

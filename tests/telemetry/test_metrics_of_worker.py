@@ -1,4 +1,4 @@
-"""What a worker, as a process, shows on its metrics address."""
+"""What a worker process shows on its metrics address."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -16,7 +16,7 @@ from tests.support.workers import worker_process
 def address(
     hub_kubeconfig: Path, temporal_address: str, unique: str, tmp_path: Path
 ) -> Iterator[str]:
-    """Metrics address of a worker that runs; it only polls a queue of its own."""
+    """Metrics address of a running worker that only polls a queue of its own."""
     address = f"127.0.0.1:{ports.choose()}"
     with worker_process(
         tmp_path / "worker.log",
@@ -30,7 +30,7 @@ def address(
 
 
 async def scrape(address: str) -> str:
-    """The text of `/metrics`; empty while nobody answers."""
+    """Return the text of `/metrics`; empty while nothing answers."""
     try:
         async with aiohttp.ClientSession() as http, http.get(f"http://{address}/metrics") as found:
             return await found.text()
@@ -38,7 +38,7 @@ async def scrape(address: str) -> str:
         return ""
 
 
-async def test_a_worker_shows_its_process_and_its_requests(address: str) -> None:
+async def test_a_worker_shows_metrics_of_its_process_and_its_requests(address: str) -> None:
     text = await eventually(lambda: scrape(address))
     assert "\nprocess_resident_memory_bytes " in text
     text = await eventually(

@@ -1,4 +1,4 @@
-"""What Temporal's SDK measures, as a scrape of the process shows it."""
+"""The metrics of Temporal's SDK, as the process serves them."""
 
 import asyncio
 from contextlib import suppress
@@ -59,7 +59,7 @@ def test_times_are_histograms_in_seconds(meter: MetricMeter, registry: Collector
         assert value(registry, "latency_seconds_bucket", le=bound) == count
 
 
-async def test_the_buffer_is_emptied_also_while_nobody_asks(
+async def test_the_buffer_is_emptied_even_if_nothing_collects_the_metrics(
     metrics: TemporalMetrics, meter: MetricMeter
 ) -> None:
     meter.create_counter("tasks").add(1)
@@ -71,7 +71,7 @@ async def test_the_buffer_is_emptied_also_while_nobody_asks(
         await running
 
 
-def test_before_there_is_a_runtime_there_is_nothing(
+def test_without_a_runtime_there_are_no_metrics(
     metrics: TemporalMetrics, registry: CollectorRegistry
 ) -> None:
     assert list(metrics.collect()) == []

@@ -23,13 +23,13 @@ from tests.workflows.runs import reaches, started
 
 
 class Collector:
-    """What speaks OTLP over HTTP, and remembers what it was sent."""
+    """An OTLP collector over HTTP that remembers what it received."""
 
     def __init__(self) -> None:
         self.port = ports.choose()
         self.services: set[str] = set()
         self.traces: defaultdict[bytes, set[str]] = defaultdict(set)
-        """Names of the spans of each trace."""
+        """Names of the spans in each trace."""
 
     async def take(self, request: web.Request) -> web.Response:
         sent = ExportTraceServiceRequest.FromString(await request.read())
@@ -46,7 +46,7 @@ class Collector:
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[str]:
-        """Its address."""
+        """Listen while the context is open, and yield the address."""
         application = web.Application()
         application.add_routes([web.post("/v1/traces", self.take)])
         runner = web.AppRunner(application)
@@ -100,18 +100,18 @@ async def roll_out(placement: HandPlacement, name: str) -> None:
 
 @pytest.fixture
 def without_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where the extra is not installed."""
+    """Simulate an environment in which the extra is not installed."""
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
 
 
 @pytest.mark.usefixtures("without_packages")
-def test_without_its_packages_tracing_says_how_to_get_them() -> None:
+def test_without_its_packages_tracing_says_how_to_install_them() -> None:
     with pytest.raises(TracingError, match=r"FLEETGATE_TRACING is 'otlp'.*fleetgate\[tracing\]"):
         start_tracing()
 
 
 @pytest.mark.usefixtures("without_packages")
-def test_a_worker_without_the_packages_ends_with_one_line(
+def test_a_worker_without_the_packages_exits_with_a_one_line_error(
     hub_kubeconfig: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", str(hub_kubeconfig))
@@ -122,7 +122,7 @@ def test_a_worker_without_the_packages_ends_with_one_line(
     assert str(ended.value.code).startswith("error: FLEETGATE_TRACING is 'otlp', but opentelemetry")
 
 
-def test_the_name_of_the_service_may_be_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_name_of_the_service_can_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_SERVICE_NAME", "rollouts")
     tracer = start_tracing()
     tracer.close()

@@ -1,4 +1,4 @@
-"""Temporal as it is in production, and a hub of these tests' own with engines of their own kind."""
+"""Fixtures for a Temporal secured as in production, and a hub of these tests' own."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ from wiring.temporal import engine
 
 @pytest.fixture(scope="package")
 async def own_kubeconfig(servers: Servers) -> AsyncIterator[Path]:
-    """Kubeconfig of a hub whose runs no other test's engine takes."""
+    """Kubeconfig of a hub whose runs no other test's engine takes over."""
     async with servers.own_hub() as server:
         yield server.kubeconfig
 
@@ -34,19 +34,19 @@ async def own_hub(own_kubeconfig: Path) -> AsyncIterator[Hub]:
 
 @pytest.fixture
 def placement(own_hub: Hub, scope: Scope, unique: str) -> HandPlacement:
-    """A placement that is not written yet."""
+    """A placement that is not on the hub yet."""
     return HandPlacement(own_hub, scope, unique, namespace=unique if scope.run.namespaced else "")
 
 
 @pytest.fixture
 def authority(tmp_path: Path) -> Authority:
-    """Signs certificates."""
+    """An authority that signs certificates."""
     return Authority(tmp_path, "authority")
 
 
 @asynccontextmanager
 async def driving(hub: Hub, client: Client, settings: Settings) -> AsyncIterator[None]:
-    """Engine and bridge as a worker with these settings has them, while the context is open."""
+    """Run engine and bridge as a worker with these settings would, while the context is open."""
     caches = SharedCaches(hub)
     bridging = BridgeSettings(task_queue=settings.task_queue, stuck_after=settings.stuck_after)
     bridge = Bridge(hub, client, settings=bridging, caches=caches)

@@ -1,4 +1,4 @@
-"""Runs that one build of the worker begins and another one goes on with."""
+"""Runs that one build of the worker starts and another one continues."""
 
 import asyncio
 import secrets
@@ -24,7 +24,7 @@ from wiring import Settings, Upgrade
 
 @pytest.fixture(scope="module")
 async def namespace(temporal_address: str) -> Client:
-    """A namespace of these tests' own: `set-current` speaks to every run of its namespace."""
+    """A namespace of these tests' own: `set-current` affects every run in its namespace."""
     client = await bare_namespace(temporal_address, f"builds-{secrets.token_hex(4)}")
     await search_attributes.register(client)
     return client
@@ -32,7 +32,7 @@ async def namespace(temporal_address: str) -> Client:
 
 @pytest.fixture
 def client(namespace: Client, temporal_address: str, monkeypatch: pytest.MonkeyPatch) -> Client:
-    """What engines and commands of a test have."""
+    """The client for engines and commands of a test."""
     monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_address)
     monkeypatch.setenv("TEMPORAL_NAMESPACE", namespace.namespace)
     return namespace
@@ -48,7 +48,7 @@ def of_build(unique: str, build: str, *, upgrade: Upgrade = Upgrade.ANY_TIME) ->
 
 
 async def waiting_before_second(placement: HandPlacement, clusters: list[str]) -> Json:
-    """Take a run of two stages to the gate between them."""
+    """Bring a run with two stages to the gate between them."""
     name = placement.name
     await placement.create({each: {"env": each} for each in clusters})
     stages = [{"name": each, "labelSelector": {"matchLabels": {"env": each}}} for each in clusters]
@@ -76,7 +76,7 @@ async def test_a_run_that_waits_at_a_gate_is_taken_over_by_a_newer_build(
     unique: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The older build may end then; that is what an upgrade comes to."""
+    """The older build may be removed then, which completes an upgrade."""
     clusters = [f"{unique}-{number}" for number in range(2)]
     async with AsyncExitStack() as later:
         async with driving(own_hub, client, of_build(unique, "one")):
@@ -93,10 +93,10 @@ async def test_a_run_that_waits_at_a_gate_is_taken_over_by_a_newer_build(
         assert await builds_of(client, of_run) == ["one", "two"]
 
 
-async def test_a_run_that_upgrades_between_stages_stays_until_it_is_told_otherwise(
+async def test_a_run_that_upgrades_between_stages_stays_on_its_build_until_it_is_overridden(
     placement: HandPlacement, scope: Scope, own_hub: Hub, client: Client, unique: str
 ) -> None:
-    """Temporal 1.29, which these tests have, never says that there is a newer build."""
+    """Temporal 1.29, which these tests use, never reports that there is a newer build."""
     clusters = [f"{unique}-{number}" for number in range(2)]
     one, two = (of_build(unique, each, upgrade=Upgrade.BETWEEN_STAGES) for each in ("one", "two"))
     async with AsyncExitStack() as later:
@@ -106,7 +106,7 @@ async def test_a_run_that_upgrades_between_stages_stays_until_it_is_told_otherwi
             await later.enter_async_context(driving(own_hub, client, two))
             assert await set_current(unique, "two") == 0
             of_run = workflow_id(run, scope)
-            # The answer to a query is a step of the workflow; the nudge came before it.
+            # Answering a query runs a workflow task, which comes after any caused by set-current.
             await client.get_workflow_handle(of_run).query("pending_approvals")
             assert await builds_of(client, of_run) == ["one"]
         await override(client, of_run)
@@ -115,7 +115,7 @@ async def test_a_run_that_upgrades_between_stages_stays_until_it_is_told_otherwi
 
 
 async def override(client: Client, of_run: str) -> None:
-    """As `temporal workflow update-options --versioning-override-behavior auto_upgrade`."""
+    """Do as `temporal workflow update-options --versioning-override-behavior auto_upgrade`."""
     await client.workflow_service.update_workflow_execution_options(
         UpdateWorkflowExecutionOptionsRequest(
             namespace=client.namespace,
@@ -129,7 +129,7 @@ async def override(client: Client, of_run: str) -> None:
 
 
 async def builds_of(client: Client, workflow_id: str) -> list[str]:
-    """The builds that did a workflow's steps, in the order of their first."""
+    """Return the builds that ran a workflow's tasks, in order of their first task."""
     found: dict[str, None] = {}
     async for event in client.get_workflow_handle(workflow_id).fetch_history_events():
         if event.HasField("workflow_task_completed_event_attributes"):
@@ -138,7 +138,7 @@ async def builds_of(client: Client, workflow_id: str) -> list[str]:
     return list(found)
 
 
-async def test_a_build_that_no_worker_has_does_not_become_current(
+async def test_a_build_without_workers_does_not_become_current(
     client: Client, own_hub: Hub, unique: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert await set_current(unique, "none", "--timeout", "1s") == 1

@@ -1,4 +1,4 @@
-"""The server that decrypts payloads for Temporal's UI, and whom it answers."""
+"""The server that decrypts payloads for Temporal's UI, and the clients that it accepts."""
 
 import asyncio
 import base64
@@ -38,7 +38,7 @@ Body = dict[str, object]
 
 
 def shown(data: bytes, encoding: str = "json/plain") -> Body:
-    """Payloads as JSON has them."""
+    """Return payloads in their JSON form."""
     metadata = {"encoding": base64.b64encode(encoding.encode()).decode()}
     return {"payloads": [{"metadata": metadata, "data": base64.b64encode(data).decode()}]}
 
@@ -48,7 +48,7 @@ async def asked(url: str, path: str, body: object, **headers: str) -> tuple[int,
         return found.status, await found.text()
 
 
-async def test_what_it_encrypts_it_decrypts(keys: Keys) -> None:
+async def test_it_decrypts_what_it_encrypted(keys: Keys) -> None:
     async with serving(keys, OPEN) as url:
         status, sealed = await asked(url, "/encode", shown(PLAIN.data))
         assert status == 200
@@ -57,7 +57,7 @@ async def test_what_it_encrypts_it_decrypts(keys: Keys) -> None:
     assert (status, json.loads(text)) == (200, shown(PLAIN.data))
 
 
-async def test_what_a_worker_encrypted_it_decrypts(keys: Keys) -> None:
+async def test_it_decrypts_what_a_worker_encrypted(keys: Keys) -> None:
     (sealed,) = await PayloadCipher(keys).encode([PLAIN])
     body: Body = {
         "payloads": [
@@ -75,7 +75,7 @@ async def test_what_a_worker_encrypted_it_decrypts(keys: Keys) -> None:
     assert (status, json.loads(text)) == (200, shown(PLAIN.data))
 
 
-async def test_a_key_that_it_does_not_have_is_named(keys: Keys, tmp_path: Path) -> None:
+async def test_a_missing_key_is_named(keys: Keys, tmp_path: Path) -> None:
     other = Keys.read(written(tmp_path, f"other: {new_key()}"))
     async with serving(other, OPEN) as there, serving(keys, OPEN) as here:
         _, sealed = await asked(there, "/encode", shown(PLAIN.data))
@@ -84,7 +84,7 @@ async def test_a_key_that_it_does_not_have_is_named(keys: Keys, tmp_path: Path) 
     assert "encrypted with the key other" in text
 
 
-async def test_what_is_no_payload_is_refused(keys: Keys) -> None:
+async def test_a_body_without_payloads_is_refused(keys: Keys) -> None:
     async with serving(keys, OPEN) as url:
         status, text = await asked(url, "/decode", {"payloads": "?"})
     assert status == 400
@@ -104,7 +104,7 @@ async def test_a_page_of_the_ui_may_read_the_answer(keys: Keys) -> None:
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", f"{UI}.evil.example"])
-async def test_a_page_of_anybody_else_is_refused(keys: Keys, origin: str) -> None:
+async def test_a_page_from_another_origin_is_refused(keys: Keys, origin: str) -> None:
     async with serving(keys, OPEN) as url, ClientSession() as http:
         headers = {"Origin": origin}
         for ask in _ways(http, f"{url}/decode", headers):
@@ -131,7 +131,7 @@ def _ways(
     ("header", "status"),
     [("Bearer right", 200), ("Bearer wrong", 401), ("right", 401), ("", 401), ("Bearer ", 401)],
 )
-async def test_with_a_token_only_who_bears_it_is_answered(
+async def test_with_a_token_only_requests_that_carry_it_are_answered(
     keys: Keys, header: str, status: int
 ) -> None:
     async with serving(keys, Access(origins=(), token="right")) as url:
@@ -143,7 +143,7 @@ async def test_with_a_token_only_who_bears_it_is_answered(
 
 
 @pytest.mark.parametrize("listen", ["0.0.0.0:8081", "[::]:8081", "codec.example:8081"])
-def test_beyond_this_machine_it_answers_only_with_a_token(
+def test_listening_beyond_this_machine_requires_a_token(
     listen: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = written(tmp_path, f"one: {new_key()}")
@@ -155,16 +155,14 @@ def test_beyond_this_machine_it_answers_only_with_a_token(
     )
 
 
-def test_without_keys_it_does_not_begin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_keys_it_does_not_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "none"
     assert cli.run(["temporal", "codec-server", "--payload-keys", str(file)]) == 2
     told = f"error: FLEETGATE_PAYLOAD_KEYS is '{file}': No such file or directory\n"
     assert capsys.readouterr().err == told
 
 
-def test_a_token_that_is_empty_guards_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_empty_token_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     keys, token = written(tmp_path, f"one: {new_key()}"), tmp_path / "token"
     token.write_text("\n")
     typed = ["--payload-keys", str(keys), "--token-file", str(token)]
@@ -172,7 +170,7 @@ def test_a_token_that_is_empty_guards_nothing(
     assert capsys.readouterr().err == f"error: the file {token} contains no token\n"
 
 
-async def test_keys_and_a_token_that_change_on_disk_count_from_then_on(tmp_path: Path) -> None:
+async def test_keys_and_a_token_that_change_on_disk_take_effect(tmp_path: Path) -> None:
     old, token = f"old: {new_key()}", tmp_path / "token"
     keys, address = written(tmp_path, old), f"127.0.0.1:{ports.choose()}"
     token.write_text("first")
@@ -182,7 +180,7 @@ async def test_keys_and_a_token_that_change_on_disk_count_from_then_on(tmp_path:
     )
 
     async def encoded(bearer: str) -> tuple[int, str]:
-        """How a request is answered, and by which key; 0 while nobody listens."""
+        """Return the status of a request and the id of the key used; 0 while nothing listens."""
         headers = {"Authorization": f"Bearer {bearer}"}
         try:
             status, text = await asked(f"http://{address}", "/encode", shown(b"1"), **headers)
@@ -200,7 +198,7 @@ async def test_keys_and_a_token_that_change_on_disk_count_from_then_on(tmp_path:
         token.write_text("second")
         assert await encoded("first") == (401, "")
         assert await encoded("second") == (200, "new")
-        # An empty token would let in everybody.
+        # An empty token would let everyone in.
         token.write_text("")
         assert await encoded("") == (401, "")
         assert await encoded("second") == (200, "new")

@@ -1,4 +1,4 @@
-"""A Temporal that lets in only who has a certificate and an API key."""
+"""A Temporal server that requires a client certificate and an API key."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ API_KEY = "the-right-one"
 
 @pytest.fixture
 async def let_in(authority: Authority, temporal_address: str) -> AsyncIterator[dict[str, str]]:
-    """The variables with which the door lets somebody in."""
+    """The variables with which the server accepts a client."""
     server, client = authority.issue("server"), authority.issue("client")
     async with guarded(
         temporal_address, server=server, clients_of=authority.path, api_key=API_KEY
@@ -46,7 +46,7 @@ async def let_in(authority: Authority, temporal_address: str) -> AsyncIterator[d
         }
 
 
-async def test_a_run_is_driven_and_approved_through_the_door(
+async def test_a_run_works_and_can_be_approved_on_a_secured_temporal(
     placement: HandPlacement,
     scope: Scope,
     own_hub: Hub,
@@ -75,7 +75,7 @@ async def test_a_run_is_driven_and_approved_through_the_door(
         await reaches(placement, unique, "UpdateRunSucceeded", kind="Succeeded")
 
 
-async def test_a_worker_gets_ready_through_the_door(
+async def test_a_worker_becomes_ready_on_a_secured_temporal(
     let_in: dict[str, str], own_kubeconfig: Path, unique: str, tmp_path: Path
 ) -> None:
     address = f"127.0.0.1:{ports.choose()}"
@@ -89,7 +89,7 @@ async def test_a_worker_gets_ready_through_the_door(
         process.wait()
 
 
-async def test_a_worker_ends_that_can_never_be_let_in(
+async def test_a_worker_that_can_never_be_authenticated_exits(
     let_in: dict[str, str], own_kubeconfig: Path, unique: str, tmp_path: Path
 ) -> None:
     log, address = tmp_path / "log", f"127.0.0.1:{ports.choose()}"
@@ -109,7 +109,7 @@ async def test_a_worker_ends_that_can_never_be_let_in(
     ("variable", "value"),
     [("TEMPORAL_PROFILE", "nobodys"), ("FLEETGATE_PAYLOAD_KEYS", "/none")],
 )
-async def test_a_worker_does_not_wait_for_what_waiting_cannot_mend(
+async def test_a_worker_does_not_wait_on_settings_that_can_never_work(
     variable: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, value)

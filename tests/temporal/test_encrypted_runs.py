@@ -1,4 +1,4 @@
-"""A run whose payloads Temporal cannot read, from its start to its end."""
+"""A run whose payloads Temporal cannot read, from start to end."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ def connected(temporal_address: str) -> Connect:
     return client
 
 
-async def test_temporal_reads_nothing_of_an_encrypted_run(
+async def test_temporal_can_read_nothing_of_an_encrypted_run(
     placement: HandPlacement,
     scope: Scope,
     own_hub: Hub,
@@ -46,7 +46,7 @@ async def test_temporal_reads_nothing_of_an_encrypted_run(
     unique: str,
     tmp_path: Path,
 ) -> None:
-    """But who has the key does: to approve, to tell its history, to replay it."""
+    """With the key, a person can approve the run, show its history and replay it."""
     keys = written(tmp_path, f"one: {new_key()}")
     knowing, plain = await connected(keys), await connected(None)
     cluster = f"{unique}-secret"
@@ -74,12 +74,12 @@ async def test_temporal_reads_nothing_of_an_encrypted_run(
 
 
 def _in_clear(events: Sequence[HistoryEvent]) -> list[str]:
-    """What can be read; search attributes have a type, and are never encrypted."""
+    """Return the readable payloads, except search attributes, which are never encrypted."""
     found = [(event, payload) for event in events for payload in payloads_of(event)]
     readable = [(event, each) for event, each in found if not is_encrypted(each)]
     others = [(event, each) for event, each in readable if "type" not in each.metadata]
     assert len(found) > 10 * len(others)
-    # The SDK's own notes, of which patch a workflow has and which local activity was done.
+    # Markers of the SDK, for patches of a workflow and for local activities.
     assert {event.event_type for event, _ in others} <= {EventType.EVENT_TYPE_MARKER_RECORDED}
     return [each.data.decode() for _, each in others]
 
@@ -95,7 +95,7 @@ async def _is_told(
         await in_temporal.history(plain, ref)
 
 
-async def test_the_words_of_an_error_are_encrypted_too(tmp_path: Path) -> None:
+async def test_error_messages_are_encrypted_too(tmp_path: Path) -> None:
     converter = data_converter(Keys.read(written(tmp_path, f"one: {new_key()}")))
     event = HistoryEvent()
     failure = event.activity_task_failed_event_attributes.failure

@@ -1,4 +1,4 @@
-"""Payloads that only those who have a key can read."""
+"""Payloads that can be read only with a key."""
 
 import base64
 import os
@@ -28,7 +28,7 @@ def cipher(folder: Path, lines: Iterable[str]) -> PayloadCipher:
     return PayloadCipher(Keys.read(written(folder, *lines)))
 
 
-async def test_what_is_encrypted_comes_back(tmp_path: Path) -> None:
+async def test_an_encrypted_payload_can_be_decrypted(tmp_path: Path) -> None:
     codec = cipher(tmp_path, [f"one: {new_key()}"])
     (sealed,) = await codec.encode([PLAIN])
     assert is_encrypted(sealed)
@@ -36,19 +36,19 @@ async def test_what_is_encrypted_comes_back(tmp_path: Path) -> None:
     assert await codec.decode([sealed]) == [PLAIN]
 
 
-async def test_the_same_is_encrypted_differently_each_time(tmp_path: Path) -> None:
+async def test_the_same_payload_is_encrypted_differently_each_time(tmp_path: Path) -> None:
     codec = cipher(tmp_path, [f"one: {new_key()}"])
     first, second = await codec.encode([PLAIN, PLAIN])
     assert first.data != second.data
 
 
-async def test_what_was_written_before_there_was_a_key_stays_readable(tmp_path: Path) -> None:
+async def test_payloads_written_before_encryption_was_set_up_stay_readable(tmp_path: Path) -> None:
     codec = cipher(tmp_path, [f"one: {new_key()}"])
     assert await codec.decode([PLAIN]) == [PLAIN]
 
 
-async def test_keys_are_changed_in_three_steps_while_all_can_read(tmp_path: Path) -> None:
-    """The new key to read with everywhere, then to write with, then the old one goes."""
+async def test_keys_are_rotated_in_three_steps_while_every_process_can_read(tmp_path: Path) -> None:
+    """Add the new key for decryption everywhere, then encrypt with it, then remove the old one."""
     old, new = f"old: {new_key()}", f"new: {new_key()}"
     steps = [cipher(tmp_path, keys) for keys in ([old], [old, new], [new, old], [new])]
     for writer, reader in [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]:
@@ -56,19 +56,17 @@ async def test_keys_are_changed_in_three_steps_while_all_can_read(tmp_path: Path
         assert await steps[reader].decode(sealed) == [PLAIN]
 
 
-async def test_a_key_that_is_missing_is_named(tmp_path: Path) -> None:
+async def test_a_missing_key_is_named(tmp_path: Path) -> None:
     sealed = await cipher(tmp_path, [f"old: {new_key()}"]).encode([PLAIN])
-    told = "encrypted with the key old: FLEETGATE_PAYLOAD_KEYS has to name a file with that key"
+    told = "encrypted with the key old: FLEETGATE_PAYLOAD_KEYS must name a file with that key"
     with pytest.raises(EncryptedError, match=told):
         await cipher(tmp_path, [f"new: {new_key()}"]).decode(sealed)
     with pytest.raises(EncryptedError, match=told):
         data_converter(None).payload_converter.from_payloads(sealed)
 
 
-async def test_one_message_that_cannot_be_read_does_not_keep_others_from_being_read(
-    tmp_path: Path,
-) -> None:
-    """A step of a workflow gets all its messages together, and would fail with them."""
+async def test_an_unreadable_message_does_not_block_the_others(tmp_path: Path) -> None:
+    """A workflow task gets all its messages together, and would fail because of one."""
     (foreign,) = await cipher(tmp_path, [f"other: {new_key()}"]).encode([PLAIN])
     converter = data_converter(Keys.read(written(tmp_path, f"own: {new_key()}")))
     codec = converter.payload_codec
@@ -78,13 +76,13 @@ async def test_one_message_that_cannot_be_read_does_not_keep_others_from_being_r
         await converter.decode([foreign])
 
 
-async def test_another_key_of_the_same_name_is_noticed(tmp_path: Path) -> None:
+async def test_a_different_key_with_the_same_id_is_detected(tmp_path: Path) -> None:
     sealed = await cipher(tmp_path, [f"one: {new_key()}"]).encode([PLAIN])
-    with pytest.raises(EncryptedError, match="the key one of FLEETGATE_PAYLOAD_KEYS is not the"):
+    with pytest.raises(EncryptedError, match="the key one in FLEETGATE_PAYLOAD_KEYS is not the"):
         await cipher(tmp_path, [f"one: {new_key()}"]).decode(sealed)
 
 
-async def test_an_encrypted_payload_that_was_changed_is_refused(tmp_path: Path) -> None:
+async def test_an_encrypted_payload_that_was_tampered_with_is_refused(tmp_path: Path) -> None:
     codec = cipher(tmp_path, [f"one: {new_key()}", f"two: {new_key()}"])
     (sealed,) = await codec.encode([PLAIN])
     for place in (0, 12, len(sealed.data) - 1):
@@ -98,7 +96,7 @@ async def test_an_encrypted_payload_that_was_changed_is_refused(tmp_path: Path) 
             await codec.decode([broken])
 
 
-def test_comments_and_empty_lines_are_no_keys(tmp_path: Path) -> None:
+def test_comments_and_empty_lines_are_ignored(tmp_path: Path) -> None:
     file = written(tmp_path, "# of November", "", f"  2026-11 : {new_key()}  # current")
     assert list(Keys.read(file).by_id) == ["2026-11"]
 
@@ -113,23 +111,25 @@ SAME = new_key()
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ([], "it has no key; write a line `ID: BASE64` for each"),
-        (["# nothing"], "it has no key; write a line `ID: BASE64` for each"),
-        ([SAME], "line 1 has to be `ID: BASE64`, with an id such as 2026-11"),
-        ([f"a b: {SAME}"], "line 1 has to be `ID: BASE64`, with an id such as 2026-11"),
-        (["one: ?"], "line 1: the key one is not in base64"),
+        ([], "it contains no key; write a line `ID: BASE64` for each"),
+        (["# nothing"], "it contains no key; write a line `ID: BASE64` for each"),
+        ([SAME], "line 1 must be `ID: BASE64`, with an id such as 2026-11"),
+        ([f"a b: {SAME}"], "line 1 must be `ID: BASE64`, with an id such as 2026-11"),
+        (["one: ?"], "line 1: the key one is not valid base64"),
         (
             ["one: c2hvcnQ="],
             (
-                "line 1: the key one has 5 bytes, but AES-256 needs 32; make one with `openssl "
+                "line 1: the key one has 5 bytes, but AES-256 needs 32; generate one with `openssl "
                 "rand -base64 32`"
             ),
         ),
-        ([f"one: {SAME}", f"one: {new_key()}"], "line 2: there is a key one already"),
+        ([f"one: {SAME}", f"one: {new_key()}"], "line 2: the key one is already defined"),
         ([f"one: {SAME}", "", f"two: {SAME}"], "line 3: the key two is the same as one"),
     ],
 )
-def test_a_wrong_file_of_keys_is_said_by_line(tmp_path: Path, lines: list[str], told: str) -> None:
+def test_the_error_names_the_wrong_line_of_a_key_file(
+    tmp_path: Path, lines: list[str], told: str
+) -> None:
     file = written(tmp_path, *lines)
     with pytest.raises(UnusableSettingsError) as refused:
         Keys.read(file)
@@ -138,6 +138,6 @@ def test_a_wrong_file_of_keys_is_said_by_line(tmp_path: Path, lines: list[str], 
 
 
 @pytest.mark.parametrize("name", ["none", "."])
-def test_a_file_of_keys_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
+def test_an_unreadable_key_file_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(UnusableSettingsError, match=r"FLEETGATE_PAYLOAD_KEYS is '.*'"):
         Keys.read(tmp_path / name)

@@ -24,7 +24,7 @@ from wiring.temporal import reach
 
 
 class Certificates:
-    """The files by which a worker gets to Temporal, and what the door to it is opened with."""
+    """The certificates with which a worker connects to a guarded Temporal."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -33,9 +33,9 @@ class Certificates:
         )
 
     def renew(self, name: str) -> tuple[Pair, Path]:
-        """Have other authorities sign all anew.
+        """Replace all certificates with ones from new authorities.
 
-        Returns the server's pair and who has to have signed the clients'.
+        Return the server's pair, and the authority that clients' certificates must be signed by.
         """
         servers = Authority(self._folder, f"{name}-servers")
         clients = Authority(self._folder, f"{name}-clients")
@@ -51,7 +51,7 @@ def certificates(tmp_path: Path) -> Certificates:
     return Certificates(tmp_path)
 
 
-async def test_a_run_goes_on_when_all_certificates_were_renewed(
+async def test_a_run_continues_after_all_certificates_are_renewed(
     certificates: Certificates,
     placement: HandPlacement,
     own_kubeconfig: Path,
@@ -86,7 +86,7 @@ async def test_a_run_goes_on_when_all_certificates_were_renewed(
             await eventually(lambda: answers_ready(metrics))
             await placement.create_run(unique, unique, index="0")
             await reaches(placement, unique, "UpdateRunWaiting")
-        # The next one knows none of the old certificates.
+        # The next server accepts none of the old certificates.
         async with door("after"):
             await placement.approve(f"{unique}-before-all")
             await started(placement, unique)
@@ -106,7 +106,7 @@ async def let_in(connection: Connection) -> bool:
     return True
 
 
-async def test_a_new_api_key_in_the_file_of_profiles_is_sent(
+async def test_a_new_api_key_in_the_profile_file_is_used(
     authority: Authority, temporal_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port, profiles = ports.choose(), tmp_path / "temporal.toml"
@@ -132,7 +132,7 @@ async def test_a_new_api_key_in_the_file_of_profiles_is_sent(
         await eventually(lambda: let_in(connection))
 
 
-async def test_new_keys_of_payloads_are_written_with(
+async def test_new_payload_keys_are_used_for_encryption(
     temporal_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = f"first: {new_key()}\n", f"second: {new_key()}\n"

@@ -1,4 +1,4 @@
-"""A setting of Temporal that can never work is named; a server that is away is waited for."""
+"""A Temporal setting that can never work is named; an unreachable server is waited for."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -32,7 +32,7 @@ patient = lifted(connecting, "_PROBE_WITHIN", PATIENCE)
         ),
         (
             {"TEMPORAL_CONFIG_FILE": "/none.toml"},
-            "TEMPORAL_CONFIG_FILE is '/none.toml': there is no such file",
+            "TEMPORAL_CONFIG_FILE is '/none.toml': no such file",
         ),
         (
             {"TEMPORAL_TLS_SERVER_CA_CERT_PATH": "/none.pem"},
@@ -49,7 +49,7 @@ patient = lifted(connecting, "_PROBE_WITHIN", PATIENCE)
         ),
     ],
 )
-def test_what_cannot_be_read_is_named(variables: Mapping[str, str], told: str) -> None:
+def test_a_setting_that_cannot_be_read_is_named(variables: Mapping[str, str], told: str) -> None:
     with pytest.raises(UnusableSettingsError) as refused:
         connection(variables)
     assert str(refused.value) == told
@@ -67,12 +67,13 @@ def test_a_host_and_a_port_are_an_address(address: str) -> None:
     assert connection({"TEMPORAL_ADDRESS": address})["target_host"] == address
 
 
-async def test_a_server_that_is_away_may_come_back() -> None:
-    with pytest.raises(UnreachableError, match=f"^{NOBODY} does not answer; TEMPORAL_ADDRESS "):
+async def test_an_unreachable_server_is_not_a_wrong_setting() -> None:
+    expected = rf"^{NOBODY} does not answer; check TEMPORAL_ADDRESS \("
+    with pytest.raises(UnreachableError, match=expected):
         await connect({"TEMPORAL_ADDRESS": NOBODY})
 
 
-async def test_half_a_certificate_is_refused(authority: Authority) -> None:
+async def test_a_certificate_without_its_key_is_refused(authority: Authority) -> None:
     pair = authority.issue("client")
     with pytest.raises(UnusableSettingsError, match=r"_CERT_PATH and .*_KEY_PATH go together"):
         await connect({"TEMPORAL_TLS_CLIENT_CERT_PATH": str(pair.certificate)})
@@ -89,7 +90,7 @@ async def test_a_key_of_another_certificate_is_refused(authority: Authority) -> 
         await connect(variables)
 
 
-# -- what a server says, that nobody need be behind ------------------------------------------
+# -- answers of a guarded server, which needs no Temporal behind it ---------------------------
 
 Given = Callable[[Authority, Authority], dict[str, str]]
 
@@ -109,24 +110,26 @@ def _with_certificate(trusted: Authority, signer: Authority) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (lambda _, __: {}, "TEMPORAL_TLS has to be true: {address} speaks TLS"),
+        (lambda _, __: {}, "TEMPORAL_TLS must be true: {address} speaks TLS"),
         (
             lambda _, other: _trusting(other),
             (
-                "TEMPORAL_TLS_SERVER_CA_CERT_PATH has to name the authority that signed the "
-                "certificate of {address}; what is trusted now did not"
+                "TEMPORAL_TLS_SERVER_CA_CERT_PATH must name the CA that signed the certificate of "
+                "{address}; the CAs trusted now did not"
             ),
         ),
         (
             lambda right, _: _trusting(right) | {"TEMPORAL_TLS_SERVER_NAME": "temporal.example"},
-            "TEMPORAL_TLS_SERVER_NAME has to be a name that the certificate of {address} is for",
+            (
+                "TEMPORAL_TLS_SERVER_NAME must be a name that the certificate of {address} is "
+                "valid for"
+            ),
         ),
         (
             lambda right, _: _trusting(right),
             (
-                "{address} lets nobody into namespace default who does not say who it is: set "
-                "TEMPORAL_API_KEY, or TEMPORAL_TLS_CLIENT_CERT_PATH and "
-                "TEMPORAL_TLS_CLIENT_KEY_PATH"
+                "{address} requires authentication for namespace default: set TEMPORAL_API_KEY, or "
+                "TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH"
             ),
         ),
         (
@@ -136,7 +139,7 @@ def _with_certificate(trusted: Authority, signer: Authority) -> dict[str, str]:
     ],
     ids=["no TLS", "other authority", "other name", "no API key", "wrong API key"],
 )
-async def test_what_the_server_wants_is_named(
+async def test_a_setting_that_the_server_requires_is_named(
     given: Given, told: str, authority: Authority, tmp_path: Path
 ) -> None:
     other = Authority(tmp_path, "other")
@@ -153,15 +156,15 @@ async def test_what_the_server_wants_is_named(
         (
             lambda right, _: _trusting(right),
             (
-                "TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH have to be set: "
-                "{address} wants to see a certificate"
+                "TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must be set: "
+                "{address} requires a client certificate"
             ),
         ),
         (_with_certificate, "TEMPORAL_TLS_CLIENT_CERT_PATH is not accepted by {address}"),
     ],
     ids=["no certificate", "certificate of another authority"],
 )
-async def test_a_certificate_that_the_server_wants_is_named(
+async def test_a_client_certificate_that_the_server_requires_is_named(
     given: Given, told: str, authority: Authority, tmp_path: Path
 ) -> None:
     other, pair = Authority(tmp_path, "other"), authority.issue("server")
@@ -185,7 +188,7 @@ async def test_a_certificate_that_the_server_wants_is_named(
     ],
     ids=" ".join,
 )
-def test_a_setting_that_cannot_be_used_is_wrong_usage(
+def test_an_unusable_setting_is_a_usage_error(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TEMPORAL_PROFILE", "nobodys")
@@ -196,10 +199,10 @@ def test_a_setting_that_cannot_be_used_is_wrong_usage(
     )
 
 
-async def test_a_command_about_runs_does_not_take_it_for_a_temporal_that_is_away(
+async def test_a_command_about_runs_tells_an_unusable_setting_from_an_unreachable_temporal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Which it would do without, as far as the hub can help."""
+    """It would do without an unreachable Temporal, as far as the hub can help."""
     target = Target(kubeconfig=None, context=None, namespace="", output=Output.TABLE)
     monkeypatch.setenv("TEMPORAL_ADDRESS", NOBODY)
     with pytest.raises(temporal.OutOfReach):

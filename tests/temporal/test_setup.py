@@ -1,4 +1,4 @@
-"""Preparing a namespace of Temporal for runs."""
+"""Setting up a Temporal namespace for runs."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -24,7 +24,7 @@ def setup(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Setup:
-    """Type `fleetgate temporal setup …` for a namespace of the test's own."""
+    """Run `fleetgate temporal setup …` for a namespace of this test's own."""
     monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_address)
     monkeypatch.setenv("TEMPORAL_NAMESPACE", unique)
 
@@ -36,7 +36,7 @@ def setup(
     return typed
 
 
-async def test_a_namespace_is_made_only_when_that_is_wanted(
+async def test_a_namespace_is_created_only_on_request(
     setup: Setup, temporal_address: str, unique: str
 ) -> None:
     assert await setup() == (
@@ -59,7 +59,7 @@ async def test_a_namespace_is_made_only_when_that_is_wanted(
     assert set(NAMES) <= set(await registered(client))
     assert await kept_days(client) == 30
 
-    # As a Job does before each upgrade.
+    # Again, as a Job does before each upgrade.
     assert await setup("--create-namespace") == (
         0,
         (
@@ -70,7 +70,7 @@ async def test_a_namespace_is_made_only_when_that_is_wanted(
     )
 
 
-async def test_retention_is_changed_when_that_is_wanted(
+async def test_retention_is_changed_on_request(
     setup: Setup, temporal_address: str, unique: str
 ) -> None:
     client = await bare_namespace(temporal_address, unique)
@@ -93,7 +93,7 @@ async def kept_days(client: Client) -> int:
     return found.config.workflow_execution_retention_ttl.ToTimedelta().days
 
 
-async def test_a_retention_that_temporal_does_not_take_is_wrong_usage(setup: Setup) -> None:
+async def test_a_retention_that_temporal_does_not_accept_is_a_usage_error(setup: Setup) -> None:
     code, _, err = await setup("--retention", "1h")
     assert code == 2
     assert "Temporal keeps runs for at least 24h" in err

@@ -1,9 +1,9 @@
-"""Upgrade the worker while runs go on: `python -m tests.upgrades REVISION`.
+"""Upgrade the worker while runs are in progress: `python -m tests.upgrades REVISION`.
 
-Takes the sources of an older revision out of Git, starts runs with a worker of them, puts a worker
-of these sources in its place while one run has a cluster in flight, one waits at a gate and one is
-stopped, and sees that all of them come to their end, each cluster written once. By hand and before
-a release: a clone need not have the history that it takes.
+Checks out the sources of an older revision, starts runs with their worker, replaces it with a
+worker of the current sources while one run has a cluster in flight, one waits at a gate and one is
+stopped, and checks that all of them succeed, with each cluster written once. To be run by hand
+before a release, because a clone need not have the revision in its history.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ STAGES = ("first", "second")
 
 
 async def main(revision: str) -> None:
-    """Start servers, play, tell what happens."""
+    """Start servers, upgrade, print what happens."""
     servers = Servers(Servers.make_folder())
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -62,7 +62,7 @@ async def _upgrade(hub: Hub, servers: Servers, older: Path) -> None:
         _say("the older worker is ready")
         await asyncio.gather(*(play.begin() for play in plays))
         old.kill()
-        _say("the older worker is ended, the newer one begins")
+        _say("the older worker is stopped, starting the newer one")
         await new.start()
         _say("the newer worker is ready")
         await asyncio.gather(*(play.end() for play in plays))
@@ -75,7 +75,7 @@ _SCOPES = (CLUSTER_SCOPE, NAMESPACED_SCOPE)
 
 
 class _Play:
-    """One run of two stages with a cluster each, and a gate between them."""
+    """A run with two stages of one cluster each, and a gate between them."""
 
     def __init__(self, hub: Hub, scope: Scope, kind: str) -> None:
         self._kind = kind
@@ -85,7 +85,7 @@ class _Play:
         self._clusters = [f"{self._name}-{stage}" for stage in STAGES]
 
     async def begin(self) -> None:
-        """Come to where the worker is changed."""
+        """Bring the run to where the worker is replaced."""
         placement, (first, _) = self._placement, self._clusters
         await placement.create({each: {"env": each} for each in self._clusters})
         await placement.strategy(
@@ -110,7 +110,7 @@ class _Play:
         _say(f"{self._name}: {_where(await placement.read_run(self._name))}")
 
     async def end(self) -> None:
-        """Go on to the end."""
+        """Bring the run to its end."""
         placement, (first, second) = self._placement, self._clusters
         generation = await self._generation(first)
         if self._kind == "stopped":

@@ -1,4 +1,4 @@
-"""A client of Temporal sends nothing for who does not lead."""
+"""A fenced Temporal client sends nothing for a process that does not lead."""
 
 import pytest
 from temporalio.client import Client
@@ -21,7 +21,9 @@ async def client(temporal_address: str) -> Client:
     return await connect({"TEMPORAL_ADDRESS": temporal_address})
 
 
-async def test_nothing_is_started_told_or_cancelled(client: Client, unique: str) -> None:
+async def test_a_process_that_does_not_lead_starts_signals_and_cancels_nothing(
+    client: Client, unique: str
+) -> None:
     behind = fenced(client, refuse)
     handle = behind.get_workflow_handle(unique)
     for request in (
@@ -34,7 +36,7 @@ async def test_nothing_is_started_told_or_cancelled(client: Client, unique: str)
             await request
 
 
-async def test_a_client_of_who_leads_does_as_it_did(client: Client, unique: str) -> None:
+async def test_the_client_of_the_leader_works_as_usual(client: Client, unique: str) -> None:
     behind = fenced(client, allow)
     handle = await behind.start_workflow("any", id=unique, task_queue=unique)
     assert (await client.get_workflow_handle(unique).describe()).id == unique

@@ -15,7 +15,7 @@ from wiring.leading import LedPart, Part, Seat, Surroundings
 
 
 class Work:
-    """A part that measures that it runs."""
+    """A part with a metric that shows that it runs."""
 
     def __init__(self, term: Term, hub: Hub, registry: CollectorRegistry) -> None:
         self.term, self.hub = term, hub
@@ -30,7 +30,7 @@ class Work:
 
 
 class Process:
-    """A process with one part that it leads at times."""
+    """A process with one part that needs leadership."""
 
     def __init__(self, hub: Hub, lease: str, identity: str) -> None:
         self.registry, self.health = CollectorRegistry(), Health()
@@ -66,11 +66,11 @@ async def at_work(process: Process) -> AsyncIterator[Process]:
 
 @pytest.fixture
 def process(hub: Hub, unique: str) -> Callable[[str], Process]:
-    """Make processes that take turns."""
+    """Create processes that compete for one Lease."""
     return lambda identity: Process(hub, unique, identity)
 
 
-async def test_who_stands_by_is_ready_and_does_nothing_until_its_turn(
+async def test_a_process_that_stands_by_is_ready_but_does_nothing_until_it_leads(
     process: Callable[[str], Process],
 ) -> None:
     async with at_work(process("b-first")) as first:
@@ -91,7 +91,7 @@ async def test_who_stands_by_is_ready_and_does_nothing_until_its_turn(
     await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_a_part_is_made_anew_for_each_term_and_that_of_the_last_one_cannot_write(
+async def test_each_term_gets_a_new_part_and_the_previous_one_cannot_write(
     process: Callable[[str], Process], hub: Hub, unique: str
 ) -> None:
     async with at_work(process("a")) as only:

@@ -1,4 +1,4 @@
-"""An engine and a bridge on real servers, and a placement that the tests play by hand."""
+"""An engine and a bridge on real servers, and a hand-made placement."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -22,12 +22,12 @@ async def temporal(temporal_address: str) -> Client:
 
 @pytest.fixture(scope="package")
 async def engine(hub_kubeconfig: Path, temporal_address: str) -> AsyncIterator[None]:
-    """Worker and bridge; those of several test processes share the work, as in production."""
+    """Run worker and bridge; those of several test processes share the work, as in production."""
     async with engine_beside(hub_kubeconfig, temporal_address, settings=BridgeSettings()):
         yield
 
 
 @pytest.fixture
 def placement(hub: Hub, scope: Scope, unique: str) -> HandPlacement:
-    """A placement that is not written yet."""
+    """A placement that is not on the hub yet."""
     return HandPlacement(hub, scope, unique, namespace=unique if scope.run.namespaced else "")

@@ -1,9 +1,9 @@
 """Record the histories of a release, for the replay tests: `python -m tests.workflows.record`.
 
-Part of every release: they are kept for ever, because a run that an older version began has to go
-on with a newer one. Three runs are played. An eventful one meets both kinds of gate, a stop and a
-resume from either side, a second look, a cluster that is stuck for a while and one that is removed;
-one fails, because another run takes its cluster; and one is long, so it continues as new.
+Part of every release: histories are kept forever, because a run that an older version started has
+to continue with a newer one. Three runs are recorded. An eventful one has both kinds of gate, a
+stop and a resume from either side, a recheck, a cluster that is stuck for a while and one that is
+removed; one fails because another run takes its cluster; and a long one continues as new.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from workflows.plugin import connect
 HISTORIES = Path(__file__).parent / "histories"
 """A folder for each release, with a file for each execution of a workflow."""
 KINDS = ("eventful", "failed", "long-1", "long-2")
-"""Executions that each release has at least."""
+"""Executions that must exist for each release."""
 VERSION = version("fleetgate")
 RUN = "eventful"
 STUCK_AFTER = timedelta(seconds=1)
@@ -39,7 +39,7 @@ NEW_AFTER = 20
 
 
 async def main(release: str) -> None:
-    """Start servers, play the runs, write their histories."""
+    """Start servers, run the three runs, write their histories."""
     servers = Servers(Servers.make_folder())
     folder = HISTORIES / release
     try:
@@ -58,13 +58,13 @@ async def main(release: str) -> None:
 
 
 def impatient(servers: Servers, folder: Path) -> TemporalServer:
-    """Return a Temporal server that has workflows continue as new soon; it is not started yet."""
+    """Return a Temporal server, not started yet, that soon makes workflows continue as new."""
     limit = f"limit.historyCount.suggestContinueAsNew={NEW_AFTER}"
     return TemporalServer(servers, folder, f"--dynamic-config-value={limit}")
 
 
 async def _record(folder: Path, name: str, of_run: str, client: Client) -> None:
-    """Write the executions of a run's workflow, numbered if there are several."""
+    """Write the histories of a run's workflow, numbered if it has several executions."""
     found = await _executions(of_run, client)
     names = [name] if len(found) == 1 else [f"{name}-{each + 1}" for each in range(len(found))]
     for each, history in zip(names, found, strict=True):
@@ -72,7 +72,7 @@ async def _record(folder: Path, name: str, of_run: str, client: Client) -> None:
 
 
 async def _executions(of_run: str, client: Client) -> list[WorkflowHistory]:
-    """The histories of all executions, the first one first."""
+    """Return the histories of all executions, the first one first."""
     found: list[WorkflowHistory] = []
     run_id: str | None = None  # the latest
     while run_id != "":
@@ -85,7 +85,7 @@ async def _executions(of_run: str, client: Client) -> list[WorkflowHistory]:
 
 def _write(path: Path, history: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Who recorded it, on which machine, is nobody's business.
+    # Remove the names of the machine and user that recorded the history, and file paths.
     anonymous = re.sub(r'"\d+@[^"]+"', '"worker"', history)
     anonymous = re.sub(r'("stackTrace": )"(\\.|[^"\\])*"', r'\1""', anonymous)
     path.write_text(anonymous + "\n")
@@ -104,7 +104,7 @@ async def _eventful(hub: Hub, client: Client) -> str:
 
 
 async def _failed(hub: Hub, client: Client) -> str:
-    """The run of an older version, of which a newer one takes the cluster."""
+    """Record a run of an older snapshot whose cluster is taken by a run of a newer one."""
     placement = HandPlacement(hub, CLUSTER_SCOPE, "contested")
     async with running_engine(hub, client, settings=BridgeSettings()):
         await placement.create({"five": {"env": "contested"}}, versions=2)
@@ -123,7 +123,7 @@ async def _failed(hub: Hub, client: Client) -> str:
 
 
 async def _long(hub: Hub, client: Client) -> str:
-    """Three stages, each of which is as much as Temporal wants in one execution."""
+    """Record a run with three stages, each as long as Temporal wants an execution to be."""
     placement = HandPlacement(hub, CLUSTER_SCOPE, "long")
     clusters = ("six", "seven", "eight")
     stages = [{"name": each, "labelSelector": {"matchLabels": {"env": each}}} for each in clusters]

@@ -1,4 +1,4 @@
-"""What tests of runs wait for."""
+"""States of runs that tests wait for."""
 
 from api.kinds import Scope
 from hub import Json
@@ -18,7 +18,7 @@ async def reaches(
 
 
 async def started(placement: HandPlacement, cluster: str, *, index: int = 0) -> Json:
-    """Wait until a run has written a cluster's binding for a version."""
+    """Wait until a run has written a snapshot's index to a cluster's binding."""
     return await eventually(
         lambda: placement.read_binding(cluster),
         lambda seen: (
@@ -31,7 +31,7 @@ async def started(placement: HandPlacement, cluster: str, *, index: int = 0) -> 
 
 
 async def rolled_out(placement: HandPlacement, name: str, clusters: list[str]) -> Json:
-    """Take a run of one stage to its end, one cluster after the other, and return it."""
+    """Complete a run with one stage, one cluster after the other, and return it."""
     await placement.create({cluster: {"env": name} for cluster in clusters})
     selector = {"matchLabels": {"env": name}}
     await placement.strategy(name, [{"name": "all", "labelSelector": selector}])
@@ -43,7 +43,7 @@ async def rolled_out(placement: HandPlacement, name: str, clusters: list[str]) -
 
 
 def workflow_id(run: Json, scope: Scope) -> str:
-    """The id under which Temporal has the run's workflow."""
+    """Return the id of the run's workflow in Temporal."""
     meta = run["metadata"]
     namespace = meta.get("namespace", "")
     ref = RunRef(scope_name=scope.name, namespace=namespace, name=meta["name"], uid=meta["uid"])

@@ -1,4 +1,4 @@
-"""A run whose history grows long goes on in a new execution, as if nothing had happened."""
+"""A run with a long history continues in a new execution, without visible effects."""
 
 import asyncio
 from collections import Counter
@@ -35,15 +35,15 @@ from workflows.update_run import LEAST_EVENTS
 
 @pytest.fixture
 async def own_temporal(servers: Servers, tmp_path: Path) -> AsyncIterator[TemporalServer]:
-    """A Temporal server that suggests a new execution before a stage is over."""
+    """A Temporal server that suggests a new execution before the first stage is over."""
     async with impatient(servers, tmp_path).running() as server:
         yield server
 
 
-async def test_a_run_goes_on_in_a_new_execution_between_stages(
+async def test_a_run_continues_in_a_new_execution_between_stages(
     private_api_server: PrivateApiServer, own_temporal: TemporalServer, unique: str
 ) -> None:
-    """On servers of its own: a second engine on the shared hub would drive its runs too."""
+    """On separate servers, because a second engine on the shared hub would drive its runs too."""
     async with await Hub.connect(private_api_server.kubeconfig) as hub:
         await crds.install(hub, crds.definitions())
         client = await connect({"TEMPORAL_ADDRESS": own_temporal.address})
@@ -51,10 +51,10 @@ async def test_a_run_goes_on_in_a_new_execution_between_stages(
         assert executions > 1
 
 
-async def test_a_stage_goes_on_in_a_new_execution_with_what_is_in_flight(
+async def test_a_stage_continues_in_a_new_execution_with_its_clusters_in_flight(
     private_api_server: PrivateApiServer, own_temporal: TemporalServer, unique: str
 ) -> None:
-    """Each cluster is written once, and the run's story is told once."""
+    """Each cluster is written once, and each event of the run is recorded once."""
     async with await Hub.connect(private_api_server.kubeconfig) as hub:
         await crds.install(hub, crds.definitions())
         client = await connect({"TEMPORAL_ADDRESS": own_temporal.address})
@@ -104,7 +104,7 @@ async def test_a_stage_goes_on_in_a_new_execution_with_what_is_in_flight(
 
 
 async def _lengthen(handle: WorkflowHandle[Any, Any]) -> None:
-    """Have so much told to a run, though nothing new, that its next execution has to go on."""
+    """Send a run so many signals without effect that it continues in a new execution."""
     before = (await handle.describe()).run_id
     message = ApprovalLost(stage="none", side=GateSide.BEFORE)
     for _ in range(LEAST_EVENTS // 50):
@@ -113,7 +113,7 @@ async def _lengthen(handle: WorkflowHandle[Any, Any]) -> None:
 
 
 async def _roll_out(hub: Hub, client: Client, unique: str) -> int:
-    """Take a run through three stages, and count the executions of its workflow."""
+    """Run three stages, and return the number of executions of the workflow."""
     placement = HandPlacement(hub, CLUSTER_SCOPE, unique)
     stages = {name: {"matchLabels": {"env": name}} for name in ("one", "two", "three")}
     await placement.create({name: {"env": name} for name in stages})

@@ -1,4 +1,4 @@
-"""What people read of a run in its Kubernetes events."""
+"""The Kubernetes events of a run, as people read them."""
 
 import asyncio
 import os
@@ -26,13 +26,13 @@ APPROVAL = {"type": "Approval"}
 
 
 async def events_of(hub: Hub, body: Json) -> list[Json]:
-    """Events of one object, in the order in which they happened."""
+    """Return the events of one object, in the order in which they happened."""
     found = await hub.list(EVENT, fields=f"involvedObject.uid={body['metadata']['uid']}")
     return sorted(found.items, key=lambda each: str(each["eventTime"]))
 
 
 async def told(placement: HandPlacement, run: str, last: str) -> list[tuple[str, str]]:
-    """Reason and message of all events of a run, once the last one is of a reason."""
+    """Return reason and message of all events of a run, once the last one has this reason."""
     body = await placement.read_run(run)
     found = await eventually(
         lambda: events_of(placement.hub, body),
@@ -42,7 +42,7 @@ async def told(placement: HandPlacement, run: str, last: str) -> list[tuple[str,
 
 
 async def prepare(placement: HandPlacement, unique: str, *stages: Json, clusters: int = 1) -> None:
-    """A placement on clusters `<unique>-0`, …, all of them in each of the stages."""
+    """Create a placement on clusters `<unique>-0`, …, all of them in each stage."""
     names = [f"{unique}-{index}" for index in range(clusters)]
     await placement.create({name: {"env": unique} for name in names})
     selector = {"labelSelector": {"matchLabels": {"env": unique}}}
@@ -76,7 +76,7 @@ REASONS = {"Initialized", "StageStarted", "Succeeded"}
 
 
 async def kubectl(kubeconfig: Path, *words: str) -> str:
-    """What kubectl prints."""
+    """Run kubectl and return what it prints."""
     command = ["kubectl", "--kubeconfig", str(kubeconfig), *words]
     done = await asyncio.to_thread(
         subprocess.run, command, capture_output=True, text=True, check=False
@@ -85,7 +85,7 @@ async def kubectl(kubeconfig: Path, *words: str) -> str:
     return done.stdout
 
 
-async def test_events_that_are_written_again_are_not_doubled(
+async def test_an_event_that_is_written_again_is_not_duplicated(
     hub: Hub, placement: HandPlacement, unique: str, scope: Scope
 ) -> None:
     await prepare(placement, unique, {"name": "one"})
@@ -104,7 +104,7 @@ async def test_events_that_are_written_again_are_not_doubled(
     assert [each["reason"] for each in await events_of(hub, run)] == ["Initialized", "Stopped"]
 
 
-async def test_events_that_the_hub_refuses_hold_up_nothing(
+async def test_an_event_that_the_hub_refuses_is_dropped(
     hub: Hub, scope: Scope, unique: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     namespace = f"{unique}-missing" if scope.run.namespaced else ""
@@ -115,7 +115,7 @@ async def test_events_that_the_hub_refuses_hold_up_nothing(
     assert f"of {scope.run} {unique} dropped" in caplog.text
 
 
-async def test_an_approval_of_another_generation_is_told_why_it_does_not_count(
+async def test_a_warning_explains_why_an_approval_for_another_generation_does_not_count(
     placement: HandPlacement, unique: str, hub_kubeconfig: Path
 ) -> None:
     request, warning = await approve_wrongly(placement, unique)
@@ -137,13 +137,13 @@ async def test_an_approval_of_another_generation_is_told_why_it_does_not_count(
     assert approvals == ["The approval before stage one was given with kubectl-patch: lgtm"]
 
 
-async def test_a_warning_is_given_once_for_each_thing_that_is_wrong(
+async def test_each_problem_with_an_approval_is_warned_about_once(
     placement: HandPlacement, unique: str
 ) -> None:
     request, _ = await approve_wrongly(placement, unique)
     found = await placement.find_approval(request)
     assert found is not None
-    # Something else of the object changes: the same approval is looked at again.
+    # Something else in the object changes, so the same approval is checked again.
     labels = {"metadata": {"labels": {"looked-at": "again"}}}
     kind, namespace = placement.scope.approval, placement.namespace
     await placement.hub.patch(kind, request, labels, namespace=namespace)
@@ -154,7 +154,7 @@ async def test_a_warning_is_given_once_for_each_thing_that_is_wrong(
 
 
 async def approve_wrongly(placement: HandPlacement, unique: str) -> tuple[str, Json]:
-    """Approve for generation 7; returns the request and the warning about it."""
+    """Approve generation 7; return the request's name and the warning about it."""
     await prepare(placement, unique, {"name": "one", "beforeStageTasks": [APPROVAL]})
     await placement.create_run(unique, unique, index="0")
     request = f"{unique}-before-one"
@@ -166,7 +166,7 @@ async def approve_wrongly(placement: HandPlacement, unique: str) -> tuple[str, J
 
 
 async def shell(kubeconfig: Path, command: str) -> int:
-    """Type a command."""
+    """Run a shell command and return its exit code."""
     process = await asyncio.create_subprocess_shell(
         command, env=os.environ | {"KUBECONFIG": str(kubeconfig)}
     )

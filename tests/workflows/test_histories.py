@@ -1,4 +1,4 @@
-"""What a run leaves in its history: each change of its status, and never the whole of it."""
+"""The history of a run contains the changes of its status, but never the whole status."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ from tests.workflows.runs import rolled_out, workflow_id
 pytestmark = pytest.mark.usefixtures("engine")
 
 
-async def test_history_holds_changes_of_the_status_and_not_the_status(
+async def test_history_contains_changes_of_the_status_but_not_the_whole_status(
     placement: HandPlacement, scope: Scope, temporal: Client, unique: str
 ) -> None:
     clusters = [f"{unique}-{number}" for number in range(3)]

@@ -24,7 +24,7 @@ CONFIG_MAP = selector("ConfigMap", "web")
 
 @pytest.fixture
 async def overrides(hub: Hub) -> AsyncIterator[HandOverrides]:
-    """Override snapshots written by hand, which the test leaves no trace of."""
+    """Override snapshots written by hand, which are deleted after the test."""
     hand = HandOverrides(hub)
     yield hand
     await hand.clear()
@@ -32,7 +32,7 @@ async def overrides(hub: Hub) -> AsyncIterator[HandOverrides]:
 
 @pytest.fixture
 async def clusters(placement: HandPlacement, unique: str) -> list[str]:
-    """Three clusters, updated one after the other, of a placement with one ConfigMap."""
+    """Three clusters of a placement with one ConfigMap, to be updated one after the other."""
     found = [f"{unique}-{each}" for each in "abc"]
     await placement.create({each: {"env": unique} for each in found})
     await placement.hub.apply(NAMESPACE, {"metadata": {"name": unique}})
@@ -50,7 +50,7 @@ async def clusters(placement: HandPlacement, unique: str) -> list[str]:
 
 
 def recorded(body: Json) -> tuple[list[str], list[Json]]:
-    """The overrides of a binding's spec, or of a cluster in a run's status."""
+    """Return the overrides in a binding's spec, or of a cluster in a run's status."""
     return (
         body.get("clusterResourceOverrideSnapshots", []),
         body.get("resourceOverrideSnapshots", []),
@@ -58,7 +58,7 @@ def recorded(body: Json) -> tuple[list[str], list[Json]]:
 
 
 def of_clusters(run: Json) -> dict[str, tuple[list[str], list[Json]]]:
-    """The overrides that a run has noted, by cluster."""
+    """Return the overrides recorded in a run's status, by cluster."""
     stages = run["status"]["stagesStatus"]
     return {
         cluster["clusterName"]: recorded(cluster)
@@ -67,7 +67,7 @@ def of_clusters(run: Json) -> dict[str, tuple[list[str], list[Json]]]:
     }
 
 
-async def test_an_override_that_changes_later_is_for_the_next_run(
+async def test_an_override_that_changes_later_applies_to_the_next_run(
     placement: HandPlacement, clusters: list[str], overrides: HandOverrides, unique: str
 ) -> None:
     old = await overrides.namespaced("ro", unique, CONFIG_MAP, by_labels(env=unique))

@@ -1,4 +1,4 @@
-"""A run that is gone from the hub before anybody could clean up."""
+"""A run that is removed from the hub before anything could clean up."""
 
 import pytest
 from temporalio.client import Client, WorkflowExecutionStatus

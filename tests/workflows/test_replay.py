@@ -1,4 +1,4 @@
-"""Recorded runs replay with today's workflow, and the gate that says so is not dead."""
+"""Recorded runs replay with the current workflow, and a divergent workflow does not."""
 
 import json
 import re
@@ -21,7 +21,7 @@ RELEASE = re.compile(r"^## \[(\d+\.\d+\.\d+)\]", re.MULTILINE)
 
 
 def name_of(path: Path) -> str:
-    """How a recorded run is called."""
+    """Return the name of a recorded run."""
     return f"{path.parent.name}/{path.stem}"
 
 
@@ -30,14 +30,14 @@ def read(path: Path) -> WorkflowHistory:
 
 
 def releases() -> list[str]:
-    """All versions that there are, the one that comes next too."""
+    """Return all released versions, and the next one."""
     changelog = Path(__file__).parents[2] / "CHANGELOG.md"
     return list(dict.fromkeys([VERSION, *RELEASE.findall(changelog.read_text())]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("release", releases())
-def test_every_release_has_its_recorded_runs(release: str, kind: str) -> None:
+def test_every_release_has_recorded_runs(release: str, kind: str) -> None:
     path = HISTORIES / release / f"{kind}.json"
     assert path.is_file(), "record them with `python -m tests.workflows.record`"
 
@@ -56,7 +56,9 @@ def test_every_release_has_its_recorded_runs(release: str, kind: str) -> None:
     ],
 )
 @pytest.mark.parametrize("release", releases())
-def test_the_recorded_runs_of_a_release_met_much(release: str, kind: str, met: str) -> None:
+def test_the_recorded_runs_of_a_release_cover_many_events(
+    release: str, kind: str, met: str
+) -> None:
     assert met in str(read(HISTORIES / release / f"{kind}.json").events)
 
 
@@ -67,7 +69,7 @@ async def test_a_recorded_run_replays(path: Path) -> None:
 
 
 async def test_a_run_replays_after_its_search_attributes_were_removed_from_temporal() -> None:
-    """Then Temporal no longer tells of them, also not in what is history."""
+    """Temporal then no longer returns them, not even in existing histories."""
     path = HISTORIES / "0.1.0" / "eventful.json"
     recorded = json.loads(path.read_text())
     begun = recorded["events"][0]["workflowExecutionStartedEventAttributes"]
@@ -79,11 +81,11 @@ async def test_a_run_replays_after_its_search_attributes_were_removed_from_tempo
 
 @workflow.defn(name=WORKFLOW)
 class Divergent:
-    """Begins otherwise than every recorded run."""
+    """A workflow that starts differently from every recorded run."""
 
     @workflow.run
     async def run(self, start: UpdateRunInput) -> Outcome:
-        """Sleep, which no recorded run does first."""
+        """Start with a sleep, which no recorded run does."""
         await workflow.sleep(timedelta(seconds=1))
         return Outcome(reason=start.run.name, message="")
 
@@ -100,7 +102,7 @@ async def test_a_workflow_that_diverges_does_not_replay(path: Path) -> None:
 
 
 async def test_a_run_leaves_its_build_after_a_stage_when_there_is_a_newer_one() -> None:
-    """As a Temporal tells it that knows builds; here in the place of a history grown long."""
+    """The history says that a newer build is current, instead of suggesting to continue as new."""
     path = HISTORIES / VERSION / "long-1.json"
     recorded = json.loads(path.read_text())
     told = 0
@@ -115,7 +117,7 @@ async def test_a_run_leaves_its_build_after_a_stage_when_there_is_a_newer_one() 
     await replayer.replay_workflow(WorkflowHistory.from_json(path.stem, recorded))
 
 
-async def test_without_a_newer_build_it_would_have_stayed() -> None:
+async def test_a_run_stays_on_its_build_when_there_is_no_newer_one() -> None:
     path = HISTORIES / VERSION / "long-1.json"
     recorded = json.loads(path.read_text())
     for event in recorded["events"]:

@@ -1,4 +1,4 @@
-"""Finding runs in Temporal by what they are about and where they are."""
+"""Finding runs in Temporal by their search attributes."""
 
 import pytest
 from temporalio.client import Client
@@ -13,7 +13,7 @@ from workflows import search_attributes
 served = pytest.mark.usefixtures("engine")
 
 
-def test_a_run_says_at_its_start_what_it_is_about() -> None:
+def test_search_attributes_at_the_start_describe_the_run() -> None:
     spec = facts().spec
     assert dict(search_attributes.at_start(NAMESPACED_RUN, spec)) == {
         search_attributes.PLACEMENT: "web",
@@ -28,7 +28,7 @@ def test_a_run_says_at_its_start_what_it_is_about() -> None:
     assert of_cluster[search_attributes.NAMESPACE] == ""
 
 
-def test_what_changes_is_where_the_run_is() -> None:
+def test_only_state_and_stage_change() -> None:
     assert search_attributes.moving(ledger().status) == {
         search_attributes.STATE: "pending",
         search_attributes.STAGE: "prod",
@@ -40,7 +40,7 @@ async def find(temporal: Client, query: str) -> list[str]:
 
 
 @served
-async def test_a_run_is_found_by_where_it_is(
+async def test_a_run_is_found_by_its_state_and_stage(
     placement: HandPlacement, scope: Scope, temporal: Client, unique: str
 ) -> None:
     await placement.create({unique: {"env": unique}})

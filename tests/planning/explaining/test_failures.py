@@ -61,8 +61,8 @@ TEXTS = {
     "preempted": str(PREEMPTED),
     "cancelled": str(abort(user("the workflow was cancelled in Temporal: tidying"))),
     "long name": test_initialization.USER
-    + "the name of placement `/web` has 64 characters: nothing can be labelled with it, which "
-    "takes 63 at most; make a placement of a shorter name",
+    + "the name of placement `/web` has 64 characters, but must fit a label value, which has at "
+    "most 63; create a placement with a shorter name",
     "too many clusters": test_initialization.USER
     + "the run is too large: its status would grow to 2 bytes with 9 clusters, and etcd accepts at "
     "most 1 per object: divide the placement, so that a run has at most about 4 clusters like "

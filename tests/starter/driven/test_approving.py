@@ -101,4 +101,4 @@ async def test_approving_a_stopped_run_does_not_wait_until_it_is_resumed(rollout
     await rollout.type("run", "stop", rollout.name)
     typed = await rollout.type("approve", rollout.name)
     assert typed.code == 0, typed.err
-    assert "it counts when the run is resumed" in typed.out
+    assert "it takes effect when the run is resumed" in typed.out

@@ -188,7 +188,7 @@ def test_it_is_listed_how_a_workflow_was_ended_from_outside(written: Written) ->
     written.add("WORKFLOW_EXECUTION_FAILED", workflow_execution_failed_event_attributes=failed)
     for reason in ("Gone", "UpdateRunSucceeded"):
         completed = WorkflowExecutionCompletedEventAttributes(
-            result=payloads(Outcome(reason=reason, message="the run does not exist any more"))
+            result=payloads(Outcome(reason=reason, message="the run no longer exists"))
         )
         written.add(
             "WORKFLOW_EXECUTION_COMPLETED", workflow_execution_completed_event_attributes=completed
@@ -198,7 +198,7 @@ def test_it_is_listed_how_a_workflow_was_ended_from_outside(written: Written) ->
         "deleted",
         "terminated / ui@host / hung",
         "failed / a defect",
-        "deleted / the run does not exist any more",
+        "deleted / the run no longer exists",
     ]
 
 

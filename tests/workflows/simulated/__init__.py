@@ -1,16 +1,17 @@
-"""Workflows in virtual time: the workflow class itself, a simulated Temporal, a simulated hub.
+"""Workflows in virtual time: the real workflow class, a simulated Temporal, a simulated hub.
 
-The ring between the pure tests of `planning` and the real servers of `tests/conformance`: it proves
-what a workflow decides, in milliseconds, at times and sizes that nobody can wait for. It does not
-prove that Temporal or Kubernetes behave as simulated here, nor what the activities do.
+These tests are the layer between the pure tests of `planning` and the real servers of
+`tests/conformance`: they test what a workflow decides, in milliseconds, over periods and at sizes
+that would be too slow in real time. They do not test that Temporal or Kubernetes behave as
+simulated here, nor what the activities do.
 
-    timeline              virtual time: jumps from one event to the next
+    timeline              virtual time, which jumps from one event to the next
     sdk_instance          a workflow instance of the SDK; the only user of its private parts
-    histories             what Temporal would write into the history, and its limits
+    histories             what Temporal would write to the history, and its limits
     activity_attempts     attempts of activities: retries, timeouts, lost workers
     virtual_executions    one execution: workflow tasks, timers, messages, replay
     virtual_temporal      a workflow with its executions, as a client sees it
-    simulated_hub         the objects of the hub, and what people do to them
-    simulated_activities  what the activities answer
-    simulated_runs        all of it together, for one run: what a test uses
+    simulated_hub         the objects on the hub, and what people do to them
+    simulated_activities  the results of activities
+    simulated_runs        all of it together, for one run; this is what tests use
 """

@@ -1,4 +1,4 @@
-"""Attempts of activities: what their code sees, and what Temporal makes of how they end."""
+"""Attempts of activities: what their code sees, and what Temporal does when they end."""
 
 from __future__ import annotations
 
@@ -15,32 +15,33 @@ from tests.workflows.simulated.timeline import Timeline
 
 RequestT = TypeVar("RequestT")
 ActivityCode = Callable[["Attempt"], None]
-"""What an activity does: it plans its own end."""
+"""The code of an activity; it schedules its own end."""
 
 _SILENT: Final = TimeoutType.TIMEOUT_TYPE_HEARTBEAT
 _TOOK_TOO_LONG: Final = TimeoutType.TIMEOUT_TYPE_START_TO_CLOSE
 _MOST_DOUBLINGS: Final = 20
-"""By then each pause is the longest there is, and a number may become too large."""
+"""After these, each pause has its maximum; more doublings could overflow."""
 MOST_LOCAL_BACKOFF: Final = timedelta(seconds=10)
 """A longer pause of a local activity becomes a timer, which is not simulated."""
 
 
 class Attempt:
-    """One try of an activity."""
+    """One attempt of an activity."""
 
     def __init__(self, activity: Activity, number: int) -> None:
         self._activity = activity
         self.number = number
-        """From 1 on."""
+        """Number of the attempt, from 1."""
         self.is_open = True
-        """Whether its worker lives and its result is wanted."""
+        """Whether its worker is alive and its result is wanted."""
         self.is_detached = False
-        """Whether somebody else completes it: it is on no worker, and none can be lost with it."""
+        """Whether it is completed from elsewhere: it is on no worker, so it cannot be lost with
+        one."""
         self._is_over = False
 
     @property
     def call(self) -> ActivityCall:
-        """What the workflow asked for."""
+        """The workflow's call of the activity."""
         return self._activity.call
 
     def request(self, kind: type[RequestT]) -> RequestT:
@@ -56,21 +57,21 @@ class Attempt:
         )
 
     def detach(self) -> None:
-        """Leave it open for somebody else to complete."""
+        """Leave it open, to be completed from elsewhere."""
         self.is_detached = True
 
     def close(self) -> None:
-        """End it without anybody being told."""
+        """End it without notifying the workflow."""
         self.is_open, self._is_over = False, True
 
     def complete(self, result: object = None) -> None:
-        """End it well."""
+        """End it successfully."""
         if self.is_open:
             self.close()
             self._activity.completed(result)
 
     def fail(self, kind: str, message: str = "", *, final: bool = False) -> None:
-        """End it with an error; Temporal repeats it unless the error is final."""
+        """End it with an error; Temporal retries it unless the error is final."""
         if not self.is_open:
             return
         failure = Failure(message=message or kind)
@@ -91,14 +92,14 @@ class Attempt:
             self.fail("WorkerLost")
 
     def lose_worker(self) -> None:
-        """Have its worker die; without a heartbeat it is missed when its time is over."""
+        """Kill its worker; without heartbeats only the start-to-close timeout notices it."""
         if self.is_open and not self.is_detached:
             self.is_open = False
             if self.call.heartbeat:
                 self._activity.timeline.after(self.call.heartbeat, lambda: self.time_out(_SILENT))
 
     def time_out(self, kind: TimeoutType.ValueType) -> None:
-        """End it because nothing was heard of it for too long."""
+        """End it with a timeout."""
         if self._is_over:
             return
         failure = Failure(message="activity timeout")
@@ -108,7 +109,7 @@ class Attempt:
 
 
 class Activity:
-    """An activity from its being scheduled to its end, over all attempts."""
+    """An activity from its scheduling to its end, over all attempts."""
 
     def __init__(
         self,
@@ -120,7 +121,7 @@ class Activity:
         ended: Callable[[Activity, object, Failure | None], None],
         worker_away: Callable[[], timedelta],
     ) -> None:
-        """`ended` is told of the end; `worker_away` says how long there will be no worker."""
+        """`ended` is called at the end; `worker_away` returns how long there will be no worker."""
         self.call = call
         self.timeline = timeline
         self.converter = converter
@@ -132,7 +133,7 @@ class Activity:
         self._attempt = Attempt(self, 0)
 
     def begin(self) -> None:
-        """Have a worker take the next attempt as soon as there is one."""
+        """Start the next attempt as soon as there is a worker."""
         if not self.is_wanted:
             return
         if away := self._worker_away():
@@ -143,13 +144,13 @@ class Activity:
         self._code(attempt)
 
     def completed(self, result: object) -> None:
-        """Take the result of an attempt."""
+        """Handle the result of an attempt."""
         if self.is_wanted:
             self.is_wanted = False
             self._ended(self, result, None)
 
     def failed(self, failure: Failure, *, final: bool) -> None:
-        """Take the failure of an attempt, and repeat it if that may help."""
+        """Handle the failure of an attempt, and retry according to the policy."""
         if not self.is_wanted:
             return
         pause = None if final else self._backoff()
@@ -161,16 +162,16 @@ class Activity:
             self.timeline.after(pause, self.begin)
 
     def give_up(self) -> None:
-        """Nobody waits for it any more."""
+        """Stop waiting for it."""
         self.is_wanted = False
         self._attempt.close()
 
     def lose_worker(self) -> None:
-        """Have the worker die that it is on."""
+        """Kill the worker that it runs on."""
         self._attempt.lose_worker()
 
     def _backoff(self) -> timedelta | None:
-        """Pause before the next attempt; None when there is to be none."""
+        """Return the pause before the next attempt; None if there is none."""
         policy, number = self.call.retry, self._attempt.number
         if policy.maximum_attempts and number >= policy.maximum_attempts:
             return None
@@ -179,7 +180,7 @@ class Activity:
         return min(policy.initial_interval * times, longest)
 
     def _as_seen(self, failure: Failure) -> Failure:
-        """Return the failure as a workflow gets it: of a local activity as it is."""
+        """Return the failure as the workflow gets it; that of a local activity is not wrapped."""
         if self.call.local:
             return failure
         seen = Failure(message="Activity task failed", cause=failure)

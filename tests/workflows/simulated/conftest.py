@@ -1,4 +1,4 @@
-"""Runs in virtual time; what a test has begun is repeated afterwards, as a worker would."""
+"""Runs in virtual time; each is replayed after the test, as a worker would do it."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,7 +12,7 @@ Begin = Callable[..., SimulatedRun]
 
 @pytest.fixture
 def begin() -> Iterator[Begin]:
-    """Begin a run; at the end of the test it has to replay, unless that takes too long."""
+    """Start a run; at the end of the test it has to replay, unless that would take too long."""
     begun: list[tuple[SimulatedRun, bool]] = []
 
     def begin(*stages: StageOf, replays: bool = True, **fields: Any) -> SimulatedRun:

@@ -1,4 +1,4 @@
-"""What Temporal would write into the history of an execution, counted, and how much it takes."""
+"""The number and size of the events that Temporal would write for an execution, and its limits."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -25,19 +25,19 @@ OTHER_BYTES: Final = 90
 
 
 class LimitExceededError(AssertionError):
-    """Temporal would have ended or refused the workflow."""
+    """Temporal would have terminated the workflow or refused a request."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What Temporal takes, as it comes."""
+    """Temporal's default limits."""
 
     events: int = 51_200
     bytes: int = 50 * 1024 * 1024
     pending_activities: int = 2_000
     payload_bytes: int = 2 * 1024 * 1024
     suggest_events: int = 4_096
-    """After so many events, Temporal suggests to continue as new."""
+    """Number of events after which Temporal suggests to continue as new."""
     suggest_bytes: int = 4 * 1024 * 1024
 
 
@@ -48,13 +48,13 @@ class History:
         self._limits = limits
         self.by_type: Counter[str] = Counter()
         self.activities: Counter[str] = Counter()
-        """Activities that were scheduled, by type; local ones are markers."""
+        """Number of scheduled activities by type; local ones are markers instead."""
         self.size = 0
-        """Bytes, about."""
+        """Approximate size in bytes."""
 
     @property
     def events(self) -> int:
-        """How many there are."""
+        """Number of events."""
         return self.by_type.total()
 
     @property
@@ -64,7 +64,7 @@ class History:
         return self.events >= limits.suggest_events or self.size >= limits.suggest_bytes
 
     def add(self, *types: str, payload: int = 0) -> None:
-        """Write events, with so many bytes of payload in all.
+        """Add events with `payload` bytes of payload in total.
 
         Raises LimitExceededError: Temporal would terminate the workflow, or refuse the payload.
         """
@@ -77,6 +77,6 @@ class History:
             raise LimitExceededError(f"a history of {self.events} events, {self.size} bytes")
 
     def take_back(self, *types: str) -> None:
-        """Drop the events of a workflow task that changed nothing, as after a refused update."""
+        """Drop the events of a workflow task without effect, such as one with a refused update."""
         self.by_type.subtract(types)
         self.size -= sum(BYTES.get(each, OTHER_BYTES) for each in types)

@@ -15,19 +15,19 @@ from tests.workflows.simulated.sdk_instance import ActivityCall
 from tests.workflows.simulated.timeline import Timeline
 
 Ended = Callable[[ActivityCall, object, Failure | None], None]
-"""Told of an activity with its result, or with why it failed for good."""
+"""Called with an activity and its result, or its final failure."""
 
 
 class Activities(Protocol):
-    """The activities that a worker has to offer."""
+    """The activities of a worker."""
 
     def code(self, activity_type: str) -> ActivityCode:
-        """Return what an activity does."""
+        """Return the code of an activity."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What is the same for all executions of a workflow."""
+    """Settings that are the same for all executions of a workflow."""
 
     timeline: Timeline
     activities: Activities
@@ -38,7 +38,7 @@ class Setting:
 
 
 class PendingActivities:
-    """Those that Temporal has, and the local ones that only a worker knows of."""
+    """The activities in Temporal, and the local ones that only the worker knows."""
 
     def __init__(
         self, setting: Setting, *, ended: Ended, worker_away: Callable[[], timedelta]
@@ -51,13 +51,13 @@ class PendingActivities:
 
     @property
     def has_local(self) -> bool:
-        """Whether one keeps its workflow task open."""
+        """Whether a local activity keeps its workflow task open."""
         return bool(self._local)
 
     def schedule(self, call: ActivityCall) -> None:
-        """Have an activity done.
+        """Schedule an activity.
 
-        Raises LimitExceededError: Temporal would not take so many.
+        Raises LimitExceededError: Temporal would not accept so many.
         """
         setting = self._setting
         activity = self._of(call)[call.seq] = Activity(
@@ -73,7 +73,7 @@ class PendingActivities:
         setting.timeline.after(timedelta(0), activity.begin)
 
     def cancel(self, seq: int) -> ActivityCall | None:
-        """Wait for an activity no longer; None when it is not waited for."""
+        """Stop waiting for an activity, and return it; None if it is not pending."""
         activity = self._normal.pop(seq, None) or self._local.pop(seq, None)
         if activity is None:
             return None
@@ -81,19 +81,19 @@ class PendingActivities:
         return activity.call
 
     def give_up(self) -> None:
-        """Wait for none of them any more."""
+        """Stop waiting for all activities."""
         for activity in [*self._normal.values(), *self._local.values()]:
             activity.give_up()
 
     def lose_worker(self) -> None:
-        """Have the worker die that they are on."""
+        """Kill the worker that they run on."""
         for activity in self._normal.values():
             activity.lose_worker()
         for activity in self._local.values():
             activity.give_up()
 
     def redo_local(self, *, forgotten: list[int]) -> None:
-        """Begin local ones anew, but for those that nobody knows of any more."""
+        """Start local activities again, except the forgotten ones."""
         given_up, self._local = self._local, {}
         for seq, activity in given_up.items():
             activity.give_up()

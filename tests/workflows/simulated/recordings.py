@@ -1,4 +1,4 @@
-"""What a worker needs to build a workflow anew: what was told to it, and what it did."""
+"""What a worker needs to rebuild a workflow: the jobs that it received, and what it did."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,27 +15,27 @@ from tests.workflows.simulated.sdk_instance import (
 
 
 class NondeterminismError(AssertionError):
-    """In a replay, the workflow did something else than at first."""
+    """In a replay, the workflow did something different from the first time."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Jobs that were done together, and the commands that came of them."""
+    """Jobs that were handled together, and the resulting commands."""
 
     jobs: Sequence[Job]
     told: Circumstances
     commands: bytes | None
-    """None where history lacks some of them."""
+    """None if some of them are not in history."""
 
 
 class Recording:
-    """The steps of an execution; those of its open workflow task may be taken back."""
+    """The steps of an execution; those of an open workflow task may be undone."""
 
     def __init__(self, new_instance: Callable[[], Instance]) -> None:
         self._new_instance = new_instance
         self._steps: list[Step] = []
         self._accepted: set[str] = set()
-        """Updates; whether one was accepted decides what a failure means."""
+        """Ids of accepted updates; the failure of any other is a refusal by its validator."""
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -43,7 +43,7 @@ class Recording:
     def add(
         self, jobs: Sequence[Job], told: Circumstances, commands: list[Command], compared: bytes
     ) -> list[str]:
-        """Remember a step as far as history does; returns the updates that were refused."""
+        """Record what history contains of a step; return the updates that were refused."""
         refused = self._refused(commands)
         kept = sdk_instance.accepted_updates(jobs, refused)
         if kept or not refused:
@@ -55,24 +55,24 @@ class Recording:
         return refused
 
     def take_back(self, begun: int) -> None:
-        """Forget the steps of a workflow task that came to nothing."""
+        """Forget the steps of a workflow task that was not completed."""
         del self._steps[begun:]
 
     def replayed(self) -> Instance:
-        """Return the workflow anew.
+        """Return the workflow rebuilt from its history.
 
-        Raises NondeterminismError: it did something else than at first.
+        Raises NondeterminismError: it did something different from the first time.
         """
         instance = self._new_instance()
         for step in self._steps:
             _, compared = instance.activate(step.jobs, step.told)
             if step.commands is not None and compared != step.commands:
                 instance.evict()
-                raise NondeterminismError(f"another way at {step.told.now}")
+                raise NondeterminismError(f"different commands at {step.told.now}")
         return instance
 
     def _refused(self, commands: Iterable[Command]) -> list[str]:
-        """Return updates that the validator refused, as against those whose handler failed."""
+        """Return updates that the validator refused, but not those whose handler failed."""
         refused = []
         for each in commands:
             if not isinstance(each, UpdateAnswer):

@@ -1,11 +1,11 @@
 """A workflow instance of the SDK without a worker: jobs go in, commands come out.
 
-The only module that uses what the SDK keeps private: how an instance is made, and the protobuf
-messages in which its Rust core and its Python part talk. A new SDK may change them without a word;
-`test_sdk_instance.py` notices, and says what to do.
+The only module that uses private parts of the SDK: how an instance is created, and the protobuf
+messages between its Rust core and its Python part. A new SDK may change them without notice;
+`test_sdk_instance.py` detects that, and says what to do.
 
-The workflow runs in the product's own sandbox where a test asks for it. Not in every test: the
-sandbox imports all modules of the workflow anew for each instance, which doubles what a run costs.
+The workflow runs in the product's own sandbox if a test requests it. Not in every test: the sandbox
+imports all modules of the workflow again for each instance, which doubles the cost of a run.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 from temporalio.workflow import Info, _Definition
 
 SDK: Final = "1.35"
-"""The version whose private parts are used here."""
+"""The SDK version whose private parts are used here."""
 
 Job = WorkflowActivationJob
 
@@ -50,7 +50,7 @@ Job = WorkflowActivationJob
 
 @dataclass(frozen=True, slots=True)
 class ActivityCall:
-    """An activity to be done."""
+    """An activity to be run."""
 
     seq: int
     id: str
@@ -62,12 +62,12 @@ class ActivityCall:
     start_to_close: timedelta
     heartbeat: timedelta | None
     awaits_cancel: bool
-    """Whether, once it is cancelled, its end is waited for."""
+    """Whether the workflow waits for its end after cancelling it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActivityCancel:
-    """An activity whose result is not wanted any more."""
+    """An activity whose result is no longer wanted."""
 
     seq: int
 
@@ -82,14 +82,14 @@ class TimerStart:
 
 @dataclass(frozen=True, slots=True)
 class TimerCancel:
-    """A timer that is not wanted any more."""
+    """A timer that is no longer wanted."""
 
     seq: int
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """The workflow goes the newer one of two ways."""
+    """The workflow takes the newer of two branches."""
 
     id: str
 
@@ -103,7 +103,7 @@ class Upsert:
 
 @dataclass(frozen=True, slots=True)
 class UpdateAnswer:
-    """Accepted, when there is neither result nor failure; a failure may also be a refusal."""
+    """An acceptance if there is neither result nor failure; a failure may be a refusal."""
 
     id: str
     result: Payload | None
@@ -117,7 +117,7 @@ class UpdateAnswer:
 
 @dataclass(frozen=True, slots=True)
 class QueryAnswer:
-    """What a query is answered."""
+    """The answer to a query."""
 
     result: Payload
     failure: Failure | None
@@ -149,7 +149,7 @@ Command = (
 
 def _read(command: WorkflowCommand) -> Command:
     kind = command.WhichOneof("variant")
-    assert kind is not None, "a command says what it is"
+    assert kind is not None, "every command has a kind"
     body = getattr(command, kind)
     match kind:
         case "schedule_activity" | "schedule_local_activity":
@@ -202,14 +202,14 @@ def _call(body: ScheduleActivity | ScheduleLocalActivity, summary: Payload) -> A
 
 
 def timer_fired(seq: int) -> Job:
-    """Say that a timer's time has passed."""
+    """Return the job for a timer that fired."""
     job = Job()
     job.fire_timer.seq = seq
     return job
 
 
 def activity_completed(seq: int, result: Payload) -> Job:
-    """Say what an activity has returned."""
+    """Return the job with an activity's result."""
     job = Job()
     job.resolve_activity.seq = seq
     job.resolve_activity.result.completed.result.CopyFrom(result)
@@ -217,7 +217,7 @@ def activity_completed(seq: int, result: Payload) -> Job:
 
 
 def activity_failed(seq: int, failure: Failure) -> Job:
-    """Say why an activity has failed for good."""
+    """Return the job with an activity's final failure."""
     job = Job()
     job.resolve_activity.seq = seq
     job.resolve_activity.result.failed.failure.CopyFrom(failure)
@@ -225,7 +225,7 @@ def activity_failed(seq: int, failure: Failure) -> Job:
 
 
 def activity_cancelled(seq: int) -> Job:
-    """Say that an activity is cancelled."""
+    """Return the job for an activity that was cancelled."""
     job = Job()
     job.resolve_activity.seq = seq
     failure = job.resolve_activity.result.cancelled.failure
@@ -236,7 +236,7 @@ def activity_cancelled(seq: int) -> Job:
 
 
 def signal(name: str, arguments: Sequence[Payload], *, event: int) -> Job:
-    """Deliver the signal of an event."""
+    """Return the job that delivers a signal, with the id of its event."""
     job = Job()
     job.signal_workflow.originating_event_id = event
     job.signal_workflow.signal_name = name
@@ -245,7 +245,7 @@ def signal(name: str, arguments: Sequence[Payload], *, event: int) -> Job:
 
 
 def update(name: str, arguments: Sequence[Payload], *, id_: str) -> Job:
-    """Deliver an update."""
+    """Return the job that delivers an update."""
     job = Job()
     update_ = job.do_update
     update_.id = update_.protocol_instance_id = id_
@@ -255,7 +255,7 @@ def update(name: str, arguments: Sequence[Payload], *, id_: str) -> Job:
 
 
 def query(name: str, arguments: Sequence[Payload]) -> Job:
-    """Ask."""
+    """Return the job for a query."""
     job = Job()
     job.query_workflow.query_id = job.query_workflow.query_type = name
     job.query_workflow.arguments.extend(arguments)
@@ -263,14 +263,14 @@ def query(name: str, arguments: Sequence[Payload]) -> Job:
 
 
 def cancel(reason: str) -> Job:
-    """Ask the workflow to end."""
+    """Return the job that requests cancellation."""
     job = Job()
     job.cancel_workflow.reason = reason
     return job
 
 
 def accepted_updates(jobs: Sequence[Job], refused: Sequence[str]) -> list[Job]:
-    """Return what of some jobs history knows: updates without a validator, no refused ones."""
+    """Return the jobs that history contains: without refused updates, and without validation."""
     kept = []
     for job in jobs:
         if job.do_update.id not in refused:
@@ -283,7 +283,7 @@ def accepted_updates(jobs: Sequence[Job], refused: Sequence[str]) -> list[Job]:
 
 
 def patch_known(patch: str) -> Job:
-    """Say that history has a patch marker; only in a replay."""
+    """Return the job that says that history has a patch marker; used only in a replay."""
     job = Job()
     job.notify_has_patch.patch_id = patch
     return job
@@ -294,7 +294,7 @@ def patch_known(patch: str) -> Job:
 
 @dataclass(frozen=True)
 class Start:
-    """What an execution begins with."""
+    """The start of an execution."""
 
     workflow: type
     workflow_id: str
@@ -306,7 +306,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What a workflow is told besides its jobs."""
+    """What a workflow gets in addition to its jobs."""
 
     now: datetime
     events: int
@@ -319,11 +319,11 @@ class Circumstances:
 
 
 class TaskFailedError(AssertionError):
-    """A workflow task failed; Temporal would repeat it for ever, and the run stands still."""
+    """A workflow task failed; Temporal would retry it forever, and the run would be stuck."""
 
 
 class Instance:
-    """A workflow in memory, from its beginning."""
+    """A workflow in memory, from its start."""
 
     def __init__(self, start: Start, *, plugin: SimplePlugin, sandboxed: bool) -> None:
         config = plugin.configure_replayer(
@@ -337,7 +337,7 @@ class Instance:
         self._instance = asyncio.run(_made(runner, details))
 
     def activate(self, jobs: Sequence[Job], told: Circumstances) -> tuple[list[Command], bytes]:
-        """Go on with the workflow; returns its commands, also as bytes that can be compared.
+        """Continue the workflow; return its commands, and the same as bytes for comparison.
 
         Raises TaskFailedError.
         """
@@ -354,14 +354,17 @@ class Instance:
         return [_read(each) for each in commands], compared
 
     def evict(self) -> None:
-        """Drop it from memory, as a worker does whose cache is full; none is dropped otherwise."""
+        """Evict it from memory, as a worker with a full cache does.
+
+        Without this, an instance is never evicted.
+        """
         job = Job()
         job.remove_from_cache.SetInParent()
         self._instance.activate(WorkflowActivation(run_id="evicted", jobs=[job]))
 
 
 async def _made(runner: WorkflowRunner, details: WorkflowInstanceDetails) -> WorkflowInstance:
-    """Make an instance, which has to happen while an event loop runs."""
+    """Create an instance, which requires a running event loop."""
     return runner.create_instance(details)
 
 

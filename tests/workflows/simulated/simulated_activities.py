@@ -1,4 +1,4 @@
-"""What a run's activities answer, from a simulated hub: each in one step, after some time."""
+"""Simulated activities of a run, which use the simulated hub in one step, after some time."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -35,9 +35,9 @@ from tests.workflows.simulated.simulated_hub import PLACEMENT, SimulatedHub
 from tests.workflows.simulated.timeline import Timeline
 
 SECONDS: Final = 0.02
-"""What a request to the hub takes."""
+"""Duration of a request to the hub."""
 REST: Final = 0.04
-"""How long the hub rests after a status write that asks for it: twice what the write took."""
+"""Duration of the rest after a status write that asks for one: twice that of the write."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +45,17 @@ class Write:
     """One write of the run's status."""
 
     paths: list[str]
-    """What it changed; `/status` is the whole."""
+    """Changed paths; `/status` is the whole status."""
     size: int
-    """Bytes of JSON, about."""
+    """Approximate size in bytes of JSON."""
     local: bool
     rest: bool
-    """Whether the hub was to rest afterwards."""
+    """Whether a rest was requested afterwards."""
 
 
 @dataclass
 class Fault:
-    """An error that the next attempts of an activity end with."""
+    """An error with which the next attempts of an activity end."""
 
     attempts: int
     kind: str
@@ -64,44 +64,44 @@ class Fault:
 
 
 class SimulatedActivities:
-    """All activities of a run, with what was asked of them."""
+    """All activities of a run, with a record of their calls."""
 
     def __init__(
         self, hub: SimulatedHub, timeline: Timeline, *, steered: Callable[[], None]
     ) -> None:
-        """`steered` is told when the run's spec was changed on the hub."""
+        """`steered` is called when the run's spec was changed on the hub."""
         self._hub = hub
         self._timeline = timeline
         self._steered = steered
         self.takes: dict[str, float] = {}
-        """Seconds, of activities that are slower than others."""
+        """Duration in seconds of activities that are slower than the default."""
         self.faults: dict[str, Fault] = {}
         self.refuses_states = ""
-        """Why the hub takes no new state of the run; empty when it does."""
+        """Why the hub refuses new states of the run; empty if it does not."""
         self.attempts: Counter[str] = Counter()
-        """How often each activity was tried."""
+        """Number of attempts of each activity."""
         self.handed_out: list[str] = []
-        """Clusters, in the order in which the workflow handed them out for the first time."""
+        """Clusters in the order in which the workflow first handed them out."""
         self.removed: list[str] = []
-        """Clusters whose binding was deleted, in that order."""
+        """Clusters in the order in which their bindings were first deleted."""
         self.written: dict[str, UpdateCluster] = {}
-        """What each cluster's binding was written for last."""
+        """The last request for each cluster whose binding was written."""
         self.in_flight: set[str] = set()
         self.most_in_flight = 0
-        """How many clusters were in flight at once, at the most."""
+        """Maximum number of clusters that were in flight at once."""
         self.writes: list[Write] = []
         self.most_writes_at_once = 0
         self._open_writes: list[Attempt] = []
         self._clusters: dict[str, Attempt] = {}
-        """Attempts that the followers complete."""
+        """Attempts that the followers complete, by cluster."""
         self._unwritten: dict[str, Attempt] = {}
-        """Attempts that have not written their binding yet, by activity."""
+        """Attempts that have not written their binding yet, by activity id."""
         self._followers: list[tuple[Attempt, FollowBindings]] = []
         self.begun: Callable[[str], None] = lambda _: None
-        """Told of each cluster whose binding is written."""
+        """Called with each cluster whose binding is written."""
 
     def code(self, activity_type: str) -> ActivityCode:
-        """Return what an activity does."""
+        """Return the code of an activity."""
         return partial(self._do, activity_type)
 
     def fail(
@@ -113,7 +113,7 @@ class SimulatedActivities:
         message: str = "",
         final: bool = False,
     ) -> None:
-        """Have the next attempts of an activity fail."""
+        """Make the next attempts of an activity fail."""
         self.faults[activity_type] = Fault(attempts, kind, message, final)
 
     def _do(self, activity_type: str, attempt: Attempt) -> None:
@@ -260,7 +260,7 @@ class SimulatedActivities:
         self._leave_open(attempt, cluster)
 
     def _leave_open(self, attempt: Attempt, cluster: str) -> None:
-        """Have the cluster's follower complete it."""
+        """Leave the activity to be completed by the follower."""
         attempt.detach()
         del self._unwritten[attempt.call.id]
         self._clusters[cluster] = attempt
@@ -279,14 +279,14 @@ class SimulatedActivities:
         follower.after(pause.total_seconds(), partial(self._repair, follower))
 
     def _repair(self, follower: Attempt) -> None:
-        """Have attempts repeated whose worker died before it wrote the binding."""
+        """Fail attempts whose worker died before it wrote the binding, so that they are retried."""
         for attempt in list(self._unwritten.values()):
             attempt.fail_lost()
         if self._unwritten:
             self._plan_repair(follower, REPAIR_EVERY)
 
     def notice(self, cluster: str) -> None:
-        """Have those who follow a cluster's binding look at it."""
+        """Have the followers of a cluster's binding check it."""
         found = self._news(cluster)
         if found is None:
             return

@@ -1,7 +1,7 @@
-"""The objects of the hub that a run is about, and what people and controllers do to them.
+"""The objects on the hub that a run is about, and what people and controllers do to them.
 
-Decisions that activities and bridge share with the product are the product's own, from `planning`:
-whether an approval counts, whether facts are settled, which snapshot there is.
+Decisions of activities and bridge are the product's own, from `planning`: whether an approval
+counts, whether facts are settled, which snapshots exist.
 """
 
 from datetime import datetime
@@ -28,7 +28,7 @@ POLICY = "web-0"
 
 
 class SimulatedHub:
-    """Everything about one run."""
+    """A hub with all objects of one run."""
 
     def __init__(self, run: RunRef, stages: list[Stage], clusters: list[ClusterFact]) -> None:
         self.run = run
@@ -41,11 +41,11 @@ class SimulatedHub:
         self.exists = True
         self.generation = 1
         self.version = 1
-        """Resource version; grows with each change of the run."""
+        """Resource version; it grows with each change of the run."""
         self.body: dict[str, Any] = {}
-        """The run's status as it is on the wire; empty before its plan."""
+        """The run's status in wire format; empty before the run is planned."""
         self.phases: list[Phase] = []
-        """What the run went through, as far as somebody who watches it saw."""
+        """The phases that a watcher of the run has seen, in order."""
         self.snapshots = ["1"]
         self.overrides: list[ClusterOverrides] = []
         """Overrides of the clusters, as they are now."""
@@ -58,9 +58,9 @@ class SimulatedHub:
         self.policy = PolicyFact(name=POLICY, index="0", scheduled=True)
         self.clusters = {each.name: each for each in clusters}
         self.bindings = {each.name: binding(each.name) for each in clusters}
-        """By cluster."""
+        """Bindings by cluster."""
         self.done: set[str] = set()
-        """Clusters whose binding says that they have the content."""
+        """Clusters whose bindings report that they have the content."""
         self.taken: set[str] = set()
         """Clusters that another run has taken."""
 
@@ -73,7 +73,7 @@ class SimulatedHub:
 
     @property
     def facts(self) -> HubFacts:
-        """What a survey finds."""
+        """The facts that a survey finds."""
         return HubFacts(
             spec=self.spec,
             generation=self.generation,
@@ -97,7 +97,7 @@ class SimulatedHub:
             self.phases.append(phase)
 
     def set_state(self, state: RunState) -> bool:
-        """Write the desired state; says whether that changed anything."""
+        """Write the desired state; return whether that changed anything."""
         if self.spec.state is state:
             return False
         self.spec = self.spec.model_copy(update={"state": state})
@@ -106,7 +106,7 @@ class SimulatedHub:
         return True
 
     def open_approval(self, name: str, stage: str) -> BaseApprovalRequest:
-        """Create an approval request unless there is one."""
+        """Create an approval request unless it exists, and return it."""
         if name not in self.approvals:
             self.approvals[name] = BaseApprovalRequest(
                 api_version="",
@@ -117,12 +117,12 @@ class SimulatedHub:
         return self.approvals[name]
 
     def begin_removal(self, cluster: str) -> None:
-        """Mark a binding as being deleted; one that is gone stays so."""
+        """Mark a binding as being deleted, if it exists."""
         if found := self.bindings.get(cluster):
             self.bindings[cluster] = found.model_copy(update={"deleting": True})
 
     def finish(self, cluster: str) -> None:
-        """Have a cluster come to the end of what is done with it."""
+        """Complete the update or removal of a cluster."""
         found = self.bindings.get(cluster)
         if found and found.deleting:
             del self.bindings[cluster]
@@ -139,11 +139,11 @@ class SimulatedHub:
         conditions.put(self.approvals[name].status.conditions, approved)
 
     def take_back_approval(self, name: str) -> None:
-        """Remove what somebody has approved."""
+        """Remove the conditions of an approval request, and with them its approval."""
         self.approvals[name].status.conditions.clear()
 
     def wipe_status(self) -> None:
-        """Take everything out of the run's status."""
+        """Remove everything from the run's status."""
         self.body = {}
         self.version += 1
 

@@ -1,4 +1,4 @@
-"""One run in virtual time: a simulated hub, its bridge, and the workflow. What a test uses."""
+"""One run in virtual time, as tests use it: a simulated hub, its bridge, and the workflow."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from workflows.plugin import fleetgate_plugin
 from workflows.update_run import DELETED, UpdateRun
 
 BRIDGE: Final = timedelta(milliseconds=10)
-"""From a change on the hub to the message about it."""
+"""Time from a change on the hub to the message about it."""
 PLUGIN: Final = fleetgate_plugin()
 _SIDES: Final = {"beforeStage": GateSide.BEFORE, "afterStage": GateSide.AFTER}
 _SIGNALS: Final = {RunState.RUN: "resume", RunState.STOP: "pause"}
@@ -50,18 +50,18 @@ class StageOf:
 
 
 def stage(name: str, *clusters: str, **fields: Any) -> StageOf:
-    """Declare a stage of some clusters."""
+    """Declare a stage with these clusters."""
     selector = LabelSelector(match_labels={"stage": name})
     return StageOf(Stage(name=name, label_selector=selector, **fields), list(clusters))
 
 
 def many(count: int) -> list[str]:
-    """Name many clusters, in their order."""
+    """Return the names of many clusters, in order."""
     return [f"member-{number:04}" for number in range(count)]
 
 
 class SimulatedRun:
-    """A run from its creation on; clusters take `takes` seconds, or as long as a test wants."""
+    """A run; clusters take `takes` seconds, or until the test reports them as done."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class SimulatedRun:
         sandboxed: bool = False,
         **fields: Any,
     ) -> None:
-        """`leaving` are clusters to be removed; `fields` belong to the workflow's input."""
+        """`leaving` are clusters to be removed; `fields` are passed to the workflow's input."""
         self.timeline = Timeline()
         facts = [
             ClusterFact(name=name, labels={"stage": each.stage.name})
@@ -106,14 +106,14 @@ class SimulatedRun:
         return self.hub.status
 
     def stage(self, index: int = 0) -> StageStatus:
-        """One stage of the status."""
+        """Return a stage of the status."""
         return self.status.stages_status[index]
 
     @property
     def progressing(self) -> Condition:
         """The run's condition Progressing."""
         found = conditions.find(self.status.conditions, ConditionType.PROGRESSING)
-        assert found is not None, "the run has not begun"
+        assert found is not None, "the run has not started"
         return found
 
     @property
@@ -125,12 +125,12 @@ class SimulatedRun:
 
     @property
     def phase(self) -> Phase | None:
-        """Where the run is by its status; None before its plan."""
+        """The run's phase according to its status; None before it is planned."""
         return self.hub.phases[-1] if self.hub.phases else None
 
     @property
     def updated(self) -> list[str]:
-        """Clusters that the status calls updated."""
+        """The clusters that are updated according to the status."""
         return [
             each.cluster_name
             for stage in self.status.stages_status
@@ -140,7 +140,7 @@ class SimulatedRun:
 
     @property
     def told(self) -> list[str]:
-        """Reasons of the run's Kubernetes events."""
+        """The reasons of the run's Kubernetes events."""
         return [event.reason for event in self.hub.events]
 
     # -- time ------------------------------------------------------------------------------
@@ -151,12 +151,12 @@ class SimulatedRun:
         self.temporal.until(happened, what, within=within)
 
     def until_phase(self, phase: Phase, *, within: timedelta = LONG) -> None:
-        """Let time pass until the status says so."""
+        """Let time pass until the run is in a phase."""
         self.until(lambda: self.phase is phase, f"the run is {phase}", within=within)
 
     def until_asked(self, request: str) -> None:
-        """Let time pass until there is an approval request, and the status says so."""
-        self.until(lambda: request in self.hub.approvals, f"{request} is there")
+        """Let time pass until an approval request exists and the status shows it."""
+        self.until(lambda: request in self.hub.approvals, f"{request} exists")
         self.wait(1)
 
     def until_handed_out(self, *clusters: str) -> None:
@@ -169,13 +169,13 @@ class SimulatedRun:
         self.timeline.wait(timedelta(seconds=seconds))
 
     def outcome(self) -> Outcome:
-        """Let the run come to its end."""
+        """Run the workflow to its end, and return its outcome."""
         return self.temporal.result(Outcome)
 
     # -- members ---------------------------------------------------------------------------
 
     def report(self, *clusters: str) -> None:
-        """Have clusters say that they are done."""
+        """Report clusters as done."""
         for cluster in clusters:
             self.hub.finish(cluster)
             self.activities.notice(cluster)
@@ -224,13 +224,13 @@ class SimulatedRun:
         self._later(lambda: self.signal("approval_lost", message))
 
     def edit_status(self) -> None:
-        """Take everything out of the run's status, as with kubectl."""
+        """Remove everything from the run's status, as with kubectl."""
         self.hub.wipe_status()
         self._later(lambda: self.signal("recheck", Recheck(reason="the status was edited")))
         self._later(lambda: self.signal("restore", Recheck(reason="the status was edited")))
 
     def changed(self, reason: str = "something has changed") -> None:
-        """Have the bridge tell that something has changed that the run depends on."""
+        """Have the bridge signal that something that the run depends on has changed."""
         self._later(lambda: self.signal("recheck", Recheck(reason=reason)))
 
     def delete(self) -> None:
@@ -245,7 +245,7 @@ class SimulatedRun:
         self.temporal.signal(name, *arguments)
 
     def update(self, name: str, *arguments: object) -> Update:
-        """Send an update and wait for its last answer."""
+        """Send an update and wait for its final answer."""
         return self.temporal.update(name, *arguments)
 
     # -- the bridge ------------------------------------------------------------------------
@@ -259,7 +259,7 @@ class SimulatedRun:
         self._later(lambda: self.signal(name, message))
 
     def _tell_of_approval(self, name: str) -> None:
-        """Tell only of what counts, as the bridge does."""
+        """Signal an approval only if it counts, as the bridge does."""
         found = self.hub.approvals.get(name)
         if found is None or approvals.accepted(found) or not approvals.approved(found):
             return

@@ -22,7 +22,7 @@ from tests.workflows.simulated.simulated_runs import many, stage
         ("100%", 7, 7),
     ],
 )
-def test_so_many_clusters_are_updated_at_once_and_never_more(
+def test_as_many_clusters_as_declared_are_updated_at_once_and_never_more(
     begin: Begin, declared: int | str, clusters: int, at_once: int
 ) -> None:
     draw = random.Random(7)
@@ -36,7 +36,7 @@ def test_so_many_clusters_are_updated_at_once_and_never_more(
 
 
 @pytest.mark.parametrize("declared", [MOST + 100, "100%"])
-def test_no_more_clusters_are_updated_at_once_than_temporal_takes(
+def test_no_more_clusters_are_updated_at_once_than_temporal_allows(
     begin: Begin, declared: int | str
 ) -> None:
     clusters = many(MOST + 50)
@@ -46,7 +46,7 @@ def test_no_more_clusters_are_updated_at_once_than_temporal_takes(
     assert run.activities.handed_out == clusters
 
 
-def test_each_cluster_that_is_done_makes_room_for_the_next(begin: Begin) -> None:
+def test_a_cluster_starts_whenever_another_one_is_done(begin: Begin) -> None:
     run = begin(stage("one", *many(6), max_concurrency=2))
     first, second, third, fourth, *_ = many(6)
     run.until_handed_out(first, second)
@@ -62,7 +62,7 @@ def test_each_cluster_that_is_done_makes_room_for_the_next(begin: Begin) -> None
 
 
 @pytest.mark.parametrize("declared", [2, "40%"])
-def test_after_stops_and_resumes_no_more_clusters_are_in_flight(
+def test_stops_and_resumes_do_not_increase_the_number_of_clusters_in_flight(
     begin: Begin, declared: int | str
 ) -> None:
     run = begin(stage("one", *many(5), max_concurrency=declared), takes=30)

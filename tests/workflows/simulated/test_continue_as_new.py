@@ -1,4 +1,4 @@
-"""A run whose history grows long goes on in a new execution, as if nothing had happened."""
+"""A run with a long history continues in a new execution, without visible effects."""
 
 from collections import Counter
 from typing import Final
@@ -17,7 +17,7 @@ from workflows.messages import Answer, ApprovalLost, ChangeState
 from workflows.update_run import LEAST_EVENTS
 
 SHORT: Final = Limits(suggest_events=20)
-"""Less than one stage of one cluster takes."""
+"""Less than a stage with one cluster needs."""
 STAGES: Final = (stage("one", "a"), stage("two", "b"), stage("three", "c"))
 
 
@@ -25,7 +25,7 @@ def executions(run: SimulatedRun) -> int:
     return len(run.temporal.executions)
 
 
-def test_a_run_goes_on_in_a_new_execution_between_stages(begin: Begin) -> None:
+def test_a_run_continues_in_a_new_execution_between_stages(begin: Begin) -> None:
     run = begin(*STAGES, takes=10, limits=SHORT)
     assert run.outcome().reason == "UpdateRunSucceeded"
     assert executions(run) == 1 + len(STAGES)
@@ -33,19 +33,19 @@ def test_a_run_goes_on_in_a_new_execution_between_stages(begin: Begin) -> None:
     assert run.hub.phases == [Phase.PLANNED, Phase.RUNNING, Phase.SUCCEEDED]
 
 
-def test_a_run_that_is_short_stays_in_one_execution(begin: Begin) -> None:
+def test_a_short_run_stays_in_one_execution(begin: Begin) -> None:
     run = begin(*STAGES, takes=10)
     run.outcome()
     assert executions(run) == 1
 
 
-def test_each_event_is_told_once_over_all_executions(begin: Begin) -> None:
+def test_each_event_is_recorded_once_over_all_executions(begin: Begin) -> None:
     run = begin(*STAGES, takes=10, limits=SHORT)
     run.outcome()
     assert run.told == ["Initialized", *["StageStarted"] * 3, "Succeeded"]
 
 
-def test_the_plan_is_not_made_again(begin: Begin) -> None:
+def test_the_run_is_planned_only_once(begin: Begin) -> None:
     run = begin(*STAGES, takes=10, limits=SHORT)
     run.outcome()
     asked = sum((each.history.activities for each in run.temporal.executions), Counter())
@@ -53,13 +53,13 @@ def test_the_plan_is_not_made_again(begin: Begin) -> None:
     assert [each.paths for each in run.activities.writes].count(["/status"]) == 1
 
 
-def test_clusters_to_be_removed_are_carried_on(begin: Begin) -> None:
+def test_clusters_to_be_removed_are_carried_over(begin: Begin) -> None:
     run = begin(*STAGES, leaving=("x", "y"), takes=10, limits=SHORT)
     assert run.outcome().reason == "UpdateRunSucceeded"
     assert run.activities.removed == ["x", "y"]
 
 
-def test_what_people_want_and_its_generation_are_carried_on(begin: Begin) -> None:
+def test_the_desired_state_and_its_generation_are_carried_over(begin: Begin) -> None:
     run = begin(*STAGES, takes=30, limits=SHORT)
     run.until_handed_out("a")
     run.stop()
@@ -67,13 +67,13 @@ def test_what_people_want_and_its_generation_are_carried_on(begin: Begin) -> Non
     run.resume()
     run.until_handed_out("b")
     assert executions(run) == 2
-    # News of the generation that is carried on are old.
+    # A message about a generation that was carried over is outdated.
     run.signal("pause", ChangeState(generation=3))
     assert run.outcome().reason == "UpdateRunSucceeded"
     assert {each.observed_generation for each in run.status.conditions} == {3}
 
 
-def test_a_change_that_no_execution_has_come_to_look_at_is_looked_at_by_the_next(
+def test_a_change_that_one_execution_did_not_check_is_checked_by_the_next(
     begin: Begin,
 ) -> None:
     run = begin(*STAGES, limits=SHORT)
@@ -85,7 +85,7 @@ def test_a_change_that_no_execution_has_come_to_look_at_is_looked_at_by_the_next
     assert run.activities.handed_out == ["a"]
 
 
-def test_answers_that_people_wait_for_are_given_before_the_run_continues(begin: Begin) -> None:
+def test_pending_updates_are_answered_before_the_run_continues(begin: Begin) -> None:
     run = begin(*STAGES, limits=SHORT)
     run.until_handed_out("a")
     run.activities.takes["set_state"] = 5
@@ -159,18 +159,18 @@ LONG: Final = Limits(suggest_events=LEAST_EVENTS)
 
 
 OF_NO_GATE: Final = ApprovalLost(stage="none", side=GateSide.BEFORE)
-"""Changes nothing, but is in the history."""
+"""A message that changes nothing, but is recorded in the history."""
 
 
 def lengthen(run: SimulatedRun) -> None:
-    """Have so much told to the run that its next execution has to go on."""
+    """Send the run so many signals that it continues in a new execution."""
     before = executions(run)
     for _ in range(LEAST_EVENTS):
         run.signal("approval_lost", OF_NO_GATE)
     run.until(lambda: executions(run) == before + 1, "the run continues as new")
 
 
-def test_clusters_in_flight_are_carried_on_and_handed_out_once(begin: Begin) -> None:
+def test_clusters_in_flight_are_carried_over_and_handed_out_once(begin: Begin) -> None:
     run = begin(stage("one", "a", "b", "c", max_concurrency=2), limits=LONG)
     run.until_handed_out("a", "b")
     lengthen(run)
@@ -216,7 +216,7 @@ def test_a_cluster_taken_while_the_run_continues_fails_it(begin: Begin) -> None:
     assert run.activities.handed_out == ["a"]
 
 
-def test_a_stuck_cluster_stays_so_in_the_next_execution(begin: Begin) -> None:
+def test_a_stuck_cluster_stays_stuck_in_the_next_execution(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"), limits=LONG)
     run.until_phase(Phase.STUCK)
     lengthen(run)
@@ -227,7 +227,7 @@ def test_a_stuck_cluster_stays_so_in_the_next_execution(begin: Begin) -> None:
     run.until_phase(Phase.RUNNING)
 
 
-def test_a_run_that_is_stopping_goes_on_to_its_stop(begin: Begin) -> None:
+def test_a_run_that_is_stopping_stops_in_the_next_execution(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"), limits=LONG)
     run.until_handed_out("a")
     run.stop()
@@ -241,7 +241,7 @@ def test_a_run_that_is_stopping_goes_on_to_its_stop(begin: Begin) -> None:
 
 
 @pytest.mark.parametrize("stopped", [False, True])
-def test_a_gate_stays_open_over_executions(begin: Begin, stopped: bool) -> None:
+def test_a_gate_stays_open_across_executions(begin: Begin, stopped: bool) -> None:
     run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]), limits=LONG)
     run.until_asked("v2-before-one")
     if stopped:
@@ -256,7 +256,7 @@ def test_a_gate_stays_open_over_executions(begin: Begin, stopped: bool) -> None:
     assert run.told.count("Waiting") == 1 + stopped
 
 
-def test_a_wait_is_as_long_as_declared_over_executions(begin: Begin) -> None:
+def test_a_timed_wait_keeps_its_length_across_executions(begin: Begin) -> None:
     wait = StageTask(type=StageTaskType.TIMED_WAIT, wait_time="1h")
     run = begin(stage("one", "a", after_stage_tasks=[wait]), stage("two", "b"), limits=LONG)
     run.until_handed_out("a")
@@ -269,7 +269,7 @@ def test_a_wait_is_as_long_as_declared_over_executions(begin: Begin) -> None:
     assert 3599 < (run.timeline.now - begun_at).total_seconds() < 3605
 
 
-def test_removals_are_carried_on(begin: Begin) -> None:
+def test_removals_are_carried_over(begin: Begin) -> None:
     run = begin(stage("one", "a"), leaving=("x", "y"), limits=LONG)
     run.until_handed_out("a")
     run.report("a")
@@ -282,8 +282,8 @@ def test_removals_are_carried_on(begin: Begin) -> None:
     assert run.activities.removed == ["x", "y"]
 
 
-def test_what_was_looked_at_is_not_told_again_while_nothing_changes(begin: Begin) -> None:
-    """Each look at a thousand clusters would be a third of a megabyte of history."""
+def test_unchanged_facts_are_not_returned_again(begin: Begin) -> None:
+    """Each check of a thousand clusters would add a third of a megabyte to the history."""
     clusters = many(300)
     run = begin(stage("one", *clusters, before_stage_tasks=[APPROVAL]), limits=LONG)
     run.until_asked("v2-before-one")

@@ -1,4 +1,4 @@
-"""The stage after all others: clusters that are no longer picked are removed."""
+"""The deletion stage: clusters that are no longer picked are removed after all other stages."""
 
 from planning.runs.phases import Phase
 from tests.workflows.simulated.conftest import Begin
@@ -7,7 +7,7 @@ from tests.workflows.simulated.simulated_runs import SimulatedRun, many, stage
 
 
 def deletion(run: SimulatedRun) -> list[str]:
-    """Reasons of the deletion stage's conditions."""
+    """Return the reasons of the deletion stage's conditions."""
     found = run.status.deletion_stage_status
     assert found is not None
     return [each.reason for each in found.conditions]
@@ -35,7 +35,7 @@ def test_clusters_are_removed_after_all_stages_and_all_at_once(begin: Begin) -> 
     assert deletion(run) == ["StageUpdatingSucceeded"] * 2
 
 
-def test_a_cluster_that_is_gone_already_counts_as_removed(begin: Begin) -> None:
+def test_a_cluster_that_is_already_gone_counts_as_removed(begin: Begin) -> None:
     run = begin(stage("one", "x"), leaving=("a", "b"))
     run.until_handed_out("x")
     del run.hub.bindings["a"]
@@ -59,7 +59,7 @@ def test_a_run_that_only_removes_clusters_succeeds(begin: Begin) -> None:
     assert run.outcome().reason == "UpdateRunSucceeded"
 
 
-def test_a_removal_that_takes_long_is_not_called_stuck(begin: Begin) -> None:
+def test_a_removal_that_takes_long_is_not_reported_as_stuck(begin: Begin) -> None:
     run = begin(stage("one", "x"), leaving=("a",), takes=lambda name: 10 if name == "x" else 4000)
     assert run.outcome().reason == "UpdateRunSucceeded"
     assert Phase.STUCK not in run.hub.phases

@@ -1,4 +1,4 @@
-"""Runs that somebody ends: deleted on the hub, cancelled in Temporal, removed by force."""
+"""Runs that are ended from outside: deleted on the hub, cancelled in Temporal, removed by force."""
 
 from collections.abc import Callable
 
@@ -20,13 +20,13 @@ def under_way(begin: Begin) -> SimulatedRun:
 
 
 def how(run: SimulatedRun) -> str:
-    """How the workflow ended."""
+    """Run the workflow to its end, and return how it ended."""
     run.temporal.to_end()
     assert run.temporal.closed is not None
     return run.temporal.closed.how
 
 
-def test_the_workflow_of_a_deleted_run_is_cancelled_without_another_word(
+def test_the_workflow_of_a_deleted_run_is_cancelled_without_further_writes(
     under_way: SimulatedRun,
 ) -> None:
     writes, told = len(under_way.activities.writes), list(under_way.told)
@@ -39,7 +39,7 @@ def test_the_workflow_of_a_deleted_run_is_cancelled_without_another_word(
 
 
 @pytest.mark.parametrize(("reason", "shown"), [("", ""), ("wrong version", ": wrong version")])
-def test_a_run_cancelled_in_temporal_fails_and_says_so(
+def test_a_run_cancelled_in_temporal_fails_with_the_reason(
     under_way: SimulatedRun, reason: str, shown: str
 ) -> None:
     under_way.temporal.cancel(reason)
@@ -55,7 +55,7 @@ def test_a_run_cancelled_in_temporal_fails_and_says_so(
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
-def test_a_run_is_cancelled_at_a_gate_too(begin: Begin, side: str) -> None:
+def test_a_run_can_be_cancelled_at_a_gate(begin: Begin, side: str) -> None:
     run = begin(stage("one", "a", **{f"{side}_stage_tasks": [APPROVAL]}), takes=10)
     run.until_asked(f"v2-{side}-one")
     run.temporal.cancel("no")
@@ -63,7 +63,7 @@ def test_a_run_is_cancelled_at_a_gate_too(begin: Begin, side: str) -> None:
     assert run.phase is Phase.FAILED
 
 
-def test_a_run_cancelled_before_its_plan_leaves_no_status(begin: Begin) -> None:
+def test_a_run_cancelled_before_it_is_planned_leaves_no_status(begin: Begin) -> None:
     run = begin(stage("one", "a"))
     run.activities.takes["survey"] = 10
     run.wait(1)
@@ -72,7 +72,7 @@ def test_a_run_cancelled_before_its_plan_leaves_no_status(begin: Begin) -> None:
     assert run.hub.body == {}
 
 
-def test_a_run_that_is_gone_when_its_status_is_written_ends_its_workflow(
+def test_the_workflow_ends_when_a_status_write_finds_the_run_gone(
     under_way: SimulatedRun,
 ) -> None:
     under_way.hub.exists = False
@@ -80,7 +80,7 @@ def test_a_run_that_is_gone_when_its_status_is_written_ends_its_workflow(
     assert under_way.outcome().reason == "Gone"
 
 
-def test_a_run_that_is_gone_when_the_hub_is_looked_at_ends_its_workflow(
+def test_the_workflow_ends_when_a_check_finds_the_run_gone(
     under_way: SimulatedRun,
 ) -> None:
     under_way.hub.exists = False
@@ -89,7 +89,7 @@ def test_a_run_that_is_gone_when_the_hub_is_looked_at_ends_its_workflow(
     assert under_way.activities.handed_out == ["a"]
 
 
-def test_a_run_that_is_gone_before_its_plan_ends_its_workflow(begin: Begin) -> None:
+def test_the_workflow_ends_when_the_run_is_gone_before_it_is_planned(begin: Begin) -> None:
     run = begin(stage("one", "a"))
     run.hub.exists = False
     assert run.outcome().reason == "Gone"
@@ -98,7 +98,7 @@ def test_a_run_that_is_gone_before_its_plan_ends_its_workflow(begin: Begin) -> N
 
 @pytest.fixture
 def last_words(under_way: SimulatedRun) -> SimulatedRun:
-    """A run that has succeeded, and takes its time to tell of it."""
+    """A run that has succeeded and is still writing its last events."""
     under_way.activities.takes["record_events"] = 4
     under_way.report("a")
     under_way.until_handed_out("b")
@@ -112,7 +112,7 @@ def last_words(under_way: SimulatedRun) -> SimulatedRun:
     [SimulatedRun.stop, lambda run: run.signal("pause"), lambda run: run.temporal.cancel("late")],
     ids=["on the hub", "by signal", "cancelled"],
 )
-def test_what_comes_after_the_end_is_marked_changes_nothing(
+def test_messages_after_the_end_is_recorded_change_nothing(
     last_words: SimulatedRun, stop: Callable[[SimulatedRun], object]
 ) -> None:
     before = last_words.status.conditions
@@ -122,7 +122,7 @@ def test_what_comes_after_the_end_is_marked_changes_nothing(
     assert last_words.told[-1] == "Succeeded"
 
 
-def test_a_run_that_is_over_refuses_messages_while_it_writes_its_last_words(
+def test_a_run_that_is_over_refuses_messages_while_it_writes_its_last_events(
     last_words: SimulatedRun,
 ) -> None:
     sent = last_words.update("pause")

@@ -1,4 +1,4 @@
-"""What people read of a run in its Kubernetes events."""
+"""The Kubernetes events of a run, as people read them."""
 
 from api.runs import RunState
 from planning.events import EventType
@@ -11,12 +11,12 @@ from workflows.messages import Approve, ChangeState
 
 
 def told(run: SimulatedRun) -> list[tuple[str, str]]:
-    """Reason and message of all events, the first one first."""
+    """Return reason and message of all events, in order."""
     return [(event.reason, event.message) for event in run.hub.events]
 
 
 @both_scopes
-def test_a_run_tells_from_its_plan_to_its_end(begin: Begin, run: RunRef, ns: str) -> None:
+def test_events_cover_a_run_from_its_plan_to_its_end(begin: Begin, run: RunRef, ns: str) -> None:
     whole = begin(
         stage("one", "a", "b", before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT]),
         leaving=("x",),
@@ -41,7 +41,7 @@ def test_a_run_tells_from_its_plan_to_its_end(begin: Begin, run: RunRef, ns: str
     assert moments == sorted(set(moments))
 
 
-def test_an_approval_through_temporal_says_who_gave_it(begin: Begin) -> None:
+def test_the_event_of_an_approval_through_temporal_says_who_gave_it(begin: Begin) -> None:
     run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]), takes=10)
     run.until_asked("v2-before-one")
     run.update("approve", Approve(by="alice", comment="looks good"))
@@ -50,7 +50,7 @@ def test_an_approval_through_temporal_says_who_gave_it(begin: Begin) -> None:
     assert ("Approved", f"The approval before stage one was given: {text}") in told(run)
 
 
-def test_a_stop_and_a_resume_are_told(begin: Begin) -> None:
+def test_a_stop_and_a_resume_are_recorded(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"), state=RunState.INITIALIZE)
     run.until_phase(Phase.PLANNED)
     run.wait(1)
@@ -81,7 +81,7 @@ def test_a_stuck_cluster_is_a_warning(begin: Begin) -> None:
     assert last.message == run.progressing.message
 
 
-def test_a_run_that_cannot_begin_warns_with_its_reason(begin: Begin) -> None:
+def test_a_run_that_cannot_be_initialized_warns_with_its_reason(begin: Begin) -> None:
     run = begin(stage("one", "a"))
     run.hub.snapshots = []
     run.outcome()
@@ -90,7 +90,7 @@ def test_a_run_that_cannot_begin_warns_with_its_reason(begin: Begin) -> None:
     assert "no resourceSnapshots with index `1` found" in event.message
 
 
-def test_a_run_that_cannot_go_on_warns_with_its_reason(begin: Begin) -> None:
+def test_a_run_that_cannot_continue_warns_with_its_reason(begin: Begin) -> None:
     run = begin(stage("one", "a"))
     run.until_handed_out("a")
     run.hub.placement = None
@@ -102,7 +102,7 @@ def test_a_run_that_cannot_go_on_warns_with_its_reason(begin: Begin) -> None:
     assert last.message.endswith("parent placement not found")
 
 
-def test_what_happens_while_events_are_written_is_told_afterwards_in_its_order(
+def test_events_that_happen_during_a_write_are_written_afterwards_in_order(
     begin: Begin,
 ) -> None:
     run = begin(stage("one", "a"), stage("two", "b"), takes=1)

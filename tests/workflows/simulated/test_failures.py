@@ -1,4 +1,4 @@
-"""Runs that cannot begin, and runs that end because of a cluster."""
+"""Runs that cannot be initialized, and runs that fail because of a cluster."""
 
 import asyncio
 
@@ -19,11 +19,11 @@ INVALID = "cannot continue the updateRun: failed to validate the updateRun: "
 USER = "failed to process the request due to a client error: "
 
 
-# -- runs that cannot begin ----------------------------------------------------------------
+# -- runs that cannot be initialized -------------------------------------------------------
 
 
 def refused(run: SimulatedRun) -> str:
-    """The reason why a run could not begin."""
+    """Return the message with which a run could not be initialized."""
     assert run.outcome().reason == "UpdateRunInitializedFailed"
     (initialized,) = run.status.conditions
     assert (initialized.type, initialized.status) == ("Initialized", "False")
@@ -45,7 +45,7 @@ def test_a_run_without_its_strategy_is_refused(begin: Begin, run: RunRef, ns: st
     assert refused(refused_run) == INVALID + USER + text
 
 
-def test_a_run_of_a_snapshot_that_is_not_there_is_refused_and_shows_its_plan(begin: Begin) -> None:
+def test_a_run_of_a_missing_snapshot_is_refused_and_shows_its_plan(begin: Begin) -> None:
     run = begin(stage("one", "a"))
     run.hub.snapshots = []
     text = "no resourceSnapshots with index `1` found for placement `/web`"
@@ -62,7 +62,7 @@ def test_a_cluster_without_a_stage_is_named(begin: Begin) -> None:
     assert refused(run) == INVALID + USER + text
 
 
-# -- clusters that others have taken -------------------------------------------------------
+# -- clusters taken by others --------------------------------------------------------------
 
 
 @both_scopes
@@ -108,7 +108,7 @@ def test_after_a_cluster_has_failed_no_other_is_started(begin: Begin) -> None:
     assert [each.conditions for each in run.stage().clusters[2:]] == [[], []]
 
 
-def test_clusters_that_are_taken_together_are_told_together(begin: Begin) -> None:
+def test_clusters_that_are_taken_together_are_reported_together(begin: Begin) -> None:
     run = begin(stage("one", "a", "b", "c", max_concurrency=2))
     run.until_handed_out("a", "b")
     run.take("a", "b")
@@ -128,7 +128,7 @@ def test_a_cluster_taken_while_stopping_fails_the_run(begin: Begin) -> None:
     assert run.stage().clusters[0].conditions[-1].reason == "ClusterUpdatingFailed"
 
 
-def test_a_change_that_ends_a_run_ends_it_while_it_is_stopping(begin: Begin) -> None:
+def test_a_change_that_ends_a_run_ends_it_even_while_it_is_stopping(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"))
     run.until_handed_out("a")
     run.stop()
@@ -172,7 +172,9 @@ def test_a_binding_that_was_replaced_before_its_turn_is_written_under_its_new_na
 # -- defects ---------------------------------------------------------------------------------
 
 
-def test_a_keeper_that_fails_is_seen(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_background_task_that_fails_fails_the_workflow_task(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = begin(stage("one", "a"), replays=False)
     run.until_handed_out("a")
 
@@ -185,7 +187,7 @@ def test_a_keeper_that_fails_is_seen(begin: Begin, monkeypatch: pytest.MonkeyPat
         run.temporal.to_end()
 
 
-async def test_a_workflow_that_is_dropped_from_memory_waits_for_nothing() -> None:
+async def test_a_workflow_that_is_evicted_from_memory_waits_for_nothing() -> None:
     over = asyncio.Event()
 
     async def waits() -> None:
@@ -193,6 +195,6 @@ async def test_a_workflow_that_is_dropped_from_memory_waits_for_nothing() -> Non
 
     whole = calls.supervised(waits(), [asyncio.create_task(waits())])
     whole.send(None)
-    # As the garbage collector does with a workflow whose worker is gone.
+    # The garbage collector does the same to a workflow whose worker is gone.
     whole.close()
     over.set()

@@ -26,7 +26,7 @@ OTHER_GENERATIONS = pytest.mark.parametrize("generation", [0, 2, 7])
 
 @pytest.fixture
 def at_gate(begin: Begin) -> SimulatedRun:
-    """A run that waits for the approval before its only stage."""
+    """A run that waits for approval before its only stage."""
     run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]), takes=10)
     run.until_asked(BEFORE)
     return run
@@ -40,10 +40,10 @@ def accepted(run: SimulatedRun, request: str) -> bool:
 # -- approvals given on the hub ------------------------------------------------------------
 
 
-def test_a_run_says_that_it_waits_once_its_request_is_there(begin: Begin) -> None:
+def test_a_run_reports_that_it_waits_once_its_approval_request_exists(begin: Begin) -> None:
     run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]), takes=10)
     run.activities.takes["open_approval"] = 3
-    run.until(lambda: run.activities.attempts["open_approval"] == 1, "it asks for approval")
+    run.until(lambda: run.activities.attempts["open_approval"] == 1, "it requests approval")
     run.wait(2)
     assert run.phase is not Phase.WAITING
     written = run.activities.attempts["write_status"]
@@ -55,7 +55,7 @@ def test_a_run_says_that_it_waits_once_its_request_is_there(begin: Begin) -> Non
     assert created.type == ConditionType.APPROVAL_REQUEST_CREATED
 
 
-def test_a_stage_begins_when_its_approval_is_given(at_gate: SimulatedRun) -> None:
+def test_a_stage_starts_when_it_is_approved(at_gate: SimulatedRun) -> None:
     assert (at_gate.phase, at_gate.progressing.message) == (
         Phase.WAITING,
         "The updateRun is waiting for before-stage tasks in stage one to complete",
@@ -74,7 +74,7 @@ def test_a_stage_begins_when_its_approval_is_given(at_gate: SimulatedRun) -> Non
 
 
 @OTHER_GENERATIONS
-def test_an_approval_of_another_generation_does_not_count(
+def test_an_approval_for_another_generation_does_not_count(
     at_gate: SimulatedRun, generation: int
 ) -> None:
     at_gate.approve(BEFORE, generation=generation)
@@ -87,7 +87,7 @@ def test_an_approval_of_another_generation_does_not_count(
 
 
 @OTHER_GENERATIONS
-def test_a_message_about_an_approval_of_another_generation_opens_nothing(
+def test_a_message_about_an_approval_for_another_generation_passes_no_gate(
     at_gate: SimulatedRun, generation: int
 ) -> None:
     at_gate.approve(BEFORE, generation=generation)
@@ -102,7 +102,7 @@ def test_a_message_about_an_approval_of_another_generation_opens_nothing(
 
 
 @OTHER_GENERATIONS
-def test_an_approval_of_another_generation_does_not_count_when_its_request_is_there_already(
+def test_an_approval_for_another_generation_in_an_existing_request_does_not_count(
     begin: Begin, generation: int
 ) -> None:
     run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]))
@@ -113,7 +113,7 @@ def test_an_approval_of_another_generation_does_not_count_when_its_request_is_th
     assert run.activities.handed_out == []
 
 
-def test_an_approval_given_before_it_is_asked_for_counts(begin: Begin) -> None:
+def test_an_approval_given_in_advance_counts(begin: Begin) -> None:
     run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]), takes=10)
     run.hub.open_approval(BEFORE, "one")
     run.approve(BEFORE)
@@ -121,7 +121,7 @@ def test_an_approval_given_before_it_is_asked_for_counts(begin: Begin) -> None:
     assert accepted(run, BEFORE)
 
 
-def test_a_deleted_request_is_made_anew_and_has_to_be_approved(at_gate: SimulatedRun) -> None:
+def test_a_deleted_request_is_created_again_and_has_to_be_approved(at_gate: SimulatedRun) -> None:
     at_gate.delete_approval(BEFORE)
     at_gate.until_asked(BEFORE)
     at_gate.wait(60)
@@ -131,7 +131,7 @@ def test_a_deleted_request_is_made_anew_and_has_to_be_approved(at_gate: Simulate
     at_gate.until_handed_out("a")
 
 
-def test_an_approval_taken_back_before_it_is_accepted_has_to_be_given_again(
+def test_an_approval_withdrawn_before_it_is_accepted_has_to_be_given_again(
     at_gate: SimulatedRun,
 ) -> None:
     at_gate.activities.takes["accept_approval"] = 5
@@ -146,7 +146,7 @@ def test_an_approval_taken_back_before_it_is_accepted_has_to_be_given_again(
     at_gate.until_handed_out("a")
 
 
-def test_a_request_that_is_about_another_stage_ends_the_run(begin: Begin) -> None:
+def test_an_existing_request_for_another_stage_ends_the_run(begin: Begin) -> None:
     run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]))
     run.hub.open_approval(BEFORE, "two")
     assert run.outcome().reason == "UpdateRunFailed"
@@ -154,7 +154,7 @@ def test_a_request_that_is_about_another_stage_ends_the_run(begin: Begin) -> Non
     assert run.activities.handed_out == []
 
 
-def test_each_stage_asks_only_when_its_turn_has_come(begin: Begin) -> None:
+def test_each_stage_requests_approval_only_when_it_is_due(begin: Begin) -> None:
     gates = {"before_stage_tasks": [APPROVAL]}
     run = begin(stage("one", "a", **gates), stage("two", "b", **gates), takes=10)
     run.until_asked(BEFORE)
@@ -191,7 +191,7 @@ def test_an_approval_by_update_is_answered_and_shows_on_the_hub(at_gate: Simulat
     assert found.message == "looks good (by an unknown user of Temporal, who says: alice)"
 
 
-def test_an_approval_by_signal_as_the_temporal_ui_sends_it_counts(at_gate: SimulatedRun) -> None:
+def test_an_approval_by_signal_from_the_temporal_ui_counts(at_gate: SimulatedRun) -> None:
     at_gate.signal("approve", {"stage": "one"})
     at_gate.until_handed_out("a")
     assert accepted(at_gate, BEFORE)
@@ -205,11 +205,14 @@ def test_an_approval_without_a_stage_means_the_only_open_gate(at_gate: Simulated
 @pytest.mark.parametrize(
     ("message", "refusal"),
     [
-        (Approve(stage="two"), "stage two has no approval open; open are: stage one (before)"),
-        (Approve(side=GateSide.AFTER), "the run has no after-stage approval open; open are"),
+        (
+            Approve(stage="two"),
+            "stage two has no open approval; open approvals: stage one (before)",
+        ),
+        (Approve(side=GateSide.AFTER), "the run has no open after-stage approval; open approvals"),
     ],
 )
-def test_an_approval_that_fits_no_gate_is_refused_and_leaves_no_trace(
+def test_an_approval_that_matches_no_gate_is_refused_and_leaves_no_trace(
     at_gate: SimulatedRun, message: Approve, refusal: str
 ) -> None:
     before = at_gate.temporal.events
@@ -224,7 +227,7 @@ def test_an_approval_that_fits_no_gate_is_refused_and_leaves_no_trace(
     assert at_gate.activities.handed_out == []
 
 
-def test_the_open_gates_can_be_asked_for(at_gate: SimulatedRun) -> None:
+def test_the_open_gates_can_be_queried(at_gate: SimulatedRun) -> None:
     gate = PendingApproval(stage="one", side=GateSide.BEFORE, request=BEFORE)
     assert at_gate.temporal.query("pending_approvals", kind=list[PendingApproval]) == [gate]
     assert at_gate.temporal.query("would_approve", Approve(), kind=Verdict).gate == gate
@@ -234,7 +237,7 @@ def test_the_open_gates_can_be_asked_for(at_gate: SimulatedRun) -> None:
     assert at_gate.temporal.query("pending_approvals", kind=list[PendingApproval]) == []
 
 
-def test_where_only_approvals_on_the_hub_count_others_are_refused(begin: Begin) -> None:
+def test_if_only_approvals_on_the_hub_count_others_are_refused(begin: Begin) -> None:
     run = begin(
         stage("one", "a", before_stage_tasks=[APPROVAL]),
         temporal_approvals=TemporalApprovals.REFUSE,
@@ -251,20 +254,20 @@ def test_where_only_approvals_on_the_hub_count_others_are_refused(begin: Begin) 
     run.until_handed_out("a")
 
 
-def test_an_approval_of_a_request_that_was_just_deleted_is_told_to_be_lost(
+def test_the_sender_is_notified_when_the_approval_request_was_just_deleted(
     at_gate: SimulatedRun,
 ) -> None:
     del at_gate.hub.approvals[BEFORE]
     sent = at_gate.update("approve", Approve())
     assert sent.accepted is True
-    assert sent.failure == f"{BEFORE} does not exist any more; approve it again"
+    assert sent.failure == f"{BEFORE} no longer exists; approve it again"
     at_gate.wait(60)
     assert at_gate.activities.handed_out == []
     assert BEFORE in at_gate.hub.approvals
 
 
 @pytest.mark.parametrize("arguments", [("one", "two"), ("one",), (Approve(), Approve())])
-def test_a_message_that_no_handler_can_take_stalls_nothing(
+def test_a_message_that_no_handler_can_accept_does_not_stall_the_run(
     at_gate: SimulatedRun, arguments: tuple[object, ...]
 ) -> None:
     at_gate.signal("approve", *arguments)
@@ -291,7 +294,7 @@ def test_a_timed_wait_counts_from_the_last_cluster_of_its_stage(begin: Begin) ->
 
 
 @pytest.mark.parametrize(("approved_after", "over_after"), [(20, 90), (200, 200)])
-def test_a_wait_and_an_approval_after_a_stage_open_side_by_side_and_both_have_to_pass(
+def test_a_wait_and_an_approval_after_a_stage_open_together_and_both_have_to_pass(
     begin: Begin, approved_after: int, over_after: int
 ) -> None:
     run = begin(stage("one", "a", after_stage_tasks=[WAIT, APPROVAL]), stage("two", "b"))

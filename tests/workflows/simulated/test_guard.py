@@ -1,4 +1,4 @@
-"""Looking again when something has changed that the run depends on."""
+"""Checking the run again when something that it depends on has changed."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -76,7 +76,7 @@ def under_way(begin: Begin) -> SimulatedRun:
 
 
 @pytest.mark.parametrize(("change", "text"), VIOLATIONS)
-def test_a_change_that_the_plan_does_not_fit_ends_the_run(
+def test_a_change_that_invalidates_the_plan_ends_the_run(
     under_way: SimulatedRun, change: Deed, text: str
 ) -> None:
     change(under_way)
@@ -84,11 +84,13 @@ def test_a_change_that_the_plan_does_not_fit_ends_the_run(
     assert under_way.outcome().reason == "UpdateRunFailed"
     assert text in under_way.succeeded.message
     assert under_way.activities.handed_out == ["a"]
-    # What surrounds the stage is to blame, not the stage.
+    # The stage itself has not failed.
     assert [each.type for each in under_way.stage().conditions] == ["Progressing"]
 
 
-def test_a_change_that_the_plan_fits_makes_no_difference(under_way: SimulatedRun) -> None:
+def test_a_change_that_does_not_affect_the_plan_makes_no_difference(
+    under_way: SimulatedRun,
+) -> None:
     surveys = under_way.activities.attempts["survey"]
     under_way.changed()
     under_way.report("a")
@@ -98,7 +100,7 @@ def test_a_change_that_the_plan_fits_makes_no_difference(under_way: SimulatedRun
     assert under_way.outcome().reason == "UpdateRunSucceeded"
 
 
-def test_only_what_is_wrong_at_two_looks_ends_the_run(under_way: SimulatedRun) -> None:
+def test_only_a_fault_found_by_two_checks_ends_the_run(under_way: SimulatedRun) -> None:
     surveys = under_way.activities.attempts["survey"]
     without_placement(under_way)
     under_way.changed()
@@ -109,7 +111,7 @@ def test_only_what_is_wrong_at_two_looks_ends_the_run(under_way: SimulatedRun) -
     assert SECOND_LOOK < between < SECOND_LOOK + timedelta(milliseconds=500)
 
 
-def test_what_is_wrong_only_between_two_looks_does_not_count(under_way: SimulatedRun) -> None:
+def test_a_fault_that_is_gone_at_the_second_check_does_not_count(under_way: SimulatedRun) -> None:
     before = under_way.hub.placement
     without_placement(under_way)
     under_way.changed()
@@ -120,7 +122,7 @@ def test_what_is_wrong_only_between_two_looks_does_not_count(under_way: Simulate
     under_way.until_handed_out("b")
 
 
-def test_while_a_change_is_looked_at_nothing_new_begins(under_way: SimulatedRun) -> None:
+def test_nothing_new_starts_while_a_change_is_being_checked(under_way: SimulatedRun) -> None:
     under_way.activities.takes["survey"] = 20
     under_way.changed()
     under_way.wait(1)
@@ -131,7 +133,7 @@ def test_while_a_change_is_looked_at_nothing_new_begins(under_way: SimulatedRun)
     under_way.until_handed_out("b")
 
 
-def test_a_change_that_comes_during_a_look_is_looked_at_too(under_way: SimulatedRun) -> None:
+def test_a_change_during_a_check_is_checked_too(under_way: SimulatedRun) -> None:
     under_way.activities.takes["survey"] = 5
     under_way.changed()
     under_way.wait(5.02)
@@ -156,7 +158,7 @@ def half_way(run: SimulatedRun) -> None:
     run.hub.bindings["b"] = binding("b", policy="web-old")
 
 
-def test_nothing_new_begins_while_others_are_half_way_through_a_change(
+def test_nothing_new_starts_while_others_are_half_way_through_a_change(
     under_way: SimulatedRun,
 ) -> None:
     half_way(under_way)
@@ -173,7 +175,7 @@ def test_nothing_new_begins_while_others_are_half_way_through_a_change(
     assert under_way.activities.handed_out == ["a", "b"]
 
 
-def test_the_looks_at_an_unfinished_change_become_rarer(under_way: SimulatedRun) -> None:
+def test_checks_of_an_unfinished_change_become_less_frequent(under_way: SimulatedRun) -> None:
     surveys = under_way.activities.attempts["survey"]
     half_way(under_way)
     under_way.changed()
@@ -183,7 +185,7 @@ def test_the_looks_at_an_unfinished_change_become_rarer(under_way: SimulatedRun)
     assert by_most_patience - 1 < looks < by_most_patience + 10
 
 
-def test_an_unfinished_change_is_noticed_to_be_finished_without_being_told(
+def test_the_end_of_an_unfinished_change_is_noticed_without_a_message(
     under_way: SimulatedRun,
 ) -> None:
     half_way(under_way)
@@ -195,7 +197,7 @@ def test_an_unfinished_change_is_noticed_to_be_finished_without_being_told(
     assert under_way.activities.handed_out == ["a", "b"]
 
 
-def test_a_plan_is_made_only_when_others_have_finished_their_change(begin: Begin) -> None:
+def test_a_run_is_planned_only_after_others_have_finished_their_change(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"))
     half_way(run)
     run.wait(60)
@@ -203,14 +205,14 @@ def test_a_plan_is_made_only_when_others_have_finished_their_change(begin: Begin
 
     run.hub.bindings["b"] = binding("b")
     run.until_handed_out("a")
-    # Temporal repeats the look without a trace in history.
+    # Temporal retries the survey without a trace in history.
     assert run.temporal.execution.history.activities["survey"] == 1
 
 
 # -- while the run is stopped --------------------------------------------------------------
 
 
-def test_while_stopped_nothing_is_looked_at_until_the_resume(under_way: SimulatedRun) -> None:
+def test_a_stopped_run_is_not_checked_until_it_is_resumed(under_way: SimulatedRun) -> None:
     under_way.stop()
     under_way.report("a")
     under_way.until_phase(Phase.STOPPED)
@@ -226,7 +228,7 @@ def test_while_stopped_nothing_is_looked_at_until_the_resume(under_way: Simulate
     assert under_way.activities.handed_out == ["a"]
 
 
-def test_what_is_mended_while_stopped_does_not_count(under_way: SimulatedRun) -> None:
+def test_a_fault_that_is_fixed_while_stopped_does_not_count(under_way: SimulatedRun) -> None:
     under_way.stop()
     under_way.report("a")
     under_way.until_phase(Phase.STOPPED)
@@ -239,7 +241,7 @@ def test_what_is_mended_while_stopped_does_not_count(under_way: SimulatedRun) ->
     under_way.until_handed_out("b")
 
 
-def test_a_resume_looks_also_when_nobody_told_of_a_change(under_way: SimulatedRun) -> None:
+def test_a_resumed_run_is_checked_even_without_a_message(under_way: SimulatedRun) -> None:
     under_way.stop()
     under_way.report("a")
     under_way.until_phase(Phase.STOPPED)
@@ -249,7 +251,7 @@ def test_a_resume_looks_also_when_nobody_told_of_a_change(under_way: SimulatedRu
     assert under_way.activities.handed_out == ["a"]
 
 
-def test_a_stop_that_is_over_between_two_looks_leaves_the_decision_to_the_resume(
+def test_a_stop_that_completes_between_two_checks_leaves_the_decision_to_the_resume(
     under_way: SimulatedRun,
 ) -> None:
     without_placement(under_way)
@@ -264,7 +266,7 @@ def test_a_stop_that_is_over_between_two_looks_leaves_the_decision_to_the_resume
     assert under_way.outcome().reason == "UpdateRunFailed"
 
 
-def test_a_stop_that_waits_for_a_cluster_does_not_put_the_decision_off(
+def test_a_stop_that_waits_for_a_cluster_does_not_postpone_the_decision(
     under_way: SimulatedRun,
 ) -> None:
     under_way.stop()

@@ -1,4 +1,4 @@
-"""History is counted here as Temporal writes it: compared with a recorded run on real servers."""
+"""The simulated history matches a run recorded on real servers."""
 
 from collections import Counter
 from typing import Final
@@ -13,11 +13,11 @@ from tests.workflows.simulated.histories import Limits
 from tests.workflows.simulated.simulated_runs import stage
 
 RELEASE: Final = "0.1.0"
-"""Of the recorded run; it is kept for ever."""
+"""Release of the recorded run, which is kept forever."""
 
 
 def recorded(name: str) -> tuple[Counter[str], int]:
-    """Events of a recorded execution by type, and its size in bytes."""
+    """Return the number of events by type, and the size in bytes, of a recorded execution."""
     text = (HISTORIES / RELEASE / f"{name}.json").read_text()
     events = WorkflowHistory.from_json(name, text).events
     types = (EventType.Name(each.event_type).removeprefix("EVENT_TYPE_") for each in events)
@@ -25,7 +25,7 @@ def recorded(name: str) -> tuple[Counter[str], int]:
 
 
 @pytest.mark.parametrize("execution", [0, 1], ids=["first", "second"])
-def test_a_run_leaves_the_history_that_it_left_on_real_servers(
+def test_a_simulated_run_has_the_same_history_as_on_real_servers(
     begin: Begin, execution: int
 ) -> None:
     run = begin(
@@ -38,5 +38,5 @@ def test_a_run_leaves_the_history_that_it_left_on_real_servers(
     counted = run.temporal.executions[execution].history
     real, size = recorded(f"long-{execution + 1}")
     assert counted.by_type == real
-    # The names of things are longer there, and bytes of events are means.
+    # The recorded names are longer, and the simulated bytes of events are averages.
     assert counted.size == pytest.approx(size, rel=0.25)

@@ -1,4 +1,4 @@
-"""Activities that fail, are lost with their worker, or whose hub is away."""
+"""Activities that fail, are lost with their worker, or cannot reach the hub."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ from tests.workflows.simulated.simulated_runs import stage
 from workflows.calls import LOST_AFTER
 
 
-def test_clusters_that_are_done_while_nobody_follows_them_are_noticed(begin: Begin) -> None:
+def test_clusters_that_finish_while_there_is_no_follower_are_noticed(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"))
     run.until_handed_out("a")
     run.wait(5)
@@ -23,7 +23,7 @@ def test_clusters_that_are_done_while_nobody_follows_them_are_noticed(begin: Beg
     assert LOST_AFTER < run.timeline.now - lost_at < LOST_AFTER + timedelta(seconds=1.5)
 
 
-def test_a_status_write_that_is_lost_with_its_worker_is_made_again_soon(begin: Begin) -> None:
+def test_a_status_write_that_is_lost_with_its_worker_is_soon_retried(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"))
     run.until_handed_out("a")
     run.wait(5)
@@ -36,7 +36,7 @@ def test_a_status_write_that_is_lost_with_its_worker_is_made_again_soon(begin: B
     assert run.updated == ["a"]
 
 
-def test_a_cluster_whose_worker_dies_before_its_binding_is_written_is_written_by_another(
+def test_a_binding_is_written_by_another_worker_if_the_first_one_dies_before_writing_it(
     begin: Begin,
 ) -> None:
     run = begin(stage("one", "a"), takes=10)
@@ -60,7 +60,9 @@ def test_a_cluster_whose_worker_dies_before_its_binding_is_written_is_written_by
         "follow_bindings",
     ],
 )
-def test_a_hub_that_is_away_for_a_minute_only_costs_time(begin: Begin, activity: str) -> None:
+def test_a_hub_that_is_unreachable_for_a_minute_only_delays_the_run(
+    begin: Begin, activity: str
+) -> None:
     run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]), stage("two", "b"), takes=10)
     run.activities.fail(activity, attempts=15)
     run.until_asked("v2-before-one")
@@ -70,7 +72,7 @@ def test_a_hub_that_is_away_for_a_minute_only_costs_time(begin: Begin, activity:
     assert run.updated == ["a", "b"]
 
 
-def test_a_removal_that_the_hub_does_not_take_is_tried_again(begin: Begin) -> None:
+def test_a_removal_that_the_hub_refuses_is_retried(begin: Begin) -> None:
     run = begin(stage("one", "a"), leaving=("x",), takes=10)
     run.activities.fail("remove_cluster", attempts=15)
     assert run.outcome().reason == "UpdateRunSucceeded"
@@ -91,10 +93,10 @@ def test_an_approval_by_update_waits_until_the_hub_has_it(begin: Begin) -> None:
     run.until_handed_out("a")
 
 
-# -- events are worth a try, and nothing waits for them ------------------------------------
+# -- events are best effort, and nothing depends on them ------------------------------------
 
 
-def test_a_run_succeeds_though_its_events_cannot_be_written(
+def test_a_run_succeeds_even_if_its_events_cannot_be_written(
     begin: Begin, caplog: pytest.LogCaptureFixture
 ) -> None:
     run = begin(stage("one", "a"), takes=10)
@@ -104,7 +106,7 @@ def test_a_run_succeeds_though_its_events_cannot_be_written(
     assert "events dropped: Initialized" in caplog.text
 
 
-def test_events_that_cannot_be_written_hold_up_only_the_end_and_not_for_long(
+def test_events_that_cannot_be_written_delay_only_the_end_and_not_for_long(
     begin: Begin,
 ) -> None:
     ends = []
@@ -119,7 +121,7 @@ def test_events_that_cannot_be_written_hold_up_only_the_end_and_not_for_long(
     assert ends[1][1] < timedelta(seconds=20)
 
 
-def test_an_approval_request_that_never_was_is_no_reason_to_go_on(begin: Begin) -> None:
+def test_an_approval_without_an_approval_request_passes_no_gate(begin: Begin) -> None:
     run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]))
     run.until_asked("v2-before-one")
     del run.hub.approvals["v2-before-one"]

@@ -1,4 +1,4 @@
-"""A worker that is killed at any moment: the next one goes on from what is history."""
+"""A worker may be killed at any moment: the next one continues from the history."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -19,7 +19,7 @@ Go = Callable[[], SimulatedRun]
 
 @pytest.fixture
 def eventful(begin: Begin) -> Go:
-    """Begin a run that meets much: gates, waits, several clusters, removals, a new execution."""
+    """Start an eventful run: gates, waits, several clusters, removals, a new execution."""
 
     def go() -> SimulatedRun:
         run = begin(
@@ -36,7 +36,7 @@ def eventful(begin: Begin) -> Go:
     return go
 
 
-def test_wherever_the_worker_dies_each_cluster_is_handed_out_once(eventful: Go) -> None:
+def test_each_cluster_is_handed_out_once_whenever_the_worker_dies(eventful: Go) -> None:
     whole = eventful()
     whole.outcome()
     for second in range(0, int(whole.timeline.passed.total_seconds()), 5):
@@ -50,9 +50,7 @@ def test_wherever_the_worker_dies_each_cluster_is_handed_out_once(eventful: Go) 
 
 
 @pytest.mark.parametrize("moment", range(0, 160, 10))
-def test_wherever_the_worker_dies_while_the_run_begins_it_goes_through(
-    eventful: Go, moment: int
-) -> None:
+def test_the_run_succeeds_whenever_the_worker_dies_at_its_start(eventful: Go, moment: int) -> None:
     run = eventful()
     run.wait(moment / 1000)
     run.temporal.lose_worker()
@@ -63,7 +61,7 @@ def test_wherever_the_worker_dies_while_the_run_begins_it_goes_through(
     )
 
 
-def test_people_see_nothing_that_a_lost_worker_decided_and_the_next_decides_anew(
+def test_people_never_see_a_decision_of_a_lost_worker_that_the_next_one_makes_again(
     begin: Begin,
 ) -> None:
     run = begin(stage("one", "a"), takes=30)
@@ -76,7 +74,7 @@ def test_people_see_nothing_that_a_lost_worker_decided_and_the_next_decides_anew
     assert conditions.find(run.status.conditions, ConditionType.INITIALIZED) == seen
 
 
-def test_a_message_that_a_lost_worker_has_heard_is_heard_by_the_next(begin: Begin) -> None:
+def test_a_message_to_a_lost_worker_is_handled_by_the_next(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"))
     run.activities.takes["write_status"] = 5
     run.wait(0.2)
@@ -90,7 +88,7 @@ def test_a_message_that_a_lost_worker_has_heard_is_heard_by_the_next(begin: Begi
     assert run.activities.handed_out == []
 
 
-def test_a_stop_outlives_the_worker(begin: Begin) -> None:
+def test_a_stop_survives_the_worker(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"))
     run.until_handed_out("a")
     run.stop()
@@ -105,7 +103,7 @@ def test_a_stop_outlives_the_worker(begin: Begin) -> None:
     run.until_handed_out("b")
 
 
-def test_an_open_gate_outlives_the_worker(begin: Begin) -> None:
+def test_an_open_gate_survives_the_worker(begin: Begin) -> None:
     run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]))
     run.until_asked("v2-before-one")
     run.temporal.lose_worker()
@@ -114,7 +112,7 @@ def test_an_open_gate_outlives_the_worker(begin: Begin) -> None:
     assert run.activities.attempts["open_approval"] == 1
 
 
-def test_a_wait_goes_on_while_there_is_no_worker(begin: Begin) -> None:
+def test_a_timed_wait_continues_while_there_is_no_worker(begin: Begin) -> None:
     run = begin(stage("one", "a", after_stage_tasks=[WAIT]), stage("two", "b"), takes=10)
     run.until(lambda: run.updated == ["a"], "the stage has its clusters updated")
     opened_at = run.timeline.now

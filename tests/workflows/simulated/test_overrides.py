@@ -16,7 +16,7 @@ def overrides(cluster: str, *names: str) -> ClusterOverrides:
 
 @pytest.fixture
 def planned(begin: Begin) -> SimulatedRun:
-    """A run that is planned with overrides, which have changed since."""
+    """A run that was planned with overrides which have changed since."""
     run = begin(
         stage("one", "a", "b"),
         stage("two", "c"),
@@ -31,7 +31,7 @@ def planned(begin: Begin) -> SimulatedRun:
     return run
 
 
-def test_what_was_planned_is_in_the_status(planned: SimulatedRun) -> None:
+def test_the_planned_overrides_are_in_the_status(planned: SimulatedRun) -> None:
     noted = {
         each.cluster_name: each.cluster_resource_override_snapshots
         for stage in planned.status.stages_status
@@ -43,7 +43,7 @@ def test_what_was_planned_is_in_the_status(planned: SimulatedRun) -> None:
     assert deletion.clusters[0].cluster_resource_override_snapshots == []
 
 
-def test_clusters_get_what_was_planned_also_after_stops_and_in_new_executions(
+def test_clusters_get_the_planned_overrides_even_after_stops_and_in_new_executions(
     planned: SimulatedRun,
 ) -> None:
     planned.resume()

@@ -1,4 +1,4 @@
-"""Runs from their plan to their success."""
+"""Runs from plan to success."""
 
 from planning.runs.phases import Phase
 from tests.workflows.simulated.conftest import Begin

@@ -1,4 +1,4 @@
-"""The same in the product's own sandbox, which forbids what would not replay."""
+"""An eventful run in the product's own sandbox, which forbids what would not replay."""
 
 from tests.planning.run_samples import APPROVAL, WAIT
 from tests.workflows.simulated.conftest import Begin
@@ -7,7 +7,7 @@ from tests.workflows.simulated.simulated_runs import stage
 from workflows.messages import Answer
 
 
-def test_a_run_that_meets_much_goes_through_in_the_sandbox(begin: Begin) -> None:
+def test_an_eventful_run_succeeds_in_the_sandbox(begin: Begin) -> None:
     run = begin(
         stage("one", "a", "b", after_stage_tasks=[WAIT, APPROVAL]),
         stage("two", "c"),

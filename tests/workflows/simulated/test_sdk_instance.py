@@ -1,4 +1,4 @@
-"""The private parts of the SDK are as this ring uses them; it says so when an SDK changes them."""
+"""The private parts of the SDK are as these tests use them; a failure says what to update."""
 
 import ast
 import asyncio
@@ -26,9 +26,9 @@ from tests.workflows.simulated.virtual_temporal import NeverError, VirtualTempor
 from workflows.plugin import fleetgate_plugin
 
 WHAT_TO_DO: Final = (
-    "This ring uses private parts of the SDK, all of them in sdk_instance.py. Compare its classes "
+    "These tests use private parts of the SDK, all of them in sdk_instance.py. Compare its classes "
     "and functions with temporalio/worker/_workflow.py and _workflow_instance.py of the new SDK, "
-    "mend what has changed, and set sdk_instance.SDK to the new version."
+    "update what has changed, and set sdk_instance.SDK to the new version."
 )
 DETAILS: Final = {
     "payload_converter_factory",
@@ -45,21 +45,21 @@ DETAILS: Final = {
     "last_failure",
     "default_workflow_logic_flags",
 }
-"""What a worker of SDK 1.35 tells a workflow instance when it makes one."""
+"""Fields with which a worker of SDK 1.35 creates a workflow instance."""
 
 
-def test_the_sdk_is_the_one_whose_private_parts_are_used() -> None:
+def test_the_sdk_has_the_version_whose_private_parts_are_used() -> None:
     version = temporalio.__version__
     assert version.startswith(f"{sdk_instance.SDK}."), f"SDK {version}. {WHAT_TO_DO}"
 
 
-def test_a_workflow_instance_is_made_of_the_same_details() -> None:
+def test_a_workflow_instance_is_created_from_the_same_fields() -> None:
     found = {each.name for each in fields(WorkflowInstanceDetails)}
     assert found == DETAILS, f"changed: {sorted(found ^ DETAILS)}. {WHAT_TO_DO}"
 
 
 @pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("*.py")), ids=lambda it: it.stem)
-def test_only_one_module_uses_what_the_sdk_keeps_private(path: Path) -> None:
+def test_only_one_module_uses_private_parts_of_the_sdk(path: Path) -> None:
     imported = [
         f"{node.module}.{name.name}"
         for node in ast.walk(ast.parse(path.read_text()))
@@ -74,7 +74,7 @@ def test_only_one_module_uses_what_the_sdk_keeps_private(path: Path) -> None:
 
 
 class Word(BaseModel):
-    """Argument and result of everything here."""
+    """Argument and result of all calls here."""
 
     text: str = ""
 
@@ -86,7 +86,7 @@ FEW: Final = RetryPolicy(
 
 @workflow.defn
 class Everything:
-    """Does what its argument says, and keeps what it is told."""
+    """A workflow that does what its argument says, and remembers the messages that it gets."""
 
     @workflow.init
     def __init__(self, word: Word) -> None:
@@ -99,7 +99,7 @@ class Everything:
 
     @workflow.signal
     def tell(self, word: Word) -> None:
-        """Keep something."""
+        """Remember a word."""
         self._told.append(word.text)
 
     @workflow.update
@@ -118,7 +118,7 @@ class Everything:
 
     @workflow.query
     def told(self) -> list[str]:
-        """Return all that was kept."""
+        """Return everything remembered."""
         return self._told
 
     async def _listen(self) -> str:
@@ -157,7 +157,7 @@ class Everything:
         handle.cancel()
         try:
             await handle
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is told
+        except BaseException as error:  # noqa: BLE001 - any error is reported
             await workflow.sleep(60)
             return type(error).__name__
         return "not cancelled"
@@ -198,7 +198,7 @@ class Everything:
 
 
 class Work:
-    """The activity of that workflow: ends as a test wants."""
+    """The activity of that workflow; the test decides how it ends."""
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []
@@ -251,7 +251,7 @@ Play = type[Played]
 
 @pytest.fixture
 def play() -> Iterator[Play]:
-    """Play the workflow; it is dropped from memory afterwards."""
+    """Run the workflow; it is evicted from memory afterwards."""
     played: list[Played] = []
 
     class Kept(Played):
@@ -264,7 +264,7 @@ def play() -> Iterator[Play]:
         each.temporal.evict()
 
 
-def test_signals_are_heard_and_queries_answered(play: Play) -> None:
+def test_signals_are_handled_and_queries_answered(play: Play) -> None:
     played = play("listen")
     played.temporal.signal("tell", Word(text="a"))
     played.wait(1)
@@ -273,7 +273,7 @@ def test_signals_are_heard_and_queries_answered(play: Play) -> None:
     assert played.result == "listen a end"
 
 
-def test_an_update_is_accepted_at_once_and_answered_in_the_end(play: Play) -> None:
+def test_an_update_is_accepted_at_once_and_answered_later(play: Play) -> None:
     played = play("listen")
     sent = played.temporal.send_update("ask", Word(text="a"))
     played.wait(1)
@@ -297,14 +297,14 @@ def test_an_update_whose_handler_fails_was_accepted(play: Play) -> None:
     assert (sent.accepted, sent.failure) == (True, "cannot")
 
 
-def test_a_failed_activity_is_repeated_after_growing_pauses(play: Play) -> None:
+def test_a_failed_activity_is_retried_after_growing_pauses(play: Play) -> None:
     played = play("activity")
     played.work.failures = 2
     assert played.result == "normal 3"
     assert 6 < played.seconds < 6.1
 
 
-def test_an_activity_without_a_sign_of_life_is_repeated_after_its_heartbeat_timeout(
+def test_an_activity_without_heartbeats_is_retried_after_its_heartbeat_timeout(
     play: Play,
 ) -> None:
     played = play("activity")
@@ -314,7 +314,7 @@ def test_an_activity_without_a_sign_of_life_is_repeated_after_its_heartbeat_time
     assert 5.4 < played.seconds < 5.6
 
 
-def test_an_activity_that_takes_too_long_is_repeated(play: Play) -> None:
+def test_an_activity_that_takes_too_long_is_retried(play: Play) -> None:
     played = play("activity")
     played.work.seconds = 40
     played.wait(31.5)
@@ -323,7 +323,7 @@ def test_an_activity_that_takes_too_long_is_repeated(play: Play) -> None:
     assert [each.number for each in played.work.attempts] == [1, 2]
 
 
-def test_messages_wait_for_a_local_activity_but_not_for_ever(play: Play) -> None:
+def test_messages_wait_for_a_local_activity_but_not_forever(play: Play) -> None:
     played = play("local")
     played.work.seconds = 20
     played.wait(1)
@@ -353,7 +353,7 @@ def test_a_cancelled_activity_ends_at_once_for_the_workflow(play: Play) -> None:
     assert history.by_type["ACTIVITY_TASK_CANCELED"] == 1
 
 
-def test_a_patched_workflow_replays_the_way_that_it_went(play: Play) -> None:
+def test_a_patched_workflow_replays_the_branch_that_it_took(play: Play) -> None:
     played = play("patched")
     assert played.result == "True"
     played.temporal.check_replay()
@@ -379,19 +379,19 @@ def test_a_bug_that_would_stall_the_workflow_fails_the_test(play: Play) -> None:
         play("stall").wait(1)
 
 
-def test_what_never_happens_fails_the_test(play: Play) -> None:
+def test_waiting_for_something_that_never_happens_fails_the_test(play: Play) -> None:
     with pytest.raises(NeverError, match="the workflow ends"):
         play("listen").temporal.to_end()
 
 
-def test_a_workflow_that_repeats_itself_otherwise_fails_the_test(play: Play) -> None:
+def test_a_workflow_that_replays_differently_fails_the_test(play: Play) -> None:
     played = play("differs")
     assert played.result == "done"
     with pytest.raises(NondeterminismError):
         played.temporal.check_replay()
 
 
-def test_a_new_worker_builds_the_workflow_anew(play: Play) -> None:
+def test_a_new_worker_rebuilds_the_workflow(play: Play) -> None:
     played = play("listen")
     played.temporal.signal("tell", Word(text="a"))
     played.wait(1)
@@ -409,6 +409,8 @@ def test_a_new_worker_builds_the_workflow_anew(play: Play) -> None:
         (Limits(payload_bytes=30), "bytes of payload"),
     ],
 )
-def test_what_temporal_would_not_take_fails_the_test(play: Play, limits: Limits, text: str) -> None:
+def test_exceeding_a_limit_of_temporal_fails_the_test(
+    play: Play, limits: Limits, text: str
+) -> None:
     with pytest.raises(LimitExceededError, match=text):
         play("many", limits=limits).temporal.to_end()

@@ -1,4 +1,4 @@
-"""Runs of thousands of clusters stay within what Temporal takes, with room to spare."""
+"""Runs with thousands of clusters stay well within Temporal's limits."""
 
 import random
 from typing import Final
@@ -12,16 +12,16 @@ from workflows.update_run import LEAST_EVENTS
 
 CLUSTERS: Final = 3_000
 LARGEST_WRITE: Final = 64 * 1024
-"""Bytes, of all writes but the first, which holds the whole plan."""
+"""Limit in bytes for all writes but the first, which contains the whole plan."""
 SLOW: Final = (400, 600)
-"""Seconds that a cluster takes, from and to; after 300 it is stuck."""
+"""Minimum and maximum seconds that a cluster takes; after 300 it is stuck."""
 MOST_EVENTS: Final = 10_000
 MOST_BYTES: Final = 10 * 1024 * 1024
-"""Of one execution: a fifth of what Temporal takes."""
+"""Limits for one execution: a fifth of Temporal's."""
 
 
 def check(run: SimulatedRun, names: list[str]) -> None:
-    """See that everything was done once, in order, in short executions and small writes."""
+    """Check that everything was done once, in order, in short executions and small writes."""
     assert run.outcome().reason == "UpdateRunSucceeded"
     assert run.activities.handed_out == run.updated == names
     histories = [each.history for each in run.temporal.executions]
@@ -33,7 +33,7 @@ def check(run: SimulatedRun, names: list[str]) -> None:
 
 
 def slow(begin: Begin, clusters: int, at_once: int | str, limits: Limits) -> SimulatedRun:
-    """A run of one stage in which no two clusters are done at the same moment."""
+    """Complete a run with one stage in which no two clusters are done at the same moment."""
     names, draw = many(clusters), random.Random(7)
     run = begin(
         stage("one", *names, max_concurrency=at_once),
@@ -55,15 +55,15 @@ def test_a_long_stage_of_slow_clusters_takes_several_executions(
     assert run.activities.most_in_flight == {1: 1, 20: 20, "100%": 300}[at_once]
 
 
-@pytest.mark.long("it does 90,000 events")
+@pytest.mark.long("it simulates 90,000 events")
 @pytest.mark.parametrize("at_once", [1, 20, "50%"])
-def test_a_stage_of_three_thousand_slow_clusters_comes_to_its_end(
+def test_a_stage_of_three_thousand_slow_clusters_completes(
     begin: Begin, at_once: int | str
 ) -> None:
     slow(begin, CLUSTERS, at_once, Limits())
 
 
-def test_three_thousand_clusters_in_one_stage_leave_much_room_in_the_history(begin: Begin) -> None:
+def test_three_thousand_clusters_in_one_stage_use_little_of_the_history(begin: Begin) -> None:
     names, draw = many(CLUSTERS), random.Random(7)
     run = begin(
         stage("one", *names, max_concurrency="10%"),

@@ -1,4 +1,4 @@
-"""Mirroring the status: one write at a time, with all that has changed until then."""
+"""Mirroring the status: one write at a time, with everything that has changed until then."""
 
 import json
 import random
@@ -20,7 +20,7 @@ def clusters_of(paths: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_never_more_than_one_write_is_under_way(begin: Begin, seed: int) -> None:
+def test_there_is_never_more_than_one_write_at_a_time(begin: Begin, seed: int) -> None:
     draw = random.Random(seed)
     run = begin(
         stage("one", *many(40), max_concurrency="50%"), takes=lambda _: draw.uniform(0.1, 5)
@@ -31,7 +31,7 @@ def test_never_more_than_one_write_is_under_way(begin: Begin, seed: int) -> None
     assert run.activities.most_writes_at_once == 1
 
 
-def test_all_that_changes_during_a_write_goes_together_in_the_next(begin: Begin) -> None:
+def test_changes_during_a_write_go_together_in_the_next_one(begin: Begin) -> None:
     run = begin(stage("one", *many(10), max_concurrency=10))
     run.until_handed_out(*many(10))
     run.wait(5)
@@ -46,17 +46,17 @@ def test_all_that_changes_during_a_write_goes_together_in_the_next(begin: Begin)
     assert len(clusters_of(second.paths)) == 8
 
 
-def test_a_write_holds_what_has_changed_and_the_whole_is_written_once(begin: Begin) -> None:
+def test_a_write_contains_only_changes_and_the_whole_status_is_written_once(begin: Begin) -> None:
     run = begin(stage("one", *many(20)), takes=10)
     run.outcome()
     first, *others = run.activities.writes
     assert first.paths == WHOLE
-    assert first.local, "of which history keeps the answer only"
+    assert first.local, "history keeps only the result of a local activity"
     assert WHOLE not in [each.paths for each in others]
     assert max(len(clusters_of(each.paths)) for each in others) == 2
 
 
-def test_a_write_of_many_changes_is_divided(begin: Begin) -> None:
+def test_many_changes_are_split_into_several_writes(begin: Begin) -> None:
     count = MOST_OPERATIONS * 5 // 2
     run = begin(stage("one", *many(count), max_concurrency=count))
     run.until_handed_out(*many(count))
@@ -65,7 +65,7 @@ def test_a_write_of_many_changes_is_divided(begin: Begin) -> None:
     assert all(each.conditions for each in run.stage().clusters)
 
 
-def test_the_plan_is_there_to_be_seen_before_anything_is_done(begin: Begin) -> None:
+def test_the_plan_is_visible_before_anything_is_done(begin: Begin) -> None:
     run = begin(stage("one", "a"))
     run.activities.takes["write_status"] = 3
     seen: list[list[Phase]] = []
@@ -74,7 +74,7 @@ def test_the_plan_is_there_to_be_seen_before_anything_is_done(begin: Begin) -> N
     assert seen == [[Phase.PLANNED]]
 
 
-def test_the_hub_rests_between_writes_unless_there_is_more_to_write(begin: Begin) -> None:
+def test_there_is_a_pause_after_a_write_unless_there_is_more_to_write(begin: Begin) -> None:
     run = begin(stage("one", *many(3 * MOST_OPERATIONS), max_concurrency="100%"))
     run.until_handed_out(*many(3 * MOST_OPERATIONS))
     run.wait(5)
@@ -87,7 +87,7 @@ def test_the_hub_rests_between_writes_unless_there_is_more_to_write(begin: Begin
 # -- writes by others ----------------------------------------------------------------------
 
 
-def test_a_status_that_somebody_edits_is_whole_again(begin: Begin) -> None:
+def test_a_status_that_someone_edits_is_restored(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"), takes=60)
     run.until_handed_out("b")
     run.wait(5)
@@ -100,7 +100,7 @@ def test_a_status_that_somebody_edits_is_whole_again(begin: Begin) -> None:
     assert run.outcome().reason == "UpdateRunSucceeded"
 
 
-def test_a_write_that_comes_after_somebody_elses_is_made_up_for_by_the_whole(
+def test_the_whole_status_is_written_after_a_conflict_with_another_write(
     begin: Begin,
 ) -> None:
     run = begin(stage("one", "a", "b"), takes=60)
@@ -113,7 +113,7 @@ def test_a_write_that_comes_after_somebody_elses_is_made_up_for_by_the_whole(
     assert run.activities.writes[-1].paths == WHOLE
 
 
-def test_a_status_that_is_edited_before_the_plan_is_made_is_no_reason_to_write(
+def test_a_status_that_is_edited_before_the_run_is_planned_is_not_restored(
     begin: Begin,
 ) -> None:
     run = begin(stage("one", "a"), state=RunState.INITIALIZE)
@@ -124,7 +124,7 @@ def test_a_status_that_is_edited_before_the_plan_is_made_is_no_reason_to_write(
     assert run.activities.attempts["write_status"] == 0
 
 
-def test_a_new_state_of_the_hub_has_all_conditions_written_again(begin: Begin) -> None:
+def test_all_conditions_are_written_again_after_a_new_state_on_the_hub(begin: Begin) -> None:
     run = begin(stage("one", "a", "b", before_stage_tasks=[APPROVAL]))
     run.until_asked("v2-before-one")
     writes = len(run.activities.writes)
@@ -134,10 +134,12 @@ def test_a_new_state_of_the_hub_has_all_conditions_written_again(begin: Begin) -
     assert {each.observed_generation for each in run.status.conditions} == {2}
 
 
-# -- a hub that is away --------------------------------------------------------------------
+# -- an unreachable hub --------------------------------------------------------------------
 
 
-def test_a_whole_status_leaves_the_local_activity_when_the_hub_is_away(begin: Begin) -> None:
+def test_a_whole_status_is_written_by_a_normal_activity_if_the_hub_is_unreachable(
+    begin: Begin,
+) -> None:
     run = begin(stage("one", "a"), takes=10)
     run.activities.fail("write_status", attempts=5)
     run.until_phase(Phase.PLANNED)
@@ -145,7 +147,7 @@ def test_a_whole_status_leaves_the_local_activity_when_the_hub_is_away(begin: Be
     assert run.outcome().reason == "UpdateRunSucceeded"
 
 
-def test_a_message_is_heard_while_a_whole_status_cannot_be_written(begin: Begin) -> None:
+def test_a_message_is_handled_while_a_whole_status_cannot_be_written(begin: Begin) -> None:
     run = begin(stage("one", "a"), takes=10)
     run.activities.fail("write_status", attempts=30)
     run.wait(20)
@@ -156,7 +158,7 @@ def test_a_message_is_heard_while_a_whole_status_cannot_be_written(begin: Begin)
     assert run.activities.handed_out == []
 
 
-def test_clusters_begin_and_end_while_the_hub_takes_no_status(begin: Begin) -> None:
+def test_clusters_start_and_end_while_no_status_can_be_written(begin: Begin) -> None:
     run = begin(stage("one", "a", "b", "c"), takes=10)
     run.until_handed_out("a")
     run.wait(1)

@@ -1,4 +1,4 @@
-"""Stop and resume at every point, from the hub and from Temporal."""
+"""Stopping and resuming at every point, from the hub and from Temporal."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ BOTH_WAYS = pytest.mark.parametrize(
 # -- before the first cluster --------------------------------------------------------------
 
 
-def test_an_initialized_run_touches_nothing_until_it_is_started(begin: Begin) -> None:
+def test_an_initialized_run_changes_nothing_until_it_is_started(begin: Begin) -> None:
     run = begin(stage("one", "a"), state=RunState.INITIALIZE)
     run.until_phase(Phase.PLANNED)
     run.wait(3600)
@@ -62,7 +62,7 @@ def test_a_run_that_never_started_cannot_be_paused(begin: Begin) -> None:
 
 
 @pytest.mark.parametrize("state", [RunState.RUN, RunState.INITIALIZE])
-def test_a_pause_before_the_hub_was_looked_at_counts(begin: Begin, state: RunState) -> None:
+def test_a_pause_before_the_first_survey_takes_effect(begin: Begin, state: RunState) -> None:
     run = begin(stage("one", "a"), state=state)
     run.activities.takes["survey"] = 10
     run.wait(1)
@@ -78,7 +78,7 @@ def test_a_pause_before_the_hub_was_looked_at_counts(begin: Begin, state: RunSta
     assert run.activities.handed_out == []
 
 
-def test_a_pause_of_a_run_that_cannot_begin_is_answered(begin: Begin) -> None:
+def test_a_pause_of_a_run_that_cannot_be_initialized_is_answered(begin: Begin) -> None:
     run = begin(stage("one", "a"))
     run.hub.exists = False
     run.activities.takes["survey"] = 10
@@ -136,7 +136,7 @@ def test_a_run_is_stopped_only_when_the_last_cluster_in_flight_is_done(begin: Be
     run.until_handed_out(*clusters)
 
 
-def test_with_all_its_clusters_done_a_stopped_stage_is_not_over(begin: Begin) -> None:
+def test_a_stopped_stage_is_not_over_even_if_all_its_clusters_are_done(begin: Begin) -> None:
     run = begin(stage("one", "a"), stage("two", "b"))
     run.until_handed_out("a")
     run.stop()
@@ -152,7 +152,7 @@ def test_with_all_its_clusters_done_a_stopped_stage_is_not_over(begin: Begin) ->
     assert run.stage().conditions[-1].reason == "StageUpdatingSucceeded"
 
 
-def test_a_resume_before_the_stop_is_complete_goes_on_at_once(begin: Begin) -> None:
+def test_a_resume_before_the_stop_is_complete_takes_effect_at_once(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"), takes=30)
     run.until_handed_out("a")
     run.stop()
@@ -162,7 +162,7 @@ def test_a_resume_before_the_stop_is_complete_goes_on_at_once(begin: Begin) -> N
     assert Phase.STOPPED not in run.hub.phases
 
 
-def test_a_person_is_told_how_many_clusters_are_waited_for(begin: Begin) -> None:
+def test_the_answer_to_a_pause_says_how_many_clusters_are_in_flight(begin: Begin) -> None:
     run = begin(stage("one", "a", "b", "c", max_concurrency=2))
     run.until_handed_out("a", "b")
     told = run.update("pause", ChangeState(by="alice")).result(Answer).text
@@ -172,7 +172,7 @@ def test_a_person_is_told_how_many_clusters_are_waited_for(begin: Begin) -> None
     assert run.update("pause", ChangeState()).result(Answer).text == "run v2 is stopped"
 
 
-def test_a_stop_through_temporal_counts_at_once_also_while_the_hub_is_away(begin: Begin) -> None:
+def test_a_stop_through_temporal_takes_effect_while_the_hub_is_unreachable(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"))
     run.until_handed_out("a")
     run.activities.fail("set_state", attempts=10)
@@ -186,7 +186,7 @@ def test_a_stop_through_temporal_counts_at_once_also_while_the_hub_is_away(begin
     assert run.activities.handed_out == ["a"]
 
 
-def test_a_state_that_the_hub_refuses_is_taken_back_and_its_sender_told(begin: Begin) -> None:
+def test_a_state_that_the_hub_refuses_is_reverted_and_its_sender_is_notified(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"), takes=30)
     run.until_handed_out("a")
     run.activities.refuses_states = "denied by a policy"
@@ -195,7 +195,7 @@ def test_a_state_that_the_hub_refuses_is_taken_back_and_its_sender_told(begin: B
     assert run.outcome().reason == "UpdateRunSucceeded"
 
 
-def test_of_two_wishes_the_later_one_counts(begin: Begin) -> None:
+def test_the_later_of_two_requests_counts(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"), takes=30)
     run.until_handed_out("a")
     run.activities.takes["set_state"] = 5
@@ -207,7 +207,7 @@ def test_of_two_wishes_the_later_one_counts(begin: Begin) -> None:
     assert Phase.STOPPED not in run.hub.phases
 
 
-def test_messages_that_come_twice_or_late_change_nothing(begin: Begin) -> None:
+def test_repeated_and_late_messages_change_nothing(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"), takes=30)
     run.until_handed_out("a")
     run.stop()
@@ -221,7 +221,7 @@ def test_messages_that_come_twice_or_late_change_nothing(begin: Begin) -> None:
     assert run.outcome().reason == "UpdateRunSucceeded"
 
 
-def test_a_generation_that_the_spec_never_had_does_not_make_real_changes_old(
+def test_a_generation_that_the_spec_never_had_does_not_make_real_changes_outdated(
     begin: Begin,
 ) -> None:
     run = begin(stage("one", "a", "b", "c"))
@@ -240,7 +240,7 @@ def test_a_generation_that_the_spec_never_had_does_not_make_real_changes_old(
     assert run.progressing.observed_generation == run.hub.generation == 2
 
 
-def test_after_a_stop_and_a_resume_all_conditions_speak_of_the_new_generation(
+def test_after_a_stop_and_a_resume_all_conditions_have_the_new_generation(
     begin: Begin,
 ) -> None:
     run = begin(stage("one", "a"), stage("two", "b"), takes=30)
@@ -280,13 +280,13 @@ def test_an_approval_given_while_stopped_counts_after_the_resume(begin: Begin, s
     run.until_handed_out("a")
 
 
-def test_an_approval_by_update_while_stopped_says_when_it_counts(begin: Begin) -> None:
+def test_the_answer_to_an_approval_while_stopped_says_when_it_takes_effect(begin: Begin) -> None:
     run = begin(stage("one", "a", before_stage_tasks=[APPROVAL]))
     run.until_asked(BEFORE)
     run.stop()
     run.until_phase(Phase.STOPPED)
     told = run.update("approve").result(Answer).text
-    assert told == "stage one (before) is approved; it counts when the run is resumed"
+    assert told == "stage one (before) is approved; it takes effect when the run is resumed"
     run.wait(60)
     assert run.activities.handed_out == []
 
@@ -306,7 +306,7 @@ def test_a_run_stopped_at_a_gate_waits_there_again_when_resumed(begin: Begin, si
     assert run.outcome().reason == "UpdateRunSucceeded"
 
 
-def test_a_wait_that_is_over_while_stopped_counts_after_the_resume(begin: Begin) -> None:
+def test_a_wait_that_ends_while_stopped_counts_after_the_resume(begin: Begin) -> None:
     run = begin(stage("one", "a", after_stage_tasks=[WAIT]), stage("two", "b"), takes=10)
     run.until(lambda: run.updated == ["a"], "the stage has its clusters updated")
     run.stop()
@@ -355,7 +355,7 @@ def test_a_stop_while_an_approval_is_being_accepted_stops_the_run(begin: Begin, 
 # -- the deletion stage --------------------------------------------------------------------
 
 
-def test_stopped_between_the_last_stage_and_the_deletion_stage_nothing_is_removed(
+def test_a_run_stopped_between_the_last_stage_and_the_deletion_stage_removes_nothing(
     begin: Begin,
 ) -> None:
     run = begin(stage("one", "a", after_stage_tasks=[APPROVAL]), leaving=("x",), takes=10)
@@ -385,7 +385,7 @@ def test_a_run_that_only_removes_clusters_and_is_created_stopped_removes_none(
     assert run.outcome().reason == "UpdateRunSucceeded"
 
 
-def test_stopped_while_a_new_execution_begins_with_the_deletion_stage_nothing_is_removed(
+def test_a_run_stopped_while_a_new_execution_starts_the_deletion_stage_removes_nothing(
     begin: Begin,
 ) -> None:
     run = begin(stage("one", "a"), leaving=("x",), takes=10, limits=Limits(suggest_events=20))

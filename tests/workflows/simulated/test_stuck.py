@@ -1,4 +1,4 @@
-"""Clusters that take too long: said in the status, with one timer for all of them."""
+"""Clusters that take too long are reported in the status, with one timer for all of them."""
 
 import pytest
 
@@ -26,13 +26,13 @@ def test_a_cluster_that_takes_too_long_is_stuck_until_it_is_done(begin: Begin) -
     assert run.outcome().reason == "UpdateRunSucceeded"
 
 
-def test_up_to_the_limit_a_cluster_is_not_stuck(begin: Begin) -> None:
+def test_a_cluster_within_the_limit_is_not_stuck(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"), takes=299)
     run.outcome()
     assert Phase.STUCK not in run.hub.phases
 
 
-def test_stuck_clusters_are_named_in_the_order_of_the_stage_as_they_come_to_be_so(
+def test_stuck_clusters_are_named_in_the_order_of_the_stage(
     begin: Begin,
 ) -> None:
     run = begin(stage("one", "a", "b", "c", "d", "e", max_concurrency=5))
@@ -47,7 +47,7 @@ def test_stuck_clusters_are_named_in_the_order_of_the_stage_as_they_come_to_be_s
     assert "waiting for a, d, e cluster(s)" in run.progressing.message
 
 
-def test_a_cluster_that_was_begun_later_is_stuck_later(begin: Begin) -> None:
+def test_a_cluster_that_started_later_gets_stuck_later(begin: Begin) -> None:
     run = begin(stage("one", "a", "b", "c", max_concurrency=2))
     run.until_handed_out("a", "b")
     run.wait(200)
@@ -61,7 +61,7 @@ def test_a_cluster_that_was_begun_later_is_stuck_later(begin: Begin) -> None:
     assert "waiting for b, c cluster(s)" in run.progressing.message
 
 
-def test_while_one_is_stuck_the_run_stays_so_though_others_are_done(begin: Begin) -> None:
+def test_a_run_stays_stuck_while_one_cluster_is_even_if_others_are_done(begin: Begin) -> None:
     run = begin(stage("one", "a", "b", "c", max_concurrency=2))
     run.until_handed_out("a", "b")
     run.wait(299)
@@ -81,18 +81,18 @@ def test_one_timer_is_enough_for_all_clusters_in_flight(begin: Begin, clusters: 
     run.until_phase(Phase.STUCK)
     run.wait(60)
     timers = run.temporal.execution.history.by_type["TIMER_STARTED"]
-    # One more: the first write of the status waits until its decision is recorded.
+    # One more, because the first write of the status waits until its decision is recorded.
     assert timers == 1 + 1
 
 
-def test_clusters_that_come_and_go_need_no_timer_each(begin: Begin) -> None:
+def test_clusters_that_start_and_end_need_no_timer_each(begin: Begin) -> None:
     run = begin(stage("one", *many(60)), takes=20)
     assert run.outcome().reason == "UpdateRunSucceeded"
     timers = run.temporal.execution.history.by_type["TIMER_STARTED"]
     assert timers <= 1 + 1 + 60 * 20 / 280
 
 
-def test_a_stuck_run_stays_so_when_it_is_stopped_and_when_it_is_resumed(begin: Begin) -> None:
+def test_a_stuck_run_stays_stuck_when_it_is_stopped_and_resumed(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"))
     run.until_phase(Phase.STUCK)
     run.stop()
@@ -107,7 +107,7 @@ def test_a_stuck_run_stays_so_when_it_is_stopped_and_when_it_is_resumed(begin: B
     run.until_phase(Phase.RUNNING)
 
 
-def test_a_cluster_that_gets_stuck_keeps_a_stop_from_being_complete(begin: Begin) -> None:
+def test_a_stop_is_not_complete_while_a_cluster_is_stuck(begin: Begin) -> None:
     run = begin(stage("one", "a", "b"))
     run.until_handed_out("a")
     run.stop()

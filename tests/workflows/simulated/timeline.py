@@ -1,4 +1,4 @@
-"""Virtual time: nothing happens between two events, so the clock jumps from one to the next."""
+"""Virtual time, which jumps from one event to the next, as nothing happens in between."""
 
 import heapq
 from collections.abc import Callable
@@ -10,7 +10,7 @@ BEGIN: Final = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 class Timeline:
-    """A clock and what is going to happen, in the order of time and then of being planned."""
+    """A clock with the scheduled events, ordered by time and then by when they were scheduled."""
 
     def __init__(self) -> None:
         self.now = BEGIN
@@ -19,26 +19,26 @@ class Timeline:
 
     @property
     def passed(self) -> timedelta:
-        """Time since the beginning."""
+        """Time since the start."""
         return self.now - BEGIN
 
     @property
     def next_at(self) -> datetime | None:
-        """When the next thing happens; None when nothing is going to."""
+        """Time of the next event; None if there is none."""
         return self._ahead[0][0] if self._ahead else None
 
     def after(self, delay: timedelta, deed: Callable[[], None]) -> None:
-        """Have something happen later."""
+        """Schedule an event."""
         assert delay >= timedelta(0), "virtual time does not go back"
         heapq.heappush(self._ahead, (self.now + delay, next(self._order), deed))
 
     def step(self) -> None:
-        """Jump to the next thing that happens, and let it happen."""
+        """Jump to the next event, and run it."""
         self.now, _, deed = heapq.heappop(self._ahead)
         deed()
 
     def wait(self, delay: timedelta) -> None:
-        """Let everything happen that happens within some time."""
+        """Run everything that happens within some time."""
         until = self.now + delay
         while self.next_at is not None and self.next_at <= until:
             self.step()

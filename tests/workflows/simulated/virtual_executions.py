@@ -1,7 +1,7 @@
-"""One execution of a workflow: what Temporal and a worker do for it between them.
+"""One execution of a workflow, with what Temporal and a worker do for it.
 
-A workflow task begins when there is news, and takes no time unless a local activity is under way:
-then it stays open, news wait, and a worker reports every 8 s that it lives.
+A workflow task starts when there is a new job, and takes no time unless a local activity is
+running: then it stays open, new jobs wait, and the worker sends a heartbeat every 8 s.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +32,7 @@ from tests.workflows.simulated.sdk_instance import (
 )
 
 LATENCY: Final = timedelta(milliseconds=5)
-"""From news to the workflow task about it; news that come meanwhile are in the same task."""
+"""Time from a new job to its workflow task; jobs that come meanwhile are in the same task."""
 TASK_TIMEOUT: Final = timedelta(seconds=10)
 TASK_HEARTBEAT: Final = timedelta(seconds=8)
 TASK: Final = ("WORKFLOW_TASK_SCHEDULED", "WORKFLOW_TASK_STARTED", "WORKFLOW_TASK_COMPLETED")
@@ -46,7 +46,7 @@ UPSERTED: Final = "UPSERT_WORKFLOW_SEARCH_ATTRIBUTES"
 
 
 class Execution:
-    """A workflow between two continuations as new."""
+    """One execution of a workflow, until it ends or continues as new."""
 
     def __init__(
         self,
@@ -56,27 +56,30 @@ class Execution:
         closed: Callable[[Close], None],
         answered: Callable[[UpdateAnswer, bool], None],
     ) -> None:
-        """`closed` is told of the end, `answered` of answers to updates, if they were accepted."""
+        """`closed` is called at the end, `answered` for each answer to an update.
+
+        The second argument of `answered` says whether the update was accepted.
+        """
         self.start = start
         self.history = History(setting.limits)
         self.is_open = True
         self.newer_build = False
-        """Whether Temporal says that another build of the worker has become current."""
+        """Whether Temporal reports that another build of the worker has become current."""
         self.search_attributes: dict[str, Payload] = {}
         self._setting = setting
         self._closed, self._answered = closed, answered
         self._instance = self._new_instance()
         self._recording = Recording(self._new_instance)
         self._waiting: list[Job] = []
-        """News for the next workflow task."""
+        """Jobs for the next workflow task."""
         self._outbox: list[Command] = []
-        """Commands of the open workflow task: Temporal gets them when it is completed."""
+        """Commands of the open workflow task, sent to Temporal when it is completed."""
         self._task: int | None = None
-        """How many steps had been done when the open workflow task began."""
+        """Number of steps before the open workflow task started; None if no task is open."""
         self._task_jobs: list[Job] = []
-        """News that began the open workflow task, to be repeated if it is lost."""
+        """Jobs that started the open workflow task, to be delivered again if it is lost."""
         self._task_locals: list[int] = []
-        """Local activities that were begun in it."""
+        """Local activities started in the open workflow task."""
         self._task_planned = False
         self._tasks = 0
         self._timers: dict[int, object] = {}
@@ -87,24 +90,24 @@ class Execution:
         self.history.add("WORKFLOW_EXECUTION_STARTED", payload=_size(start.arguments))
         self._plan_task()
 
-    # -- news ------------------------------------------------------------------------------
+    # -- messages --------------------------------------------------------------------------
 
     def signal(self, name: str, arguments: Sequence[Payload]) -> None:
-        """Take a signal."""
+        """Receive a signal."""
         self.history.add("WORKFLOW_EXECUTION_SIGNALED", payload=_size(arguments))
         self._tell(sdk_instance.signal(name, arguments, event=self.history.events))
 
     def update(self, name: str, arguments: Sequence[Payload], *, id_: str) -> None:
-        """Take an update; history knows of it once it is accepted."""
+        """Receive an update, which is in history once it is accepted."""
         self._tell(sdk_instance.update(name, arguments, id_=id_))
 
     def cancel(self, reason: str) -> None:
-        """Take the wish that the workflow ends."""
+        """Receive a request to cancel the workflow."""
         self.history.add("WORKFLOW_EXECUTION_CANCEL_REQUESTED")
         self._tell(sdk_instance.cancel(reason))
 
     def query(self, name: str, arguments: Sequence[Payload]) -> Payload:
-        """Ask the workflow as it is now."""
+        """Query the workflow in its present state."""
         commands, _ = self._instance.activate(
             [sdk_instance.query(name, arguments)], self._circumstances()
         )
@@ -137,7 +140,7 @@ class Execution:
         self._work_on_task()
 
     def _work_on_task(self) -> None:
-        """Deliver what has gathered, in an open task."""
+        """Deliver the waiting jobs in an open task."""
         self._tasks += 1
         number = self._tasks
         self._task, self._task_locals = len(self._recording), []
@@ -148,7 +151,7 @@ class Execution:
         self._complete_task()
 
     def _heartbeat(self, number: int) -> None:
-        """Report that the worker still works on a task, which also brings it the news."""
+        """Report that the worker is still working on a task, which also delivers new jobs."""
         if self._task is not None and number == self._tasks and not self._worker_away():
             self.history.add(TASK[2])
             self._send_commands()
@@ -156,17 +159,17 @@ class Execution:
             self._work_on_task()
 
     def _complete_task(self) -> None:
-        """Complete the open task, unless a local activity is under way in it."""
+        """Complete the open task, unless a local activity is running in it."""
         closes = any(isinstance(each, Close) for each in self._outbox)
         if self._task is None or (self._activities.has_local and not closes):
             return
         if closes and self._waiting:
-            # It must not end with news that nobody has looked at.
+            # The workflow must not close with jobs that it has not handled.
             self._redo_task("WORKFLOW_TASK_FAILED")
             return
         begun, self._task = self._task, None
         if begun == len(self._recording) and self._task_jobs:
-            # All that it held was refused: Temporal leaves no trace of that.
+            # Everything in it was refused, of which Temporal records nothing.
             self.history.take_back(*TASK[:2])
         else:
             self.history.add(TASK[2])
@@ -175,7 +178,7 @@ class Execution:
             self._plan_task()
 
     def _step(self, jobs: Sequence[Job]) -> None:
-        """Go on with the workflow, and with what can be told to it at once."""
+        """Continue the workflow, and deliver the jobs that result at once."""
         told = self._circumstances()
         commands, compared = self._instance.activate(jobs, told)
         refused = self._recording.add(jobs, told, commands, compared)
@@ -199,7 +202,7 @@ class Execution:
     # -- commands --------------------------------------------------------------------------
 
     def _obey(self, command: Command) -> Job | None:
-        """Do what a worker does by itself; returns what the workflow is told of that at once."""
+        """Do what the worker does itself; return the job that results at once, if any."""
         if isinstance(command, ActivityCancel):
             return self._cancel_activity(command.seq)
         if isinstance(command, ActivityCall) and command.local:
@@ -227,7 +230,7 @@ class Execution:
                 if self._timers.pop(command.seq, None):
                     self.history.add("TIMER_CANCELED")
             case Patch():
-                # The SDK names it in a search attribute too.
+                # The SDK also records the patch in a search attribute.
                 self.history.add("MARKER_RECORDED", UPSERTED)
             case Upsert():
                 self.search_attributes.update(command.values)
@@ -275,14 +278,14 @@ class Execution:
     def _cancel_activity(self, seq: int) -> Job | None:
         call = self._activities.cancel(seq)
         if call is None:
-            # Not even sent, or its end is not told yet.
+            # Not sent yet, or ended but not delivered yet.
             self._outbox = [each for each in self._outbox if not _calls(each, seq)]
             self._waiting = [each for each in self._waiting if each.resolve_activity.seq != seq]
             return sdk_instance.activity_cancelled(seq)
         if not call.local:
             self.history.add("ACTIVITY_TASK_CANCEL_REQUESTED")
         if call.heartbeat:
-            # Its code learns of it by its next heartbeat, and its end is an event too.
+            # Its code learns of the cancellation at its next heartbeat; its end is an event too.
             self._setting.timeline.after(call.heartbeat * 0.8, lambda: self._cancelled(call))
         return None if call.awaits_cancel else sdk_instance.activity_cancelled(seq)
 
@@ -296,7 +299,7 @@ class Execution:
     # -- lost workers and replay -----------------------------------------------------------
 
     def lose_worker(self, *, away: timedelta) -> None:
-        """Kill the worker; another one is there after some time, and knows only what is history."""
+        """Kill the worker; another one takes over after some time, knowing only the history."""
         timeline = self._setting.timeline
         self._worker_back = timeline.now + away
         self._activities.lose_worker()
@@ -310,7 +313,7 @@ class Execution:
         return max(self._worker_back - self._setting.timeline.now, timedelta(0))
 
     def _redo_task(self, event: str) -> None:
-        """Begin the open task anew, together with what has come since."""
+        """Start the open task again, together with the jobs that have arrived since."""
         begun = self._task
         assert begun is not None, "only an open task is lost"
         self.history.add(event)
@@ -326,11 +329,11 @@ class Execution:
         self._instance = self._recording.replayed()
 
     def check_replay(self) -> None:
-        """Raise NondeterminismError if the workflow does something else when it is repeated."""
+        """Raise NondeterminismError if the workflow does something different when replayed."""
         self._recording.replayed().evict()
 
     def evict(self) -> None:
-        """Drop the workflow from memory."""
+        """Evict the workflow from memory."""
         self._instance.evict()
 
     def _new_instance(self) -> Instance:

@@ -22,7 +22,7 @@ from tests.workflows.simulated.virtual_executions import Execution
 
 AnswerT = TypeVar("AnswerT")
 LONG: Final = timedelta(days=365)
-"""Of virtual time; what has not happened by then never happens."""
+"""Virtual time to wait; what has not happened by then never happens."""
 
 
 class NeverError(AssertionError):
@@ -30,17 +30,17 @@ class NeverError(AssertionError):
 
 
 class Update:
-    """An update on its way."""
+    """An update that was sent."""
 
     def __init__(self, decode: Callable[[Payload, type[Any]], Any]) -> None:
         self._decode = decode
         self._answer: UpdateAnswer | None = None
         self.accepted: bool | None = None
-        """None until the workflow has looked at it."""
+        """Whether the workflow accepted it; None until it has decided."""
 
     @property
     def is_over(self) -> bool:
-        """Whether there will be no further answer."""
+        """Whether the final answer has arrived."""
         return self._answer is not None
 
     @property
@@ -50,21 +50,21 @@ class Update:
         return failure.message if failure else ""
 
     def result(self, kind: type[AnswerT]) -> AnswerT:
-        """What its sender is told in the end."""
+        """Return the final answer to the sender."""
         assert self._answer is not None, "not answered yet"
         assert self._answer.result is not None, self.failure
         result: AnswerT = self._decode(self._answer.result, kind)
         return result
 
     def take(self, answer: UpdateAnswer, *, accepted: bool) -> None:
-        """Hear from the workflow."""
+        """Record an answer of the workflow."""
         self.accepted = accepted
         if not answer.is_acceptance:
             self._answer = answer
 
 
 class VirtualTemporal:
-    """One workflow, from its start through all continuations as new to its end."""
+    """One workflow, from its start to its end, over all executions."""
 
     def __init__(
         self,
@@ -98,17 +98,17 @@ class VirtualTemporal:
 
     @property
     def execution(self) -> Execution:
-        """The latest one."""
+        """The latest execution."""
         return self.executions[-1]
 
     @property
     def events(self) -> int:
-        """Events of history, of all executions."""
+        """Number of history events, over all executions."""
         return sum(each.history.events for each in self.executions)
 
     @property
     def search_attributes(self) -> dict[str, str]:
-        """What the workflow has set, over all executions."""
+        """The search attributes that the workflow has set, over all executions."""
         return {
             name: json.loads(payload.data)
             for each in self.executions
@@ -129,23 +129,23 @@ class VirtualTemporal:
         return sent
 
     def update(self, name: str, *arguments: object) -> Update:
-        """Send an update and wait for its last answer."""
+        """Send an update and wait for its final answer."""
         sent = self.send_update(name, *arguments)
         self.until(lambda: sent.is_over, f"update {name} is answered")
         return sent
 
     def query(self, name: str, *arguments: object, kind: type[AnswerT]) -> AnswerT:
-        """Ask the workflow as it is now."""
+        """Query the workflow in its present state."""
         answer = self.execution.query(name, self._converter.to_payloads(arguments))
         decoded: AnswerT = self._decode(answer, kind)
         return decoded
 
     def cancel(self, reason: str = "") -> None:
-        """Ask the workflow to end."""
+        """Request cancellation of the workflow."""
         self.execution.cancel(reason)
 
     def result(self, kind: type[AnswerT]) -> AnswerT:
-        """Let the workflow come to its end, and return what it returns."""
+        """Run the workflow to its end, and return its result."""
         self.to_end()
         assert self.closed is not None
         assert self.closed.how == "complete", self.closed
@@ -176,12 +176,12 @@ class VirtualTemporal:
         self.execution.lose_worker(away=away)
 
     def check_replay(self) -> None:
-        """Repeat all executions; raises NondeterminismError."""
+        """Replay all executions; raises NondeterminismError."""
         for each in self.executions:
             each.check_replay()
 
     def evict(self) -> None:
-        """Drop everything from memory, at the end of a test."""
+        """Evict everything from memory, at the end of a test."""
         for each in self.executions:
             each.evict()
 
