@@ -10,7 +10,7 @@ WORKERS ?= 4
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 # Builds only pages that changed; in CI, which sets the variable CI, all of them.
 SPHINX := $(BIN)/sphinx-build $(if $(CI),-E) -q -W -j auto docs docs/_build/html
-CHECKS := check-style check-types check-imports check-copies check-packages check-docs
+CHECKS := check-style check-types check-imports check-copies check-language check-packages check-docs
 
 # The first interpreter that works and is new enough; `make PYTHON=...` selects another one.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3; do \
@@ -65,6 +65,9 @@ check-imports:
 check-copies:
 	$(BIN)/python -m api.crds --check deploy/crds
 	$(BIN)/python -m deploy.packaging --check
+
+check-language:
+	$(BIN)/python -m tests.language
 
 check-packages:
 	$(BIN)/python -m tests.audit

@@ -1,6 +1,6 @@
 """Translation of errors of hub and planning into errors that Temporal understands.
 
-What happens depends on who can fix the error (design D10): errors that a user has to fix are never
+What happens depends on who can fix the error: errors that a user has to fix are never
 retried, transient ones are retried by Temporal without limit, and anything else is a bug that fails
 with its stack trace.
 """

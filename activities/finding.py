@@ -21,7 +21,8 @@ from planning.runs.snapshot_groups import SnapshotGroup
 
 SECOND_LOOK_AFTER: Final = timedelta(seconds=1)
 """Large content is stored in several objects, written one after the other: a run with an index
-that has just appeared may read them before the last is written. The pause is that of decision 8."""
+that has just appeared may read them before the last is written. The pause is that of contract
+decision 8."""
 
 
 async def find_group(hub: Hub, run: RunRef, placement: str, index: str) -> SnapshotGroup:

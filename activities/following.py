@@ -2,7 +2,7 @@
 
 One activity per stage watches the bindings of all its clusters, so waiting for a thousand costs the
 same as for ten. It sends heartbeats; if its worker dies, Temporal starts it elsewhere, and the list
-with which every watch starts makes up for missed changes (design D1, D6).
+with which every watch starts makes up for missed changes (decision record 0003).
 """
 
 import asyncio

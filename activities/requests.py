@@ -1,6 +1,6 @@
 """Requests of workflows to their activities, and the answers.
 
-Each is one JSON object in workflow history: facts only, never a manifest (design D3).
+Each is one JSON object in workflow history: facts only, never a manifest (decision record 0038).
 """
 
 from datetime import datetime

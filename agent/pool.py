@@ -1,6 +1,6 @@
 """Many agents in one process, sharing their watches on the hub.
 
-contract: placement 8 and 11; design D6
+contract: placement 8 and 11; decision record 0033
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Watching applied objects on the member and reporting which Works a change concerns.
 
-contract: placement 8 (availability); design D1, D6
+contract: placement 8 (availability); decision record 0033
 """
 
 import asyncio

@@ -4,7 +4,7 @@ An agent that runs next to its member watches its own objects and may see no oth
 agents share a process, one watch serves them all: thousands of watches would each hold a
 connection.
 
-contract: placement 8 and 11; design D6
+contract: placement 8 and 11; decision record 0033
 """
 
 import asyncio

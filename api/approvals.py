@@ -32,7 +32,7 @@ COLUMNS = (
     Column("Update-Run", ".spec.parentStageRollout"),
     Column("Stage", ".spec.targetStage"),
     condition_column("Approved", "Approved"),
-    # KubeFleet has dropped this column; its users' documents still show it (decision 4).
+    # KubeFleet has dropped this column; its users' documents still show it (contract decision 4).
     condition_column("ApprovalAccepted", "ApprovalAccepted"),
     AGE,
 )

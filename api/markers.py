@@ -197,7 +197,7 @@ class Resource:
     categories: tuple[str, ...] = ("fleet", "fleet-placement")
     columns: tuple[Column, ...] = ()
     other_versions: tuple[str, ...] = ("v1",)
-    """Versions served besides the storage version, with the same schema (decision 16)."""
+    """Versions served besides the storage version, with the same schema (contract decision 16)."""
     has_status: bool = True
     """Whether status is a subresource."""
     rules: tuple[CelRule, ...] = field(default=())

@@ -54,7 +54,7 @@ UNIQUE_STAGE_NAMES = CelRule(
 class Stage(FrozenModel):
     """A group of clusters that are updated together."""
 
-    # A DNS label, where KubeFleet allows no hyphen (decision 2).
+    # A DNS label, where KubeFleet allows no hyphen (contract decision 2).
     name: Annotated[str, max_length(63), pattern("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
     """Name of the stage, unique in the strategy: lower case letters, digits and hyphens."""
     label_selector: Annotated[LabelSelector, Atomic()] | None = None

@@ -79,7 +79,7 @@ class ApprovalReconciler:
             self._run_lost(key_of(run))
 
     async def _explain(self, request: BaseApprovalRequest) -> None:
-        """Warn with an event if an approval does not match what was requested (decision 12)."""
+        """Warn with an event if an approval does not match the request (contract decision 12)."""
         kind, meta = self._runs.scope.approval, request.metadata
         warning = approval_events.uncounted(request, kind=kind, now=datetime.now(UTC))
         if warning:

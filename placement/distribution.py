@@ -125,7 +125,10 @@ class Distributor:
         return await self._keep(key, body)
 
     def _is_due(self, body: Json) -> bool:
-        """Return whether content may be distributed: a run announces changes first (design D15)."""
+        """Return whether content may be distributed: a run announces changes first.
+
+        decision record 0039
+        """
         spec = body["spec"]
         if spec["state"] == BindingState.SCHEDULED or not spec["resourceSnapshotName"]:
             return False

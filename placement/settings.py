@@ -26,8 +26,8 @@ class PlacementSettings:
     """Settings of the built-in placement; the defaults suit one worker for a whole fleet."""
 
     snapshot_on_change: bool = True
-    """Write a resource snapshot soon after selected content has changed (decision 1). If off, only
-    a run without an index takes one, as in KubeFleet."""
+    """Write a resource snapshot soon after selected content has changed (contract decision 1). If
+    off, only a run without an index takes one, as in KubeFleet."""
 
     rules: SelectionRules = field(default_factory=SelectionRules)
     """What may be placed from this hub."""

@@ -92,7 +92,7 @@ def _waits(run: UpdateRun, stage: StageStatus) -> Iterator[Wait]:
 
 def _all_updated_at(stage: StageStatus) -> datetime | None:
     # Not the stage's Progressing condition: that one changes when the run is stopped, while a
-    # timed wait continues (decision 5).
+    # timed wait continues (contract decision 5).
     done = [conditions.find(each.conditions, ConditionType.SUCCEEDED) for each in stage.clusters]
     moments = [each.last_transition_time for each in done if each and each.status == "True"]
     return max(moments) if moments and len(moments) == len(stage.clusters) else None

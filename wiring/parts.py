@@ -28,7 +28,7 @@ OUTSIDE: Final = "default"
 
 
 async def parts_of(settings: Settings, around: Surroundings, stack: AsyncExitStack) -> list[Part]:
-    """Create everything that the settings name; what has to be closed goes on the stack.
+    """Create everything that the settings name; what has to be closed is pushed to the stack.
 
     An engine starts polling at once. Raises HubError or TracingError for errors that an operator
     can fix.

@@ -92,7 +92,8 @@ async def engine(
 async def polling(worker: Worker, *, within: timedelta = ENDED_WITHIN) -> AsyncIterator[None]:
     """Run a worker while the context is open, and end it within a bounded time.
 
-    The SDK's own shutdown may never end: it waits for activities that its core has lost track of (temporalio/sdk-python#1837), and for a poll while Temporal is unreachable
+    The SDK's own shutdown may never end: it waits for activities that its core has lost track of
+    (temporalio/sdk-python#1837), and for a poll while Temporal is unreachable
     (temporalio/sdk-rust#1297). If the worker fails, the body is cancelled and its error raised.
     """
     body = asyncio.current_task()

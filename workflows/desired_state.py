@@ -1,9 +1,9 @@
 """Stop and resume: accepting requests from either side, and keeping both sides and the run in sync.
 
 The desired state is spec.state on the hub. A request through Temporal takes effect at once and is
-written to the spec; one made on the hub arrives as a signal with the spec's generation (design D4).
+written to the spec; one made on the hub arrives as a signal with the spec's generation.
 
-contract: update-runs 10
+contract: update-runs 10; decision record 0004
 """
 
 from temporalio import workflow

@@ -1,6 +1,6 @@
 """The gates before and after a stage. All gates of one side open together, and all must pass.
 
-To add a kind of gate, write a class here and register it in `open_gates` (design D14).
+To add a kind of gate, write a class here and register it in `open_gates`.
 
 contract: update-runs 8.2, 8.5 and 8.7
 """
@@ -88,7 +88,7 @@ class TimedWaitGate:
         """Do nothing: the status shows a timed wait only when it is over."""
 
     async def passed(self) -> None:
-        """Sleep on a durable timer. A stop does not restart it (decision 5)."""
+        """Sleep on a durable timer. A stop does not restart it (contract decision 5)."""
         rollout, index = self._rollout, self._rollout.stage
         stage = rollout.ledger.stage(index).stage_name
         over_at = rollout.waiting_since + durations.parse(self._time)

@@ -1,6 +1,7 @@
 """Writing the workflow's ledger to the status of the run on the hub.
 
-There is one write at a time; changes made meanwhile go out together in the next one (design D2).
+There is one write at a time; changes made meanwhile go out together in the next one (decision
+record 0002).
 """
 
 from datetime import timedelta

@@ -20,7 +20,7 @@ with workflow.unsafe.imports_passed_through():
 
 
 async def initialize(rollout: Rollout) -> bool:
-    """Write the plan to the run's status, or why there is none; return whether there is one."""
+    """Write the plan to the run's status, or why it cannot be made; return whether it was made."""
     survey = Survey(run=rollout.run, recall=True)
     try:
         surveyed = await calls.effect("survey", survey, Surveyed, summary="facts for the plan")

@@ -1,6 +1,6 @@
 """Everything Temporal needs to know about fleetgate, in one plugin.
 
-Worker, client, replayer and tests share it, so they cannot differ (design D13).
+Worker, client, replayer and tests share it, so they cannot differ.
 """
 
 import os

@@ -62,7 +62,7 @@ class Rollout:
         self.waiting: Side | None = None
         """Side of the current stage whose gates are open."""
         self.waiting_since: datetime = workflow.now()
-        """When the gates of the current stage opened; kept across a stop (decision 5)."""
+        """When the gates of the current stage opened; kept across a stop (contract decision 5)."""
         self.in_flight: dict[str, datetime] = dict(self.recalled.in_flight if self.recalled else {})
         """Clusters being updated or removed, each with its start time."""
         self.stuck: list[str] = []

@@ -1,4 +1,4 @@
-"""Detecting clusters that take too long, with one timer for a whole stage (design D8).
+"""Detecting clusters that take too long, with one timer for a whole stage.
 
 contract: update-runs 8.4 (after the loop), 8.6b and 10.1
 """

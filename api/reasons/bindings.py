@@ -46,7 +46,10 @@ class BindingMessage(StrEnum):
 
 
 def rollout_started(*, index: str, run: str) -> str:
-    """Return the message of RolloutStarted set by a run; `index` is the one used (decision 9)."""
+    """Return the message of RolloutStarted set by a run; `index` is the one used.
+
+    contract decision 9
+    """
     return f"{BindingMessage.ROLLOUT_STARTED}, resourceSnapshotIndex: {index}, updateRun: {run}"
 
 

@@ -125,7 +125,7 @@ def _is_for(snapshot: OverrideSnapshot, placement: str) -> bool:
     named = snapshot.spec.override_spec.placement
     if named is None:
         return True
-    # The full key, where KubeFleet's runs compare the bare name (decision 11).
+    # The full key, where KubeFleet's runs compare the bare name (contract decision 11).
     namespaced = named.scope == PlacementScope.NAMESPACED
     return f"{snapshot.metadata.namespace if namespaced else ''}/{named.name}" == placement
 

@@ -32,7 +32,7 @@ class Write:
 
     name: str
     condition: Condition
-    """RolloutStarted; written first, as by a run (design D15)."""
+    """RolloutStarted; written first, as by a run (decision record 0039)."""
     patch: list[Json]
     """JSON patch of the binding; empty if its content stays."""
 

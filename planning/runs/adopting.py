@@ -121,7 +121,7 @@ def _waiting(stage: StageStatus) -> Side | None:
 def _last_success(stage: StageStatus) -> datetime:
     """Return when the last cluster succeeded, which is when the waits after the stage began.
 
-    The stage's own condition does not tell: a stop changes it (decision 5).
+    The stage's own condition does not tell: a stop changes it (contract decision 5).
     """
     return max(
         condition.last_transition_time

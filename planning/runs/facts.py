@@ -1,6 +1,6 @@
 """Facts that a run needs from the hub: names, indexes and the labels that decide.
 
-Facts are stored in workflow history, so they never hold a manifest (design D3).
+Facts are stored in workflow history, so they never hold a manifest (decision record 0038).
 """
 
 import hashlib

@@ -1,7 +1,8 @@
 """A run's status in memory, and the parts of it that are not on the hub yet.
 
 The workflow keeps one ledger, changes it with the functions of `planning.runs.marks`, and writes
-the dirty parts to the hub. The size of a patch follows what changed, not the run (design D2).
+the dirty parts to the hub. The size of a patch follows what changed, not the run (decision record
+0002).
 """
 
 from datetime import datetime

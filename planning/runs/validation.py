@@ -44,7 +44,7 @@ def check(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> initializ
 
 
 def _only_deletes(status: UpdateRunStatus) -> bool:
-    # KubeFleet fails such a run once it has deleted its last binding (decision 15).
+    # KubeFleet fails such a run once it has deleted its last binding (contract decision 15).
     return not any(stage.clusters for stage in status.stages_status)
 
 

@@ -1,4 +1,4 @@
-"""Changes that people make while no bridge is running take effect when one starts (design D1)."""
+"""Changes that people make while no bridge is running take effect when one starts."""
 
 from temporalio.client import Client, WorkflowExecutionStatus
 

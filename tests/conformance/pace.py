@@ -13,7 +13,7 @@ LOOKED_TWICE = 1.5
 BETWEEN_TWO_STEPS = 0.2
 """Seconds for which others may leave a change incomplete; less than until the second check."""
 SECOND_LOOK = 1.0
-"""Seconds after which an engine treats what is still wrong as a violation (decision 8)."""
+"""Seconds after which an engine treats what is still wrong as a violation (contract decision 8)."""
 
 
 @contextmanager

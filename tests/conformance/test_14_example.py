@@ -1,4 +1,4 @@
-"""The worked example of section 14; decisions 13 (events) and 16 (versions) as users see them."""
+"""The worked example of section 14, with contract decisions 13 (events) and 16 (versions)."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,7 @@
 """Section 9: changes after which an active run cannot continue.
 
-The runs wait at a gate, so that only the change itself can make an engine check (decision 8); each
-has to end within three seconds of the change.
+The runs wait at a gate, so that only the change itself can make an engine check (contract decision
+8); each has to end within three seconds of the change.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from tests.support.conditions import condition_of
 async def test_9_a_violation_fails_the_run_even_at_a_gate(
     world: World, violation: Violation
 ) -> None:
-    """Within three seconds; stages and clusters stay as they were (decision 8)."""
+    """Within three seconds; stages and clusters stay as they were (contract decision 8)."""
     run = await at_a_gate(world, policy=violation.policy)
     before = await run.read()
     await violation.change(world)

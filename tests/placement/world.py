@@ -189,7 +189,7 @@ class World:
         await self.hub.patch(self.scope.run, name, patch, namespace=self.home, subresource="status")
 
     async def roll_out(self, member: str, index: int = 0, *, run: str = "run", **spec: Any) -> Json:
-        """Write a binding as a run does: first its status, then its spec (design D15)."""
+        """Write a binding as a run does: first its status, then its spec (decision record 0039)."""
         binding = await self.binding(member)
         metadata = {"name": binding["metadata"]["name"]} | (
             {"namespace": self.home} if self.home else {}

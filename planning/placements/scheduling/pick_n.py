@@ -24,7 +24,7 @@ class _Rank(NamedTuple):
     is_held: bool
     """An earlier policy picked it: among equals, clusters with placed objects are preferred."""
     name: str
-    """The last name wins (decision 14)."""
+    """The last name wins (contract decision 14)."""
 
 
 def pick_n(

@@ -1,4 +1,4 @@
-"""Facts are immutable and survive workflow history (design D3)."""
+"""Facts are immutable and survive workflow history (decision record 0038)."""
 
 import json
 

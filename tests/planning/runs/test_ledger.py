@@ -1,4 +1,4 @@
-"""The ledger's patches keep the status on the hub up to date (design D2)."""
+"""The ledger's patches keep the status on the hub up to date (decision record 0002)."""
 
 import json
 from collections.abc import Callable
