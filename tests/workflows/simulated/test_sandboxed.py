@@ -18,7 +18,7 @@ def test_an_eventful_run_succeeds_in_the_sandbox(begin: Begin) -> None:
         sandboxed=True,
     )
     run.until_handed_out("a")
-    assert run.update("pause").result(Answer).text.startswith("run v2 stops: 1 cluster in flight")
+    assert run.update("pause").result(Answer).text.startswith("run v2 is stopping: it waits")
     run.wait(10)
     run.resume()
     run.until_asked("v2-after-one")
