@@ -15,8 +15,7 @@ from api.runs import UpdateRunSpec
 from api.selectors import LabelSelector
 from api.strategies import StrategySpec, UpdateStrategy
 from hub import Hub, labels_of
-from planning import selectors
-from planning.errors import invalid, user
+from planning import failures, selectors
 from planning.identity import RunRef
 from planning.runs import observing, sizes, stages
 from planning.runs.facts import BindingFact, HubFacts, PlacementFact, PolicyFact
@@ -73,12 +72,7 @@ async def _placement(hub: Hub, run: RunRef, name: str) -> PlacementFact | None:
     if found is None:
         return None
     if selectors.problem(LabelSelector(match_labels={names.PARENT_PLACEMENT: name})):
-        raise invalid(
-            user(
-                f"the name of placement `{run.key(name)}` has {len(name)} characters, but must fit "
-                "a label value, which has at most 63; create a placement with a shorter name"
-            )
-        )
+        raise failures.PLACEMENT_NAME_TOO_LONG.error(key=run.key(name), length=len(name))
     return observing.placement_fact(Placement.from_wire(found))
 
 

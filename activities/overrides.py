@@ -14,7 +14,7 @@ from api.kinds import (
 from api.names import IS_LATEST_SNAPSHOT
 from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnapshot
 from hub import Hub, labels_of
-from planning.errors import invalid
+from planning import failures
 from planning.identity import RunRef
 from planning.overrides.matching import Overrides
 
@@ -43,5 +43,6 @@ async def cluster_labels(hub: Hub, clusters: Sequence[str]) -> Mapping[str, Mapp
     labels = {each["metadata"]["name"]: labels_of(each) for each in listed.items}
     for cluster in clusters:
         if cluster not in labels:
-            raise invalid(f'{MEMBER_CLUSTER}.{MEMBER_CLUSTER.group} "{cluster}" not found')
+            kind = f"{MEMBER_CLUSTER}.{MEMBER_CLUSTER.group}"
+            raise failures.CLUSTER_LEFT.error(kind=kind, cluster=cluster)
     return {cluster: labels[cluster] for cluster in clusters}

@@ -10,7 +10,6 @@ from activities.finding import find_group, overrides_of, whole_content
 from activities.requests import FindSnapshot
 from hub import Hub
 from placement.snapshots import take_snapshot
-from planning.errors import invalid
 from planning.overrides.applicable import ClusterOverrides
 from planning.placements.selecting import SelectionError, SelectionRules
 from planning.runs import initialization, sizes
@@ -69,5 +68,5 @@ class SnapshotActivities:
                 rules=self._rules,
             )
         except SelectionError as error:
-            raise invalid(str(error)) from error
+            raise error.of_run from error
         return str(taken.index)

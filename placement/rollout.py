@@ -97,9 +97,9 @@ class Roller:
     async def _hold_up(self, key: Key, body: Json, error: UnreadableError) -> None:
         """Report in an event why nothing is rolled out; a fix triggers another reconciliation."""
         kind = self._own.scope.placement
-        logger.warning("%s %s: rollout is on hold: %s", kind, key[1], error.told)
-        message = f"the rollout is on hold until this is fixed: {error.told}"
-        await tell(self._hub, kind, body, reason=HELD_UP, message=message, key=error.told)
+        logger.warning("%s %s: rollout is on hold: %s", kind, key[1], error.words)
+        message = f"the rollout is on hold until this is fixed: {error.words}"
+        await tell(self._hub, kind, body, reason=HELD_UP, message=message, key=error.words)
 
     def _latest(self, key: Key) -> Revision | None:
         """Return the latest revision if it is complete."""

@@ -15,8 +15,7 @@ from api.applying import ApplyStrategy
 from api.base import Condition, NamespacedName
 from api.bindings import Binding, BindingState
 from api.reasons import BindingReason, ConditionType
-from planning import conditions
-from planning.errors import user
+from planning import conditions, failures
 
 TOLERATED: Final = frozenset(
     {"OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending", "ResourceNotAvailableYet"}
@@ -154,9 +153,4 @@ def failure(binding: Binding) -> str | None:
 
 def preempted(*, cluster: str, stage: str, binding: str) -> str:
     """Return the message for a cluster whose binding another writer changed (contract: 8.6a)."""
-    return user(
-        f"the binding of the updating cluster `{cluster}` in the stage `{stage}` is not "
-        f"up-to-date with the desired status, please check the status of binding `{binding}` "
-        "and see if there is a concurrent updateRun referencing the same placement "
-        "and updating the same cluster"
-    )
+    return failures.CLUSTER_PREEMPTED.words(cluster=cluster, stage=stage, binding=binding)

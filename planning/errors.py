@@ -14,8 +14,8 @@ contract: update-runs 5 (error prefixes), 7, 11
 from collections.abc import Sequence
 from typing import Final
 
-_ABORT: Final = "cannot continue the updateRun"
-_VALIDATION: Final = _ABORT + ": failed to validate the updateRun"
+ABORTED: Final = "cannot continue the updateRun"
+NOT_VALID: Final = ABORTED + ": failed to validate the updateRun"
 USER_ERROR: Final = "failed to process the request due to a client error"
 UNEXPECTED: Final = "unexpected behavior which cannot be handled by the controller"
 _JOINED: Final = 10
@@ -53,12 +53,12 @@ def unexpected(text: str) -> str:
 
 def invalid(text: str, *, separator: str = ": ") -> InitializationError:
     """Return the error that ends an initialization; one text of the contract needs a comma."""
-    return InitializationError(f"{_VALIDATION}{separator}{text}")
+    return InitializationError(f"{NOT_VALID}{separator}{text}")
 
 
 def abort(text: str) -> RunAborted:
     """Return the error that ends a run in progress."""
-    return RunAborted(f"{_ABORT}: {text}")
+    return RunAborted(f"{ABORTED}: {text}")
 
 
 def abort_stage(text: str) -> StageAborted:

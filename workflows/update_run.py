@@ -14,8 +14,8 @@ with workflow.unsafe.imports_passed_through():
     from activities.requests import ApprovalState, RecordApproval
     from api.reasons import ConditionType
     from api.runs import RunState
-    from planning import conditions
-    from planning.errors import RunError, StageAborted, abort, user
+    from planning import conditions, failures
+    from planning.errors import RunError, StageAborted
     from planning.runs import adopting, lifecycle, marks
     from planning.runs.tasks import GateSide
     from workflows import builds, calls
@@ -295,7 +295,8 @@ class UpdateRun:
         if reason == DELETED or not (rollout.planned or rollout.ledger.closed):
             return
         if not rollout.ledger.closed:
-            self._fail(str(abort(user(_cancelled_text(reason)))), stage_failed=True)
+            failure = failures.CANCELLED_IN_TEMPORAL.error(reason=f": {reason}" if reason else "")
+            self._fail(str(failure), stage_failed=True)
         await self._flushed()
 
     async def _flushed(self) -> None:
@@ -357,7 +358,3 @@ class UpdateRun:
 def _approved(stage: str, side: GateSide | None, later: str = "") -> Answer:
     where = f" ({side})" if side else ""
     return Answer(text=f"stage {stage}{where} is approved{later}")
-
-
-def _cancelled_text(reason: str) -> str:
-    return "the workflow was cancelled in Temporal" + (f": {reason}" if reason else "")

@@ -16,7 +16,7 @@ from api.overrides import (
     ResourceOverrideSnapshot,
 )
 from api.selectors import LabelSelector
-from planning import integers, selectors
+from planning import failures, integers, selectors
 from planning.overrides.applicable import ClusterOverrides
 from planning.overrides.errors import UnreadableError
 from planning.resource_order import Identity
@@ -170,7 +170,9 @@ def _matches(selector: LabelSelector | None, labels: Labels, snapshot: OverrideS
     problem = selectors.problem(selector)
     if problem:
         raise UnreadableError(
-            f"invalid cluster label selector of {snapshot.kind} "
-            f"`{'/'.join(filter(None, _namespace_and_name(snapshot)))}`: {problem}"
+            failures.OVERRIDE_SELECTOR_NOT_VALID,
+            kind=snapshot.kind.removesuffix("Snapshot"),
+            name="/".join(filter(None, _namespace_and_name(snapshot))),
+            why=problem,
         )
     return selectors.matches(selector, labels)

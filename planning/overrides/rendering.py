@@ -59,7 +59,7 @@ def _apply(resource: Json, about: Overrides, member: Member) -> Json | None:
         except PatchError as error:
             raise OverrideError(_failed(snapshot, resource, str(error))) from error
         except UnreadableError as error:
-            raise OverrideError(_failed(snapshot, resource, error.told)) from error
+            raise OverrideError(_failed(snapshot, resource, error.words)) from error
         if changed is None:
             return None
         resource = changed

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from api.kinds import NAMESPACE
-from planning import envelopes
+from planning import envelopes, failures
 from planning.overrides.errors import UnreadableError
 from planning.resource_order import Identity
 
@@ -81,6 +81,8 @@ def _no_object(envelope: Identity, error: ValidationError) -> UnreadableError:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"])
     return UnreadableError(
-        f"{envelope.kind} `{envelope.namespace}/{envelope.name}` holds an entry that is not an "
-        f"object: {field}: {first['msg']}"
+        failures.ENVELOPE_NOT_READABLE,
+        kind=envelope.kind,
+        name=f"{envelope.namespace}/{envelope.name}",
+        why=f"{field}: {first['msg']}",
     )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from api.kinds import CLUSTER_GROUP, NAMESPACE, PLACEMENT_GROUP, Kind
-from planning import envelopes
-from planning.errors import user
+from planning import envelopes, failures
+from planning.failures import Failure
 from planning.placements.resource_cleaning import clean
 from planning.resource_order import Identity, identify, position
 
@@ -41,6 +41,11 @@ class SelectionError(Exception):
 
     The text says what is wrong and names the placement (contract: placement 2.1).
     """
+
+    def __init__(self, failure: Failure, **parameters: object) -> None:
+        super().__init__(failure.words(**parameters))
+        self.of_run = failure.error(**parameters)
+        """The same for a run that needs the placement's content."""
 
 
 def is_selectable(group: str, kind: str) -> bool:
@@ -114,7 +119,7 @@ def arrange(found: Iterable[Json]) -> list[Json]:
     for resource in found:
         identity = identify(resource)
         if identity in seen:
-            raise SelectionError(user(f"found duplicate resource {identity}"))
+            raise SelectionError(failures.SELECTED_TWICE, twice=identity)
         seen.add(identity)
         cleaned.append(clean(resource))
     return sorted(cleaned, key=position)
@@ -135,45 +140,32 @@ class Selecting:
 
     def unknown_kind(self, kind: str, api_version: str) -> SelectionError:
         """Return the error for a kind that the hub does not serve."""
-        return self._invalid(
-            f", failed to get GVR of the selector: "
-            f'no matches for kind "{kind}" in version "{api_version}"'
-        )
+        return SelectionError(failures.UNKNOWN_KIND, key=self.key, kind=kind, version=api_version)
 
     def wrong_scope(self, kind: Kind) -> SelectionError:
         """Return the error for a kind that does not have the placement's scope."""
         if self.namespace and kind == NAMESPACE:
             return self._invalid(
-                ": cannot select cluster-scoped resource Namespace in a resourcePlacement"
+                "cannot select cluster-scoped resource Namespace in a resourcePlacement"
             )
         gvr = f"{kind.group}/{kind.version}, Resource={kind.plural}"
         if kind.namespaced:
             text = f"namespace-scoped resource {gvr} in a clusterResourcePlacement"
         else:
             text = f"cluster-scoped resource {gvr} in a resourcePlacement"
-        return self._invalid(f": cannot select {text}")
+        return self._invalid(f"cannot select {text}")
 
     def bad_labels(self, problem: str) -> SelectionError:
         """Return the error for an invalid label selector that the API server accepted."""
-        return self._invalid(f": the label selector is invalid: {problem}")
+        return self._invalid(f"the label selector is invalid: {problem}")
 
     def closed_namespace(self, namespace: str) -> SelectionError:
         """Return the error for a namespace of Kubernetes or of the fleet."""
-        return SelectionError(
-            user(  # "clusterRresourcePlacement" is KubeFleet's spelling.
-                f"invalid clusterRresourcePlacement {self.name}: "
-                f"namespace {namespace} is not allowed to propagate"
-            )
-        )
+        return SelectionError(failures.CLOSED_NAMESPACE, name=self.name, closed=namespace)
 
     def no_namespace(self) -> SelectionError:
         """Return the error for selectors that are limited to a namespace that does not exist."""
-        return SelectionError(
-            user(
-                f"invalid clusterResourcePlacement {self.name}: NamespaceWithResourceSelectors "
-                "mode requires exactly one namespace, but no namespaces were selected"
-            )
-        )
+        return SelectionError(failures.NO_NAMESPACE, name=self.name)
 
     def _invalid(self, why: str) -> SelectionError:
-        return SelectionError(user(f"invalid placement {self.key}{why}"))
+        return SelectionError(failures.INVALID_SELECTOR, key=self.key, why=why)

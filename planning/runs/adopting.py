@@ -14,23 +14,17 @@ contract: update-runs 8, 9 and 10
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from api.base import Condition
 from api.reasons import ConditionType, RunReason
 from api.runs import ClusterStatus, RunState, StageStatus, StageTaskStatus, UpdateRunStatus
 from api.strategies import Stage
-from planning import conditions
-from planning.errors import RunAborted, abort, unexpected
+from planning import conditions, failures
+from planning.errors import RunError
 from planning.runs import concurrency, tasks
 from planning.runs.facts import HubFacts
 from planning.runs.ledger import DELETION, stage_of
 from planning.runs.tasks import Side
-
-WHAT_TO_DO: Final = (
-    "; Temporal does not know this run any more, and its status cannot be resumed; nothing more "
-    "was rolled out; create a new run"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +188,11 @@ def _check_order(status: UpdateRunStatus, at: int) -> None:
 def _check_nothing_failed(status: UpdateRunStatus) -> None:
     for stage in _stages(status):
         if failed := _failure(stage.conditions):
-            raise abort(f"the stage `{stage.stage_name}` has failed, err: {failed.message}")
+            raise failures.STAGE_HAD_FAILED.error(stage=stage.stage_name, error=failed.message)
         for cluster in stage.clusters:
             if _failure(cluster.conditions):
-                raise abort(
-                    f"the cluster `{cluster.cluster_name}` in the stage {stage.stage_name} "
-                    "has failed"
+                raise failures.CLUSTER_HAD_FAILED.error(
+                    cluster=cluster.cluster_name, stage=stage.stage_name
                 )
 
 
@@ -241,8 +234,8 @@ def _check_state(facts: HubFacts, status: UpdateRunStatus) -> None:
         raise _not_ours("the updateRun was never started, but its status says that it was")
 
 
-def _not_ours(text: str) -> RunAborted:
-    return abort(unexpected(text) + WHAT_TO_DO)
+def _not_ours(problem: str) -> RunError:
+    return failures.NOT_RESUMABLE.error(problem=problem)
 
 
 # -- helpers ----------------------------------------------------------------------------------

@@ -9,8 +9,7 @@ from typing import Final
 from api.approvals import BaseApprovalRequest
 from api.base import Condition
 from api.reasons import ApprovalMessage, ApprovalReason, ConditionType
-from planning import conditions, signatures
-from planning.errors import abort, unexpected
+from planning import conditions, failures, signatures
 from planning.identity import RunRef
 
 APPROVED: Final = ConditionType.APPROVED
@@ -66,11 +65,10 @@ def check_target(request: BaseApprovalRequest, *, run: RunRef, name: str, stage:
     spec = request.spec
     if (spec.parent_stage_rollout, spec.target_stage) == (run.name, stage):
         return
-    # The backtick missing after the wanted run is missing in the contract too.
-    raise abort(
-        unexpected(
-            f"the approval request task `{run.key(name)}` is targeting update run "
-            f"`{run.key(spec.parent_stage_rollout)}` and stage `{spec.target_stage}`, "
-            f"want target update run `{run.key(run.name)} and stage `{stage}`"
-        )
+    raise failures.APPROVAL_OF_ANOTHER.error(
+        request=run.key(name),
+        run=run.key(spec.parent_stage_rollout),
+        stage=spec.target_stage,
+        wanted_run=run.key(run.name),
+        wanted_stage=stage,
     )

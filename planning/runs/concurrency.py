@@ -6,7 +6,7 @@ contract: update-runs 8.3
 import re
 from typing import Final
 
-from planning.errors import abort
+from planning import failures
 
 MOST: Final = 1500
 """Clusters at once, whatever the strategy says: Temporal allows a workflow 2,000 pending
@@ -26,5 +26,5 @@ def limit(max_concurrency: int | str | None, *, clusters: int) -> int:
         return min(max(1, max_concurrency), MOST)
     percentage = _PERCENTAGE.fullmatch(max_concurrency)
     if percentage is None:
-        raise abort(f'invalid value for IntOrString: invalid value "{max_concurrency}"')
+        raise failures.CONCURRENCY_NOT_VALID.error(value=max_concurrency)
     return min(max(1, int(percentage[1]) * clusters // 100), MOST)

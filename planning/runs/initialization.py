@@ -15,8 +15,8 @@ from api.names import DELETION_STAGE, NUMBER_OF_CLUSTERS
 from api.rollouts import RolloutStrategyType
 from api.runs import ClusterStatus, StageStatus, UpdateRunStatus
 from api.strategies import StrategySpec
-from planning import integers
-from planning.errors import InitializationError, TransientState, invalid, unexpected, user
+from planning import failures, integers
+from planning.errors import InitializationError, TransientState
 from planning.identity import RunRef
 from planning.runs import sizes, stages, tasks
 from planning.runs.facts import BindingFact, HubFacts, PlacementFact, PolicyFact, SnapshotFacts
@@ -48,7 +48,7 @@ def plan(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> Targets:
     targets = inspect_bindings(facts, policy, run=run, status=status)
     reference = run.key(facts.spec.staged_rollout_strategy_name)
     if facts.strategy is None:
-        raise invalid(user(f"referenced updateStrategy not found: `{reference}`"))
+        raise failures.STRATEGY_MISSING.error(key=reference)
     strategy = StrategySpec(stages=[tasks.normalized(stage) for stage in facts.strategy.stages])
     status.staged_update_strategy_snapshot = strategy
     assign_stages(facts, strategy, targets, run=run, status=status)
@@ -90,38 +90,26 @@ def check_index(index: str) -> int:
     except ValueError:
         number = -1
     if number < 0:
-        raise invalid(
-            user(f"invalid resource snapshot index `{index}` provided, expected an integer >= 0")
-        )
+        raise failures.INDEX_NOT_VALID.error(index=index)
     return number
 
 
 def snapshot_missing(index: str, *, placement: str) -> Exception:
     """Return the error for an index that no resource snapshot of the placement has."""
-    return invalid(
-        user(
-            f"no resourceSnapshots with index `{check_index(index)}` found "
-            f"for placement `{placement}`"
-        )
-    )
+    return failures.SNAPSHOT_MISSING.error(index=check_index(index), key=placement)
 
 
 def master_missing(*, placement: str) -> Exception:
     """Return the error for a snapshot group without a master."""
-    return invalid(unexpected(f"no master resourceSnapshot found for placement {placement}"))
+    return failures.MASTER_MISSING.error(key=placement)
 
 
 def inspect_placement(placement: PlacementFact | None, *, status: UpdateRunStatus) -> None:
     """Check that the placement exists and leaves its rollout to runs (step 7.1)."""
     if placement is None:
-        raise invalid(user("parent placement not found"))
+        raise failures.PLACEMENT_MISSING.error()
     if placement.strategy_type != RolloutStrategyType.EXTERNAL:
-        raise invalid(
-            user(
-                "parent placement does not have an external rollout strategy, "
-                f"current strategy: {placement.strategy_type}"
-            )
-        )
+        raise failures.PLACEMENT_NOT_EXTERNAL.error(type=placement.strategy_type)
     status.applied_strategy = placement.apply_strategy
 
 
@@ -132,7 +120,7 @@ def inspect_policy(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> 
     status.policy_snapshot_index_used = policy.index
     status.policy_observed_cluster_count = _cluster_count(policy, run=run)
     if not policy.scheduled:
-        raise invalid(f"policy snapshot `{policy.name}` not fully scheduled yet")
+        raise failures.POLICY_NOT_SCHEDULED.error(snapshot=policy.name)
     return policy
 
 
@@ -147,18 +135,12 @@ def inspect_bindings(
     """Determine which clusters are updated and which are removed (step 7.3)."""
     selected, leaving = _sorted_out(facts.bindings, policy)
     if not (selected or leaving or none_is_fine):
-        raise invalid(
-            "no scheduled or to-be-deleted bindings found for the latest policy snapshot "
-            f"{run.key(policy.name)}"
-        )
+        raise failures.NO_BINDINGS.error(snapshot=run.key(policy.name))
     if status.policy_observed_cluster_count == UNKNOWN_COUNT:
         status.policy_observed_cluster_count = len(selected)
     elif status.policy_observed_cluster_count != len(selected):
-        raise invalid(
-            unexpected(
-                f"the number of selected bindings {len(selected)} is not equal to the observed "
-                f"cluster count {status.policy_observed_cluster_count}"
-            )
+        raise failures.BINDINGS_MISSING.error(
+            found=len(selected), wanted=status.policy_observed_cluster_count
         )
     return Targets(selected=_by_cluster(selected), leaving=_by_cluster(leaving))
 
@@ -207,21 +189,12 @@ def check_looked_at(facts: HubFacts, *, run: RunRef) -> None:
 
 def _policy(policies: list[PolicyFact], *, run: RunRef, placement: str) -> PolicyFact:
     if not policies:
-        raise invalid(f"no latest policy snapshot found for placement {placement}")
+        raise failures.POLICY_MISSING.error(key=placement)
     if len(policies) > 1:
-        raise invalid(
-            unexpected(
-                f"multiple active policy snapshots found for placement {placement}: "
-                f"got {len(policies)}, want 1"
-            )
-        )
+        raise failures.SEVERAL_POLICIES.error(key=placement, found=len(policies))
     policy = policies[0]
     if not policy.index:
-        raise invalid(
-            unexpected(
-                f"policy snapshot `{run.key(policy.name)}` does not have a policy index label"
-            )
-        )
+        raise failures.POLICY_WITHOUT_INDEX.error(snapshot=run.key(policy.name))
     return policy
 
 
@@ -238,13 +211,7 @@ def _cluster_count(policy: PolicyFact, *, run: RunRef) -> int:
             fault = (
                 f"invalid annotation {NUMBER_OF_CLUSTERS}: {count} is not a valid count: {error}"
             )
-    raise invalid(
-        unexpected(
-            f"{fault}: the policy snapshot `{run.key(policy.name)}` "
-            "doesn't have valid cluster count annotation"
-        ),
-        separator=", ",
-    )
+    raise failures.POLICY_WITHOUT_COUNT.error(fault=fault, snapshot=run.key(policy.name))
 
 
 def _count(text: str) -> int:

@@ -7,20 +7,14 @@ contract: update-runs 11
 """
 
 from datetime import datetime
-from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
 from api.base import format_time
 from api.reasons import ConditionType, clusters_named
 from api.runs import UpdateRunStatus
-from planning import conditions
-from planning.errors import abort
+from planning import conditions, failures
 from planning.runs.facts import HubFacts
-
-WHAT_TO_DO: Final = (
-    "nothing was rolled out again; create a new run for the snapshot that the clusters should have"
-)
 
 
 class Ended(BaseModel):
@@ -38,14 +32,8 @@ class Ended(BaseModel):
 def ended_text(ended: Ended) -> str:
     """Return the final message, on the hub, of a run whose workflow has ended."""
     when = f"{ended.how} at {format_time(ended.at)}"
-    if ended.by_itself:
-        return str(
-            abort(
-                "the hub was restored from a backup that is older than this run's end "
-                f"(Temporal: {when}); {WHAT_TO_DO}"
-            )
-        )
-    return str(abort(f"the run's workflow was ended in Temporal ({when}); {WHAT_TO_DO}"))
+    failure = failures.END_RESTORED if ended.by_itself else failures.ENDED_IN_TEMPORAL
+    return str(failure.error(ended=when))
 
 
 def check(facts: HubFacts, *, status: UpdateRunStatus) -> None:
@@ -60,11 +48,7 @@ def check(facts: HubFacts, *, status: UpdateRunStatus) -> None:
     since = {each.cluster: each.since for each in facts.bindings if each.since}
     back = [name for name, begun in _done(status) if name in since and since[name] < begun]
     if back:
-        raise abort(
-            "the hub was restored from a backup that is older than what this run has done: "
-            f"{len(back)} updated cluster(s) have earlier content again "
-            f"({clusters_named(back)}); {WHAT_TO_DO}"
-        )
+        raise failures.WORK_RESTORED.error(count=len(back), back=clusters_named(back))
 
 
 def lost(facts: HubFacts, *, begun: dict[str, datetime]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from api.runs import StageStatus, UpdateRunStatus
-from planning.errors import InitializationError, invalid, user
+from planning import failures
 
 MOST_STATUS: Final = 1_400_000
 """Bytes. etcd accepts 1.5 MiB per object; the rest is for metadata, managed fields and the text of
@@ -38,17 +38,14 @@ def check(status: UpdateRunStatus, *, targets: BaseModel | None = None) -> None:
         return
     strategy = status.staged_update_strategy_snapshot
     if strategy and _size(strategy.to_wire()) > MOST_STATUS / 2:
-        raise _too_large(
-            f"its status would grow to {final} bytes, and etcd accepts at most {MOST_STATUS} per "
-            "object; most of that is the copy of the strategy: give the strategy fewer or shorter "
-            "selectors"
-        )
+        raise failures.STRATEGY_TOO_LARGE.error(size=final, most=MOST_STATUS)
     clusters = sum(len(stage.clusters) for stage in _stages(status))
     possible = int(clusters * min(MOST_STATUS / final, MOST_PAYLOAD / carried))
-    raise _too_large(
-        f"its status would grow to {final} bytes with {clusters} clusters, and etcd accepts at "
-        f"most {MOST_STATUS} per object: divide the placement, so that a run has at most about "
-        f"{possible} clusters like these"
+    raise failures.RUN_TOO_LARGE.error(
+        why=f"its status would grow to {final} bytes with {clusters} clusters, and etcd accepts at "
+        f"most {MOST_STATUS} per object",
+        remedy=f"divide the placement, so that a run has at most about {possible} clusters like "
+        "these",
     )
 
 
@@ -68,9 +65,8 @@ def check_payload(payload: BaseModel, *, what: str, remedy: str) -> None:
     """
     size = len(payload.model_dump_json().encode())
     if size > MOST_PAYLOAD:
-        raise _too_large(
-            f"{what} are {size} bytes, and Temporal accepts at most {MOST_PAYLOAD}: {remedy}"
-        )
+        why = f"{what} are {size} bytes, and Temporal accepts at most {MOST_PAYLOAD}"
+        raise failures.RUN_TOO_LARGE.error(why=why, remedy=remedy)
 
 
 def largest(status: UpdateRunStatus) -> int:
@@ -91,7 +87,3 @@ def _stages(status: UpdateRunStatus) -> list[StageStatus]:
 
 def _size(value: Any) -> int:  # noqa: ANN401  (JSON)
     return len(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
-
-
-def _too_large(text: str) -> InitializationError:
-    return invalid(user(f"the run is too large: {text}"))

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.names import NUMBER_OF_RESOURCE_SNAPSHOTS
-from planning import integers
-from planning.errors import invalid, unexpected
+from planning import failures, integers
 from planning.placements.snapshotting import is_master
 from planning.runs import initialization
 
@@ -42,11 +41,8 @@ class SnapshotGroup:
         count = self.master["metadata"]["annotations"].get(NUMBER_OF_RESOURCE_SNAPSHOTS, "")
         size = integers.known(count, otherwise=0)
         if size < 1:
-            raise invalid(
-                unexpected(
-                    f"master resource snapshot `{self.name}` has an invalid snapshot count "
-                    f"`{count}` in annotation {NUMBER_OF_RESOURCE_SNAPSHOTS}"
-                )
+            raise failures.MASTER_WITHOUT_COUNT.error(
+                master=self.name, count=count, annotation=NUMBER_OF_RESOURCE_SNAPSHOTS
             )
         return size
 
@@ -62,11 +58,8 @@ class SnapshotGroup:
             InitializationError: parts of the group are missing.
         """
         if not self.whole:
-            raise invalid(
-                "not all resource snapshot in the same index group are created: "
-                "resource snapshots are still being created for the masterResourceSnapshot "
-                f"{self.name}, total snapshot in the index group = {self.size}, num Of existing "
-                f"snapshot in the group= {len(self.objects)}, placement = {self.placement}"
+            raise failures.PARTS_MISSING.error(
+                master=self.name, size=self.size, found=len(self.objects), key=self.placement
             )
         return [each for part in self.objects for each in part["spec"]["selectedResources"]]
 

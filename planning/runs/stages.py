@@ -8,8 +8,7 @@ from typing import Final
 
 from api.runs import ClusterStatus, StageStatus
 from api.strategies import Stage, StrategySpec
-from planning import integers, selectors
-from planning.errors import invalid, user
+from planning import failures, integers, selectors
 from planning.runs import tasks
 from planning.runs.facts import ClusterFact
 
@@ -58,11 +57,8 @@ def check_complete(statuses: Iterable[StageStatus], selected: Iterable[str]) -> 
     placed = {cluster.cluster_name for stage in statuses for cluster in stage.clusters}
     missing = sorted(name for name in selected if name not in placed)
     if missing:
-        raise invalid(
-            user(
-                f"some clusters are not placed in any stage, total {len(missing)}, "
-                f"showing up to {_SHOWN}: {', '.join(missing[:_SHOWN])}"
-            )
+        raise failures.CLUSTERS_WITHOUT_STAGE.error(
+            total=len(missing), shown=_SHOWN, clusters=", ".join(missing[:_SHOWN])
         )
 
 
@@ -77,20 +73,20 @@ def deciding_labels(strategy: StrategySpec | None) -> list[str]:
 
 
 def _check_stage(stage: Stage, reference: str) -> None:
-    where = f"updateStrategy: `{reference}`, stage: {stage.name}, err: "
+    where = {"key": reference, "stage": stage.name}
     if problem := tasks.before_problem(stage.before_stage_tasks):
-        raise invalid(user(f"the before stage tasks are invalid, {where}{problem}"))
+        raise failures.TASKS_NOT_VALID.error(side="before", why=problem, **where)
     if problem := tasks.after_problem(stage.after_stage_tasks):
-        raise invalid(user(f"the after stage tasks are invalid, {where}{problem}"))
+        raise failures.TASKS_NOT_VALID.error(side="after", why=problem, **where)
     if problem := selectors.problem(stage.label_selector):
-        raise invalid(user(f"the stage label selector is invalid, {where}{problem}"))
+        raise failures.SELECTOR_NOT_VALID.error(why=problem, **where)
 
 
 def _members(stage: Stage, scheduled: list[ClusterFact], seen: dict[str, str]) -> list[ClusterFact]:
     members = [each for each in scheduled if selectors.matches(stage.label_selector, each.labels)]
     for cluster in members:
         if cluster.name in seen:
-            raise invalid(user(f"cluster `{cluster.name}` appears in more than one stages"))
+            raise failures.CLUSTER_IN_TWO_STAGES.error(cluster=cluster.name)
         seen[cluster.name] = stage.name
     return members
 
@@ -107,11 +103,8 @@ def _rank(cluster: ClusterFact, key: str) -> int:
     try:
         return integers.parse(value)
     except ValueError as error:
-        raise invalid(
-            user(
-                f"the sorting label `{key}:{value}` on cluster `{cluster.name}` is not valid: "
-                f"{error}"
-            )
+        raise failures.SORTING_LABEL_NOT_VALID.error(
+            key=key, value=value, cluster=cluster.name, why=error
         ) from error
 
 

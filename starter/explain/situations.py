@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from api.reasons import ConditionType
 from api.runs import RunState
-from planning import conditions
-from planning.explaining import failures
+from planning import conditions, failures
 from planning.explaining.patterns import Meaning
 from planning.runs.phases import ENDED, Phase
 from starter import tables, words

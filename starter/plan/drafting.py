@@ -8,7 +8,7 @@ from activities.looking import look
 from api.runs import UpdateRunSpec, UpdateRunStatus
 from hub import Hub, Json
 from placement.snapshots import would_take
-from planning.errors import InitializationError, TransientState, invalid
+from planning.errors import InitializationError, TransientState
 from planning.identity import RunRef
 from planning.placements.selecting import SelectionError, SelectionRules
 from planning.runs import initialization
@@ -70,7 +70,7 @@ async def _content(hub: Hub, run: RunRef, spec: UpdateRunSpec, rules: SelectionR
             hub, scope=run.scope, namespace=run.namespace, placement=placement, rules=rules
         )
     except SelectionError as error:
-        raise invalid(str(error)) from error
+        raise error.of_run from error
     return Content(str(taken.index), is_new=taken.created, resources=selected)
 
 

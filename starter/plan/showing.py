@@ -8,8 +8,7 @@ from rich.text import Text
 from api.kinds import Scope
 from api.runs import StageStatus
 from api.strategies import Stage, StageTaskType
-from planning import durations
-from planning.explaining import failures
+from planning import durations, failures
 from planning.runs import waves
 from starter import columns, differences, words
 from starter.plan.drafting import Draft

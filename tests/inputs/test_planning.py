@@ -14,9 +14,8 @@ from api.kinds import CLUSTER_SCOPE
 from api.runs import UpdateRunStatus
 from api.selectors import LabelSelector, LabelSelectorRequirement
 from api.strategies import Stage, StageTask, StageTaskType
-from planning import conditions, integers
+from planning import conditions, failures, integers
 from planning.errors import InitializationError, RunAborted, RunError, TransientState
-from planning.explaining import failures
 from planning.runs import concurrency, initialization, marks, sizes, stages, validation, waves
 from planning.runs.facts import BindingFact, ClusterFact, HubFacts, PolicyFact
 from planning.runs.ledger import Ledger

@@ -1,18 +1,17 @@
 """Explanations of the messages that runs fail with."""
 
-import string
-
 import pytest
 
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, POD, Scope
-from planning import bindings
-from planning.errors import abort, invalid, unexpected, user
-from planning.explaining import failures
-from planning.explaining.patterns import Meaning, Pattern
+from planning import bindings, failures
+from planning.errors import abort, user
+from planning.explaining.patterns import Meaning
+from planning.failures import Failure
 from planning.overrides.errors import UnreadableError
 from planning.placements.selecting import Selecting, SelectionError
-from planning.runs import adopting, initialization, restored
+from planning.runs import initialization, restored
 from planning.runs.restored import Ended
+from planning.texts import Text
 from tests.planning.run_samples import NOW
 from tests.planning.runs import test_initialization, test_validation
 
@@ -31,7 +30,12 @@ def explained(text: str, scope: Scope = CLUSTER_SCOPE, namespace: str = "") -> M
 
 
 def refused(error: SelectionError) -> str:
-    return str(invalid(str(error)))
+    return str(error.of_run)
+
+
+def not_readable(why: str) -> str:
+    failure = failures.ENVELOPE_NOT_READABLE
+    return str(UnreadableError(failure, kind="ResourceEnvelope", name="a/b", why=why))
 
 
 UNKNOWN = explained("a message that no pattern matches")
@@ -51,12 +55,12 @@ TEXTS = {
     "bad labels": refused(SELECTING.bad_labels("x")),
     "closed namespace": refused(SELECTING.closed_namespace("kube-system")),
     "no namespace": refused(SELECTING.no_namespace()),
-    "twice": refused(SelectionError(user("found duplicate resource /v1, Kind=ConfigMap, a/b"))),
-    "envelope": str(
-        UnreadableError("ResourceEnvelope `a/b` holds an entry that is not an object: data.x: no")
-    ),
+    "twice": refused(SelectionError(failures.SELECTED_TWICE, twice="/v1, Kind=ConfigMap, a/b")),
+    "envelope": not_readable("data.x: no"),
     "override": str(
-        UnreadableError("invalid cluster label selector of ResourceOverrideSnapshot `a/b-0`: no")
+        UnreadableError(
+            failures.OVERRIDE_SELECTOR_NOT_VALID, kind="ResourceOverride", name="a/b-0", why="no"
+        )
     ),
     "preempted": str(PREEMPTED),
     "cancelled": str(abort(user("the workflow was cancelled in Temporal: tidying"))),
@@ -76,11 +80,12 @@ TEXTS = {
     "restored": str(
         abort(
             "the hub was restored from a backup that is older than what this run has done: 1 "
-            "updated cluster(s) have earlier content again (a); nothing was rolled out again"
+            "updated cluster(s) have earlier content again (a); nothing was rolled out again; "
+            "create a new run for the snapshot that the clusters should have"
         )
     ),
     "cannot be resumed": str(
-        abort(unexpected("the updateRun has nil deletionStageStatus") + adopting.WHAT_TO_DO)
+        failures.NOT_RESUMABLE.error(problem="the updateRun has nil deletionStageStatus")
     ),
     "two at once": f"[{abort('x')}, {PREEMPTED}]",
 }
@@ -130,10 +135,7 @@ def test_the_cause_repeats_the_names_from_the_message(name: str, part: str) -> N
 
 
 def test_braces_in_a_message_are_shown_unchanged() -> None:
-    text = str(
-        UnreadableError("ResourceEnvelope `a/b` holds an entry that is not an object: {x} and {}")
-    )
-    assert "{x} and {}" in explained(text).cause
+    assert "{x} and {}" in explained(not_readable("{x} and {}")).cause
 
 
 def test_an_unknown_message_is_explained_by_who_can_fix_it() -> None:
@@ -142,13 +144,31 @@ def test_an_unknown_message_is_explained_by_who_can_fix_it() -> None:
     assert UNKNOWN.commands == ("kubectl describe clusterresourceplacements web",)
 
 
-@pytest.mark.parametrize("pattern", failures.PATTERNS, ids=lambda each: each.shape.pattern[:40])
-def test_patterns_use_only_known_names_in_braces(pattern: Pattern) -> None:
-    whole = "".join((pattern.cause, pattern.cure, *pattern.commands))
-    wanted = {name for _, name, _, _ in string.Formatter().parse(whole) if name}
-    given = {
-        *pattern.shape.groupindex,
-        *("placement", "strategy", "flag", "where", "placement_kind", "strategy_kind"),
-        *("placements", "strategies", "bindings", "policies", "snapshots", "approvals"),
-    }
-    assert wanted <= given
+RUN = {
+    *("placement", "strategy", "flag", "where", "placement_kind", "strategy_kind"),
+    *("placements", "strategies", "bindings", "policies", "snapshots", "approvals"),
+}
+"""Names that `explain` knows of any run."""
+
+
+@pytest.mark.parametrize("failure", failures.ALL, ids=lambda each: each.text.template[:40])
+def test_explanations_use_only_known_names_in_braces(failure: Failure) -> None:
+    whole = "".join((failure.cause, failure.cure, *failure.commands))
+    wanted = set(Text(whole).parameters)
+    assert wanted <= {*failure.text.parameters, *RUN}
+    assert not set(failure.text.parameters) & RUN
+
+
+@pytest.mark.parametrize("failure", failures.ALL, ids=lambda each: each.text.template[:40])
+def test_what_an_error_says_is_recognised(failure: Failure) -> None:
+    given = {name: f"{number}-x" for number, name in enumerate(failure.text.parameters)}
+    assert failures.recognise(str(failure.error(**given))) == (failure, given)
+    joined = f"[{failure.error(**given)}, {PREEMPTED}]"
+    found = failures.recognise(joined)
+    assert found is not None
+    assert found[0] is failure
+
+
+def test_names_of_failures_are_unique() -> None:
+    templates = [each.text.template for each in failures.ALL]
+    assert len(set(templates)) == len(templates)
