@@ -70,7 +70,7 @@ def rollout_started(*, index: str, run: str, generation: int, now: datetime) -> 
         ROLLOUT_STARTED,
         "True",
         BindingReason.ROLLOUT_STARTED,
-        reasons.rollout_started(index=index, run=run),
+        reasons.STARTED_BY_RUN.fill(index=index, run=run),
         generation=generation,
         now=now,
     )
@@ -83,14 +83,17 @@ def announced(binding: Binding) -> bool:
     )
 
 
+def announcer(binding: Binding) -> str:
+    """Return the run that announced the binding's content; empty if no run did."""
+    found = conditions.find(binding.status.conditions, ROLLOUT_STARTED)
+    named = reasons.STARTED_BY_RUN.read(found.message) if found else None
+    return named["run"] if named else ""
+
+
 def announced_by_other(binding: Binding, run: str, *, since: datetime) -> bool:
     """Return whether a run of another name announced its content after `since`."""
     found = conditions.find(binding.status.conditions, ROLLOUT_STARTED)
-    return (
-        found is not None
-        and not found.message.endswith(f", updateRun: {run}")
-        and found.last_transition_time > since
-    )
+    return found is not None and announcer(binding) != run and found.last_transition_time > since
 
 
 def overtaken(binding: Binding, run: str, *, since: datetime) -> bool:
@@ -102,7 +105,7 @@ def overtaken(binding: Binding, run: str, *, since: datetime) -> bool:
     found = conditions.find(binding.status.conditions, ROLLOUT_STARTED)
     return (
         found is not None
-        and found.message.endswith(f", updateRun: {run}")
+        and announcer(binding) == run
         and found.observed_generation < binding.metadata.generation
         and found.last_transition_time >= since.replace(microsecond=0)
     )

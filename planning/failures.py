@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Final
 
 from api.kinds import Scope
+from api.texts import Text
 from planning.errors import (
     ABORTED,
     NOT_VALID,
@@ -23,7 +24,6 @@ from planning.errors import (
     StageAborted,
 )
 from planning.explaining.patterns import Meaning
-from planning.texts import Text
 
 _PREFIX: Final[dict[type[RunError], str]] = {
     InitializationError: NOT_VALID,

@@ -7,10 +7,10 @@ contract: update-runs 5, placement 4, 6, 7, 8 and 11
 """
 
 from api.reasons.bindings import (
+    STARTED_BY_RUN,
     BindingMessage,
     BindingReason,
     override_failed,
-    rollout_started,
     sync_failed,
     work_not_applied,
     work_not_available,
@@ -56,6 +56,7 @@ from api.reasons.runs import (
     TaskMessage,
     TaskReason,
     clusters_named,
+    named_as_stuck,
     stuck,
     waiting_after,
     waiting_before,
@@ -102,6 +103,7 @@ __all__ = [
     "COMPLETED",
     "EVENTS",
     "PENDING",
+    "STARTED_BY_RUN",
     "STUCK_CLUSTERS_NAMED",
     "Aggregate",
     "ApplyError",
@@ -142,6 +144,7 @@ __all__ = [
     "manifest_diff_blocked",
     "manifest_diff_failed",
     "named",
+    "named_as_stuck",
     "no_version_yet",
     "not_eligible",
     "not_found",
@@ -149,7 +152,6 @@ __all__ = [
     "picked",
     "picked_by_name",
     "placement_condition",
-    "rollout_started",
     "score_too_low",
     "some_not_applied",
     "some_not_available",

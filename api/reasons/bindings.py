@@ -4,6 +4,9 @@ contract: placement 6, update-runs 5
 """
 
 from enum import StrEnum
+from typing import Final
+
+from api.texts import Text
 
 
 class BindingReason(StrEnum):
@@ -45,12 +48,10 @@ class BindingMessage(StrEnum):
     """The error when the binding's resource snapshot is missing or being deleted."""
 
 
-def rollout_started(*, index: str, run: str) -> str:
-    """Return the message of RolloutStarted set by a run; `index` is the one used.
-
-    contract decision 9
-    """
-    return f"{BindingMessage.ROLLOUT_STARTED}, resourceSnapshotIndex: {index}, updateRun: {run}"
+STARTED_BY_RUN: Final = Text(
+    f"{BindingMessage.ROLLOUT_STARTED}, resourceSnapshotIndex: {{index}}, updateRun: {{run}}"
+)
+"""Message of RolloutStarted set by a run; `index` is the one used (contract decision 9)."""
 
 
 def override_failed(error: str) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
+from api.texts import Text
+
 
 class RunReason(StrEnum):
     """Reasons of a run's conditions."""
@@ -57,12 +59,22 @@ def clusters_named(clusters: Sequence[str]) -> str:
     return ", ".join(clusters[:STUCK_CLUSTERS_NAMED]) + more
 
 
+STUCK: Final = Text(
+    "The updateRun is stuck waiting for {clusters} cluster(s) in stage {stage} to finish updating, "
+    "please check placement status for potential errors"
+)
+"""Message of Progressing while clusters are stuck."""
+
+
 def stuck(clusters: Sequence[str], *, stage: str) -> str:
     """Return the message of Progressing while clusters, in stage order, are stuck."""
-    return (
-        f"The updateRun is stuck waiting for {clusters_named(clusters)} cluster(s) in stage "
-        f"{stage} to finish updating, please check placement status for potential errors"
-    )
+    return STUCK.fill(clusters=clusters_named(clusters), stage=stage)
+
+
+def named_as_stuck(message: str) -> list[str]:
+    """Return the clusters that a message of Progressing names as stuck: the first few."""
+    found = STUCK.read(message)
+    return found["clusters"].removesuffix("...").split(", ") if found else []
 
 
 class StageReason(StrEnum):

@@ -93,13 +93,12 @@ def _with_troubles(situation: Situation, reports: Sequence[ClusterReport]) -> Si
 
 def _report(look: Look, row: ClusterRow, on_member: OnMember) -> ClusterReport:
     evidence = look.evidence.clusters.get(row.name, ClusterEvidence())
-    stuck = flights.stuck(look.view)
     found: Sequence[Trouble] = ()
     if look.evidence.may_read(look.scope.binding):
         found = _troubles(look, row, evidence, on_member)
     return ClusterReport(
         row=row,
-        is_stuck=row.name in stuck.names,
+        is_stuck=row in flights.stuck(look.view, now=look.now),
         step=troubles.step_text(evidence.binding),
         troubles=tuple(found),
     )

@@ -1,37 +1,33 @@
 """The clusters of a run that are in flight, stuck or failed. Pure."""
 
-import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from api.reasons import RunReason
+from api.reasons import RunReason, named_as_stuck
 from starter.views import ClusterRow, Progress, RunView
 
-_STUCK: Final = re.compile(r"stuck waiting for (.*?)(\.\.\.)? cluster\(s\) in stage")
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Stuck:
-    """Clusters that have exceeded the worker's limit for a cluster (`--stuck-after`)."""
+def stuck(view: RunView, *, now: datetime) -> list[ClusterRow]:
+    """Return the clusters that have been in flight for longer than a cluster may, longest first.
 
-    names: tuple[str, ...] = ()
-    more: bool = False
-    """Whether there are more than the run's status names."""
-
-    def __str__(self) -> str:
-        named = ", ".join(self.names) or "clusters"
-        return f"{named} and more" if self.more else named
-
-
-def stuck(view: RunView) -> Stuck:
-    """Return the stuck clusters by the run's Progressing condition."""
+    The run's message names only three of them. The worker's limit is not on the hub, but follows
+    from how long the first of those three had been in flight when the run became stuck.
+    """
     found = view.deciding
     if found is None or found.reason != RunReason.STUCK:
-        return Stuck()
-    named = _STUCK.search(found.message)
-    return Stuck(tuple(named[1].split(", ")), more=bool(named[2])) if named else Stuck()
+        return []
+    rows, named = at_work(view), named_as_stuck(found.message)
+    begun = [each.started for each in rows if each.name in named and each.started]
+    if not begun:
+        return [each for each in rows if each.name in named]
+    limit = found.last_transition_time - min(begun)
+    return [
+        each
+        for each in rows
+        if each.name in named or (each.started and now - each.started >= limit)
+    ]
 
 
 def at_work(view: RunView) -> list[ClusterRow]:

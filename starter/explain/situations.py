@@ -59,7 +59,8 @@ def _stuck(look: Look) -> Situation:
     rows = flights.at_work(look.view)
     since = rows[0].started if rows else look.decided
     long = f"in flight for {look.ago(since)}, longer than the limit"
-    says = [f"Stuck: {flights.stuck(look.view)} in {look.place}, {long}. {look.done}"]
+    stuck = words.named([each.name for each in flights.stuck(look.view, now=look.now)])
+    says = [f"Stuck: {stuck or 'clusters'} in {look.place}, {long}. {look.done}"]
     if look.view.state is RunState.STOP:
         says.append("It was asked to stop, but cannot while clusters are in flight.")
     return Situation(

@@ -1,6 +1,5 @@
 """What is wrong on one cluster, as far as the hub knows. Pure: evidence in, troubles out."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -46,7 +45,6 @@ class Trouble:
     commands: tuple[str, ...] = ()
 
 
-_TAKER: Final = re.compile(r", updateRun: (\S+)$")
 _STEPS: Final = (
     ConditionType.OVERRIDDEN,
     ConditionType.WORK_SYNCHRONIZED,
@@ -81,12 +79,12 @@ class Taker:
 
 def taker(binding: Binding | None, *, but: str) -> Taker | None:
     """Return the run named in the binding's RolloutStarted condition, unless it is `but`."""
-    started = ConditionType.ROLLOUT_STARTED
-    found = conditions.find(binding.status.conditions, started) if binding else None
-    named = _TAKER.search(found.message) if found else None
-    if found is None or named is None or named[1] == but:
+    run = bindings.announcer(binding) if binding else ""
+    if binding is None or run in ("", but):
         return None
-    return Taker(named[1], found.last_transition_time)
+    found = conditions.find(binding.status.conditions, ConditionType.ROLLOUT_STARTED)
+    assert found is not None, "it names the run"
+    return Taker(run, found.last_transition_time)
 
 
 def of_update(

@@ -45,7 +45,7 @@ def test_recorded_messages_are_known() -> None:
     fixed = words("Message") | {each.message for each in PENDING.values()}
     filled = [
         *[
-            reasons.rollout_started(index="", run=run)
+            reasons.STARTED_BY_RUN.fill(index="", run=run)
             for run in ("example-run", "app-run", "stuck-run")
         ],
         reasons.found_all(3),

@@ -3,6 +3,7 @@
 import pytest
 
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, POD, Scope
+from api.texts import Text
 from planning import bindings, failures
 from planning.errors import abort, user
 from planning.explaining.patterns import Meaning
@@ -11,7 +12,6 @@ from planning.overrides.errors import UnreadableError
 from planning.placements.selecting import Selecting, SelectionError
 from planning.runs import initialization, restored
 from planning.runs.restored import Ended
-from planning.texts import Text
 from tests.planning.run_samples import NOW
 from tests.planning.runs import test_initialization, test_validation
 

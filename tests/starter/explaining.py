@@ -8,6 +8,7 @@ from api.approvals import BaseApprovalRequest
 from api.bindings import Binding
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE
 from api.members import MemberCluster
+from api.reasons import STARTED_BY_RUN
 from api.runs import UpdateRun
 from planning.placements.binding_steps import WorkReport
 from starter import views
@@ -74,7 +75,7 @@ def condition(
 
 
 STARTED = condition(
-    "RolloutStarted", "True", "RolloutStarted", "started, resourceSnapshotIndex: 1, updateRun: v2"
+    "RolloutStarted", "True", "RolloutStarted", STARTED_BY_RUN.fill(index=1, run="v2")
 )
 
 

@@ -9,6 +9,7 @@ import yaml
 from api import names
 from api.base import format_time
 from api.kinds import MEMBER_CLUSTER, NAMESPACE, NAMESPACED_SCOPE, WORK, Kind, Scope
+from api.reasons import STARTED_BY_RUN
 from hub import Hub, Json
 from tests.starter.runs import recorded
 from tests.starter.typed import Fleetgate, Typed
@@ -91,7 +92,10 @@ class Incident:
         await self.say(MEMBER_CLUSTER, cluster, _alive(), "")
         await self.placement.binding(cluster, state="Bound")
         started = condition(
-            "RolloutStarted", "True", "RolloutStarted", f"started, updateRun: {run or self.name}"
+            "RolloutStarted",
+            "True",
+            "RolloutStarted",
+            STARTED_BY_RUN.fill(index=1, run=run or self.name),
         )
         name = self.placement.binding_name(cluster)
         said = {"conditions": [started, *conditions], **status}

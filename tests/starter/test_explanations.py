@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from rich.console import Console
 
+from api.reasons import STARTED_BY_RUN
 from api.runs import UpdateRun
 from starter.explain.documents import document
 from starter.explain.evidence import Evidence
@@ -83,7 +84,7 @@ def test_what_other_runs_did_after_a_run_ended_is_left_out(run: str) -> None:
         rows[1].clusters[0].conditions = rows[0].clusters[0].conditions[:1]
 
     refused = REFUSED.model_copy(deep=True)
-    refused.status.conditions[0].message = f"started, updateRun: {run}"
+    refused.status.conditions[0].message = STARTED_BY_RUN.fill(index=1, run=run)
     evidence = Evidence(clusters={"member3": cluster_evidence(refused)})
     *_, report = explanation(run_of("preempted", in_flight), evidence).clusters
     assert report.row.name == "member3"

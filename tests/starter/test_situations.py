@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 
+from api import reasons
 from api.base import Condition
-from api.runs import RunState, UpdateRun
+from api.runs import ClusterStatus, RunState, UpdateRun
 from planning import conditions
 from starter.explain.evidence import Evidence
 from starter.explain.looks import Attention
@@ -264,14 +265,30 @@ def test_a_stuck_run_that_was_asked_to_stop_says_why_it_does_not() -> None:
     assert found.says[-1] == "It was asked to stop, but cannot while clusters are in flight."
 
 
-def test_many_stuck_clusters_are_not_shown_as_a_few() -> None:
-    def many(run: UpdateRun) -> None:
-        progressing(run).message = (
-            "The updateRun is stuck waiting for a, b, c... cluster(s) in stage staging to finish "
-            "updating, please check placement status for potential errors"
-        )
+def test_clusters_are_stuck_that_the_message_does_not_name() -> None:
+    """The message names three; whether another one is stuck follows from when it was started."""
 
-    assert situation("stuck", many).says[0].startswith("Stuck: a, b, c and more in stage staging")
+    def many(run: UpdateRun) -> None:
+        (stage, *_), stuck = run.status.stages_status, progressing(run)
+        first = stage.clusters[0]
+        since_started = {"a": 25, "b": 22, "c": 21, "d": 20, "late": 1}
+        stage.clusters = [
+            first.model_copy(
+                update={"cluster_name": name, "conditions": [started(first, stuck, seconds)]}
+            )
+            for name, seconds in since_started.items()
+        ]
+        stuck.message = reasons.stuck(["a", "b", "c", "d"], stage=stage.stage_name)
+
+    said = situation("stuck", many, after=timedelta(seconds=6)).says[0]
+    assert said.startswith("Stuck: a, b, c and 1 more in stage staging")
+
+
+def started(cluster: ClusterStatus, stuck: Condition, seconds: int) -> Condition:
+    """Return the condition of a cluster that was started so long before the run became stuck."""
+    (found,) = cluster.conditions
+    at = stuck.last_transition_time - timedelta(seconds=seconds)
+    return found.model_copy(update={"last_transition_time": at})
 
 
 def test_a_stopping_run_names_what_must_finish_first_and_the_tool_that_stopped_it() -> None:
