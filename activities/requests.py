@@ -13,6 +13,7 @@ from api.runs import RunState, UpdateRunStatus
 from planning.bindings import Desired
 from planning.events import Event
 from planning.identity import RunRef
+from planning.runs.approval_events import Given
 from planning.runs.facts import HubFacts
 
 
@@ -114,8 +115,8 @@ class ApprovalState(Request):
 
     approved: bool = False
     exists: bool = True
-    given: str = ""
-    """Who gave the approval, or with what tool, and their comment."""
+    given: Given = Given()
+    """How the approval was given."""
 
 
 class RecordApproval(Request):

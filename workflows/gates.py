@@ -16,7 +16,8 @@ with workflow.unsafe.imports_passed_through():
     from api.strategies import StageTask, StageTaskType
     from planning import durations
     from planning.runs import marks, run_events
-    from planning.runs.tasks import GateSide, Side, is_passed
+    from planning.runs.approval_events import Given
+    from planning.runs.tasks import WAIT_TIMER, GateSide, Side, is_passed
     from workflows import calls
     from workflows.approval_desk import Ticket
     from workflows.rollout import Rollout
@@ -94,7 +95,7 @@ class TimedWaitGate:
         over_at = rollout.waiting_since + durations.parse(self._time)
         await workflow.sleep(
             max(over_at - workflow.now(), timedelta(0)),
-            summary=f"{stage}: wait {self._time} after the stage",
+            summary=WAIT_TIMER.fill(stage=stage, length=self._time),
         )
         await rollout.until_running()
         marks.wait_elapsed(rollout.ledger, index, self._position, workflow.now())
@@ -164,7 +165,7 @@ class ApprovalGate:
             self._tell(accepted.given)
         return accepted.approved
 
-    def _tell(self, given: str) -> None:
+    def _tell(self, given: Given) -> None:
         event = run_events.approved(
             stage=self._ticket.stage, side=self._side, given=given, now=workflow.now()
         )

@@ -11,13 +11,19 @@ from typing import Final
 from api.approvals import BaseApprovalRequest
 from api.kinds import Kind
 from api.names import TASK_TYPE
-from api.reasons import ConditionType
+from api.reasons import ApprovalMessage, ConditionType
+from api.texts import Text
 from planning import conditions, signatures
 from planning.events import REPORTER, Event, EventType
 from planning.runs import approvals
+from planning.runs.facts import Fact
 from planning.writers import last_writer
 
 NOT_COUNTED: Final = "ApprovalNotCounted"
+IGNORED: Final = Text("{why}. To fix it: {remedy}")
+"""Message of the event for an approval that does not count."""
+_WITHOUT_COMMENT: Final = (ApprovalMessage.CLUSTER_APPROVED, ApprovalMessage.NAMESPACED_APPROVED)
+"""What an approval says if the user did not comment."""
 _SIDES: Final = {"beforeStage": "before", "afterStage": "after"}
 
 
@@ -71,20 +77,45 @@ def uncounted(
     event = Event(
         type=EventType.WARNING,
         reason=NOT_COUNTED,
-        message=f"{why}. {_remedy(request, kind, found.index(approval))}",
+        message=IGNORED.fill(why=why, remedy=_remedy(request, kind, found.index(approval))),
         at=now,
     )
     return event, json.dumps(approval.to_wire(), sort_keys=True)
 
 
-def given(request: BaseApprovalRequest) -> str:
-    """Return who gave an approval, or with what tool, and the comment; bounded."""
+class Given(Fact):
+    """How an approval was given."""
+
+    tool: str = ""
+    """Name of the tool that wrote it; empty if fleetgate did."""
+    message: str = ""
+    """What the approval says, bounded; the user's name may stand at its end."""
+
+    @property
+    def by(self) -> str:
+        """The user who gave it; empty if unknown."""
+        return signatures.split(self.message)[1]
+
+    @property
+    def comment(self) -> str:
+        """The comment of that user; empty if there was none."""
+        said, _ = signatures.split(self.message)
+        return "" if said in _WITHOUT_COMMENT else said
+
+    @property
+    def who(self) -> str:
+        """The user and the tool, as far as they are known: `jane with kubectl-patch`."""
+        tool = f"with {self.tool}" if self.tool else ""
+        return " ".join(filter(None, (self.by, tool)))
+
+
+def given(request: BaseApprovalRequest) -> Given:
+    """Return how a request was approved; empty if it was not."""
     approval = conditions.find(request.status.conditions, ConditionType.APPROVED)
     if approval is None:
-        return ""
-    writer = _writer(request)
-    said = signatures.bounded(approval.message or approval.reason)
-    return f"with {writer}: {said}" if writer else said
+        return Given()
+    message = signatures.bounded(approval.message or approval.reason)
+    return Given(tool=_writer(request), message=message)
 
 
 def _remedy(request: BaseApprovalRequest, kind: Kind, position: int) -> str:
@@ -95,7 +126,7 @@ def _remedy(request: BaseApprovalRequest, kind: Kind, position: int) -> str:
         side=_SIDES.get(meta.labels.get(TASK_TYPE, ""), ""),
         namespace=meta.namespace,
     )
-    return f"To fix it: {_patch_command(request, kind, position)} or: {command}"
+    return f"{_patch_command(request, kind, position)} or: {command}"
 
 
 def _patch_command(request: BaseApprovalRequest, kind: Kind, position: int) -> str:

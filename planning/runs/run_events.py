@@ -8,21 +8,48 @@ contract: decision 13
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final
 
 from api.base import Condition
 from api.reasons import ConditionType, RunReason, StageReason
 from api.runs import RunState, StageStatus, UpdateRunStatus
 from api.strategies import Stage, StageTaskType
+from api.texts import Text
 from planning import conditions, durations, signatures
 from planning.events import Event, EventType
 from planning.identity import RunRef
 from planning.runs import concurrency, overview
-from planning.runs.approval_events import approve_command
+from planning.runs.approval_events import Given, approve_command
 from planning.runs.steering import Steered
 from planning.runs.tasks import Side, is_passed
 
 NORMAL, WARNING = EventType.NORMAL, EventType.WARNING
+
+
+class EventReason(StrEnum):
+    """Reasons of the events of a run."""
+
+    INITIALIZED = "Initialized"
+    ADOPTED = "Adopted"
+    PLACEMENT_AWAITED = "PlacementAwaited"
+    STATUS_REFUSED = "StatusRefused"
+    STAGE_STARTED = "StageStarted"
+    WAITING = "Waiting"
+    APPROVED = "Approved"
+    STUCK = "Stuck"
+    STOPPED = "Stopped"
+    RESUMED = "Resumed"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+
+
+PLANNED: Final = Text("Planned {clusters} in {stages}, for resource snapshot {index}")
+PLANNED_ONLY: Final = Text(f"{PLANNED.template}; set spec.state to Run to start")
+"""Of a run that does not start by itself."""
+STAGE_STARTED: Final = Text("Stage {stage} started: {clusters}")
+RESUMING: Final = Text("resuming from what the hub recorded: {progress}")
+ADOPTED: Final = Text(f"Temporal no longer knew this run; {RESUMING.template}")
 NOBODY: Final = Steered()
 
 
@@ -80,11 +107,12 @@ def since(
     return [Event(type=kind, reason=reason, message=text, at=now) for kind, reason, text in found]
 
 
-def approved(*, stage: str, side: Side, given: str, now: datetime) -> Event:
+def approved(*, stage: str, side: Side, given: Given, now: datetime) -> Event:
     """Return the event for an accepted approval; `given` says by whom or with what tool."""
-    said = f" {given}" if given.startswith("with ") else f": {given}" if given else ""
+    said = f" with {given.tool}" if given.tool else ""
+    said += f": {given.message}" if given.message else ""
     text = f"The approval {side} stage {stage} was given{said}"
-    return Event(reason="Approved", message=text, at=now)
+    return Event(reason=EventReason.APPROVED, message=text, at=now)
 
 
 def adopted(status: UpdateRunStatus, *, now: datetime) -> Event:
@@ -92,12 +120,11 @@ def adopted(status: UpdateRunStatus, *, now: datetime) -> Event:
     stages = [each for each in _stages(status) if each.clusters]
     done = sum(conditions.has(each.conditions, ConditionType.SUCCEEDED) for each in stages)
     clusters = sum(len(each.clusters) for each in stages)
-    text = (
-        "Temporal no longer knew this run; resuming from what the hub recorded: "
-        f"{done} of {_count(len(stages), 'stage')}, "
+    text = ADOPTED.fill(
+        progress=f"{done} of {_count(len(stages), 'stage')}, "
         f"{sum(map(overview.done, stages))} of {_count(clusters, 'cluster')}"
     )
-    return Event(type=WARNING, reason="Adopted", message=text, at=now)
+    return Event(type=WARNING, reason=EventReason.ADOPTED, message=text, at=now)
 
 
 def status_refused(why: str, *, now: datetime) -> Event:
@@ -106,13 +133,13 @@ def status_refused(why: str, *, now: datetime) -> Event:
         "The status of this run is out of date because the API server rejects the update; "
         f"fleetgate retries every few seconds, and nothing is lost: {why}"
     )
-    return Event(type=WARNING, reason="StatusRefused", message=text, at=now)
+    return Event(type=WARNING, reason=EventReason.STATUS_REFUSED, message=text, at=now)
 
 
 def placement_awaited(why: str, *, within: timedelta, now: datetime) -> Event:
     """Return the event for a run whose placement has not been scheduled yet."""
     text = f"The run waits up to {durations.format_duration(within)} for its placement: {why}"
-    return Event(reason="PlacementAwaited", message=text, at=now)
+    return Event(reason=EventReason.PLACEMENT_AWAITED, message=text, at=now)
 
 
 Found = Iterator[tuple[EventType, str, str]]
@@ -123,46 +150,50 @@ def _initialized(before: Situation, after: Situation, status: UpdateRunStatus) -
     if before.initialized or after.initialized is None or after.initialized.status != "True":
         return
     clusters = sum(len(stage.clusters) for stage in status.stages_status)
-    text = (
-        f"Planned {_count(clusters, 'cluster')} in {_count(len(status.stages_status), 'stage')}, "
-        f"for resource snapshot {status.resource_snapshot_index_used}"
+    text = PLANNED_ONLY if after.desired is RunState.INITIALIZE else PLANNED
+    yield (
+        NORMAL,
+        EventReason.INITIALIZED,
+        text.fill(
+            clusters=_count(clusters, "cluster"),
+            stages=_count(len(status.stages_status), "stage"),
+            index=status.resource_snapshot_index_used,
+        ),
     )
-    start = "; set spec.state to Run to start" if after.desired is RunState.INITIALIZE else ""
-    yield NORMAL, "Initialized", text + start
 
 
 def _stopped(before: Situation, after: Situation) -> Found:
     if _came(RunReason.STOPPED, before, after):
         who = signatures.clause(after.asked.by, after.asked.comment)
         stopped = f"The update run has been stopped{who}"
-        yield NORMAL, "Stopped", f"{stopped}; set spec.state to Run to resume"
+        yield NORMAL, EventReason.STOPPED, f"{stopped}; set spec.state to Run to resume"
     if (before.desired, after.desired) == (RunState.STOP, RunState.RUN):
         who = signatures.clause(after.asked.by, after.asked.comment)
         resumed = f"was resumed{who}; it continues" if who else "continues"
-        yield NORMAL, "Resumed", f"The update run {resumed} where it was stopped"
+        yield NORMAL, EventReason.RESUMED, f"The update run {resumed} where it was stopped"
 
 
 def _stages_started(before: Situation, after: Situation, status: UpdateRunStatus) -> Found:
     stages = _stages(status)
     for index in after.started:
         if index not in before.started:
-            yield NORMAL, "StageStarted", _start(stages[index], _declared(status, index))
+            yield NORMAL, EventReason.STAGE_STARTED, _start(stages[index], _declared(status, index))
 
 
 def _held_up(before: Situation, after: Situation, status: UpdateRunStatus, run: RunRef) -> Found:
     if _came(RunReason.STUCK, before, after) and after.progressing:
-        yield WARNING, "Stuck", after.progressing.message
+        yield WARNING, EventReason.STUCK, after.progressing.message
     if _came(RunReason.WAITING, before, after) and (gates := _closed_gates(status, run)):
-        yield NORMAL, "Waiting", gates
+        yield NORMAL, EventReason.WAITING, gates
 
 
 def _ended(after: Situation) -> Found:
     if after.succeeded and after.succeeded.status == "True":
-        yield NORMAL, "Succeeded", after.succeeded.message
+        yield NORMAL, EventReason.SUCCEEDED, after.succeeded.message
     elif after.succeeded:
-        yield WARNING, "Failed", after.succeeded.message
+        yield WARNING, EventReason.FAILED, after.succeeded.message
     elif after.over and after.initialized:
-        yield WARNING, "Failed", after.initialized.message
+        yield WARNING, EventReason.FAILED, after.initialized.message
 
 
 def _came(reason: RunReason, before: Situation, after: Situation) -> bool:
@@ -190,11 +221,13 @@ def _declared(status: UpdateRunStatus, index: int) -> Stage | None:
 
 def _start(stage: StageStatus, declared: Stage | None) -> str:
     number = len(stage.clusters)
-    begun = f"Stage {stage.stage_name} started: {_count(number, 'cluster')}"
+    clusters = _count(number, "cluster")
     if declared is None:
-        return f"{begun} to be removed"
-    at_once = concurrency.limit(declared.max_concurrency, clusters=number)
-    return f"{begun}, {min(at_once, number)} at a time"
+        clusters += " to be removed"
+    else:
+        at_once = concurrency.limit(declared.max_concurrency, clusters=number)
+        clusters += f", {min(at_once, number)} at a time"
+    return STAGE_STARTED.fill(stage=stage.stage_name, clusters=clusters)
 
 
 def _closed_gates(status: UpdateRunStatus, run: RunRef) -> str:

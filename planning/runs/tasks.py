@@ -10,6 +10,7 @@ from typing import Final, Literal
 from api.reasons import ConditionType
 from api.runs import StageTaskStatus
 from api.strategies import Stage, StageTask, StageTaskType
+from api.texts import Text
 from planning import conditions, durations
 
 Side = Literal["before", "after"]
@@ -22,6 +23,8 @@ class GateSide(StrEnum):
     AFTER = "after"
 
 
+WAIT_TIMER: Final = Text("{stage}: wait {length} after the stage")
+"""Summary of the timer of a timed wait, as Temporal shows it."""
 _UNITS_BELOW_A_SECOND: Final = ("ns", "µs", "ms")
 
 

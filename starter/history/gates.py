@@ -9,7 +9,7 @@ from datetime import datetime
 
 from activities.requests import OpenApproval, RecordApproval
 from planning import signatures
-from starter.history import telling
+from planning.runs.approval_events import Given
 from starter.history.entries import Entry, What
 from workflows.messages import Approve
 
@@ -56,16 +56,13 @@ class Gates:
             if gate.stage == message.stage and message.side in (None, gate.side):
                 gate.give(at)
 
-    def accept(self, request: str, given: str, at: datetime) -> Entry | None:
-        """Return the entry for an approval that the run accepted; None for an unknown request.
-
-        `given` is what the approval request says about who gave it.
-        """
+    def accept(self, request: str, given: Given, at: datetime) -> Entry | None:
+        """Return the entry for an approval that the run accepted; None for an unknown request."""
         gate = self._gates.get(request)
         if gate is None:
             return None
-        who, comment = telling.approver(given)
-        if gate.message and not given:
+        who, comment = given.who, given.comment
+        if gate.message and not given.message:
             who, comment = signatures.of_temporal(gate.message.by), gate.message.comment
         when = gate.first or at
         return Entry(when, What.APPROVED, gate.side, gate.stage, who=who, comment=comment)

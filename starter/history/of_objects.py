@@ -16,6 +16,7 @@ from api.runs import ClusterStatus, StageStatus, StageTaskStatus, UpdateRun
 from planning import conditions
 from planning.events import Event
 from planning.runs import approval_events
+from planning.runs.approval_events import Given
 from starter import words
 from starter.history import telling
 from starter.history.entries import Entry, What
@@ -78,8 +79,10 @@ def besides(objects: Objects) -> Iterator[Entry]:
     if metadata.creation_timestamp:
         yield Entry(metadata.creation_timestamp, What.CREATED, who=_creator(metadata))
     for event in objects.warnings:
-        # The rest of the message is what to type, which is not history.
-        yield Entry(event.at, What.APPROVAL_IGNORED, comment=event.message.partition(". ")[0])
+        # Without what to type, which is not history.
+        found = approval_events.IGNORED.read(event.message)
+        comment = found["why"] if found else event.message
+        yield Entry(event.at, What.APPROVAL_IGNORED, comment=comment)
 
 
 def _creator(metadata: ObjectMeta) -> str:
@@ -149,8 +152,8 @@ def _of_gate(
                 asked = task.approval_request_name
                 yield Entry(at, What.APPROVAL_ASKED, side, stage, comment=asked)
             case ConditionType.APPROVAL_REQUEST_APPROVED:
-                who, said = telling.approver(approval_events.given(request) if request else "")
-                yield Entry(at, What.APPROVED, side, stage, who=who, comment=said)
+                given = approval_events.given(request) if request else Given()
+                yield Entry(at, What.APPROVED, side, stage, who=given.who, comment=given.comment)
             case ConditionType.WAIT_TIME_ELAPSED:
                 yield Entry(at, What.WAIT_OVER, side, stage)
 

@@ -4,7 +4,6 @@ Pure: Temporal's events in, entries out. The Kubernetes events of the run are in
 that writes them, and each cluster is one activity; the rest are messages and gates.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -27,6 +26,7 @@ from activities.requests import (
     StateSet,
 )
 from planning import signatures
+from planning.runs.tasks import WAIT_TIMER
 from starter import words
 from starter.history import telling
 from starter.history.entries import Entry, What
@@ -40,8 +40,6 @@ ON_THE_OBJECT: Final = "spec.state was set on the object"
 GONE: Final = "Gone"
 """Outcome reason of a run whose object turned out to be deleted."""
 _ASKED: Final[Mapping[str, What]] = {"resume": What.ASKED_TO_RUN, "pause": What.ASKED_TO_STOP}
-_WAIT: Final = re.compile(r"(?P<stage>.+): wait (?P<length>\S+) after the stage")
-"""Summary of the timer of a timed wait (`workflows.gates`)."""
 
 
 class Place(Request):
@@ -198,7 +196,7 @@ class _Reader:
             self._cluster(What.CLUSTER_FAILED, given, at, comment=text)
 
     def timer_started(self, event: HistoryEvent, at: datetime) -> None:
-        if wait := _WAIT.fullmatch(self._summary(event)):
+        if wait := WAIT_TIMER.read(self._summary(event)):
             entry = Entry(at, What.WAIT_STARTED, "after", wait["stage"], comment=wait["length"])
             self._waits[event.event_id] = entry
             self._tell(entry)

@@ -10,7 +10,7 @@ import pytest
 from api.approvals import BaseApprovalRequest
 from api.kinds import APPROVAL_REQUEST, CLUSTER_APPROVAL_REQUEST, Kind
 from planning import signatures
-from planning.runs.approval_events import approve_command, given, uncounted
+from planning.runs.approval_events import Given, approve_command, given, uncounted
 from tests.planning.run_samples import NOW
 from tests.support import conditions
 
@@ -150,33 +150,34 @@ KUBECTL = wrote("kubectl-patch", "2026-01-02T03:04:05Z", "Approved")
 
 
 @pytest.mark.parametrize(
-    ("writers", "told"),
+    ("writers", "tool"),
     [
-        ([], "lgtm"),
-        ([KUBECTL], "with kubectl-patch: lgtm"),
-        ([wrote("fleetgate-engine-approved", "2026-01-02T03:04:05Z", "Approved")], "lgtm"),
+        ([], ""),
+        ([KUBECTL], "kubectl-patch"),
+        ([wrote("fleetgate-engine-approved", "2026-01-02T03:04:05Z", "Approved")], ""),
         (
             [wrote("other", "2026-01-02T09:00:00Z", "ApprovalAccepted"), KUBECTL],
-            "with kubectl-patch: lgtm",
+            "kubectl-patch",
         ),
-        ([wrote("portal", "2026-01-02T09:00:00Z", "Approved"), KUBECTL], "with portal: lgtm"),
-        ([{"manager": "odd"}], "lgtm"),
+        ([wrote("portal", "2026-01-02T09:00:00Z", "Approved"), KUBECTL], "portal"),
+        ([{"manager": "odd"}], ""),
     ],
     ids=["unknown", "kubectl", "own", "not its condition", "the last one", "without fields"],
 )
 def test_an_approval_names_the_tool_it_was_given_with(
-    writers: list[dict[str, Any]], told: str
+    writers: list[dict[str, Any]], tool: str
 ) -> None:
-    assert given(asked(approved(), managedFields=writers)) == told
+    found = given(asked(approved(), managedFields=writers))
+    assert found == Given(tool=tool, message="lgtm")
 
 
 def test_an_approval_without_a_message_shows_its_reason() -> None:
-    assert given(asked(approved(message=""))) == "testPassed"
+    assert given(asked(approved(message=""))).message == "testPassed"
 
 
 def test_long_messages_are_cut() -> None:
-    assert given(asked(approved(message="x" * 5000))) == "x" * signatures.MAX_SAID
+    assert given(asked(approved(message="x" * 5000))).message == "x" * signatures.MAX_SAID
 
 
 def test_an_approval_removed_after_its_acceptance_names_no_giver() -> None:
-    assert given(asked(condition("ApprovalAccepted"))) == ""
+    assert given(asked(condition("ApprovalAccepted"))) == Given()

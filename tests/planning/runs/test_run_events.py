@@ -9,6 +9,7 @@ from api.kinds import SCOPES
 from api.runs import RunState, UpdateRunStatus
 from planning.identity import RunRef
 from planning.runs import marks, run_events
+from planning.runs.approval_events import Given
 from planning.runs.ledger import DELETION, Ledger
 from planning.runs.run_events import Situation
 from planning.runs.steering import Steered
@@ -277,12 +278,12 @@ def test_a_run_resumed_at_a_gate_says_again_what_it_waits_for() -> None:
 @pytest.mark.parametrize(
     ("given", "rest"),
     [
-        ("looks good (by alice)", ": looks good (by alice)"),
-        ("with kubectl-patch: lgtm", " with kubectl-patch: lgtm"),
-        ("", ""),
+        (Given(message="looks good (by alice)"), ": looks good (by alice)"),
+        (Given(tool="kubectl-patch", message="lgtm"), " with kubectl-patch: lgtm"),
+        (Given(), ""),
     ],
 )
-def test_the_event_of_an_approval_names_who_gave_it(given: str, rest: str) -> None:
+def test_the_event_of_an_approval_names_who_gave_it(given: Given, rest: str) -> None:
     event = run_events.approved(stage="prod", side="before", given=given, now=NOW)
     assert event.reason == "Approved"
     assert event.message == f"The approval before stage prod was given{rest}"

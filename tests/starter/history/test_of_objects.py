@@ -8,6 +8,8 @@ import pytest
 from api.approvals import ClusterApprovalRequest
 from api.names import CREATED_BY
 from planning.events import Event, EventType
+from planning.runs.approval_events import Given
+from planning.runs.run_events import PLANNED_ONLY
 from starter.history import of_objects, telling
 from starter.history.entries import Entry, What
 from starter.history.of_objects import Objects
@@ -65,7 +67,7 @@ def test_the_last_entry_says_where_a_run_waits_or_ended(moment: str, last: str) 
 
 def test_what_both_status_and_events_report_is_listed_once() -> None:
     events = (
-        event("Initialized", "Planned 3 clusters in 2 stages; set spec.state to Run to start"),
+        event("Initialized", PLANNED_ONLY.fill(clusters="3 clusters", stages="2 stages", index=0)),
         event("StageStarted", "Stage staging started: 1 cluster, 1 at a time"),
         event("Resumed"),
         event("Waiting", "Waiting after stage staging for 20s to pass"),
@@ -73,7 +75,7 @@ def test_what_both_status_and_events_report_is_listed_once() -> None:
     lines = told(of_objects.entries(Objects(recorded("timed-wait"), events=events)))
     assert lines == [
         "created",
-        "planned / Planned 3 clusters in 2 stages",
+        "planned / Planned 3 clusters in 2 stages, for resource snapshot 0",
         "resumed",
         "stage started / staging / 1 cluster, 1 at a time",
         "cluster started / staging / member2",
@@ -111,28 +113,26 @@ def test_an_approval_that_does_not_count_is_listed() -> None:
 @pytest.mark.parametrize(
     ("given", "who", "said"),
     [
-        ("fine (by alice)", "alice", "fine"),
-        ("ClusterApprovalRequest has been approved (by alice)", "alice", ""),
-        ("ApprovalRequest has been approved by alice: fine", "alice", "fine"),
-        ("ClusterApprovalRequest has been approved by alice", "alice", ""),
-        ("ClusterApprovalRequest has been approved", "", ""),
+        (Given(message="fine (by alice)"), "alice", "fine"),
+        (Given(message="ClusterApprovalRequest has been approved (by alice)"), "alice", ""),
+        (Given(message="ClusterApprovalRequest has been approved"), "", ""),
         (
-            "with kubectl-patch: looks good: very (by far) (by alice)",
+            Given(tool="kubectl-patch", message="looks good: very (by far) (by alice)"),
             "alice with kubectl-patch",
             "looks good: very (by far)",
         ),
-        ("with kubectl-patch: looks good", "with kubectl-patch", "looks good"),
+        (Given(tool="kubectl-patch", message="looks good"), "with kubectl-patch", "looks good"),
         (
-            "fine (by an unknown user of Temporal, who says: alice)",
+            Given(message="fine (by an unknown user of Temporal, who says: alice)"),
             "an unknown user of Temporal, who says: alice",
             "fine",
         ),
-        ("stand by me: now", "", "stand by me: now"),
-        ("", "", ""),
+        (Given(message="stand by me: now"), "", "stand by me: now"),
+        (Given(), "", ""),
     ],
 )
-def test_who_gave_an_approval_is_read_from_its_text(given: str, who: str, said: str) -> None:
-    assert telling.approver(given) == (who, said)
+def test_an_approval_says_who_gave_it(given: Given, who: str, said: str) -> None:
+    assert (given.who, given.comment) == (who, said)
 
 
 def test_history_before_a_lost_workflow_is_taken_from_the_objects() -> None:

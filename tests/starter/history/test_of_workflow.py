@@ -25,6 +25,7 @@ from activities.requests import (
 from api.kinds import ScopeName
 from api.runs import RunState
 from planning.identity import RunRef
+from planning.runs.approval_events import Given
 from planning.runs.tasks import GateSide
 from starter.history import of_workflow
 from starter.history.entries import Entry
@@ -118,13 +119,16 @@ def test_a_request_that_the_workflow_wrote_to_the_object_is_listed_once(written:
 @pytest.mark.parametrize(
     ("given", "approved"),
     [
-        ("with kubectl-patch: lgtm", "approved / before / prod / with kubectl-patch / lgtm"),
-        ("fine (by bob)", "approved / before / prod / bob / fine"),
-        ("lgtm", "approved / before / prod / lgtm"),
+        (
+            Given(tool="kubectl-patch", message="lgtm"),
+            "approved / before / prod / with kubectl-patch / lgtm",
+        ),
+        (Given(message="fine (by bob)"), "approved / before / prod / bob / fine"),
+        (Given(message="lgtm"), "approved / before / prod / lgtm"),
     ],
 )
 def test_an_approval_in_the_object_is_listed_as_written_there(
-    written: Written, given: str, approved: str
+    written: Written, given: Given, approved: str
 ) -> None:
     ask(written)
     written.signal("approve", Approve(stage="prod", side=GateSide.BEFORE, on_object=True))
@@ -137,7 +141,7 @@ def test_the_first_of_several_approvals_opens_the_gate(written: Written) -> None
     ask(written)
     record(written, "alice", "fine")
     record(written, "bob", "me too")
-    accept(written, "fine (by alice)")
+    accept(written, Given(message="fine (by alice)"))
     asked, approved = written.entries()
     assert told([approved]) == ["approved / before / prod / alice / fine"]
     assert (approved.at - asked.at).seconds == 2, "when alice approved, not when it was accepted"
@@ -148,7 +152,7 @@ def test_a_lost_approval_does_not_count(written: Written) -> None:
     record(written, "alice", "fine")
     ask(written)
     record(written, "bob", "again")
-    accept(written, "again (by bob)")
+    accept(written, Given(message="again (by bob)"))
     assert told(written.entries())[-1] == "approved / before / prod / bob / again"
 
 
@@ -220,6 +224,6 @@ def record(written: Written, by: str, comment: str) -> None:
     written.activity("record_approval", request, ApprovalState(approved=True))
 
 
-def accept(written: Written, given: str) -> None:
+def accept(written: Written, given: Given) -> None:
     answer = ApprovalState(approved=True, given=given)
     written.activity("accept_approval", AcceptApproval(run=RUN, name=GATE), answer)
