@@ -12,15 +12,15 @@ from prometheus_client.registry import Collector
 from api.kinds import ScopeName
 from api.runs import UpdateRun
 from hub import Key
-from planning.runs import phases, run_metrics
+from planning.runs import gates, phases
+from planning.runs.gates import PendingApproval
 from planning.runs.phases import ENDED, Phase
-from planning.runs.run_metrics import WaitingGate
 
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
     phase: Phase
-    gates: list[WaitingGate]
+    approvals: tuple[PendingApproval, ...]
     placement: str
     uid: str
 
@@ -35,7 +35,7 @@ class Standings(Collector):
         """Record the current state of a run on the hub."""
         self._standings[key] = _Standing(
             phase=phases.phase(run.status),
-            gates=run_metrics.waiting_gates(run),
+            approvals=gates.closed(run.status).approvals,
             placement=run.spec.placement_name,
             uid=run.metadata.uid,
         )
@@ -94,9 +94,9 @@ class Standings(Collector):
         )
         now = datetime.now(UTC)
         for key in sorted(self._standings):
-            for gate in self._standings[key].gates:
+            for gate in self._standings[key].approvals:
                 # The clock that set `since` may be ahead of this one.
-                waited = max((now - gate.since).total_seconds(), 0)
+                waited = max((now - (gate.since or now)).total_seconds(), 0)
                 family.add_metric((*key, gate.stage, gate.side), waited)
         return family
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import click
 
 from api.runs import UpdateRun
+from planning.runs.gates import PendingApproval
 from starter.failures import Failure
 from starter.targets import Target
-from workflows.messages import Approve, ChangeState, PendingApproval
+from workflows.messages import Approve, ChangeState
 
 by_option = click.option(
     "--by",

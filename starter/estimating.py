@@ -17,7 +17,7 @@ from api.strategies import Stage, StageTaskType
 from planning import conditions
 from planning.runs import concurrency, waves
 from planning.runs.phases import ENDED, Phase
-from starter.views import Progress, RunView, StageRow
+from planning.runs.views import Progress, RunView, StageRow
 
 COUNTED: Final = 0.9
 """Share of the durations that count, shortest first: a cluster that was stuck for a night says

@@ -6,8 +6,8 @@ from datetime import datetime
 from rich.text import Text
 
 from planning.runs.phases import Phase
+from planning.runs.views import ClusterRow, Progress, RunView, StageRow, moved
 from starter import columns, output, words
-from starter.views import ClusterRow, Progress, RunView, StageRow, moved
 
 BAR_WIDTH = 30
 """Width of the progress bar in cells, which leaves space for the text beside it."""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from planning.runs.gates import PendingApproval, Wait
 from planning.runs.phases import Phase
-from starter.gates import Approval, Wait
-from starter.views import Progress, RunView, StageRow
+from planning.runs.views import Progress, RunView, StageRow
 
 if TYPE_CHECKING:
     from starter.estimating import Estimate
@@ -131,7 +131,7 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def approve_command(view: RunView, gate: Approval) -> str:
+def approve_command(view: RunView, gate: PendingApproval) -> str:
     """Return the command that approves a gate."""
     return f"fleetgate approve {view.name} {gate.stage} --{gate.side}{namespace_flag(view)}"
 

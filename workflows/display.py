@@ -4,7 +4,6 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from planning.runs import overview
-    from planning.runs.overview import AwaitedApproval
     from workflows import search_attributes
     from workflows.rollout import Rollout
 
@@ -39,10 +38,7 @@ class Display:
             rollout.ledger.status,
             run=rollout.run,
             desired=rollout.desired,
-            approvals=[
-                AwaitedApproval(request=each.request, stage=each.stage, side=each.side.value)
-                for each in rollout.approvals.pending
-            ],
+            approvals=rollout.approvals.pending,
         )
         if text != self._shown:
             self._shown = text

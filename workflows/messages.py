@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from api.runs import RunState, UpdateRunStatus
 from planning.identity import RunRef
+from planning.runs.gates import PendingApproval
 from planning.runs.initialization import Targets
 from planning.runs.steering import Steered
 from planning.runs.tasks import GateSide, Side
@@ -68,7 +69,7 @@ class Carried(Message):
     """Side of that stage whose gates are open."""
     waiting_since: datetime | None = None
     """When they opened."""
-    approvals: list["PendingApproval"] = []
+    approvals: list[PendingApproval] = []
     """Gates that wait for an approval, which may be given at any moment."""
     looked: str = ""
     """Digest of the facts that passed the last check; empty if they have to be fetched again."""
@@ -137,15 +138,6 @@ class Answer(Message):
     """The answer to a person who sent an update."""
 
     text: str
-
-
-class PendingApproval(Message):
-    """One approval that the run waits for."""
-
-    stage: str
-    side: GateSide
-    request: str
-    """Name of the (Cluster)ApprovalRequest."""
 
 
 class Verdict(Message):

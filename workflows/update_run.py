@@ -17,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from planning import conditions, failures
     from planning.errors import RunError, StageAborted
     from planning.runs import adopting, lifecycle, marks
+    from planning.runs.gates import PendingApproval
     from planning.runs.tasks import GateSide
     from workflows import builds, calls
     from workflows.approval_desk import Ticket
@@ -32,7 +33,6 @@ with workflow.unsafe.imports_passed_through():
         Approve,
         ChangeState,
         Outcome,
-        PendingApproval,
         Recheck,
         UpdateRunInput,
         Verdict,

@@ -1,7 +1,6 @@
 """Overview of a run for people: a headline and a table of its stages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from api.reasons import ConditionType
@@ -9,7 +8,7 @@ from api.runs import ClusterStatus, RunState, StageStatus, UpdateRunStatus
 from planning import conditions
 from planning.identity import RunRef
 from planning.runs.approval_events import approve_command
-from planning.runs.tasks import Side
+from planning.runs.gates import PendingApproval
 
 GAP: Final = "\u2003"
 """Space between columns, which the UI does not separate."""
@@ -17,22 +16,12 @@ NOTHING: Final = "\u00a0"
 """Last line of the text: the UI's frame is a line too short."""
 
 
-@dataclass(frozen=True, slots=True)
-class AwaitedApproval:
-    """An approval that a person has to give."""
-
-    request: str
-    """Name of the (Cluster)ApprovalRequest."""
-    stage: str
-    side: Side
-
-
 def markdown(
     status: UpdateRunStatus,
     *,
     run: RunRef,
     desired: RunState,
-    approvals: Sequence[AwaitedApproval],
+    approvals: Sequence[PendingApproval],
 ) -> str:
     """Return the run's current details for the Temporal UI; what a person has to do comes first."""
     lines = [f"**{headline(status)}**"]
@@ -48,7 +37,7 @@ def markdown(
     return "\n\n".join([*lines, _table(status), NOTHING])
 
 
-def _to_approve(approval: AwaitedApproval, run: RunRef) -> str:
+def _to_approve(approval: PendingApproval, run: RunRef) -> str:
     stage, side = approval.stage, approval.side
     command = approve_command(run=run.name, stage=stage, side=side, namespace=run.namespace)
     return (

@@ -5,7 +5,7 @@ contract: update-runs 13
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from api.base import Condition, ConditionStatus
@@ -40,29 +40,6 @@ class Reading:
     held_up: frozenset[int]
     """Stages that are stopping or stopped: their duration would say nothing about the clusters."""
     over: bool
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingGate:
-    """A gate that a person has to approve."""
-
-    stage: str
-    side: Side
-    since: datetime
-    """When the approval was requested."""
-
-
-def waiting_gates(run: UpdateRun) -> list[WaitingGate]:
-    """Return the approvals that a run waits for; none once it has ended."""
-    if phases.phase(run.status) in phases.ENDED:
-        return []
-    return [
-        WaitingGate(stage.stage_name, side, since)
-        for stage in run.status.stages_status
-        for side, tasks in _tasks(stage)
-        for task in tasks
-        if (since := _asked_at(task)) is not None
-    ]
 
 
 def status_labels(run: UpdateRun) -> dict[str, str] | None:
@@ -147,14 +124,6 @@ def _latencies(stage: StageStatus) -> Iterator[tuple[str, timedelta]]:
 
 def _tasks(stage: StageStatus) -> tuple[tuple[Side, list[StageTaskStatus]], ...]:
     return ("before", stage.before_stage_task_status), ("after", stage.after_stage_task_status)
-
-
-def _asked_at(task: StageTaskStatus) -> datetime | None:
-    """Return when an approval was requested that is still missing; None otherwise."""
-    created = conditions.find(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
-    if created is None or conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED):
-        return None
-    return created.last_transition_time
 
 
 def _latency(task: StageTaskStatus) -> timedelta | None:

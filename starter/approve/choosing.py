@@ -1,13 +1,13 @@
 """Choosing the gate to approve among the open gates of a run. Pure."""
 
+from planning.runs.gates import PendingApproval
+from planning.runs.views import RunView
 from starter import words
 from starter.failures import Failure
-from starter.gates import Approval
-from starter.views import RunView
 from workflows.messages import Approve
 
 
-def choose(view: RunView, wanted: Approve) -> Approval | None:
+def choose(view: RunView, wanted: Approve) -> PendingApproval | None:
     """Return the open gate that matches, or None. Raises Failure if several match."""
     meant = [gate for gate in view.gates.approvals if _is_meant(gate, wanted)]
     if len(meant) > 1:
@@ -30,5 +30,5 @@ def none_open(view: RunView, wanted: Approve) -> Failure:
     )
 
 
-def _is_meant(gate: Approval, wanted: Approve) -> bool:
+def _is_meant(gate: PendingApproval, wanted: Approve) -> bool:
     return wanted.stage in ("", gate.stage) and wanted.side in (None, gate.side)

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from api.approvals import BaseApprovalRequest
 from api.runs import UpdateRun
 from hub import Hub
-from planning.runs import approvals, phases
+from planning.runs import approvals, phases, views
+from planning.runs.gates import PendingApproval
 from planning.runs.phases import Phase
-from starter import views
 from starter.acting import Written, act
 from starter.approve.choosing import choose, none_open
 from starter.patience import Patience
 from starter.run.waiting import Waiting
 from starter.targets import Target
-from workflows.messages import Approve, PendingApproval
+from workflows.messages import Approve
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ import click
 
 from api.runs import UpdateRun
 from hub import HubError
-from starter import consent, failures, views, words
+from planning.runs import views
+from planning.runs.gates import PendingApproval
+from starter import consent, failures, words
 from starter.approve.giving import Desk
 from starter.failures import Failure
-from starter.gates import Approval
 from workflows.messages import Approve
 
 
@@ -39,7 +40,7 @@ async def _runs(desk: Desk) -> list[UpdateRun]:
     return [UpdateRun.from_wire(each) for each in found.items]
 
 
-async def _open(desk: Desk, run: UpdateRun, gate: Approval, message: Approve) -> bool:
+async def _open(desk: Desk, run: UpdateRun, gate: PendingApproval, message: Approve) -> bool:
     """Approve one gate, print what happens next, and return whether that succeeded."""
     name = run.metadata.name
     wanted = message.model_copy(update={"stage": gate.stage, "side": gate.side})

@@ -12,7 +12,7 @@ from api.kinds import NAMESPACE, Kind, Scope
 from starter.completion.asking import Completer, Item, Typed, on_hub
 
 if TYPE_CHECKING:
-    from starter.views import RunView
+    from planning.runs.views import RunView
 
 
 def _named(kind: Callable[[Scope], Kind]) -> Completer:
@@ -105,7 +105,7 @@ def contexts(context: Context, _: Parameter, incomplete: str) -> list[Item]:
 
 async def _views(typed: Typed) -> "list[RunView]":
     from api.runs import UpdateRun
-    from starter import views
+    from planning.runs import views
 
     found = await typed.list(typed.target.scope.run)
     return [views.of(UpdateRun.from_wire(each)) for each in found]

@@ -12,13 +12,12 @@ from api.reasons import ConditionType
 from api.runs import UpdateRun
 from hub import Json
 from planning import conditions
-from planning.runs import phases
+from planning.runs import phases, views
 from planning.runs.phases import Phase
-from starter import views
+from planning.runs.views import Progress
 from starter.demo import deeds, looking, manifests
 from starter.demo.looking import RunCheck
 from starter.demo.tale import Tale
-from starter.views import Progress
 
 
 async def publish(tale: Tale) -> None:

@@ -1,8 +1,8 @@
 """The tutorial's second part: a rollout that is stopped and resumed, then a rollback."""
 
 from api.kinds import CLUSTER_STAGED_UPDATE_RUN as RUN
+from planning.runs import views
 from planning.runs.phases import Phase
-from starter import views
 from starter.demo import deeds, looking, manifests
 from starter.demo.first_rollout import (
     asks_for_approval,

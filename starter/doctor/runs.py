@@ -6,9 +6,9 @@ from typing import Final
 
 from api.kinds import Scope
 from api.runs import UpdateRun
-from planning.runs import phases
+from planning.runs import phases, views
 from planning.writers import last_writer
-from starter import views, words
+from starter import words
 from starter.doctor.findings import Finding, ok, problem, warning
 from starter.doctor.setup import Command, Setup
 from starter.explain import situations

@@ -11,9 +11,9 @@ from api.kinds import MEMBER_CLUSTER, WORK, Kind, Scope
 from api.members import MemberCluster
 from hub import Forbidden, Hub, Json
 from planning.placements.binding_steps import WorkReport
+from planning.runs.views import RunView
 from starter.explain import troubles
 from starter.explain.evidence import ClusterEvidence, Evidence
-from starter.views import RunView
 
 FoundT = TypeVar("FoundT")
 

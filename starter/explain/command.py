@@ -8,9 +8,10 @@ from typing import Final
 import click
 
 from hub import Hub
-from planning.runs import phases
+from planning.runs import phases, views
 from planning.runs.phases import Phase
-from starter import output, views, words
+from planning.runs.views import RunView
+from starter import output, words
 from starter.completion import live
 from starter.explain import explanations, finding, showing
 from starter.explain.collecting import Collector
@@ -22,7 +23,6 @@ from starter.explain.reaching import MemberContexts, reach
 from starter.explain.troubles import OnMember
 from starter.helping import examples
 from starter.targets import Output, Target, output_option, target_options
-from starter.views import RunView
 
 AT_ONCE: Final = 8
 """Runs that are read concurrently; each takes up to about ten requests."""

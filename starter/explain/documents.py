@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from api.base import format_time
+from planning.runs.views import Progress
 from starter.explain.explanations import ClusterReport, Explanation
 from starter.explain.troubles import Trouble
-from starter.views import Progress
 
 Json = dict[str, Any]
 

@@ -7,12 +7,12 @@ from typing import Final
 
 from api.kinds import Kind
 from planning.runs.phases import ENDED, Phase
+from planning.runs.views import ClusterRow, RunView
 from starter import words
 from starter.explain import flights, prospects, situations, troubles
 from starter.explain.evidence import ClusterEvidence
 from starter.explain.looks import NOBODY_ACTS, Look, Situation
 from starter.explain.troubles import OnMember, Trouble
-from starter.views import ClusterRow, RunView
 
 
 @dataclass(frozen=True, slots=True)

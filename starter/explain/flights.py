@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from api.reasons import RunReason, named_as_stuck
-from starter.views import ClusterRow, Progress, RunView
+from planning.runs.views import ClusterRow, Progress, RunView
 
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 

@@ -10,10 +10,10 @@ from api.runs import UpdateRun
 from planning import signatures
 from planning.events import REPORTER
 from planning.runs import steering
+from planning.runs.views import RunView
 from planning.writers import Writer, last_writer
 from starter import words
 from starter.explain.evidence import Evidence
-from starter.views import RunView
 
 PATIENCE: Final = timedelta(seconds=10)
 """A live worker reacts to anything much sooner than this."""

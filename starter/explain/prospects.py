@@ -7,8 +7,8 @@ from api.runs import UpdateRun
 from api.strategies import Stage, StageTask, StageTaskType
 from planning.errors import RunAborted
 from planning.runs import concurrency
+from planning.runs.views import Progress, RunView, StageRow
 from starter import words
-from starter.views import Progress, RunView, StageRow
 
 _OVER: Final = (Progress.DONE, Progress.SKIPPED)
 

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from api.reasons import ConditionType
 from planning import conditions
 from planning.runs import approval_events, approvals
+from planning.runs.gates import PendingApproval, Wait
 from starter import words
 from starter.explain.looks import NOBODY_ACTS, Attention, Look, Situation
 from starter.explain.workers import between, late
-from starter.gates import Approval, Wait
 
 
 def waiting(look: Look) -> Situation:
@@ -51,7 +50,7 @@ def _for_time(look: Look, waits: tuple[Wait, ...]) -> Situation:
 
 
 def _for_people(look: Look) -> Situation:
-    since = min(_asked(look), default=None)
+    since = min((each.since for each in look.view.gates.approvals if each.since), default=None)
     says = f"Waiting for {names(look)}, for {look.ago(since)} so far. {look.done}"
     given = [each for each in look.view.gates.approvals if _given_at(look, each)]
     if given and look.is_overdue(_given_at(look, given[0])):
@@ -68,17 +67,7 @@ def _for_people(look: Look) -> Situation:
     )
 
 
-def _asked(look: Look) -> Iterator[datetime]:
-    """Yield when each missing approval was requested."""
-    missing = {each.request for each in look.view.gates.approvals}
-    for stage in look.run.status.stages_status:
-        for task in (*stage.before_stage_task_status, *stage.after_stage_task_status):
-            asked = conditions.find(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
-            if asked and task.approval_request_name in missing:
-                yield asked.last_transition_time
-
-
-def _given_at(look: Look, gate: Approval) -> datetime | None:
+def _given_at(look: Look, gate: PendingApproval) -> datetime | None:
     request = look.evidence.approvals.get(gate.request)
     if request is None or not approvals.approved(request):
         return None

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from api.runs import RunState, UpdateRun, UpdateRunSpec
-from planning.runs import rollback
+from planning.runs import rollback, views
 from planning.runs.rollback import RollbackError
-from starter import views, words
+from starter import words
 from starter.failures import Failure
 from starter.records import Record
 

@@ -10,8 +10,9 @@ from api.runs import RunState, UpdateRun
 from hub import Forbidden, Hub
 from planning.identity import RunRef
 from planning.placements.selecting import SelectionRules
+from planning.runs import views
 from planning.runs.phases import Phase
-from starter import consent, output, records, views, words
+from starter import consent, output, records, words
 from starter.completion import live
 from starter.consent import yes_option
 from starter.helping import examples

@@ -12,9 +12,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from api.runs import UpdateRun
+from planning.runs.views import ClusterRow, Progress, RunView, StageRow
 from starter import columns, output, tables, words
 from starter.estimating import Estimate, estimate
-from starter.views import ClusterRow, Progress, RunView, StageRow
 
 CLUSTERS_AT_MOST = 10
 """Maximum number of clusters shown; more would be hard to read."""

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import click
 
 from api.runs import UpdateRun
-from planning.runs import lifecycle
-from starter import consent, output, views, words
+from planning.runs import lifecycle, views
+from starter import consent, output, words
 from starter.completion import live
 from starter.consent import yes_option
 from starter.helping import examples

@@ -8,10 +8,10 @@ from typing import Final
 
 from api.runs import UpdateRun
 from hub import Hub, HubError, Json
-from planning.runs import phases
-from starter import estimating, views
+from planning.runs import phases, views
+from planning.runs.views import RunView
+from starter import estimating
 from starter.targets import Target
-from starter.views import RunView
 
 RUNS_AT_MOST: Final = 3
 """Earlier runs to read: the latest are the most similar, and each may have a thousand clusters."""

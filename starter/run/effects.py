@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from planning.runs.phases import ENDED, Phase
+from planning.runs.views import Progress, RunView, moved
 from starter import tables, words
-from starter.views import Progress, RunView, moved
 
 _HALTED = frozenset({Phase.PENDING, Phase.PLANNED, Phase.STOPPING, Phase.STOPPED})
 

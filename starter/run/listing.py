@@ -7,7 +7,8 @@ import click
 
 from api.kinds import NAMESPACED_SCOPE
 from api.runs import UpdateRun
-from starter import output, tables, views
+from planning.runs import views
+from starter import output, tables
 from starter.helping import examples
 from starter.targets import Output, Target, output_option, target_options
 

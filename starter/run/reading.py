@@ -2,9 +2,9 @@
 
 from api.runs import UpdateRun
 from hub import Hub
-from planning.runs import phases
+from planning.runs import phases, views
 from planning.runs.phases import Phase
-from starter import views, words
+from starter import words
 from starter.failures import Failure
 from starter.targets import Target
 

@@ -10,9 +10,9 @@ from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from planning.runs.views import RunView
 from starter import tables, words
 from starter.run.board import Sighting, Trouble, board
-from starter.views import RunView
 
 REDRAWN_PER_SECOND = 4
 """Often enough for ages in seconds to tick smoothly."""

@@ -8,11 +8,12 @@ from rich.console import Console
 from rich.text import Text
 
 from api.runs import UpdateRun
-from starter import output, tables, views, words
+from planning.runs import views
+from planning.runs.views import RunView
+from starter import output, tables, words
 from starter.completion import live
 from starter.helping import examples
 from starter.targets import Output, Target, output_option, target_options
-from starter.views import RunView
 
 
 @click.command(

@@ -9,6 +9,7 @@ import click
 from api.runs import RunState, UpdateRun
 from hub import Hub
 from planning.runs import lifecycle, steering
+from planning.runs.gates import PendingApproval
 from planning.runs.phases import Phase
 from starter import people
 from starter.acting import Written, act, by_option, comment_option
@@ -20,7 +21,7 @@ from starter.run import effects
 from starter.run.reading import read_unfinished
 from starter.run.waiting import Waiting
 from starter.targets import Target, target_options
-from workflows.messages import ChangeState, PendingApproval
+from workflows.messages import ChangeState
 
 _UPDATES = {RunState.RUN: "resume", RunState.STOP: "pause"}
 

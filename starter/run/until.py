@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from planning.runs import phases
 from planning.runs.phases import Phase
+from planning.runs.views import RunView
 from starter.failures import ExitCode
-from starter.views import RunView
 
 
 class Until(StrEnum):

@@ -11,14 +11,14 @@ import click
 from api.runs import UpdateRun
 from hub import Hub
 from planning import durations
-from planning.runs import phases
+from planning.runs import phases, views
 from planning.runs.phases import Phase
-from starter import tables, views, words
+from planning.runs.views import RunView
+from starter import tables, words
 from starter.failures import ExitCode, Failure
 from starter.run import effects
 from starter.run.following import versions
 from starter.targets import Target
-from starter.views import RunView
 
 Look = Callable[[RunView], object]
 

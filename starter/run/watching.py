@@ -8,8 +8,9 @@ import click
 
 from api.approvals import BaseApprovalRequest
 from hub import Hub, HubError
-from planning.runs import approvals
-from starter import output, views, words
+from planning.runs import approvals, views
+from planning.runs.views import RunView
+from starter import output, words
 from starter.completion import live
 from starter.failures import ExitCode, Failure
 from starter.helping import examples
@@ -20,7 +21,6 @@ from starter.run.reading import read
 from starter.run.screens import screen
 from starter.run.until import Until, exit_code
 from starter.targets import Target, target_options
-from starter.views import RunView
 
 
 @click.command(

@@ -11,7 +11,7 @@ from api.members import MemberCluster
 from api.reasons import STARTED_BY_RUN
 from api.runs import UpdateRun
 from planning.placements.binding_steps import WorkReport
-from starter import views
+from planning.runs import views
 from starter.explain import explanations, situations
 from starter.explain.evidence import ClusterEvidence, Evidence
 from starter.explain.explanations import Explanation

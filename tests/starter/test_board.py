@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from rich.console import Console
 
-from starter import views
+from planning.runs import views
 from starter.run.board import Sighting, Trouble, board
 from tests.starter.made_runs import NOW, MadeStage, made_run
 

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from api.runs import UpdateRun
+from planning.runs import views
 from planning.runs.tasks import GateSide
-from starter import people, views
+from starter import people
 from starter.approve import choosing
 from starter.failures import Failure
 from starter.rollback.choosing import NAME_AT_MOST, Asked, beside, name

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from starter import views
+from planning.runs import views
+from planning.runs.views import RunView
 from starter.run import effects
-from starter.views import RunView
 from tests.starter.test_views import recorded, seen
 
 UNDER_WAY = {

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from api.reasons import RunReason
-from starter import estimating, views, words
+from planning.runs import views
+from starter import estimating, words
 from tests.starter.made_runs import NOW, MadeStage, made_run
 
 

@@ -13,8 +13,7 @@ from api.approvals import BaseApprovalRequest
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Kind
 from api.runs import UpdateRun
 from hub import Hub
-from planning.runs import approvals
-from starter import views
+from planning.runs import approvals, views
 from starter.explain.collecting import Collector
 from tests.agent.credentials import kubeconfig_of_nobody
 from tests.starter.on_call import Incident, condition

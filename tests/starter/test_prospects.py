@@ -7,7 +7,7 @@ import pytest
 from api.runs import ClusterStatus, StageStatus, UpdateRun
 from api.selectors import LabelSelector
 from api.strategies import Stage
-from starter import views
+from planning.runs import views
 from starter.explain import prospects
 from tests.starter.explaining import as_recorded, run_of
 

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from api.runs import RunState, UpdateRun
-from planning.runs import phases
+from planning.runs import phases, views
 from planning.runs.phases import Phase
 from planning.runs.tasks import GateSide
-from starter import tables, views, words
-from starter.views import Progress, RunView
+from planning.runs.views import Progress, RunView
+from starter import tables, words
 
 DATA = Path(__file__).parent / "data"
 

@@ -14,7 +14,7 @@ import pytest
 from api.kinds import CLUSTER_SCOPE
 from deploy.local import crds
 from hub import Hub, Json
-from starter import views
+from planning.runs import views
 from starter.failures import ExitCode
 from starter.run.until import Until, exit_code
 from tests.starter.runs import RunOnHub, recorded

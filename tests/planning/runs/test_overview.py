@@ -5,8 +5,9 @@ import pytest
 from api.runs import RunState, UpdateRunStatus
 from planning.identity import RunRef
 from planning.runs import marks, overview
+from planning.runs.gates import PendingApproval
 from planning.runs.ledger import DELETION, Ledger
-from planning.runs.overview import AwaitedApproval
+from planning.runs.tasks import GateSide
 from tests.planning.run_samples import (
     CLUSTER_RUN,
     NOW,
@@ -24,7 +25,7 @@ RUN, STOP = RunState.RUN, RunState.STOP
 
 def shown(
     book: Ledger,
-    *approvals: AwaitedApproval,
+    *approvals: PendingApproval,
     desired: RunState = RUN,
     run: RunRef = CLUSTER_RUN,
 ) -> list[str]:
@@ -50,7 +51,7 @@ def test_a_run_that_waits_says_first_what_a_person_has_to_do(run: RunRef, ns: st
     book = ledger()
     marks.run_initialized(book, NOW)
     marks.waiting(book, 0, "before", NOW)
-    approval = AwaitedApproval(request="v2-before-prod", stage="prod", side="before")
+    approval = PendingApproval(request="v2-before-prod", stage="prod", side=GateSide.BEFORE)
     command = "fleetgate approve v2 prod --before" + (f" -n {ns}" if ns else "")
     update = 'or send the update `approve` with `{"stage": "prod", "side": "before"}`.'
     assert shown(book, approval, run=run) == [

@@ -10,7 +10,7 @@ from api.runs import RunState, UpdateRun
 from planning.errors import abort, invalid, unexpected, user
 from planning.runs import marks, run_metrics
 from planning.runs.ledger import Ledger
-from planning.runs.run_metrics import WaitingGate, new_approvals, new_stages, read
+from planning.runs.run_metrics import new_approvals, new_stages, read
 from tests.planning.run_samples import APPROVAL, NOW, WAIT, ledger, stage
 
 Mark = Callable[[Ledger], None]
@@ -250,27 +250,3 @@ def test_a_skipped_stage_has_no_duration() -> None:
     before = read(seen(book))
     marks.stage_skipped(book, 1, NOW)
     assert new_stages(before, read(seen(book))) == []
-
-
-# -- waiting gates -----------------------------------------------------------------------------
-
-
-def test_a_gate_waits_from_its_request_to_its_approval() -> None:
-    gated = stage(before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT, APPROVAL])
-    book = ledger(gated)
-    marks.run_initialized(book, NOW)
-    assert run_metrics.waiting_gates(seen(book)) == []
-    marks.approval_created(book, 0, "before", 0, after(1))
-    assert run_metrics.waiting_gates(seen(book)) == [WaitingGate("prod", "before", after(1))]
-    marks.approval_given(book, 0, "before", 0, after(2))
-    assert run_metrics.waiting_gates(seen(book)) == []
-    marks.approval_created(book, 0, "after", 1, after(3))
-    assert run_metrics.waiting_gates(seen(book)) == [WaitingGate("prod", "after", after(3))]
-
-
-def test_an_ended_run_has_no_waiting_gate() -> None:
-    book = ledger(stage(before_stage_tasks=[APPROVAL]))
-    marks.run_initialized(book, NOW)
-    marks.approval_created(book, 0, "before", 0, NOW)
-    marks.run_failed(book, "why", after(1))
-    assert run_metrics.waiting_gates(seen(book)) == []

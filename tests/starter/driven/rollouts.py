@@ -8,7 +8,7 @@ from typing import Any
 from api.reasons import StageReason
 from api.runs import UpdateRun
 from hub import Json
-from starter import views
+from planning.runs import views
 from tests.starter.typed import Fleetgate, Printed, Typed
 from tests.support.conditions import says
 from tests.support.eventually import eventually

@@ -11,7 +11,7 @@ import pytest
 
 from api.runs import UpdateRun
 from hub import Json
-from starter import views
+from planning.runs import views
 from tests.starter.typed import Fleetgate, Typed
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement

@@ -6,6 +6,7 @@ import pytest
 
 from api.reasons import ConditionType
 from planning import conditions
+from planning.runs.gates import PendingApproval
 from planning.runs.phases import Phase
 from planning.runs.tasks import GateSide
 from tests.planning.run_samples import APPROVAL, WAIT
@@ -14,7 +15,6 @@ from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
 from workflows.messages import (
     Answer,
     Approve,
-    PendingApproval,
     TemporalApprovals,
     Verdict,
 )

@@ -11,10 +11,9 @@ from api.base import Condition
 from api.reasons import ConditionType, StageReason
 from api.runs import ClusterStatus, RunState, StageStatus, UpdateRun
 from planning import conditions
-from planning.runs import phases
+from planning.runs import gates, phases
+from planning.runs.gates import Gates
 from planning.runs.phases import Phase
-from starter import gates
-from starter.gates import Gates
 
 
 class Progress(StrEnum):
@@ -134,7 +133,7 @@ def of(run: UpdateRun) -> RunView:
         state=run.spec.state,
         phase=current,
         stages=tuple(stages),
-        gates=Gates() if current in phases.ENDED else gates.closed(run),
+        gates=gates.closed(status),
         conditions=tuple(status.conditions),
         created=run.metadata.creation_timestamp,
         up_to_date=_up_to_date(run),

@@ -1,6 +1,6 @@
 """The gates that a run waits at: approvals and timed waits.
 
-Pure: a run in, gates out.
+Pure: a status in, gates out.
 """
 
 from collections.abc import Iterator
@@ -8,20 +8,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from api.reasons import ConditionType
-from api.runs import StageStatus, StageTaskStatus, UpdateRun
+from api.runs import StageStatus, StageTaskStatus, UpdateRunStatus
 from api.strategies import StageTaskType
 from planning import conditions, durations
+from planning.runs import phases
+from planning.runs.facts import Fact
 from planning.runs.tasks import GateSide
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
-    """A gate that opens with a person's approval."""
+class PendingApproval(Fact):
+    """An approval that a run waits for."""
 
     stage: str
     side: GateSide
     request: str
     """Name of the (Cluster)ApprovalRequest."""
+    since: datetime | None = None
+    """When it was requested; None if that is not known."""
 
     def __str__(self) -> str:
         return f"approval {self.side} stage {self.stage}"
@@ -44,26 +47,34 @@ class Wait:
 class Gates:
     """The gates that are closed now, in the order of the stages."""
 
-    approvals: tuple[Approval, ...] = ()
+    approvals: tuple[PendingApproval, ...] = ()
     waits: tuple[Wait, ...] = ()
     approved: int = 0
     """Number of approvals that were given and accepted so far."""
 
 
-def closed(run: UpdateRun) -> Gates:
-    """Return the gates that a run waits at."""
-    stages = run.status.stages_status
+def closed(status: UpdateRunStatus) -> Gates:
+    """Return the gates that a run waits at; none once it has ended."""
+    if phases.phase(status) in phases.ENDED:
+        return Gates()
+    stages = status.stages_status
     return Gates(
         approvals=tuple(gate for stage in stages for gate in _approvals(stage)),
-        waits=tuple(gate for stage in stages for gate in _waits(run, stage)),
+        waits=tuple(gate for stage in stages for gate in _waits(status, stage)),
         approved=sum(_is_approved(task) for stage in stages for _, task in _tasks(stage)),
     )
 
 
-def _approvals(stage: StageStatus) -> Iterator[Approval]:
+def _approvals(stage: StageStatus) -> Iterator[PendingApproval]:
     for side, task in _tasks(stage):
-        if _is_asked_for(task) and not _is_approved(task):
-            yield Approval(stage.stage_name, side, task.approval_request_name)
+        asked = conditions.find(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
+        if asked and asked.status == "True" and not _is_approved(task):
+            yield PendingApproval(
+                stage=stage.stage_name,
+                side=side,
+                request=task.approval_request_name,
+                since=asked.last_transition_time,
+            )
 
 
 def _tasks(stage: StageStatus) -> Iterator[tuple[GateSide, StageTaskStatus]]:
@@ -71,17 +82,13 @@ def _tasks(stage: StageStatus) -> Iterator[tuple[GateSide, StageTaskStatus]]:
     yield from ((GateSide.AFTER, task) for task in stage.after_stage_task_status)
 
 
-def _is_asked_for(task: StageTaskStatus) -> bool:
-    return conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_CREATED)
-
-
 def _is_approved(task: StageTaskStatus) -> bool:
     return conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED)
 
 
-def _waits(run: UpdateRun, stage: StageStatus) -> Iterator[Wait]:
+def _waits(status: UpdateRunStatus, stage: StageStatus) -> Iterator[Wait]:
     since = _all_updated_at(stage)
-    length = _wait_time(run, stage.stage_name)
+    length = _wait_time(status, stage.stage_name)
     if since is None or length is None:
         return
     for task in stage.after_stage_task_status:
@@ -98,8 +105,8 @@ def _all_updated_at(stage: StageStatus) -> datetime | None:
     return max(moments) if moments and len(moments) == len(stage.clusters) else None
 
 
-def _wait_time(run: UpdateRun, stage: str) -> timedelta | None:
-    strategy = run.status.staged_update_strategy_snapshot
+def _wait_time(status: UpdateRunStatus, stage: str) -> timedelta | None:
+    strategy = status.staged_update_strategy_snapshot
     texts = (
         task.wait_time
         for each in (strategy.stages if strategy else [])
