@@ -14,7 +14,7 @@ from bridge.temporal import Signal, Workflows
 from hub import Cache, Change, Hub, Json, Key, NotFound
 from planning import conditions
 from planning.identity import RunRef
-from planning.runs import steering, tampering
+from planning.runs import phases, steering, tampering
 from workflows.messages import ChangeState, Recheck
 
 _SIGNALS = {RunState.RUN: "resume", RunState.STOP: "pause"}
@@ -63,10 +63,9 @@ class RunIndex:
 
 def kept(run: Json) -> Json:
     """Return the part of a run to keep in memory: without its stages once it is over."""
-    status = run.get("status", {})
-    said = {each["type"]: each["status"] for each in status.get("conditions", [])}
-    is_over = ConditionType.SUCCEEDED in said or said.get(ConditionType.INITIALIZED) == "False"
-    return run | {"status": {"conditions": status["conditions"]}} if is_over else run
+    if not phases.body_has_ended(run):
+        return run
+    return run | {"status": {"conditions": run["status"]["conditions"]}}
 
 
 def key_of(run: UpdateRun) -> Key:
@@ -75,11 +74,8 @@ def key_of(run: UpdateRun) -> Key:
 
 
 def is_active(run: UpdateRun) -> bool:
-    """Return whether the run is neither over nor being deleted."""
-    found = run.status.conditions
-    over = conditions.find(found, ConditionType.SUCCEEDED) is not None
-    refused = conditions.has(found, ConditionType.INITIALIZED, "False")
-    return not (over or refused or run.metadata.deletion_timestamp)
+    """Return whether the run has not ended and is not being deleted."""
+    return not (phases.has_ended(run.status) or run.metadata.deletion_timestamp)
 
 
 def is_planned(run: UpdateRun) -> bool:

@@ -66,7 +66,7 @@ class EndUpdateRun:
 
     def _end(self, recorded: UpdateRunStatus, text: str) -> None:
         rollout, now = self._rollout, workflow.now()
-        if phases.phase(recorded) in phases.ENDED:
+        if phases.has_ended(recorded):
             return
         rollout.before = run_events.situation(recorded, desired=rollout.desired)
         rollout.ledger.recall(recorded)

@@ -73,7 +73,7 @@ async def _find_snapshot(rollout: Rollout, facts: HubFacts) -> SnapshotFacts:
 
 async def _adopt(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) -> bool:
     """Resume from a recorded status; return whether there is anything to resume."""
-    if phases.phase(recorded) in phases.ENDED:
+    if phases.has_ended(recorded):
         # The run ended while this workflow started: its status stays as it is.
         rollout.ledger.status = recorded
         return False

@@ -55,7 +55,7 @@ class Gates:
 
 def closed(status: UpdateRunStatus) -> Gates:
     """Return the gates that a run waits at; none once it has ended."""
-    if phases.phase(status) in phases.ENDED:
+    if phases.has_ended(status):
         return Gates()
     stages = status.stages_status
     return Gates(

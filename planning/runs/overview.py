@@ -7,6 +7,7 @@ from api.reasons import ConditionType
 from api.runs import ClusterStatus, RunState, StageStatus, UpdateRunStatus
 from planning import conditions
 from planning.identity import RunRef
+from planning.runs import phases
 from planning.runs.approval_events import approve_command
 from planning.runs.gates import PendingApproval
 
@@ -48,10 +49,8 @@ def _to_approve(approval: PendingApproval, run: RunRef) -> str:
 
 def headline(status: UpdateRunStatus) -> str:
     """Return the message of the most advanced condition of the run."""
-    for kind in (ConditionType.SUCCEEDED, ConditionType.PROGRESSING, ConditionType.INITIALIZED):
-        if found := conditions.find(status.conditions, kind):
-            return found.message
-    return "Not initialized yet"
+    found = phases.deciding(status)
+    return found.message if found else "Not initialized yet"
 
 
 def done(stage: StageStatus) -> int:

@@ -19,8 +19,9 @@ from api.texts import Text
 from planning import conditions, durations, signatures
 from planning.events import Event, EventType
 from planning.identity import RunRef
-from planning.runs import concurrency, overview
+from planning.runs import concurrency, overview, phases
 from planning.runs.approval_events import Given, approve_command
+from planning.runs.phases import Phase
 from planning.runs.steering import Steered
 from planning.runs.tasks import Side, is_passed
 
@@ -57,6 +58,7 @@ NOBODY: Final = Steered()
 class Situation:
     """State of a run, as far as its events show it."""
 
+    phase: Phase
     initialized: Condition | None
     progressing: Condition | None
     succeeded: Condition | None
@@ -68,9 +70,8 @@ class Situation:
 
     @property
     def over(self) -> bool:
-        """True when the run has ended."""
-        refused = self.initialized is not None and self.initialized.status == "False"
-        return refused or self.succeeded is not None
+        """True when nothing can happen any more."""
+        return self.phase in phases.ENDED
 
     @property
     def reason(self) -> str:
@@ -82,6 +83,7 @@ def situation(status: UpdateRunStatus, *, desired: RunState, asked: Steered = NO
     """Return the current situation of a run; later changes of `status` do not affect it."""
     stages = enumerate(_stages(status))
     return Situation(
+        phase=phases.phase(status),
         initialized=conditions.find(status.conditions, ConditionType.INITIALIZED),
         progressing=conditions.find(status.conditions, ConditionType.PROGRESSING),
         succeeded=conditions.find(status.conditions, ConditionType.SUCCEEDED),

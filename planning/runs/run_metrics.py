@@ -20,8 +20,6 @@ NO_FAILURE: Final = "none"
 USER_FAILURE: Final = "user_error"
 INTERNAL_FAILURE: Final = "internal_error"
 
-# From the most to the least advanced.
-_DECIDING: Final = (ConditionType.SUCCEEDED, ConditionType.PROGRESSING, ConditionType.INITIALIZED)
 _HELD_UP: Final = frozenset({StageReason.STOPPING, StageReason.STOPPED})
 
 Gate = tuple[int, str]
@@ -48,7 +46,7 @@ def status_labels(run: UpdateRun) -> dict[str, str] | None:
     They come from the most advanced condition whose observed generation is the object's. None if
     there is no such condition.
     """
-    found = (conditions.find(run.status.conditions, kind) for kind in _DECIDING)
+    found = (conditions.find(run.status.conditions, kind) for kind in phases.DECIDING)
     current = (each for each in found if each and _speaks_of(each, run))
     deciding = next(current, None)
     if deciding is None:
@@ -74,7 +72,7 @@ def read(run: UpdateRun) -> Reading:
             index: taken for index, stage in stages if (taken := _time_taken(stage)) is not None
         },
         held_up=frozenset(index for index, stage in stages if _is_held_up(stage)),
-        over=phases.phase(run.status) in phases.ENDED,
+        over=phases.has_ended(run.status),
     )
 
 

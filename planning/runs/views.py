@@ -81,6 +81,8 @@ class RunView:
     stages: tuple[StageRow, ...]
     gates: Gates
     conditions: tuple[Condition, ...]
+    deciding: Condition | None
+    """The condition that says most about where the run is; None before it is planned."""
     created: datetime | None
     up_to_date: bool = True
     """Whether the status reflects the current spec; meaningless once the run has ended."""
@@ -108,13 +110,6 @@ class RunView:
         asked = self.state is RunState.RUN
         return self.phase in {Phase.PLANNED, Phase.STOPPED} and not asked
 
-    @property
-    def deciding(self) -> Condition | None:
-        """The condition that says most about where the run is."""
-        order = (ConditionType.SUCCEEDED, ConditionType.PROGRESSING, ConditionType.INITIALIZED)
-        found = (conditions.find(self.conditions, kind) for kind in order)
-        return next((each for each in found if each), None)
-
 
 def of(run: UpdateRun) -> RunView:
     """Return the view of a run."""
@@ -135,6 +130,7 @@ def of(run: UpdateRun) -> RunView:
         stages=tuple(stages),
         gates=gates.closed(status),
         conditions=tuple(status.conditions),
+        deciding=phases.deciding(status),
         created=run.metadata.creation_timestamp,
         up_to_date=_up_to_date(run),
     )
