@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,11 @@ import yaml
 
 ROOT: Final = Path(__file__).parent.parent.parent
 WORDS: Final = Path(__file__).parent / "words.yaml"
-PACKAGES: Final = (
-    "activities", "agent", "api", "bridge", "deploy", "docs", "hub", "placement", "planning",
-    "starter", "telemetry", "wiring", "workflows",
+_PLACES: Final = (
+    ":(glob)*.md", "worker.py", "activities", "agent", "api", "bridge", "deploy", "docs", "hub",
+    "placement", "planning", "starter", "telemetry", "wiring", "workflows",
 )  # fmt: skip
+_SUFFIXES: Final = {".py", ".md", ".yaml", ".txt", ".tpl"}
 CONTRACT: Final = "docs/contract/"
 """KubeFleet's behaviour in KubeFleet's words."""
 
@@ -61,14 +63,14 @@ def uses(root: Path, wanted: list[Word]) -> Iterator[Use]:
 
 
 def _files(root: Path) -> Iterator[Path]:
-    yield from sorted(root.glob("*.md"))
-    yield root / "worker.py"
-    for package in PACKAGES:
-        for suffix in ("py", "md", "yaml", "txt", "tpl"):
-            for path in sorted((root / package).rglob(f"*.{suffix}")):
-                name = str(path.relative_to(root))
-                if "_build" not in path.parts and not name.startswith(CONTRACT):
-                    yield path
+    """Yield the files that the repository holds, without what is generated from them."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", *_PLACES], cwd=root, capture_output=True, text=True, check=True
+    )
+    for name in sorted(listed.stdout.split("\0")):
+        path = root / name
+        if path.suffix in _SUFFIXES and not name.startswith(CONTRACT):
+            yield path
 
 
 def _texts(path: Path) -> Iterator[tuple[int, str]]:

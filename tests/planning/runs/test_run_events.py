@@ -11,6 +11,7 @@ from planning.identity import RunRef
 from planning.runs import marks, run_events
 from planning.runs.approval_events import Given
 from planning.runs.ledger import DELETION, Ledger
+from planning.runs.phases import Phase
 from planning.runs.run_events import Situation
 from planning.runs.steering import Steered
 from tests.planning.run_samples import (
@@ -26,7 +27,7 @@ from tests.planning.run_samples import (
 )
 
 INITIALIZE, RUN, STOP = RunState.INITIALIZE, RunState.RUN, RunState.STOP
-NOTHING = Situation(None, None, None, (), INITIALIZE)
+NOTHING = Situation(Phase.PENDING, None, None, None, (), INITIALIZE)
 
 
 def look(book: Ledger, desired: RunState = RUN) -> Situation:
