@@ -20,8 +20,8 @@ from planning.runs import concurrency, initialization, marks, sizes, stages, val
 from planning.runs.facts import BindingFact, ClusterFact, HubFacts, PolicyFact
 from planning.runs.ledger import Ledger
 from tests.inputs.generated import LABEL_KEYS, LABEL_VALUES, TEXTS, WAITS
-from tests.planning.explaining.test_failures import TEXTS as KNOWN
 from tests.planning.run_samples import CLUSTER_RUN, NOW, facts, strategy
+from tests.planning.test_failures import TEXTS as KNOWN
 
 CLUSTERS = [f"c{number}" for number in range(6)]
 SELECTORS = st.none() | st.builds(
