@@ -6,6 +6,7 @@ has already validated every object that it returns. Only the generator of the CR
 """
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
 from api.kinds import Kind
@@ -107,6 +108,11 @@ def min_properties(count: int) -> Keyword:
 def max_properties(count: int) -> Keyword:
     """Require maps of at most this many entries."""
     return Keyword("maxProperties", count)
+
+
+def one_of(values: type[StrEnum]) -> Keyword:
+    """Allow only these strings; in Python others are read as well."""
+    return Keyword("enum", [str(each) for each in values])
 
 
 def value_format(name: str) -> Keyword:

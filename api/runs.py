@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from api.applying import ApplyStrategy
-from api.base import ApiModel, Conditions, KubernetesObject, NamespacedName, Time
+from api.base import ApiModel, Conditions, KubernetesObject, NamespacedName, Open, Time
 from api.kinds import CLUSTER_STAGED_UPDATE_RUN, STAGED_UPDATE_RUN
 from api.markers import (
     AGE,
@@ -22,6 +22,7 @@ from api.markers import (
     immutable,
     max_items,
     max_length,
+    one_of,
 )
 from api.strategies import StageTaskType, StrategySpec
 
@@ -80,7 +81,7 @@ class ClusterStatus(ApiModel):
 class StageTaskStatus(ApiModel):
     """Progress of the run at one gate."""
 
-    type: StageTaskType
+    type: Annotated[Open[StageTaskType], one_of(StageTaskType)]
     """What the gate waits for."""
     approval_request_name: str = ""
     """Name of the approval request; only for an Approval."""

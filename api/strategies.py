@@ -8,9 +8,18 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from api.base import FrozenModel, KubernetesObject
+from api.base import FrozenModel, KubernetesObject, Open
 from api.kinds import CLUSTER_STAGED_UPDATE_STRATEGY, STAGED_UPDATE_STRATEGY
-from api.markers import Atomic, CelRule, Defaulted, Resource, max_items, max_length, pattern
+from api.markers import (
+    Atomic,
+    CelRule,
+    Defaulted,
+    Resource,
+    max_items,
+    max_length,
+    one_of,
+    pattern,
+)
 from api.selectors import LabelSelector
 
 
@@ -24,7 +33,7 @@ class StageTaskType(StrEnum):
 class StageTask(FrozenModel):
     """One gate before or after a stage."""
 
-    type: StageTaskType
+    type: Annotated[Open[StageTaskType], one_of(StageTaskType)]
     """Wait for a fixed time, or for a person's approval."""
     wait_time: Annotated[str, pattern(r"^(?:(?:0|[1-9][0-9]*)(\.[0-9]+)?(?:s|m|h))+$")] | None = (
         None

@@ -17,7 +17,7 @@ from hub import Cache, Hub, Key, NotFound
 from planning import conditions
 from planning.events import Subject
 from planning.runs import approval_events, approvals
-from planning.runs.tasks import GateSide
+from planning.runs.gates import GateSide
 from telemetry import log_about
 from workflows.messages import ApprovalLost, Approve
 

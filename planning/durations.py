@@ -43,6 +43,11 @@ def format_duration(value: timedelta) -> str:
     return f"{minutes}m{seconds}" if minutes else seconds
 
 
+def short(value: timedelta) -> str:
+    """Write a duration as people do: `5m` where Go writes `5m0s`."""
+    return re.sub(r"(?<=[hm])0[ms]", "", format_duration(value))
+
+
 def _decimal(value: int, unit: int) -> str:
     whole, rest = divmod(value, unit)
     fraction = f"{rest / unit:.6f}".removeprefix("0").rstrip("0")

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from api.reasons import ConditionType
 from api.runs import StageStatus, UpdateRun
-from api.strategies import Stage, StageTaskType
-from planning import conditions
+from api.strategies import Stage
 from planning.runs import concurrency, waves
+from planning.runs.gates import KINDS, is_passed
 from planning.runs.phases import ENDED, Phase
 from planning.runs.views import Progress, RunView, StageRow
 
@@ -115,8 +114,4 @@ def _wait(view: RunView, stage: Stage, row: StageRow, now: datetime) -> timedelt
 def _approvals(stage: StageStatus) -> int:
     """Return how many approvals a stage still needs."""
     tasks = [*stage.before_stage_task_status, *stage.after_stage_task_status]
-    return sum(
-        task.type == StageTaskType.APPROVAL
-        and not conditions.has(task.conditions, ConditionType.APPROVAL_REQUEST_APPROVED)
-        for task in tasks
-    )
+    return sum(KINDS[task.type].by_person and not is_passed(task) for task in tasks)

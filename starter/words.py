@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from planning.runs.gates import PendingApproval, Wait
+from planning.runs.gates import OpenGate, PendingApproval
 from planning.runs.phases import Phase
 from planning.runs.views import Progress, RunView, StageRow
 
@@ -87,8 +87,9 @@ def sentence(view: RunView, now: datetime) -> str:
         case Phase.STUCK | Phase.STOPPED:
             return f"{phrase(view, now)}{where}"
         case Phase.WAITING:
-            texts = [str(gate) for gate in view.gates.approvals]
-            texts += [f"{still(gate, now)} after stage {gate.stage}" for gate in view.gates.waits]
+            texts = [
+                f"{awaited(gate, now)} {gate.side} stage {gate.stage}" for gate in view.gates.open
+            ]
             return f"waiting for {' and '.join(texts)}" if texts else phrase(view, now)
     return phrase(view, now)
 
@@ -103,8 +104,7 @@ def phrase(view: RunView, now: datetime) -> str:
         case Phase.RUNNING:
             return _running(view.stage) if _in_flight(view.stage) else "running"
         case Phase.WAITING:
-            texts = [f"approval {gate.side}" for gate in view.gates.approvals]
-            texts += [still(gate, now) for gate in view.gates.waits]
+            texts = [awaited_there(gate, now) for gate in view.gates.open]
             return f"waiting: {', '.join(texts)}" if texts else "waiting"
         case Phase.STUCK:
             return f"stuck at {_in_flight(view.stage)}"
@@ -150,9 +150,14 @@ def _between(stage: StageRow | None) -> str:
     return f"at stage {stage.name}" if stage else "finishing"
 
 
-def still(gate: Wait, now: datetime) -> str:
-    """Return how much longer a timed wait takes."""
-    return f"{age(gate.left(now))} more"
+def awaited(gate: OpenGate, now: datetime) -> str:
+    """Return what a run waits for at a gate, as a noun or as the time that is left."""
+    return f"{age(gate.left(now))} more" if gate.until else gate.what
+
+
+def awaited_there(gate: OpenGate, now: datetime) -> str:
+    """Return the same for places that show the stage beside it."""
+    return awaited(gate, now) if gate.until else f"{gate.what} {gate.side}"
 
 
 def _succeeded(view: RunView) -> str:

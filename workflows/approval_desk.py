@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from planning.runs.gates import PendingApproval
-    from planning.runs.tasks import GateSide
+    from planning.runs.gates import GateSide, PendingApproval
     from workflows.messages import Approve
 
 

@@ -13,10 +13,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from api.runs import RunState, UpdateRunStatus
 from planning.identity import RunRef
-from planning.runs.gates import PendingApproval
+from planning.runs.gates import GateSide, PendingApproval, Side
 from planning.runs.initialization import Targets
 from planning.runs.steering import Steered
-from planning.runs.tasks import GateSide, Side
 
 WORKFLOW: Final = "UpdateRun"
 """Workflow type, as the Temporal UI shows it."""

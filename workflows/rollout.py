@@ -14,12 +14,12 @@ with workflow.unsafe.imports_passed_through():
     from planning.identity import RunRef
     from planning.runs import adopting
     from planning.runs.adopting import Recalled
+    from planning.runs.gates import Side
     from planning.runs.initialization import Targets
     from planning.runs.ledger import Ledger, stage_of
     from planning.runs.run_events import Situation
     from planning.runs.spec_news import Spec, SpecNews
     from planning.runs.steering import Steered
-    from planning.runs.tasks import Side
     from workflows import calls
     from workflows.approval_desk import ApprovalDesk
     from workflows.messages import Carried, TemporalApprovals, UpdateRunInput

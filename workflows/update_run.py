@@ -17,8 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from planning import conditions, failures
     from planning.errors import RunError, StageAborted
     from planning.runs import adopting, lifecycle, marks
-    from planning.runs.gates import PendingApproval
-    from planning.runs.tasks import GateSide
+    from planning.runs.gates import GateSide, PendingApproval
     from workflows import builds, calls
     from workflows.approval_desk import Ticket
     from workflows.chronicle import Chronicle

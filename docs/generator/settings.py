@@ -1,6 +1,5 @@
 """The page of the worker's settings, generated from their model."""
 
-import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -60,8 +59,7 @@ def written(value: object) -> str:
         case frozenset():
             return literal(",".join(str(role) for role in Role if role in value))
         case timedelta():
-            # Go writes `5m0s`, people write `5m`.
-            return literal(re.sub(r"(?<=[hm])0[ms]", "", durations.format_duration(value)))
+            return literal(durations.short(value))
         case bool():
             return literal(str(value).lower())
         case str() | int() | Path():

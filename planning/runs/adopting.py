@@ -21,10 +21,10 @@ from api.runs import ClusterStatus, RunState, StageStatus, StageTaskStatus, Upda
 from api.strategies import Stage
 from planning import conditions, failures
 from planning.errors import RunError
-from planning.runs import concurrency, tasks
+from planning.runs import concurrency, gates
 from planning.runs.facts import HubFacts
+from planning.runs.gates import Side
 from planning.runs.ledger import DELETION, stage_of
-from planning.runs.tasks import Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def recall(status: UpdateRunStatus, facts: HubFacts) -> Recalled:
     found = Recalled(
         stage=stage,
         waiting=(waiting := _waiting(stage_of(status, stage))),
-        waiting_since=_last_success(stage_of(status, stage)) if waiting == "after" else None,
+        waiting_since=gates.all_updated_at(stage_of(status, stage)) if waiting == "after" else None,
         in_flight=in_flight(stage_of(status, stage)),
         desired=_desired(status),
     )
@@ -79,7 +79,7 @@ def is_done(stage: StageStatus) -> bool:
     return (
         conditions.has(stage.conditions, ConditionType.SUCCEEDED)
         and all(map(_has_succeeded, stage.clusters))
-        and (not stage.clusters or all(map(tasks.is_passed, _tasks(stage))))
+        and (not stage.clusters or all(map(gates.is_passed, _tasks(stage))))
     )
 
 
@@ -106,22 +106,9 @@ def in_flight(stage: StageStatus) -> dict[str, datetime]:
 def _waiting(stage: StageStatus) -> Side | None:
     if stage.clusters and all(map(_has_succeeded, stage.clusters)):
         return "after"
-    created = ConditionType.APPROVAL_REQUEST_CREATED
     before = stage.before_stage_task_status
-    asked = any(conditions.has(each.conditions, created) for each in before)
-    return "before" if asked and not all(map(tasks.is_passed, before)) else None
-
-
-def _last_success(stage: StageStatus) -> datetime:
-    """Return when the last cluster succeeded, which is when the waits after the stage began.
-
-    The stage's own condition does not tell: a stop changes it (contract decision 5).
-    """
-    return max(
-        condition.last_transition_time
-        for cluster in stage.clusters
-        if (condition := conditions.find(cluster.conditions, ConditionType.SUCCEEDED))
-    )
+    asked = any(gates.KINDS[each.type].is_opened(each) for each in before)
+    return "before" if asked and not all(map(gates.is_passed, before)) else None
 
 
 def _desired(status: UpdateRunStatus) -> RunState:
@@ -210,7 +197,7 @@ def _check_later_stages(status: UpdateRunStatus, at: int) -> None:
 def _check_gates(stage: StageStatus) -> None:
     name = stage.stage_name
     started = [each for each in stage.clusters if _has_started(each)]
-    if started and not all(map(tasks.is_passed, stage.before_stage_task_status)):
+    if started and not all(map(gates.is_passed, stage.before_stage_task_status)):
         raise _not_ours(
             f"cluster `{started[0].cluster_name}` in the stage `{name}` was started before the "
             "approval of the stage"

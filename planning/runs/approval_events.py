@@ -17,6 +17,7 @@ from planning import conditions, signatures
 from planning.events import REPORTER, Event, EventType
 from planning.runs import approvals
 from planning.runs.facts import Fact
+from planning.runs.gates import approve_command
 from planning.writers import last_writer
 
 NOT_COUNTED: Final = "ApprovalNotCounted"
@@ -25,14 +26,6 @@ IGNORED: Final = Text("{why}. To fix it: {remedy}")
 _WITHOUT_COMMENT: Final = (ApprovalMessage.CLUSTER_APPROVED, ApprovalMessage.NAMESPACED_APPROVED)
 """What an approval says if the user did not comment."""
 _SIDES: Final = {"beforeStage": "before", "afterStage": "after"}
-
-
-def approve_command(*, run: str, stage: str, side: str, namespace: str) -> str:
-    """Return the command that approves a gate of a run."""
-    parts = ["fleetgate approve", run, stage]
-    parts += [f"--{side}"] if side else []
-    parts += [f"-n {namespace}"] if namespace else []
-    return " ".join(parts)
 
 
 def kubectl_approve_command(

@@ -18,7 +18,7 @@ from api.strategies import StrategySpec
 from planning import failures, integers
 from planning.errors import InitializationError, TransientState
 from planning.identity import RunRef
-from planning.runs import sizes, stages, tasks
+from planning.runs import gates, sizes, stages
 from planning.runs.facts import BindingFact, HubFacts, PlacementFact, PolicyFact, SnapshotFacts
 
 UNKNOWN_COUNT: Final = -1
@@ -49,7 +49,7 @@ def plan(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> Targets:
     reference = run.key(facts.spec.staged_rollout_strategy_name)
     if facts.strategy is None:
         raise failures.STRATEGY_MISSING.error(key=reference)
-    strategy = StrategySpec(stages=[tasks.normalized(stage) for stage in facts.strategy.stages])
+    strategy = StrategySpec(stages=[gates.normalized(stage) for stage in facts.strategy.stages])
     status.staged_update_strategy_snapshot = strategy
     assign_stages(facts, strategy, targets, run=run, status=status)
     status.deletion_stage_status = StageStatus(

@@ -11,7 +11,7 @@ from typing import Any, Final
 from api.base import Condition
 from api.runs import ClusterStatus, StageStatus, StageTaskStatus, UpdateRunStatus
 from planning import conditions
-from planning.runs.tasks import Side
+from planning.runs.gates import Side
 
 DELETION: Final = -1
 """Index of the deletion stage, which runs after all others."""

@@ -15,14 +15,12 @@ from api.reasons import (
     RunReason,
     StageMessage,
     StageReason,
-    TaskMessage,
-    TaskReason,
     stuck,
     waiting_after,
     waiting_before,
 )
+from planning.runs.gates import KINDS, Side
 from planning.runs.ledger import Ledger
-from planning.runs.tasks import Side
 
 TRUE, FALSE, UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
 INITIALIZED, PROGRESSING = ConditionType.INITIALIZED, ConditionType.PROGRESSING
@@ -149,20 +147,13 @@ def cluster_failed(ledger: Ledger, index: int, position: int, text: str, now: da
     ledger.put_cluster(index, position, SUCCEEDED, FALSE, ClusterReason.FAILED, text, now)
 
 
-def approval_created(ledger: Ledger, index: int, side: Side, position: int, now: datetime) -> None:
-    """Mark the approval request as created."""
-    kind = ConditionType.APPROVAL_REQUEST_CREATED
-    ledger.put_task(index, side, position, kind, TaskReason.CREATED, TaskMessage.CREATED, now)
+def gate_opened(ledger: Ledger, index: int, side: Side, position: int, now: datetime) -> None:
+    """Mark a gate as open, if a gate of its kind says so."""
+    if opened := KINDS[ledger.task(index, side, position).type].opened:
+        ledger.put_task(index, side, position, *opened, now)
 
 
-def approval_given(ledger: Ledger, index: int, side: Side, position: int, now: datetime) -> None:
-    """Mark the approval as accepted, which cannot be undone."""
-    kind = ConditionType.APPROVAL_REQUEST_APPROVED
-    ledger.put_task(index, side, position, kind, TaskReason.APPROVED, TaskMessage.APPROVED, now)
-
-
-def wait_elapsed(ledger: Ledger, index: int, position: int, now: datetime) -> None:
-    """Mark the timed wait after a stage as over."""
-    kind = ConditionType.WAIT_TIME_ELAPSED
-    text = TaskMessage.WAIT_ELAPSED
-    ledger.put_task(index, "after", position, kind, TaskReason.WAIT_ELAPSED, text, now)
+def gate_passed(ledger: Ledger, index: int, side: Side, position: int, now: datetime) -> None:
+    """Mark a gate as passed, which cannot be undone."""
+    passed = KINDS[ledger.task(index, side, position).type].passed
+    ledger.put_task(index, side, position, *passed, now)

@@ -8,8 +8,7 @@ from api.runs import ClusterStatus, RunState, StageStatus, UpdateRunStatus
 from planning import conditions
 from planning.identity import RunRef
 from planning.runs import phases
-from planning.runs.approval_events import approve_command
-from planning.runs.gates import PendingApproval
+from planning.runs.gates import PendingApproval, approve_command
 
 GAP: Final = "\u2003"
 """Space between columns, which the UI does not separate."""

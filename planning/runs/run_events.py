@@ -14,16 +14,16 @@ from typing import Final
 from api.base import Condition
 from api.reasons import ConditionType, RunReason, StageReason
 from api.runs import RunState, StageStatus, UpdateRunStatus
-from api.strategies import Stage, StageTaskType
+from api.strategies import Stage
 from api.texts import Text
 from planning import conditions, durations, signatures
 from planning.events import Event, EventType
 from planning.identity import RunRef
-from planning.runs import concurrency, overview, phases
-from planning.runs.approval_events import Given, approve_command
+from planning.runs import concurrency, gates, overview, phases
+from planning.runs.approval_events import Given
+from planning.runs.gates import Side, Where
 from planning.runs.phases import Phase
 from planning.runs.steering import Steered
-from planning.runs.tasks import Side, is_passed
 
 NORMAL, WARNING = EventType.NORMAL, EventType.WARNING
 
@@ -239,26 +239,16 @@ def _closed_gates(status: UpdateRunStatus, run: RunRef) -> str:
         if progressing is None or progressing.reason != StageReason.WAITING:
             continue
         side: Side = "after" if stage.start_time else "before"
-        gates = list(_gates(stage, _declared(status, index), side, run))
-        return f"Waiting {side} stage {stage.stage_name} for {' and for '.join(gates)}" * bool(
-            gates
+        where = Where(run, stage.stage_name, side)
+        texts = [
+            each.kind.awaited(each.entry, each.task, where)
+            for each in gates.of_stage(status, index)
+            if each.side == side and not gates.is_passed(each.entry)
+        ]
+        return f"Waiting {side} stage {stage.stage_name} for {' and for '.join(texts)}" * bool(
+            texts
         )
     return ""
-
-
-def _gates(stage: StageStatus, declared: Stage | None, side: Side, run: RunRef) -> Iterator[str]:
-    before = side == "before"
-    tasks = stage.before_stage_task_status if before else stage.after_stage_task_status
-    for position, task in enumerate(tasks):
-        if is_passed(task):
-            continue
-        if task.type == StageTaskType.TIMED_WAIT and declared:
-            yield f"{declared.after_stage_tasks[position].wait_time} to pass"
-        elif task.type == StageTaskType.APPROVAL:
-            command = approve_command(
-                run=run.name, stage=stage.stage_name, side=side, namespace=run.namespace
-            )
-            yield f"{run.scope.approval} {task.approval_request_name} to be approved ({command})"
 
 
 def _count(number: int, what: str) -> str:

@@ -14,7 +14,7 @@ from api.runs import StageStatus, StageTaskStatus, UpdateRun
 from planning import conditions
 from planning.errors import USER_ERROR
 from planning.runs import phases
-from planning.runs.tasks import Side
+from planning.runs.gates import Side
 
 NO_FAILURE: Final = "none"
 USER_FAILURE: Final = "user_error"

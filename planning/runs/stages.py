@@ -9,7 +9,7 @@ from typing import Final
 from api.runs import ClusterStatus, StageStatus
 from api.strategies import Stage, StrategySpec
 from planning import failures, integers, selectors
-from planning.runs import tasks
+from planning.runs import gates
 from planning.runs.facts import ClusterFact
 
 _SHOWN: Final = 10
@@ -74,9 +74,9 @@ def deciding_labels(strategy: StrategySpec | None) -> list[str]:
 
 def _check_stage(stage: Stage, reference: str) -> None:
     where = {"key": reference, "stage": stage.name}
-    if problem := tasks.before_problem(stage.before_stage_tasks):
+    if problem := gates.before_problem(stage.before_stage_tasks):
         raise failures.TASKS_NOT_VALID.error(side="before", why=problem, **where)
-    if problem := tasks.after_problem(stage.after_stage_tasks):
+    if problem := gates.after_problem(stage.after_stage_tasks):
         raise failures.TASKS_NOT_VALID.error(side="after", why=problem, **where)
     if problem := selectors.problem(stage.label_selector):
         raise failures.SELECTOR_NOT_VALID.error(why=problem, **where)
@@ -115,11 +115,11 @@ def _entry(stage: Stage, members: list[ClusterFact], run: str) -> StageStatus:
     )
     # Only if the strategy declares tasks: a list that is set is written even when empty.
     if stage.before_stage_tasks:
-        entry.before_stage_task_status = tasks.entries(
+        entry.before_stage_task_status = gates.entries(
             stage.before_stage_tasks, run=run, side="before", stage=stage.name
         )
     if stage.after_stage_tasks:
-        entry.after_stage_task_status = tasks.entries(
+        entry.after_stage_task_status = gates.entries(
             stage.after_stage_tasks, run=run, side="after", stage=stage.name
         )
     return entry

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from api.runs import StageStatus
-from api.strategies import Stage, StageTaskType
-from planning import durations
+from api.strategies import Stage
 from planning.runs import concurrency
+from planning.runs.gates import KINDS
 
 
 def of_stage(stage: Stage, entry: StageStatus) -> list[list[str]]:
@@ -23,15 +23,15 @@ def of_stage(stage: Stage, entry: StageStatus) -> list[list[str]]:
 
 
 def approvals(stage: Stage) -> int:
-    """Return how many approvals a stage needs."""
+    """Return how many gates of a stage need a person."""
     tasks = [*stage.before_stage_tasks, *stage.after_stage_tasks]
-    return sum(task.type == StageTaskType.APPROVAL for task in tasks)
+    return sum(KINDS[task.type].by_person for task in tasks)
 
 
 def wait_after(stage: Stage) -> timedelta:
     """Return how long a stage waits after its last cluster; zero without a TimedWait."""
-    waits = [task.wait_time for task in stage.after_stage_tasks if task.wait_time]
-    return max(map(durations.parse, waits), default=timedelta(0))
+    waits = (KINDS[task.type].least_time(task) for task in stage.after_stage_tasks)
+    return max(waits, default=timedelta(0))
 
 
 def least_time(stages: Iterable[Stage]) -> timedelta:

@@ -4,7 +4,7 @@ import asyncio
 
 import click
 
-from planning.runs.tasks import GateSide
+from planning.runs.gates import GateSide
 from starter import people
 from starter.acting import by_option, comment_option
 from starter.approve.giving import Desk

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from api.runs import UpdateRun
-from api.strategies import Stage, StageTask, StageTaskType
+from api.strategies import Stage, StageTask
 from planning.errors import RunAborted
 from planning.runs import concurrency
+from planning.runs.gates import KINDS
 from planning.runs.views import Progress, RunView, StageRow
 from starter import words
 
@@ -65,8 +66,5 @@ def _at_once(stage: StageRow, declared: Stage | None) -> str:
 
 
 def _gates(tasks: Sequence[StageTask]) -> str:
-    texts = [
-        "an approval" if each.type == StageTaskType.APPROVAL else f"a wait of {each.wait_time}"
-        for each in tasks
-    ]
-    return " and ".join(texts)
+    texts = (KINDS[each.type].declared(each) for each in tasks)
+    return " and ".join(f"{'an' if each[0] in 'aeiou' else 'a'} {each}" for each in texts)

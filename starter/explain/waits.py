@@ -5,7 +5,7 @@ from datetime import datetime
 
 from planning import conditions
 from planning.runs import approval_events, approvals
-from planning.runs.gates import PendingApproval, Wait
+from planning.runs.gates import OpenGate, PendingApproval
 from starter import words
 from starter.explain.looks import NOBODY_ACTS, Attention, Look, Situation
 from starter.explain.workers import between, late
@@ -21,12 +21,7 @@ def waiting(look: Look) -> Situation:
 
 def names(look: Look) -> str:
     """Name the closed gates: `the approval after stage a and the wait of 1m after stage a`."""
-    gates = look.view.gates
-    texts = [f"the {each}" for each in gates.approvals]
-    texts += [
-        f"the wait of {words.age(each.length)} after stage {each.stage}" for each in gates.waits
-    ]
-    return " and ".join(texts)
+    return " and ".join(f"the {each}" for each in look.view.gates.open)
 
 
 def _clock(moment: datetime, now: datetime) -> str:
@@ -35,9 +30,9 @@ def _clock(moment: datetime, now: datetime) -> str:
     return f"{day}{moment:%H:%M:%S} UTC"
 
 
-def _for_time(look: Look, waits: tuple[Wait, ...]) -> Situation:
-    since = min(each.since for each in waits)
-    until = max(each.since + each.length for each in waits)
+def _for_time(look: Look, waits: tuple[OpenGate, ...]) -> Situation:
+    since = min(each.since for each in waits if each.since)
+    until = max(each.until for each in waits if each.until)
     stages = " and ".join(dict.fromkeys(each.stage for each in waits))
     left = words.age(until - look.now)
     says = (

@@ -26,7 +26,7 @@ from activities.requests import (
     StateSet,
 )
 from planning import signatures
-from planning.runs.tasks import WAIT_TIMER
+from planning.runs.gates import WAIT_TIMER
 from starter import words
 from starter.history import telling
 from starter.history.entries import Entry, What

@@ -7,9 +7,10 @@ from rich.text import Text
 
 from api.kinds import Scope
 from api.runs import StageStatus
-from api.strategies import Stage, StageTaskType
+from api.strategies import Stage
 from planning import durations, failures
 from planning.runs import waves
+from planning.runs.gates import KINDS, GateSide
 from starter import columns, differences, words
 from starter.plan.drafting import Draft
 
@@ -87,19 +88,14 @@ def _stage(draft: Draft, stage: Stage, entry: StageStatus) -> Iterator[Sequence[
         yield [stage.name, "skipped", "no cluster matches its labels", ""]
         return
     label = stage.name
-    if stage.before_stage_tasks:
-        yield [label, "approval before", "", ""]
+    for task in stage.before_stage_tasks:
+        yield [label, KINDS[task.type].label(task, GateSide.BEFORE), "", ""]
         label = ""
     for number, wave in enumerate(waves.of_stage(stage, entry), start=1):
         yield [label, f"wave {number}", words.named(wave, at_most=NAMED_AT_MOST), _now(draft, wave)]
         label = ""
-    yield from (
-        [label, _after(task.type, task.wait_time), "", ""] for task in stage.after_stage_tasks
-    )
-
-
-def _after(kind: StageTaskType, wait: str | None) -> str:
-    return "approval after" if kind == StageTaskType.APPROVAL else f"wait {wait}"
+    for task in stage.after_stage_tasks:
+        yield [label, KINDS[task.type].label(task, GateSide.AFTER), "", ""]
 
 
 def _removal(cluster: str) -> Sequence[str]:

@@ -103,10 +103,7 @@ def _stages(view: RunView, now: datetime, *, room: int, width: int) -> list[Text
 
 
 def _stage(stage: StageRow, view: RunView, now: datetime) -> columns.Row:
-    approvals = [
-        f"approval {gate.side}" for gate in view.gates.approvals if gate.stage == stage.name
-    ]
-    waits = [words.still(gate, now) for gate in view.gates.waits if gate.stage == stage.name]
+    waits = [words.awaited_there(gate, now) for gate in view.gates.open if gate.stage == stage.name]
     total = len(stage.clusters)
     return [
         f"{stage.name} (removes)" if stage.deletes else stage.name,
@@ -114,7 +111,7 @@ def _stage(stage: StageRow, view: RunView, now: datetime) -> columns.Row:
         f"{stage.done}/{total}",
         output.word(stage.progress),
         words.duration(_took(stage, now)),
-        ", ".join(approvals + waits),
+        ", ".join(waits),
     ]
 
 

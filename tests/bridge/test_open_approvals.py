@@ -3,8 +3,8 @@
 from api.runs import ClusterStagedUpdateRun, UpdateRunSpec
 from bridge.approvals import open_requests, waiting_for
 from planning.runs import marks
+from planning.runs.gates import GateSide
 from planning.runs.ledger import Ledger
-from planning.runs.tasks import GateSide
 from tests.planning.run_samples import APPROVAL, NOW, WAIT, ledger, stage
 from workflows.messages import ApprovalLost
 
@@ -29,23 +29,23 @@ def test_a_request_that_was_never_created_is_not_open() -> None:
 
 def test_a_request_is_open_from_its_creation_to_its_acceptance() -> None:
     book = gated()
-    marks.approval_created(book, 0, "before", 0, NOW)
+    marks.gate_opened(book, 0, "before", 0, NOW)
     assert open_requests(run(book)) == ["v2-before-one"]
-    marks.approval_given(book, 0, "before", 0, NOW)
+    marks.gate_passed(book, 0, "before", 0, NOW)
     assert open_requests(run(book)) == []
     assert waiting_for(run(book), "v2-before-one") == []
 
 
 def test_a_timed_wait_has_no_request() -> None:
     book = gated()
-    marks.wait_elapsed(book, 0, 0, NOW)
+    marks.gate_passed(book, 0, "after", 0, NOW)
     assert open_requests(run(book)) == []
 
 
 def test_a_request_leads_to_its_gate() -> None:
     book = gated()
-    marks.approval_created(book, 0, "after", 1, NOW)
-    marks.approval_created(book, 1, "before", 0, NOW)
+    marks.gate_opened(book, 0, "after", 1, NOW)
+    marks.gate_opened(book, 1, "before", 0, NOW)
     assert open_requests(run(book)) == ["v2-after-one", "v2-before-two"]
     assert waiting_for(run(book), "v2-after-one") == [
         ApprovalLost(stage="one", side=GateSide.AFTER)

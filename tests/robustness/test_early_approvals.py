@@ -6,7 +6,7 @@ import pytest
 from temporalio.client import Client, WorkflowUpdateFailedError
 
 from api.names import RUN_UID
-from planning.runs.tasks import GateSide
+from planning.runs.gates import GateSide
 from tests.robustness.rollouts import Rollout, in_time
 from tests.support.conditions import says
 from tests.workflows.runs import workflow_id

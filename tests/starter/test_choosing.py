@@ -6,7 +6,7 @@ import pytest
 
 from api.runs import UpdateRun
 from planning.runs import views
-from planning.runs.tasks import GateSide
+from planning.runs.gates import GateSide
 from starter import people
 from starter.approve import choosing
 from starter.failures import Failure

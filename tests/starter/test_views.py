@@ -8,8 +8,8 @@ import yaml
 
 from api.runs import RunState, UpdateRun
 from planning.runs import phases, views
+from planning.runs.gates import GateSide
 from planning.runs.phases import Phase
-from planning.runs.tasks import GateSide
 from planning.runs.views import Progress, RunView
 from starter import tables, words
 

@@ -16,7 +16,7 @@ from bridge import Bridge, BridgeSettings
 from deploy.local import crds
 from hub import Hub
 from planning.identity import RunRef
-from planning.runs.tasks import GateSide
+from planning.runs.gates import GateSide
 from starter.history import in_temporal, of_workflow
 from starter.history.entries import What
 from tests.support.conditions import says

@@ -15,8 +15,8 @@ from planning.errors import RunAborted
 from planning.runs import adopting, marks
 from planning.runs.adopting import Recalled
 from planning.runs.facts import HubFacts
+from planning.runs.gates import Side
 from planning.runs.ledger import DELETION, Ledger
-from planning.runs.tasks import Side
 from tests.planning.run_samples import APPROVAL, LATER, NOW, WAIT, binding, facts, ledger, stage
 
 RUN, STOP, INITIALIZE = RunState.RUN, RunState.STOP, RunState.INITIALIZE
@@ -177,16 +177,16 @@ def deletion_begun(book: Ledger) -> None:
 
 
 def gate_bypassed(book: Ledger) -> None:
-    marks.approval_created(book, 0, "before", 0, NOW)
+    marks.gate_opened(book, 0, "before", 0, NOW)
     marks.cluster_started(book, 0, 0, NOW)
 
 
 def wait_started_early(book: Ledger) -> None:
-    marks.wait_elapsed(book, 0, 0, NOW)
+    marks.gate_passed(book, 0, "after", 0, NOW)
 
 
 def too_many(book: Ledger) -> None:
-    marks.approval_given(book, 0, "before", 0, NOW)
+    marks.gate_passed(book, 0, "before", 0, NOW)
     marks.cluster_started(book, 0, 0, NOW)
     marks.cluster_started(book, 0, 1, NOW)
 

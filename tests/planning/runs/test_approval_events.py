@@ -10,7 +10,8 @@ import pytest
 from api.approvals import BaseApprovalRequest
 from api.kinds import APPROVAL_REQUEST, CLUSTER_APPROVAL_REQUEST, Kind
 from planning import signatures
-from planning.runs.approval_events import Given, approve_command, given, uncounted
+from planning.runs.approval_events import Given, given, uncounted
+from planning.runs.gates import approve_command
 from tests.planning.run_samples import NOW
 from tests.support import conditions
 

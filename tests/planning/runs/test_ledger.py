@@ -62,11 +62,11 @@ CHANGES = {
     "the first cluster failed": change(marks.cluster_failed, 0, 0, "why"),
     "a cluster is being removed": change(marks.cluster_started, DELETION, 0),
     "a cluster is removed": change(marks.cluster_succeeded, DELETION, 0),
-    "approval_created before": change(marks.approval_created, 0, "before", 0),
-    "approval_given before": change(marks.approval_given, 0, "before", 0),
-    "approval_created after": change(marks.approval_created, 0, "after", 1),
-    "approval_given after": change(marks.approval_given, 0, "after", 1),
-    "wait_elapsed": change(marks.wait_elapsed, 0, 0),
+    "a gate before opened": change(marks.gate_opened, 0, "before", 0),
+    "a gate before passed": change(marks.gate_passed, 0, "before", 0),
+    "a gate after opened": change(marks.gate_opened, 0, "after", 1),
+    "a gate after passed": change(marks.gate_passed, 0, "after", 1),
+    "a wait passed": change(marks.gate_passed, 0, "after", 0),
 }
 ENDS = {"run_succeeded", "run_failed"}
 
@@ -151,8 +151,8 @@ def test_a_patch_names_only_what_changed() -> None:
     book = mirrored()
     marks.cluster_started(book, 0, 1, NOW)
     marks.stage_started(book, 0, NOW)
-    marks.approval_created(book, 0, "before", 0, NOW)
-    marks.wait_elapsed(book, 0, 0, NOW)
+    marks.gate_opened(book, 0, "before", 0, NOW)
+    marks.gate_passed(book, 0, "after", 0, NOW)
     marks.cluster_started(book, DELETION, 0, NOW)
     marks.run_progressing(book, NOW)
     assert [(each["op"], each["path"]) for each in book.take_patch()] == [

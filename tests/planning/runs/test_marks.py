@@ -270,8 +270,8 @@ def test_a_cluster_taken_by_another_run_fails() -> None:
 @pytest.mark.parametrize(("side", "position"), [("before", 0), ("after", 1)])
 def test_an_approval_is_requested_and_given(side: Any, position: int) -> None:
     book = ledger(stage(before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT, APPROVAL]))
-    marks.approval_created(book, 0, side, position, NOW)
-    marks.approval_given(book, 0, side, position, LATER)
+    marks.gate_opened(book, 0, side, position, NOW)
+    marks.gate_passed(book, 0, side, position, LATER)
     assert said(book.task(0, side, position).conditions) == [
         (
             "ApprovalRequestCreated",
@@ -290,7 +290,7 @@ def test_an_approval_is_requested_and_given(side: Any, position: int) -> None:
 
 def test_a_wait_is_over() -> None:
     book = ledger(stage(after_stage_tasks=[APPROVAL, WAIT]))
-    marks.wait_elapsed(book, 0, 1, NOW)
+    marks.gate_passed(book, 0, "after", 1, NOW)
     assert said(book.task(0, "after", 1).conditions) == [
         ("WaitTimeElapsed", "True", "AfterStageTaskWaitTimeElapsed", "Wait time elapsed")
     ]
@@ -309,7 +309,7 @@ def test_an_undisturbed_run_ends_with_the_conditions_of_the_contract() -> None:
         marks.stage_started(book, 0, NOW)
         marks.cluster_succeeded(book, 0, position, NOW)
     marks.waiting(book, 0, "after", NOW)
-    marks.wait_elapsed(book, 0, 0, LATER)
+    marks.gate_passed(book, 0, "after", 0, LATER)
     marks.run_progressing(book, LATER)
     marks.stage_succeeded(book, 0, LATER)
     marks.stage_skipped(book, 1, LATER)
@@ -387,10 +387,10 @@ def test_the_marks_produce_the_worked_example_of_the_contract() -> None:
     marks.stage_started(book, 0, NOW)
     marks.cluster_succeeded(book, 0, 0, NOW)
     marks.waiting(book, 0, "after", NOW)
-    marks.wait_elapsed(book, 0, 0, LATER)
+    marks.gate_passed(book, 0, "after", 0, LATER)
     marks.run_progressing(book, LATER)
     marks.stage_succeeded(book, 0, LATER)
-    marks.approval_created(book, 1, "before", 0, LATER)
+    marks.gate_opened(book, 1, "before", 0, LATER)
     marks.waiting(book, 1, "before", LATER)
 
     example = yaml.safe_load(WORKED.read_text())

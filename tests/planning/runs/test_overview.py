@@ -5,9 +5,8 @@ import pytest
 from api.runs import RunState, UpdateRunStatus
 from planning.identity import RunRef
 from planning.runs import marks, overview
-from planning.runs.gates import PendingApproval
+from planning.runs.gates import GateSide, PendingApproval
 from planning.runs.ledger import DELETION, Ledger
-from planning.runs.tasks import GateSide
 from tests.planning.run_samples import (
     CLUSTER_RUN,
     NOW,

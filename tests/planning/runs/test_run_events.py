@@ -160,7 +160,7 @@ def test_a_passed_gate_is_not_waited_for() -> None:
     marks.stage_started(book, 0, NOW)
     before = look(book)
     marks.waiting(book, 0, "after", NOW)
-    marks.approval_given(book, 0, "after", 1, NOW)
+    marks.gate_passed(book, 0, "after", 1, NOW)
     assert told(before, book) == [("Waiting", "Waiting after stage prod for 1m30s to pass")]
 
 

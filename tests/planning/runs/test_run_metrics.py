@@ -135,23 +135,23 @@ def test_a_less_advanced_condition_counts_if_only_it_is_up_to_date() -> None:
 
 def test_the_latency_of_an_approval_is_from_its_request_to_its_acceptance() -> None:
     book = ledger(stage(before_stage_tasks=[APPROVAL], after_stage_tasks=[WAIT, APPROVAL]))
-    marks.approval_created(book, 0, "before", 0, NOW)
-    marks.approval_created(book, 0, "after", 1, NOW)
+    marks.gate_opened(book, 0, "before", 0, NOW)
+    marks.gate_opened(book, 0, "after", 1, NOW)
     before = read(seen(book))
     assert before.approvals == {}
 
-    marks.approval_given(book, 0, "before", 0, after(90))
+    marks.gate_passed(book, 0, "before", 0, after(90))
     first = read(seen(book))
     assert new_approvals(before, first) == [("beforeStage", timedelta(seconds=90))]
 
-    marks.approval_given(book, 0, "after", 1, after(7200))
+    marks.gate_passed(book, 0, "after", 1, after(7200))
     assert new_approvals(first, read(seen(book))) == [("afterStage", timedelta(hours=2))]
 
 
 def test_an_approval_is_counted_once() -> None:
     book = ledger(stage(before_stage_tasks=[APPROVAL]))
-    marks.approval_created(book, 0, "before", 0, NOW)
-    marks.approval_given(book, 0, "before", 0, after(1))
+    marks.gate_opened(book, 0, "before", 0, NOW)
+    marks.gate_passed(book, 0, "before", 0, after(1))
     before = read(seen(book))
     marks.stage_started(book, 0, after(2))
     assert new_approvals(before, read(seen(book))) == []
@@ -160,15 +160,15 @@ def test_an_approval_is_counted_once() -> None:
 def test_a_finished_wait_is_not_an_approval() -> None:
     book = ledger(stage(after_stage_tasks=[WAIT]))
     before = read(seen(book))
-    marks.wait_elapsed(book, 0, 0, NOW)
+    marks.gate_passed(book, 0, "after", 0, NOW)
     assert new_approvals(before, read(seen(book))) == []
 
 
 def test_a_clock_that_was_set_back_gives_no_negative_duration() -> None:
     book = ledger(stage(before_stage_tasks=[APPROVAL]))
     before = read(seen(book))
-    marks.approval_created(book, 0, "before", 0, NOW)
-    marks.approval_given(book, 0, "before", 0, after(-60))
+    marks.gate_opened(book, 0, "before", 0, NOW)
+    marks.gate_passed(book, 0, "before", 0, after(-60))
     assert new_approvals(before, read(seen(book))) == [("beforeStage", timedelta(0))]
 
 
@@ -192,7 +192,7 @@ def test_the_duration_of_a_stage_is_from_its_start_to_its_last_cluster() -> None
     updated = read(seen(book))
     assert new_stages(before, updated) == [timedelta(seconds=45)]
 
-    marks.wait_elapsed(book, 0, 0, after(135))
+    marks.gate_passed(book, 0, "after", 0, after(135))
     marks.stage_succeeded(book, 0, after(135))
     assert new_stages(updated, read(seen(book))) == []
 

@@ -61,11 +61,11 @@ def done(book: Ledger) -> None:
             marks.cluster_succeeded(book, index, position, NOW)
         marks.stage_succeeded(book, index, NOW)
     for index in range(len(book.stages)):
-        marks.approval_created(book, index, "before", 0, NOW)
-        marks.approval_given(book, index, "before", 0, NOW)
-        marks.wait_elapsed(book, index, 0, NOW)
-        marks.approval_created(book, index, "after", 1, NOW)
-        marks.approval_given(book, index, "after", 1, NOW)
+        marks.gate_opened(book, index, "before", 0, NOW)
+        marks.gate_passed(book, index, "before", 0, NOW)
+        marks.gate_passed(book, index, "after", 0, NOW)
+        marks.gate_opened(book, index, "after", 1, NOW)
+        marks.gate_passed(book, index, "after", 1, NOW)
     marks.run_succeeded(book, NOW)
 
 

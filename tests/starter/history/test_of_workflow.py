@@ -26,7 +26,7 @@ from api.kinds import ScopeName
 from api.runs import RunState
 from planning.identity import RunRef
 from planning.runs.approval_events import Given
-from planning.runs.tasks import GateSide
+from planning.runs.gates import GateSide
 from starter.history import of_workflow
 from starter.history.entries import Entry
 from starter.history.of_workflow import Place

@@ -15,8 +15,8 @@ from planning import conditions
 from planning.identity import RunRef
 from planning.runs import approvals
 from planning.runs.facts import ClusterFact
+from planning.runs.gates import GateSide
 from planning.runs.phases import Phase
-from planning.runs.tasks import GateSide
 from tests.planning.run_samples import CLUSTER_RUN
 from tests.workflows.simulated.histories import Limits
 from tests.workflows.simulated.simulated_activities import SimulatedActivities

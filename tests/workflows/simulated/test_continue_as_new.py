@@ -7,8 +7,8 @@ import pytest
 
 from api.runs import RunState
 from api.strategies import StageTask, StageTaskType
+from planning.runs.gates import GateSide
 from planning.runs.phases import Phase
-from planning.runs.tasks import GateSide
 from tests.planning.run_samples import APPROVAL
 from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.histories import Limits

@@ -6,9 +6,8 @@ import pytest
 
 from api.reasons import ConditionType
 from planning import conditions
-from planning.runs.gates import PendingApproval
+from planning.runs.gates import GateSide, PendingApproval
 from planning.runs.phases import Phase
-from planning.runs.tasks import GateSide
 from tests.planning.run_samples import APPROVAL, WAIT
 from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
