@@ -9,6 +9,7 @@ from typing import Final
 
 from temporalio import activity
 
+from activities import stubs
 from activities.errors import told_to_temporal
 from activities.requests import AcceptApproval, ApprovalState, OpenApproval, RecordApproval
 from api import names
@@ -28,7 +29,7 @@ class ApprovalActivities:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
 
-    @activity.defn(name="open_approval")
+    @activity.defn(name=stubs.OPEN_APPROVAL.name)
     async def open_approval(self, request: OpenApproval) -> ApprovalState:
         """Create the approval request unless it exists, and return whether it is approved.
 
@@ -60,7 +61,7 @@ class ApprovalActivities:
         approvals.check_target(found, run=request.run, name=request.name, stage=request.stage)
         return ApprovalState(approved=approvals.approved(found))
 
-    @activity.defn(name="record_approval")
+    @activity.defn(name=stubs.RECORD_APPROVAL.name)
     async def record_approval(self, request: RecordApproval) -> ApprovalState:
         """Write an approval given through Temporal to the request, unless it is approved."""
         with told_to_temporal():
@@ -77,7 +78,7 @@ class ApprovalActivities:
                 await self._put(request.run, found, condition)
             return ApprovalState(approved=True)
 
-    @activity.defn(name="accept_approval")
+    @activity.defn(name=stubs.ACCEPT_APPROVAL.name)
     async def accept_approval(self, request: AcceptApproval) -> ApprovalState:
         """Mark the request as accepted if it is approved; this is permanent."""
         with told_to_temporal():

@@ -11,6 +11,7 @@ from typing import Final
 
 from temporalio import activity
 
+from activities import stubs
 from activities.errors import told_to_temporal
 from activities.requests import ClusterUpdated, ClusterWritten, RemoveCluster, UpdateCluster
 from activities.writing import Writing
@@ -34,7 +35,7 @@ class ClusterActivities:
         self._caches = caches
         self._writing = writing
 
-    @activity.defn(name="update_cluster")
+    @activity.defn(name=stubs.UPDATE_CLUSTER.name)
     async def update_cluster(self, request: UpdateCluster) -> ClusterUpdated:
         """Write the binding unless it is already as desired; complete when it reports success.
 
@@ -54,7 +55,7 @@ class ClusterActivities:
         activity.heartbeat(ClusterWritten.of(updated))
         activity.raise_complete_async()
 
-    @activity.defn(name="remove_cluster")
+    @activity.defn(name=stubs.REMOVE_CLUSTER.name)
     async def remove_cluster(self, request: RemoveCluster) -> ClusterUpdated:
         """Delete the binding; complete when it is gone."""
         kind = request.run.scope.binding

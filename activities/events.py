@@ -9,6 +9,7 @@ import logging
 
 from temporalio import activity
 
+from activities import stubs
 from activities.errors import told_to_temporal
 from activities.requests import RecordEvents
 from hub import Hub, record
@@ -24,7 +25,7 @@ class EventActivities:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
 
-    @activity.defn(name="record_events")
+    @activity.defn(name=stubs.RECORD_EVENTS.name)
     async def record_events(self, request: RecordEvents) -> None:
         """Write events about a run, in order.
 

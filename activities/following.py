@@ -10,6 +10,7 @@ import asyncio
 from temporalio import activity
 from temporalio.client import Client
 
+from activities import stubs
 from activities.follower import Follower
 from activities.requests import FollowBindings
 from activities.writing import Writing
@@ -25,7 +26,7 @@ class FollowingActivities:
         self._client = client
         self._writing = writing
 
-    @activity.defn(name="follow_bindings")
+    @activity.defn(name=stubs.FOLLOW_BINDINGS.name)
     async def follow_bindings(self, request: FollowBindings) -> None:
         """Complete clusters' activities until the workflow cancels this one."""
         run = request.run

@@ -5,6 +5,7 @@ contract: update-runs 7.7 and 7.8
 
 from temporalio import activity
 
+from activities import stubs
 from activities.errors import told_to_temporal
 from activities.finding import find_group, overrides_of, whole_content
 from activities.requests import FindSnapshot
@@ -24,7 +25,7 @@ class SnapshotActivities:
         self._hub = hub
         self._rules = rules
 
-    @activity.defn(name="find_snapshot")
+    @activity.defn(name=stubs.FIND_SNAPSHOT.name)
     async def find_snapshot(self, request: FindSnapshot) -> SnapshotFacts:
         """Return the master snapshot with the run's index, and the overrides that apply.
 

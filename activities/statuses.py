@@ -11,6 +11,7 @@ from typing import Final
 
 from temporalio import activity
 
+from activities import stubs
 from activities.errors import told_to_temporal
 from activities.events import write
 from activities.heartbeats import heartbeating
@@ -38,7 +39,7 @@ class StatusActivities:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
 
-    @activity.defn(name="write_status")
+    @activity.defn(name=stubs.WRITE_STATUS.name)
     async def write_status(self, request: WriteStatus) -> StatusWritten:
         """Apply a patch to the run's status, if the object is still at the expected version.
 
@@ -102,7 +103,7 @@ class StatusActivities:
         event = run_events.status_refused(str(refusal), now=datetime.now(UTC))
         await write(self._hub, event, Subject.of(run), key=f"status-refused {version}")
 
-    @activity.defn(name="set_state")
+    @activity.defn(name=stubs.SET_STATE.name)
     async def set_state(self, request: SetState) -> StateSet:
         """Write the desired state to the run's spec, unless it is already there.
 

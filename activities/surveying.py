@@ -8,6 +8,7 @@ from typing import Final
 
 from temporalio import activity
 
+from activities import stubs
 from activities.errors import told_to_temporal
 from activities.events import write
 from activities.looking import look
@@ -35,7 +36,7 @@ class SurveyingActivities:
         self._hub = hub
         self._places = places
 
-    @activity.defn(name="survey")
+    @activity.defn(name=stubs.SURVEY.name)
     async def survey(self, request: Survey) -> Surveyed:
         """Gather everything that decides about a run, at one time.
 

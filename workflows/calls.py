@@ -12,9 +12,17 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
-    from activities.requests import Request, activity_of
+    from activities.requests import (
+        FollowBindings,
+        Request,
+        StatusWritten,
+        WriteStatus,
+        activity_of,
+    )
+    from activities.stubs import FOLLOW_BINDINGS, WRITE_STATUS, Stub
     from planning.errors import InitializationError, RunAborted
 
+RequestT = TypeVar("RequestT", bound=Request)
 AnswerT = TypeVar("AnswerT")
 
 SHORT: Final = timedelta(seconds=30)
@@ -37,18 +45,16 @@ no progress until the activity is started elsewhere. Costs one request every 2.4
 clusters in flight."""
 
 
-async def effect(
-    name: str, request: Request, answer: type[AnswerT], *, summary: str = ""
-) -> AnswerT:
+async def effect(stub: Stub[RequestT, AnswerT], request: RequestT, *, summary: str = "") -> AnswerT:
     """Run an activity that takes moments, retried until the hub accepts it.
 
     Raises RunError if the activity reports that retrying is of no use.
     """
     with _run_errors():
         answered: AnswerT = await workflow.execute_activity(
-            name,
+            stub.name,
             request,
-            result_type=answer,
+            result_type=stub.answers,
             start_to_close_timeout=SHORT,
             retry_policy=PATIENT,
             summary=summary or None,
@@ -56,12 +62,12 @@ async def effect(
         return answered
 
 
-async def status_write(request: Request, answer: type[AnswerT]) -> AnswerT:
+async def status_write(request: WriteStatus) -> StatusWritten:
     """Write a run's status, retried until the hub accepts it, and soon if the worker was lost."""
-    answered: AnswerT = await workflow.execute_activity(
-        "write_status",
+    answered: StatusWritten = await workflow.execute_activity(
+        WRITE_STATUS.name,
         request,
-        result_type=answer,
+        result_type=WRITE_STATUS.answers,
         start_to_close_timeout=SHORT,
         heartbeat_timeout=LOST_AFTER,
         retry_policy=PATIENT,
@@ -70,16 +76,16 @@ async def status_write(request: Request, answer: type[AnswerT]) -> AnswerT:
     return answered
 
 
-async def cluster(name: str, request: Request, answer: type[AnswerT], *, cluster: str) -> AnswerT:
+async def cluster(stub: Stub[RequestT, AnswerT], request: RequestT, *, cluster: str) -> AnswerT:
     """Run the activity of one cluster until the follower of the bindings completes it.
 
     The activity's id contains the cluster's name, so that the follower finds it.
     """
     with _run_errors():
         answered: AnswerT = await workflow.execute_activity(
-            name,
+            stub.name,
             request,
-            result_type=answer,
+            result_type=stub.answers,
             activity_id=activity_of(cluster),
             start_to_close_timeout=UNBOUNDED,
             retry_policy=PATIENT,
@@ -88,14 +94,14 @@ async def cluster(name: str, request: Request, answer: type[AnswerT], *, cluster
         return answered
 
 
-def follower(request: Request, *, summary: str) -> ActivityHandle[Any]:
+def follower(request: FollowBindings, *, summary: str) -> ActivityHandle[Any]:
     """Start following the bindings of clusters in flight.
 
     Cancel the handle to end it; the handle is done once the follower has ended, which takes up to
     `LOST_AFTER`.
     """
     handle = workflow.start_activity(
-        "follow_bindings",
+        FOLLOW_BINDINGS.name,
         request,
         start_to_close_timeout=UNBOUNDED,
         heartbeat_timeout=LOST_AFTER,

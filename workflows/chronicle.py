@@ -12,6 +12,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities import stubs
     from activities.requests import RecordEvents
     from planning import events
     from planning.events import Event
@@ -81,7 +82,7 @@ class Chronicle:
         reasons = ", ".join(event.reason for event in noted)
         try:
             await workflow.execute_activity(
-                "record_events",
+                stubs.RECORD_EVENTS.name,
                 RecordEvents(run=self._rollout.run, events=noted),
                 start_to_close_timeout=SHORT,
                 retry_policy=SOME_TRIES,

@@ -8,7 +8,8 @@ import asyncio
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.requests import ClusterUpdated, FollowBindings, RemoveCluster
+    from activities import stubs
+    from activities.requests import FollowBindings, RemoveCluster
     from planning.runs import adopting, concurrency, marks
     from planning.runs.ledger import DELETION
     from workflows import calls
@@ -63,6 +64,6 @@ async def _remove_one(rollout: Rollout, position: int) -> None:
     # An earlier workflow may have removed it already.
     if binding := rollout.targets.leaving.get(cluster):
         request = RemoveCluster(run=rollout.run, cluster=cluster, binding=binding)
-        await calls.cluster("remove_cluster", request, ClusterUpdated, cluster=cluster)
+        await calls.cluster(stubs.REMOVE_CLUSTER, request, cluster=cluster)
     await rollout.end(cluster)
     marks.cluster_succeeded(rollout.ledger, DELETION, position, workflow.now())

@@ -9,7 +9,8 @@ contract: update-runs 10; decision record 0004
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.requests import SetState, StateSet
+    from activities import stubs
+    from activities.requests import SetState
     from api.runs import RunState
     from planning import signatures
     from planning.runs import lifecycle, marks
@@ -92,7 +93,7 @@ class DesiredState:
                 run=self._rollout.run, state=wish, by=message.by, comment=message.comment
             )
             # During the write another request may arrive, from the same person or from the hub.
-            written = await calls.effect("set_state", request, StateSet, summary=wish.value)
+            written = await calls.effect(stubs.SET_STATE, request, summary=wish.value)
             self._refused = written.refused
             self._rollout.hear(Spec(written.generation, written.state))
             if self._wish is wish:

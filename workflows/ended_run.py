@@ -13,7 +13,8 @@ from typing import Final
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.requests import Survey, Surveyed
+    from activities import stubs
+    from activities.requests import Survey
     from api.reasons import ConditionType
     from api.runs import UpdateRunStatus
     from planning import conditions
@@ -55,7 +56,7 @@ class EndUpdateRun:
         ]
         text = restored.ended_text(start.ended)
         survey = Survey(run=start.run, settled=False, recall=True)
-        surveyed = await calls.effect("survey", survey, Surveyed, summary="is the run over")
+        surveyed = await calls.effect(stubs.SURVEY, survey, summary="is the run over")
         if surveyed.facts:
             self._rollout.ledger.generation = surveyed.facts.generation
             self._end(surveyed.recorded or UpdateRunStatus(), text)

@@ -13,7 +13,8 @@ from typing import Final
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.requests import AcceptApproval, ApprovalState, OpenApproval
+    from activities import stubs
+    from activities.requests import AcceptApproval, OpenApproval
     from api.strategies import StageTask, StageTaskType
     from planning import durations
     from planning.runs import marks, run_events
@@ -134,7 +135,7 @@ class ApprovalGate(Gate):
             task_type=f"{self.side}Stage",
         )
         opened = await calls.effect(
-            "open_approval", request, ApprovalState, summary=f"{ticket.request}: create"
+            stubs.OPEN_APPROVAL, request, summary=f"{ticket.request}: create"
         )
         ticket.approved = ticket.approved or opened.approved
 
@@ -144,7 +145,7 @@ class ApprovalGate(Gate):
         await self.rollout.until_running()
         request = AcceptApproval(run=self.rollout.run, name=ticket.request)
         accepted = await calls.effect(
-            "accept_approval", request, ApprovalState, summary=f"{ticket.request}: accept"
+            stubs.ACCEPT_APPROVAL, request, summary=f"{ticket.request}: accept"
         )
         # If the approval was withdrawn or deleted before it was accepted, it must be given again.
         ticket.approved = accepted.approved

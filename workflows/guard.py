@@ -9,7 +9,8 @@ from typing import Final
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.requests import Survey, Surveyed
+    from activities import stubs
+    from activities.requests import Survey
     from planning.errors import RunError, TransientState
     from planning.runs import restored, stages, validation
     from workflows import calls
@@ -76,7 +77,7 @@ class Guard:
             content=rollout.snapshot,
             known=rollout.looked,
         )
-        surveyed = await calls.effect("survey", request, Surveyed, summary="check")
+        surveyed = await calls.effect(stubs.SURVEY, request, summary="check")
         if surveyed.unchanged:
             return None
         if surveyed.facts is None:

@@ -12,6 +12,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities import stubs
     from activities.requests import StatusWritten, WriteStatus
     from planning.runs.ledger import Patch
     from workflows import calls
@@ -68,7 +69,7 @@ class Mirror:
         version, rest = self._rollout.resource_version, not ledger.dirty
         request = WriteStatus(run=run, patch=patch, resource_version=version, rest=rest)
         # Clusters start and end meanwhile, which a local activity would prevent.
-        return await calls.status_write(request, StatusWritten)
+        return await calls.status_write(request)
 
     async def _send_whole(self, request: WriteStatus) -> StatusWritten:
         """Write the whole status by a local activity, which records only its result in history.
@@ -80,9 +81,9 @@ class Mirror:
         await workflow.sleep(RECORDED, summary="record the decisions")
         try:
             written: StatusWritten = await workflow.execute_local_activity(
-                "write_status",
+                stubs.WRITE_STATUS.name,
                 request,
-                result_type=StatusWritten,
+                result_type=stubs.WRITE_STATUS.answers,
                 start_to_close_timeout=WHOLE,
                 retry_policy=RETRY_ONCE,
             )
@@ -90,5 +91,5 @@ class Mirror:
             if is_cancelled_exception(error):
                 raise
             # The hub is unreachable or slow: a normal activity is retried without delaying signals.
-            return await calls.status_write(request, StatusWritten)
+            return await calls.status_write(request)
         return written

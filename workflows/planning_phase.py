@@ -8,7 +8,8 @@ contract: update-runs 7
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.requests import FindSnapshot, Survey, Surveyed
+    from activities import stubs
+    from activities.requests import FindSnapshot, Survey
     from api.runs import RunState, UpdateRunStatus
     from planning.errors import InitializationError, RunAborted
     from planning.runs import adopting, initialization, marks, phases, run_events, sizes
@@ -23,7 +24,7 @@ async def initialize(rollout: Rollout) -> bool:
     """Write the plan to the run's status, or why it cannot be made; return whether it was made."""
     survey = Survey(run=rollout.run, recall=True)
     try:
-        surveyed = await calls.effect("survey", survey, Surveyed, summary="facts for the plan")
+        surveyed = await calls.effect(stubs.SURVEY, survey, summary="facts for the plan")
         if surveyed.facts is None:
             rollout.gone = True
             return False
@@ -65,7 +66,7 @@ async def _find_snapshot(rollout: Rollout, facts: HubFacts) -> SnapshotFacts:
         clusters=list(rollout.targets.selected),
     )
     summary = f"snapshot {request.index or 'of the current content'}"
-    return await calls.effect("find_snapshot", request, SnapshotFacts, summary=summary)
+    return await calls.effect(stubs.FIND_SNAPSHOT, request, summary=summary)
 
 
 # -- a run that has a plan already -----------------------------------------------------------
@@ -109,8 +110,6 @@ async def _check_snapshot(rollout: Rollout) -> None:
     index = rollout.ledger.status.resource_snapshot_index_used
     request = FindSnapshot(run=rollout.run, placement=rollout.placement, index=index)
     try:
-        await calls.effect(
-            "find_snapshot", request, SnapshotFacts, summary=f"does snapshot {index} exist"
-        )
+        await calls.effect(stubs.FIND_SNAPSHOT, request, summary=f"does snapshot {index} exist")
     except InitializationError as error:
         raise RunAborted(str(error)) from error

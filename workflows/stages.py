@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from activities import stubs
     from activities.requests import ClusterUpdated, FollowBindings, UpdateCluster
     from api.strategies import Stage
     from planning import bindings
@@ -114,9 +115,7 @@ class StageRun:
         """Write the cluster's binding and wait for the result; retry if it was replaced."""
         while True:
             request = self._request(position)
-            updated = await calls.cluster(
-                "update_cluster", request, ClusterUpdated, cluster=request.cluster
-            )
+            updated = await calls.cluster(stubs.UPDATE_CLUSTER, request, cluster=request.cluster)
             if updated.done:
                 return updated
             # If the run may not continue at all, the guard ends it here with its own message.

@@ -11,7 +11,8 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.requests import ApprovalState, RecordApproval
+    from activities import stubs
+    from activities.requests import RecordApproval
     from api.reasons import ConditionType
     from api.runs import RunState
     from planning import conditions, failures
@@ -348,7 +349,7 @@ class UpdateRun:
                 run=self._rollout.run, name=ticket.request, by=message.by, comment=message.comment
             )
             recorded = await calls.effect(
-                "record_approval", request, ApprovalState, summary=f"{ticket.request}: approved"
+                stubs.RECORD_APPROVAL, request, summary=f"{ticket.request}: approved"
             )
             ticket.lost = not recorded.exists
         ticket.approved = not ticket.lost

@@ -15,6 +15,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.converter import PayloadConverter
 
+from activities import stubs
 from activities.requests import (
     AcceptApproval,
     ApprovalState,
@@ -164,34 +165,34 @@ class _Reader:
         name, given = found.activity_type.name, found.input
         self._scheduled[event.event_id] = (name, given)
         match name:
-            case "update_cluster":
+            case stubs.UPDATE_CLUSTER.name:
                 self._cluster(What.CLUSTER_STARTED, given, at)
-            case "remove_cluster":
+            case stubs.REMOVE_CLUSTER.name:
                 self._cluster(What.REMOVAL_STARTED, given, at)
-            case "open_approval" if request := self._decode(given, OpenApproval):
+            case stubs.OPEN_APPROVAL.name if request := self._decode(given, OpenApproval):
                 self._tell(self._gates.ask(request, at))
-            case "record_approval" if message := self._decode(given, RecordApproval):
+            case stubs.RECORD_APPROVAL.name if message := self._decode(given, RecordApproval):
                 self._gates.record(message, at)
-            case "record_events" if told := self._decode(given, RecordEvents):
+            case stubs.RECORD_EVENTS.name if told := self._decode(given, RecordEvents):
                 self._events(told)
 
     def activity_completed(self, event: HistoryEvent, at: datetime) -> None:
         found = event.activity_task_completed_event_attributes
         name, given = self._scheduled.pop(found.scheduled_event_id, ("", Payloads()))
         match name:
-            case "update_cluster":
+            case stubs.UPDATE_CLUSTER.name:
                 self._updated(found.result, given, at)
-            case "remove_cluster":
+            case stubs.REMOVE_CLUSTER.name:
                 self._cluster(What.REMOVED, given, at)
-            case "set_state" if written := self._decode(found.result, StateSet):
+            case stubs.SET_STATE.name if written := self._decode(found.result, StateSet):
                 self._own.add(written.generation)
-            case "accept_approval":
+            case stubs.ACCEPT_APPROVAL.name:
                 self._accepted(given, found.result, at)
 
     def activity_failed(self, event: HistoryEvent, at: datetime) -> None:
         found = event.activity_task_failed_event_attributes
         name, given = self._scheduled.pop(found.scheduled_event_id, ("", Payloads()))
-        if name in {"update_cluster", "remove_cluster"}:
+        if name in {stubs.UPDATE_CLUSTER.name, stubs.REMOVE_CLUSTER.name}:
             text = words.reason(found.failure.message)
             self._cluster(What.CLUSTER_FAILED, given, at, comment=text)
 
