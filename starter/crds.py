@@ -7,7 +7,8 @@ import yaml
 
 from deploy.local import crds as definitions
 from starter.helping import examples
-from starter.targets import Target, target_options
+from starter.options import target_options
+from starter.targets import Target
 
 
 @click.command(

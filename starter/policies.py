@@ -8,7 +8,8 @@ import yaml
 from deploy.local import manifests
 from deploy.local import policies as shipped
 from starter.helping import examples
-from starter.targets import Target, target_options
+from starter.options import target_options
+from starter.targets import Target
 
 
 @click.command(

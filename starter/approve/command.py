@@ -12,9 +12,10 @@ from starter.approve.several import approve_all
 from starter.completion import live
 from starter.consent import yes_option
 from starter.helping import examples
+from starter.options import target_options
 from starter.patience import Patience, wait_options
 from starter.run.reading import read_unfinished
-from starter.targets import Target, target_options
+from starter.targets import Target
 from workflows.messages import Approve
 
 

@@ -13,8 +13,9 @@ from starter.doctor.findings import Verdict
 from starter.doctor.setup import HOME, Setup
 from starter.failures import ExitCode
 from starter.helping import examples
+from starter.options import target_options
 from starter.patience import Duration
-from starter.targets import Output, Target, target_options
+from starter.targets import Output, Target
 
 _FORMS = [str(each) for each in Output if each is not Output.NAME]
 

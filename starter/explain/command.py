@@ -22,7 +22,8 @@ from starter.explain.looks import Look
 from starter.explain.reaching import MemberContexts, reach
 from starter.explain.troubles import OnMember
 from starter.helping import examples
-from starter.targets import Output, Target, output_option, target_options
+from starter.options import output_option, target_options
+from starter.targets import Output, Target
 
 AT_ONCE: Final = 8
 """Runs that are read concurrently; each takes up to about ten requests."""

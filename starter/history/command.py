@@ -12,7 +12,8 @@ from starter.helping import examples
 from starter.history import finding, printing
 from starter.history.in_temporal import Known
 from starter.history.printing import Form
-from starter.targets import Target, target_options
+from starter.options import target_options
+from starter.targets import Target
 
 OTHERS_AT_MOST: Final = 5
 """Other runs with the same name that are listed."""

@@ -12,11 +12,12 @@ from planning.placements.selecting import SelectionRules
 from starter import output
 from starter.completion import live
 from starter.helping import examples
+from starter.options import target_options
 from starter.plan import manifests, showing
 from starter.plan.drafting import draft
 from starter.plan.printing import print_draft
 from starter.selecting import rules_options
-from starter.targets import Target, target_options
+from starter.targets import Target
 
 
 @click.command(

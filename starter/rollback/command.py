@@ -16,6 +16,7 @@ from starter import consent, output, records, words
 from starter.completion import live
 from starter.consent import yes_option
 from starter.helping import examples
+from starter.options import target_options
 from starter.patience import Patience, wait_options
 from starter.plan.drafting import draft
 from starter.plan.printing import print_draft
@@ -25,7 +26,7 @@ from starter.rollback.choosing import Asked
 from starter.run.creating import body
 from starter.run.steering import ask_for
 from starter.run.waiting import Waiting
-from starter.targets import Target, target_options
+from starter.targets import Target
 from workflows.messages import ChangeState
 
 

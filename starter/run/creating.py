@@ -10,7 +10,8 @@ from api.runs import ClusterStagedUpdateRun, RunState, StagedUpdateRun, UpdateRu
 from starter import output
 from starter.completion import live
 from starter.helping import examples
-from starter.targets import Output, Target, output_option, target_options
+from starter.options import output_option, target_options
+from starter.targets import Output, Target
 
 
 @click.command(

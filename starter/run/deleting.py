@@ -11,10 +11,11 @@ from starter import consent, output, words
 from starter.completion import live
 from starter.consent import yes_option
 from starter.helping import examples
+from starter.options import target_options
 from starter.patience import Patience, wait_options
 from starter.run.reading import read
 from starter.run.waiting import Waiting
-from starter.targets import Target, target_options
+from starter.targets import Target
 
 
 @click.command(

@@ -10,7 +10,8 @@ from api.runs import UpdateRun
 from planning.runs import views
 from starter import output, tables
 from starter.helping import examples
-from starter.targets import Output, Target, output_option, target_options
+from starter.options import output_option, target_options
+from starter.targets import Output, Target
 
 
 @click.command(

@@ -13,7 +13,8 @@ from planning.runs.views import RunView
 from starter import output, tables, words
 from starter.completion import live
 from starter.helping import examples
-from starter.targets import Output, Target, output_option, target_options
+from starter.options import output_option, target_options
+from starter.targets import Output, Target
 
 
 @click.command(

@@ -16,11 +16,12 @@ from starter.acting import Written, act, by_option, comment_option
 from starter.completion import live
 from starter.failures import Failure
 from starter.helping import examples
+from starter.options import target_options
 from starter.patience import Patience, wait_options
 from starter.run import effects
 from starter.run.reading import read_unfinished
 from starter.run.waiting import Waiting
-from starter.targets import Target, target_options
+from starter.targets import Target
 from workflows.messages import ChangeState
 
 _UPDATES = {RunState.RUN: "resume", RunState.STOP: "pause"}

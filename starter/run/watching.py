@@ -14,13 +14,14 @@ from starter import output, words
 from starter.completion import live
 from starter.failures import ExitCode, Failure
 from starter.helping import examples
+from starter.options import target_options
 from starter.patience import Duration
 from starter.run import earlier, following
 from starter.run.board import Sighting
 from starter.run.reading import read
 from starter.run.screens import screen
 from starter.run.until import Until, exit_code
-from starter.targets import Target, target_options
+from starter.targets import Target
 
 
 @click.command(

@@ -9,9 +9,10 @@ import click
 from starter import columns, differences, output, records, words
 from starter.completion import live
 from starter.helping import examples
+from starter.options import output_option, target_options
 from starter.records import Record
 from starter.snapshot import objects
-from starter.targets import Output, Target, output_option, target_options
+from starter.targets import Output, Target
 from starter.versions import Version
 
 
