@@ -53,11 +53,10 @@ class Chronicle:
         rollout = self._rollout
         while True:
             await workflow.wait_condition(self._is_behind)
-            before, self._known = rollout.before or self._known, self._situation()
-            rollout.before = None
+            before, self._known = rollout.notices.take_reported() or self._known, self._situation()
             self._changes = rollout.ledger.changes
             # Events from gates come first: they explain why the status changed.
-            told, rollout.told = rollout.told, []
+            told = rollout.notices.take()
             self._noted += events.spaced(
                 told
                 + run_events.since(
@@ -95,12 +94,12 @@ class Chronicle:
             workflow.logger.warning("events dropped: %s (%s)", reasons, error, extra=fields)
 
     def _is_behind(self) -> bool:
-        rollout = self._rollout
-        moved = rollout.ledger.changes != self._changes or rollout.desired != self._known.desired
-        return moved or bool(rollout.told)
+        rollout, known = self._rollout, self._known
+        moved = rollout.ledger.changes != self._changes or rollout.intent.state != known.desired
+        return moved or bool(rollout.notices.pending_events)
 
     def _situation(self) -> Situation:
         rollout = self._rollout
         return run_events.situation(
-            rollout.ledger.status, desired=rollout.desired, asked=rollout.asked
+            rollout.ledger.status, desired=rollout.intent.state, asked=rollout.intent.asked
         )

@@ -18,9 +18,9 @@ with workflow.unsafe.imports_passed_through():
 
 async def remove_clusters(rollout: Rollout) -> None:
     """Delete all bindings, with as much concurrency as Temporal allows, and wait for the end."""
-    rollout.stage = DELETION
+    rollout.position.enter(DELETION)
     stage = rollout.ledger.stage(DELETION)
-    if rollout.resumes(DELETION):
+    if rollout.position.resumes(DELETION):
         await rollout.until_certain()
     else:
         await rollout.until_running()

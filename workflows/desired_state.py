@@ -44,7 +44,7 @@ class DesiredState:
         if not (self._knows_hub or rollout.finished):
             return None
         return lifecycle.refusal(
-            rollout.desired, wanted, run=rollout.run.name, ended=rollout.finished
+            rollout.intent.state, wanted, run=rollout.run.name, ended=rollout.finished
         )
 
     def take(self, wanted: RunState, message: ChangeState) -> None:
@@ -56,7 +56,7 @@ class DesiredState:
             return
         if not self._knows_hub:
             self._early.append((wanted, message))
-        elif wanted is not rollout.desired and self.refusal(wanted) is None:
+        elif wanted is not rollout.intent.state and self.refusal(wanted) is None:
             self._wish, self._message = wanted, message
             by = signatures.of_temporal(message.by)
             rollout.ask(wanted, Steered(by=by, comment=message.comment))
@@ -114,18 +114,18 @@ class DesiredState:
         rollout = self._rollout
         while True:
             await workflow.wait_condition(
-                lambda: rollout.planned and rollout.desired is RunState.STOP
+                lambda: rollout.planned and rollout.intent.state is RunState.STOP
             )
-            rollout.halted = True
+            rollout.intent.observe_stop()
             if not self._is_stopped:
-                marks.stopping(rollout.ledger, rollout.stage, workflow.now())
+                marks.stopping(rollout.ledger, rollout.position.stage, workflow.now())
             self._still_stuck()
             await workflow.wait_condition(
-                lambda: rollout.desired is RunState.RUN or not rollout.in_flight
+                lambda: rollout.intent.state is RunState.RUN or not rollout.position.in_flight
             )
-            if rollout.desired is RunState.STOP:
-                marks.stopped(rollout.ledger, rollout.stage, workflow.now())
-                await workflow.wait_condition(lambda: rollout.desired is RunState.RUN)
+            if rollout.intent.state is RunState.STOP:
+                marks.stopped(rollout.ledger, rollout.position.stage, workflow.now())
+                await workflow.wait_condition(lambda: rollout.intent.state is RunState.RUN)
             self._resume()
 
     @property
@@ -136,13 +136,15 @@ class DesiredState:
     def _resume(self) -> None:
         rollout, now = self._rollout, workflow.now()
         marks.run_progressing(rollout.ledger, now)
-        if rollout.waiting:
-            marks.waiting(rollout.ledger, rollout.stage, rollout.waiting, now)
+        if rollout.position.open_side:
+            marks.waiting(rollout.ledger, rollout.position.stage, rollout.position.open_side, now)
         self._still_stuck()
-        rollout.halted = False
+        rollout.intent.end_stop()
 
     def _still_stuck(self) -> None:
         """Report again the clusters that were stuck before the change (contract: 10.1)."""
         rollout = self._rollout
-        if rollout.stuck:
-            marks.run_stuck(rollout.ledger, rollout.stage, rollout.stuck, workflow.now())
+        if rollout.position.stuck:
+            marks.run_stuck(
+                rollout.ledger, rollout.position.stage, rollout.position.stuck, workflow.now()
+            )

@@ -37,7 +37,7 @@ class Display:
         text = overview.markdown(
             rollout.ledger.status,
             run=rollout.run,
-            desired=rollout.desired,
+            desired=rollout.intent.state,
             approvals=rollout.approvals.pending,
         )
         if text != self._shown:

@@ -69,7 +69,9 @@ class EndUpdateRun:
         rollout, now = self._rollout, workflow.now()
         if phases.has_ended(recorded):
             return
-        rollout.before = run_events.situation(recorded, desired=rollout.desired)
+        rollout.notices.reported_by_others(
+            run_events.situation(recorded, desired=rollout.intent.state)
+        )
         rollout.ledger.recall(recorded)
         if conditions.has(recorded.conditions, ConditionType.INITIALIZED):
             marks.run_failed(rollout.ledger, text, now)

@@ -29,7 +29,7 @@ class Gate(ABC):
 
     def __init__(self, rollout: Rollout, side: Side, position: int, task: StageTask) -> None:
         self.rollout = rollout
-        self.index = rollout.stage
+        self.index = rollout.position.stage
         self.side = side
         self.position = position
         self.task = task
@@ -61,28 +61,28 @@ async def pass_gates(rollout: Rollout, side: Side, declared: list[StageTask]) ->
     gates = open_gates(rollout, side, declared)
     if declared and not gates:
         return
-    recalled = rollout.recalled
-    if recalled and rollout.resumes(rollout.stage) and recalled.waiting == side:
+    recalled = rollout.position.recalled
+    if recalled and rollout.position.resumes(rollout.position.stage) and recalled.waiting == side:
         # They were open already, even if the run is stopped now.
-        rollout.waiting_since = recalled.waiting_since or rollout.waiting_since
-        rollout.waiting = side
+        rollout.position.gates_opened_at(recalled.waiting_since or rollout.position.opened_at)
+        rollout.position.open_gates(side)
     else:
         await rollout.until_running()
-        rollout.waiting_since = workflow.now()
+        rollout.position.gates_opened_at(workflow.now())
     await asyncio.gather(*(gate.open() for gate in gates))
     # Reported in one write, so that a status that says the run waits also shows what it waits for.
-    rollout.waiting = side
-    if rollout.may_go_on:
-        marks.waiting(rollout.ledger, rollout.stage, side, workflow.now())
+    rollout.position.open_gates(side)
+    if rollout.intent.may_run:
+        marks.waiting(rollout.ledger, rollout.position.stage, side, workflow.now())
     for gate in gates:
         gate.announce()
     await asyncio.gather(*(gate.pass_when_due() for gate in gates))
-    rollout.waiting = None
+    rollout.position.close_gates()
 
 
 def open_gates(rollout: Rollout, side: Side, declared: list[StageTask]) -> list[Gate]:
     """Return a gate for each declared task that has not been passed, in the declared order."""
-    recorded = rollout.ledger.tasks(rollout.stage, side)
+    recorded = rollout.ledger.tasks(rollout.position.stage, side)
     return [
         EXECUTORS[task.type](rollout, side, position, task)
         for position, task in enumerate(declared)
@@ -96,7 +96,7 @@ class TimedWaitGate(Gate):
     async def due(self) -> None:
         """Sleep on a durable timer. A stop does not restart it (contract decision 5)."""
         length = self.task.wait_time or "0s"
-        over_at = self.rollout.waiting_since + durations.parse(length)
+        over_at = self.rollout.position.opened_at + durations.parse(length)
         await workflow.sleep(
             max(over_at - workflow.now(), timedelta(0)),
             summary=WAIT_TIMER.fill(stage=self.stage, length=length),
@@ -153,7 +153,7 @@ class ApprovalGate(Gate):
             event = run_events.approved(
                 stage=ticket.stage, side=self.side, given=accepted.given, now=workflow.now()
             )
-            self.rollout.told.append(event)
+            self.rollout.notices.note(event)
         return accepted.approved
 
 

@@ -44,10 +44,10 @@ class Guard:
             await workflow.wait_condition(lambda: rollout.gone or self._is_due)
             if rollout.gone:
                 return
-            doubts = rollout.doubts
+            doubts = rollout.rechecks.requested
             fault = await self._look_twice()
             if fault is None:
-                rollout.dispelled = doubts
+                rollout.rechecks.have_passed(doubts)
                 self._patience = PATIENCE
             elif isinstance(fault, TransientState):
                 await self._let_settle(doubts)
@@ -58,7 +58,7 @@ class Guard:
     @property
     def _is_due(self) -> bool:
         rollout = self._rollout
-        return rollout.planned and rollout.is_checked and not rollout.certain
+        return rollout.planned and rollout.is_checked and not rollout.rechecks.all_passed
 
     async def _look_twice(self) -> RunError | None:
         fault = await self._look()
@@ -75,7 +75,7 @@ class Guard:
             label_keys=keys,
             settled=False,
             content=rollout.snapshot,
-            known=rollout.looked,
+            known=rollout.rechecks.digest,
         )
         surveyed = await calls.effect(stubs.SURVEY, request, summary="check")
         if surveyed.unchanged:
@@ -83,7 +83,9 @@ class Guard:
         if surveyed.facts is None:
             rollout.gone = True
             return None
-        rollout.lost = restored.lost(surveyed.facts, begun=rollout.in_flight)
+        in_flight = rollout.position.in_flight
+        lost = restored.lost(surveyed.facts, begun=in_flight)
+        rollout.rechecks.note(digest=rollout.rechecks.digest, lost=lost)
         try:
             restored.check(surveyed.facts, status=status)
             rollout.learn(validation.check(surveyed.facts, run=rollout.run, status=status))
@@ -91,7 +93,8 @@ class Guard:
             return error
         # After a fault everything is checked again. With clusters in flight the facts keep
         # changing, so their digest is of no use.
-        rollout.looked = "" if rollout.in_flight else surveyed.facts.digest
+        digest = "" if rollout.position.in_flight else surveyed.facts.digest
+        rollout.rechecks.note(digest=digest, lost=lost)
         return None
 
     async def _let_settle(self, doubts: int) -> None:
@@ -100,7 +103,7 @@ class Guard:
         self._patience = min(2 * patience, MOST_PATIENCE)
         try:
             await workflow.wait_condition(
-                lambda: rollout.doubts != doubts,
+                lambda: rollout.rechecks.requested != doubts,
                 timeout=patience,
                 timeout_summary="wait for others to finish a change",
             )

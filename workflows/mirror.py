@@ -51,7 +51,7 @@ class Mirror:
         return self._rollout.gone or not (self._writing or self._rollout.ledger.dirty)
 
     async def _write(self, patch: Patch) -> None:
-        known = self._rollout.specs.count
+        known = self._rollout.intent.specs.count
         written = await self._send(patch)
         if written.generation:
             self._rollout.compare_specs(written.generation, count=known)

@@ -37,17 +37,17 @@ async def initialize(rollout: Rollout) -> bool:
         marks.run_not_initialized(rollout.ledger, str(error), workflow.now())
         return False
     marks.run_initialized(rollout.ledger, workflow.now())
-    rollout.stage = 0 if rollout.strategy.stages else DELETION
+    rollout.position.enter(0 if rollout.strategy.stages else DELETION)
     rollout.planned = True
     return True
 
 
 def _take(rollout: Rollout, facts: HubFacts) -> None:
-    rollout.specs.settle(Spec(facts.generation, facts.spec.state))
+    rollout.intent.specs.settle(Spec(facts.generation, facts.spec.state))
     # A message may have reported a newer spec during the survey.
     if facts.generation >= rollout.ledger.generation:
         rollout.ledger.generation = facts.generation
-        rollout.desired = facts.spec.state
+        rollout.intent.want(facts.spec.state)
 
 
 async def _plan(rollout: Rollout, facts: HubFacts) -> None:
@@ -79,13 +79,13 @@ async def _adopt(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) -
         rollout.ledger.status = recorded
         return False
     rollout.ledger.recall(recorded)
-    rollout.before = run_events.situation(recorded, desired=rollout.desired)
+    rollout.notices.reported_by_others(run_events.situation(recorded, desired=rollout.intent.state))
     try:
         await _recall(rollout, facts, recorded)
     except RunAborted as error:
         marks.run_failed(rollout.ledger, str(error), workflow.now())
         return False
-    rollout.told.append(run_events.adopted(recorded, now=workflow.now()))
+    rollout.notices.note(run_events.adopted(recorded, now=workflow.now()))
     rollout.planned = True
     return True
 
@@ -94,15 +94,14 @@ async def _recall(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) 
     rollout.placement = facts.spec.placement_name
     rollout.targets = initialization.bound(facts)
     recalled = adopting.recall(recorded, facts)
-    rollout.before = run_events.situation(recorded, desired=recalled.desired)
+    rollout.notices.reported_by_others(run_events.situation(recorded, desired=recalled.desired))
     if recalled.stage != DELETION:
         await _check_snapshot(rollout)
-    rollout.recalled, rollout.stage = recalled, recalled.stage
-    rollout.in_flight = dict(recalled.in_flight)
+    rollout.position.take_up(recalled)
     # The guard decides whether the plan still fits the hub, and with the same messages as if the
     # workflow had never been lost.
-    rollout.doubt()
-    if recalled.desired is RunState.STOP and rollout.desired is RunState.RUN:
+    rollout.rechecks.request()
+    if recalled.desired is RunState.STOP and rollout.intent.state is RunState.RUN:
         marks.run_progressing(rollout.ledger, workflow.now())
 
 

@@ -10,19 +10,17 @@ with workflow.unsafe.imports_passed_through():
     from activities.requests import FollowBindings
     from api.runs import RunState, UpdateRunStatus
     from api.strategies import StrategySpec
-    from planning.events import Event
     from planning.identity import RunRef
     from planning.runs import adopting
     from planning.runs.adopting import Recalled
-    from planning.runs.gates import Side
     from planning.runs.initialization import Targets
     from planning.runs.ledger import Ledger, stage_of
-    from planning.runs.run_events import Situation
-    from planning.runs.spec_news import Spec, SpecNews
+    from planning.runs.spec_news import Spec
     from planning.runs.steering import Steered
     from workflows import calls
     from workflows.approval_desk import ApprovalDesk
     from workflows.messages import Carried, TemporalApprovals, UpdateRunInput
+    from workflows.state import Intent, Notices, Position, Rechecks
 
 
 class Rollout:
@@ -36,11 +34,17 @@ class Rollout:
             carried.status if carried else UpdateRunStatus(),
             generation=carried.generation if carried else 0,
         )
-        self.desired: RunState = carried.desired if carried else RunState.INITIALIZE
-        self.asked = carried.asked if carried else Steered()
-        """Who asked for the desired state, and why."""
-        self.specs = SpecNews(Spec(self.ledger.generation, self.desired))
-        """The run's spec on the hub, as far as is known."""
+        self.intent = Intent(
+            carried.desired if carried else RunState.INITIALIZE,
+            carried.asked if carried else Steered(),
+            generation=self.ledger.generation,
+        )
+        self.position = Position(_recalled(carried) if carried else None, now=workflow.now())
+        # The earlier execution may not have got to its last recheck.
+        self.rechecks = Rechecks(
+            requested=1 if carried else 0, digest=carried.looked if carried else ""
+        )
+        self.notices = Notices()
         self.targets = carried.targets if carried else Targets()
         self.placement: str = carried.placement if carried else ""
         self.resource_version: str = carried.resource_version if carried else ""
@@ -53,61 +57,33 @@ class Rollout:
         """Whether the run has ended, so that nothing can change."""
         self.gone = False
         """Whether the run object was found to be deleted."""
-        self.halted = False
-        """Whether a stop was noticed; set and cleared only by `DesiredState.keep_stops`."""
-        self.recalled: Recalled | None = _recalled(carried) if carried else None
-        """Where an earlier workflow or execution was, whose activities are lost."""
-        self.stage: int = self.recalled.stage if self.recalled else 0
-        """Index of the current stage."""
-        self.waiting: Side | None = None
-        """Side of the current stage whose gates are open."""
-        self.waiting_since: datetime = workflow.now()
-        """When the gates of the current stage opened; kept across a stop (contract decision 5)."""
-        self.in_flight: dict[str, datetime] = dict(self.recalled.in_flight if self.recalled else {})
-        """Clusters being updated or removed, each with its start time."""
-        self.stuck: list[str] = []
-        """Clusters in flight that take too long, in the stage's order."""
-        self.doubts = 1 if carried else 0
-        """Number of rechecks requested so far; starts at 1 after continue-as-new, because the
-        earlier execution may not have got to its last one."""
-        self.dispelled = 0
-        """Number of the latest requested recheck that found nothing wrong."""
-        self.looked: str = carried.looked if carried else ""
-        """Digest of the facts that passed the last check with nothing in flight; cleared when a
-        cluster starts."""
-        self.lost: list[str] = []
-        """Clusters in flight whose bindings showed no trace of the update at the last check."""
         self.pace = calls.Pace()
         self._followers: list[ActivityHandle[Any]] = []
         self.approvals = ApprovalDesk(carried.approvals if carried else [])
         self.takes_approvals = start.temporal_approvals is TemporalApprovals.ACCEPT
         """Whether an approval given in Temporal alone counts."""
-        self.before: Situation | None = None
-        """The situation that an earlier workflow has already reported in events."""
-        self.told: list[Event] = []
-        """Events to record besides those that follow from the status."""
 
     def carried(self) -> Carried:
         """Return the state from which the next execution of the same workflow continues."""
         return Carried(
             status=self.ledger.status,
             generation=self.ledger.generation,
-            desired=self.desired,
+            desired=self.intent.state,
             targets=self.targets,
             placement=self.placement,
             resource_version=self.resource_version,
-            asked=self.asked,
-            stage=self.stage,
-            waiting=self.waiting,
-            waiting_since=self.waiting_since if self.waiting else None,
+            asked=self.intent.asked,
+            stage=self.position.stage,
+            waiting=self.position.open_side,
+            waiting_since=self.position.opened_at if self.position.open_side else None,
             approvals=self.approvals.carried,
-            looked=self.looked,
+            looked=self.rechecks.digest,
         )
 
     @property
     def log_fields(self) -> dict[str, str]:
         """The fields that identify the run in log lines."""
-        stage = self.ledger.stage(self.stage).stage_name if self.planned else ""
+        stage = self.ledger.stage(self.position.stage).stage_name if self.planned else ""
         return self.run.log_fields | {"stage": stage}
 
     @property
@@ -123,29 +99,10 @@ class Rollout:
         index = self.ledger.status.resource_snapshot_index_used
         return f"{self.placement}-{index}-snapshot" if index else ""
 
-    def resumes(self, stage: int) -> bool:
-        """Return whether an earlier workflow or execution had already started this stage."""
-        recalled = self.recalled
-        return recalled is not None and recalled.begun and recalled.stage == stage
-
-    @property
-    def may_go_on(self) -> bool:
-        """Whether the desired state is Run and no stop is in effect."""
-        return self.desired is RunState.RUN and not self.halted
-
     @property
     def is_checked(self) -> bool:
         """Whether the guard checks the run: it runs, or it is stopping with clusters in flight."""
-        return self.may_go_on or bool(self.in_flight)
-
-    @property
-    def certain(self) -> bool:
-        """True when every known change has been checked."""
-        return self.doubts == self.dispelled
-
-    def doubt(self) -> None:
-        """Have the guard check whether the run may still continue."""
-        self.doubts += 1
+        return self.intent.may_run or bool(self.position.in_flight)
 
     def learn(self, targets: Targets) -> None:
         """Record the clusters' current bindings: the scheduler may have replaced some.
@@ -158,7 +115,7 @@ class Rollout:
 
     def hear(self, spec: Spec) -> None:
         """Apply a reported version of the run's spec, unless it is out of date."""
-        if self.specs.tell(spec):
+        if self.intent.specs.tell(spec):
             self._follow(spec)
 
     def compare_specs(self, generation: int, *, count: int) -> None:
@@ -166,10 +123,10 @@ class Rollout:
 
         `count` is the number of reports received when the hub was asked.
         """
-        before = self.specs.latest
-        self.specs.compare(generation, count=count)
-        if self.specs.latest != before:
-            self._follow(self.specs.latest)
+        before = self.intent.specs.latest
+        self.intent.specs.compare(generation, count=count)
+        if self.intent.specs.latest != before:
+            self._follow(self.intent.specs.latest)
 
     def _follow(self, spec: Spec) -> None:
         # Before the run is planned, its status has no conditions with an observedGeneration.
@@ -186,10 +143,9 @@ class Rollout:
         """
         if self.ledger.closed:
             return
-        if state is RunState.RUN and self.desired is not state:
-            self.doubt()
-        self.desired = state
-        self.asked = asked or self.asked
+        if state is RunState.RUN and self.intent.state is not state:
+            self.rechecks.request()
+        self.intent.want(state, asked)
 
     def follow(self, request: FollowBindings, *, summary: str) -> ActivityHandle[Any]:
         """Start following bindings; cancel the handle to end it."""
@@ -210,7 +166,7 @@ class Rollout:
 
     @property
     def _may_begin(self) -> bool:
-        return self.may_go_on and self.certain and not self.renewing
+        return self.intent.may_run and self.rechecks.all_passed and not self.renewing
 
     async def until_turn(self) -> None:
         """Wait until one more cluster may be handed out in the current workflow task."""
@@ -226,8 +182,8 @@ class Rollout:
 
     def begin(self, cluster: str, now: datetime) -> None:
         """Record that a cluster is being updated or removed."""
-        self.in_flight.setdefault(cluster, now)
-        self.looked = ""
+        self.position.begin(cluster, now)
+        self.rechecks.forget_facts()
 
     async def end(self, cluster: str) -> None:
         """Record that a cluster has ended; before continue-as-new, wait instead.
@@ -235,18 +191,18 @@ class Rollout:
         The next execution hands the cluster out again.
         """
         await workflow.wait_condition(lambda: not self.renewing)
-        del self.in_flight[cluster]
+        self.position.end(cluster)
 
     async def until_certain(self) -> None:
         """Wait until every known change has been checked, or until the run is stopped."""
-        await workflow.wait_condition(lambda: self.certain or not self.is_checked)
+        await workflow.wait_condition(lambda: self.rechecks.all_passed or not self.is_checked)
 
     async def until_looked(self) -> None:
         """Have the guard check the run, and wait until it finds nothing wrong.
 
         If something is wrong, the guard ends the run.
         """
-        self.doubt()
+        self.rechecks.request()
         await self.until_certain()
 
 

@@ -45,7 +45,7 @@ class StageRun:
             RunAborted: a cluster cannot be updated; the stage and the run have failed.
         """
         rollout, ledger = self._rollout, self._rollout.ledger
-        if not rollout.resumes(self._index):
+        if not rollout.position.resumes(self._index):
             await rollout.until_running()
             marks.run_progressing(ledger, workflow.now())
         if not self._clusters:
@@ -79,7 +79,7 @@ class StageRun:
         """
         rollout = self._rollout
         while True:
-            await workflow.wait_condition(lambda: bool(rollout.in_flight))
+            await workflow.wait_condition(lambda: bool(rollout.position.in_flight))
             summary = f"{self._stage.name}: bindings of {rollout.placement}"
             handle = rollout.follow(self._following(), summary=summary)
             try:
@@ -90,12 +90,15 @@ class StageRun:
     async def _until_others_are_followed(self, targets: Targets) -> None:
         rollout = self._rollout
         await workflow.wait_condition(
-            lambda: (rollout.halted and not rollout.in_flight) or rollout.targets is not targets
+            lambda: (
+                (rollout.intent.stop_observed and not rollout.position.in_flight)
+                or rollout.targets is not targets
+            )
         )
 
     async def _update(self, position: int) -> None:
         async with self._slots:
-            if self._name(position) in self._rollout.in_flight:
+            if self._name(position) in self._rollout.position.in_flight:
                 await self._rollout.until_turn_again()
             else:
                 await self._rollout.until_turn()
@@ -120,7 +123,7 @@ class StageRun:
                 return updated
             # If the run may not continue at all, the guard ends it here with its own message.
             await self._rollout.until_looked()
-            if updated.preempted and request.cluster not in self._rollout.lost:
+            if updated.preempted and request.cluster not in self._rollout.rechecks.lost:
                 return ClusterUpdated(preempted=self._preempted(request))
             # Not preempted: the cluster has a new binding, or the hub was restored from a backup
             # without the write.
@@ -136,11 +139,11 @@ class StageRun:
         self._rollout.begin(self._name(position), now)
         marks.cluster_started(ledger, self._index, position, now)
         marks.stage_started(ledger, self._index, now)
-        if not self._rollout.stuck:
+        if not self._rollout.position.stuck:
             marks.run_progressing(ledger, now)
 
     def _fail(self, position: int, text: str, now: datetime) -> NoReturn:
-        del self._rollout.in_flight[self._name(position)]
+        del self._rollout.position.in_flight[self._name(position)]
         marks.cluster_failed(self._rollout.ledger, self._index, position, text, now)
         raise abort(text)
 
@@ -154,7 +157,7 @@ class StageRun:
     # -- activity requests -----------------------------------------------------------------
 
     def _request(self, position: int) -> UpdateCluster:
-        rollout, recalled = self._rollout, self._rollout.recalled
+        rollout, recalled = self._rollout, self._rollout.position.recalled
         cluster = self._name(position)
         return UpdateCluster(
             run=rollout.run,

@@ -25,7 +25,7 @@ class StuckWatch:
         self._rollout = rollout
         self._index = index
         self._told_at: datetime | None = None
-        rollout.stuck = []
+        rollout.position.note_stuck([])
 
     async def run(self) -> None:
         """Check whenever a cluster in flight becomes overdue, until cancelled."""
@@ -41,36 +41,36 @@ class StuckWatch:
 
     def one_ended(self) -> None:
         """Check after a cluster has ended, which makes a difference only if some were stuck."""
-        if self._rollout.stuck:
+        if self._rollout.position.stuck:
             self.look()
 
     def look(self) -> None:
         """Find the overdue clusters now and update the status if they changed."""
         rollout, overdue = self._rollout, self._overdue()
-        if overdue == rollout.stuck:
+        if overdue == rollout.position.stuck:
             return
         now = workflow.now()
-        if len(overdue) > len(rollout.stuck):
+        if len(overdue) > len(rollout.position.stuck):
             self._told_at = now
-        rollout.stuck = overdue
+        rollout.position.note_stuck(overdue)
         if overdue:
             marks.run_stuck(rollout.ledger, self._index, overdue, now)
-        elif rollout.may_go_on:
+        elif rollout.intent.may_run:
             marks.run_progressing(rollout.ledger, now)
-        elif rollout.halted:
+        elif rollout.intent.stop_observed:
             marks.stopping(rollout.ledger, self._index, now)
 
     def _overdue(self) -> list[str]:
         order = [each.cluster_name for each in self._rollout.ledger.stage(self._index).clusters]
         limit = workflow.now() - self._rollout.stuck_after
-        in_flight = self._rollout.in_flight
+        in_flight = self._rollout.position.in_flight
         return [name for name in order if name in in_flight and in_flight[name] <= limit]
 
     def _next_deadline(self) -> timedelta | None:
         """Return the time until the next cluster counts as stuck; None if no other can."""
         stuck_after, now = self._rollout.stuck_after, workflow.now()
-        known = frozenset(self._rollout.stuck)
-        begun = [at for name, at in self._rollout.in_flight.items() if name not in known]
+        known = frozenset(self._rollout.position.stuck)
+        begun = [at for name, at in self._rollout.position.in_flight.items() if name not in known]
         if not begun:
             return None
         due = min(begun) + stuck_after

@@ -103,7 +103,7 @@ class UpdateRun:
     @workflow.signal(name="recheck")
     def recheck(self, _: Recheck = Recheck()) -> None:
         """Check whether the run may still continue."""
-        self._rollout.doubt()
+        self._rollout.rechecks.request()
 
     @workflow.signal(name="restore")
     def restore(self, _: Recheck = Recheck()) -> None:
@@ -144,7 +144,7 @@ class UpdateRun:
         await self._approve(ticket, message)
         if ticket.lost:
             raise ApplicationError(f"{ticket.request} no longer exists; approve it again")
-        later = "" if self._rollout.may_go_on else "; it takes effect when the run is resumed"
+        later = "" if self._rollout.intent.may_run else "; it takes effect when the run is resumed"
         return _approved(ticket.stage, ticket.side, later)
 
     @ask_to_approve.validator
@@ -247,7 +247,7 @@ class UpdateRun:
         Stages may take any length of time, and gates may stay open for weeks.
         """
         rollout = self._rollout
-        least = LEAST_EVENTS + 2 * len(rollout.in_flight)
+        least = LEAST_EVENTS + 2 * len(rollout.position.in_flight)
         info = workflow.info()
         await workflow.wait_condition(
             lambda: (
@@ -269,7 +269,7 @@ class UpdateRun:
         for index, stage in enumerate(rollout.strategy.stages):
             if self._done(index):
                 continue
-            rollout.stage = index
+            rollout.position.enter(index)
             await StageRun(rollout, index, stage).run()
             if workflow.info().is_continue_as_new_suggested() or builds.newer_is_current():
                 return True
@@ -284,7 +284,7 @@ class UpdateRun:
         """End the run; a fault outside a stage leaves the stages as they are."""
         rollout, now = self._rollout, workflow.now()
         if stage_failed:
-            marks.stage_failed(rollout.ledger, rollout.stage, text, now)
+            marks.stage_failed(rollout.ledger, rollout.position.stage, text, now)
         marks.run_failed(rollout.ledger, text, now)
 
     # -- ending ----------------------------------------------------------------------------
@@ -332,7 +332,9 @@ class UpdateRun:
             raise ApplicationError(refused)
         rollout = self._rollout
         return Answer(
-            text=lifecycle.answer(wanted, run=rollout.run.name, in_flight=len(rollout.in_flight))
+            text=lifecycle.answer(
+                wanted, run=rollout.run.name, in_flight=len(rollout.position.in_flight)
+            )
         )
 
     def _refuse_unless_possible(self, wanted: RunState) -> None:
