@@ -80,7 +80,7 @@ class ClusterActivities:
         if binding is None:
             return ClusterUpdated(gone=True)
         if self._taken(request, binding, again=again):
-            return ClusterUpdated(preempted=preemption(request, binding))
+            return ClusterUpdated(preempted=True)
         written = await self._write(request, binding)
         logger.info("binding %s has snapshot %s", request.binding, request.index)
         return written
@@ -170,12 +170,3 @@ class ClusterActivities:
             manager=MANAGER,
         )
         return Binding.from_wire(written)
-
-
-def preemption(request: UpdateCluster, binding: Binding) -> str:
-    """Return the message for a cluster that another run took."""
-    return bindings.preempted(
-        cluster=request.cluster,
-        stage=request.stage,
-        binding=request.run.reference(binding.metadata.name),
-    )

@@ -110,7 +110,7 @@ class Follower:
         if desired is None:
             await self._judge_removal(cluster, binding)
         elif binding is None:
-            await self._lost(cluster, name, gone=True)
+            await self._lost(cluster, gone=True)
         elif bindings.held(binding, desired):
             await self._judge_update(cluster, binding)
         else:
@@ -134,21 +134,16 @@ class Follower:
 
     async def _judge_change(self, cluster: str, binding: Binding) -> None:
         """Handle a binding without the desired content: not written yet, or changed by others."""
-        run, name = self._request.run, binding.metadata.name
-        if cluster in self._removed or bindings.overtaken(binding, run.name, since=self._since):
+        run = self._request.run.name
+        if cluster in self._removed or bindings.overtaken(binding, run, since=self._since):
             self._doubt.set()
-        await self._lost(cluster, name)
+        await self._lost(cluster)
 
-    async def _lost(self, cluster: str, binding: str, *, gone: bool = False) -> None:
+    async def _lost(self, cluster: str, *, gone: bool = False) -> None:
         """Complete a held cluster whose binding someone else changed (contract: 8.6a)."""
         if cluster not in self._held:
             return
-        text = bindings.preempted(
-            cluster=cluster,
-            stage=self._request.stage,
-            binding=self._request.run.reference(binding),
-        )
-        await self._complete(cluster, ClusterUpdated(preempted=text, gone=gone))
+        await self._complete(cluster, ClusterUpdated(preempted=True, gone=gone))
 
     def _desired(self, cluster: str) -> Desired | None:
         return self._request.overrides.get(cluster, self._request.desired)

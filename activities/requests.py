@@ -177,8 +177,8 @@ class RemoveCluster(Request):
 class ClusterUpdated(Request):
     """Result of a cluster's update."""
 
-    preempted: str = ""
-    """Failure message of the contract if someone else changed the binding; empty on success."""
+    preempted: bool = False
+    """Whether someone else changed the binding."""
     gone: bool = False
     """Whether the binding no longer exists."""
 

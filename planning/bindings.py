@@ -15,7 +15,7 @@ from api.applying import ApplyStrategy
 from api.base import Condition, NamespacedName
 from api.bindings import Binding, BindingState
 from api.reasons import BindingReason, ConditionType
-from planning import conditions, failures
+from planning import conditions
 
 TOLERATED: Final = frozenset(
     {"OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending", "ResourceNotAvailableYet"}
@@ -152,8 +152,3 @@ def failure(binding: Binding) -> str | None:
         ):
             return f"{kind} {found.reason}: {found.message}"
     return None
-
-
-def preempted(*, cluster: str, stage: str, binding: str) -> str:
-    """Return the message for a cluster whose binding another writer changed (contract: 8.6a)."""
-    return failures.CLUSTER_PREEMPTED.words(cluster=cluster, stage=stage, binding=binding)

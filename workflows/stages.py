@@ -4,7 +4,7 @@ contract: update-runs 8.1 to 8.7
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -12,12 +12,13 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities import stubs
-    from activities.requests import ClusterUpdated, FollowBindings, UpdateCluster
+    from activities.requests import FollowBindings, UpdateCluster
     from api.strategies import Stage
-    from planning import bindings
+    from planning import failures
     from planning.bindings import Desired
-    from planning.errors import abort, joined
-    from planning.runs import adopting, concurrency, marks
+    from planning.errors import joined
+    from planning.runs import adopting, cluster_ends, concurrency, marks
+    from planning.runs.cluster_ends import ClusterEnd
     from planning.runs.initialization import Targets
     from workflows import calls
     from workflows.gates import pass_gates
@@ -37,6 +38,11 @@ class StageRun:
         at_once = concurrency.limit(stage.max_concurrency, clusters=len(self._clusters))
         self._slots = asyncio.Semaphore(at_once)
         self._failed = False
+        self._endings: dict[ClusterEnd, Callable[[int], Coroutine[Any, Any, None]]] = {
+            ClusterEnd.UPDATED: self._succeed,
+            ClusterEnd.PREEMPTED: self._fail_preempted,
+        }
+        """How each end of a cluster is carried out."""
 
     async def run(self) -> None:
         """Run the stage to its end.
@@ -106,33 +112,24 @@ class StageRun:
                     return
                 self._begin(position, workflow.now())
             # While this waits, other clusters of the stage start and end, and a stop may arrive.
-            updated = await self._hand_out(position)
-            if updated.preempted:
-                # Set before the slot is released, so that no other cluster takes it.
-                self._failed = True
-                self._fail(position, updated.preempted, workflow.now())
-            await self._rollout.end(self._name(position))
-            self._succeed(position, workflow.now())
+            end = await self._hand_out(position)
+            await self._endings[end](position)
 
-    async def _hand_out(self, position: int) -> ClusterUpdated:
-        """Write the cluster's binding and wait for the result; retry if it was replaced."""
+    async def _hand_out(self, position: int) -> ClusterEnd:
+        """Write the cluster's binding and wait for its end; again if the write was lost."""
         while True:
             request = self._request(position)
             updated = await calls.cluster(stubs.UPDATE_CLUSTER, request, cluster=request.cluster)
-            if updated.done:
-                return updated
-            # If the run may not continue at all, the guard ends it here with its own message.
-            await self._rollout.until_looked()
-            if updated.preempted and request.cluster not in self._rollout.rechecks.lost:
-                return ClusterUpdated(preempted=self._preempted(request))
-            # Not preempted: the cluster has a new binding, or the hub was restored from a backup
-            # without the write.
-
-    def _preempted(self, request: UpdateCluster) -> str:
-        """Return the failure message, which names the cluster's current binding."""
-        rollout = self._rollout
-        binding = rollout.run.reference(rollout.targets.selected[request.cluster])
-        return bindings.preempted(cluster=request.cluster, stage=request.stage, binding=binding)
+            if not updated.done:
+                # If the run may not continue at all, the guard ends it here with its own message.
+                await self._rollout.until_looked()
+            end = cluster_ends.judge(
+                preempted=updated.preempted,
+                gone=updated.gone,
+                forgotten=request.cluster in self._rollout.rechecks.lost,
+            )
+            if end is not ClusterEnd.LOST:
+                return end
 
     def _begin(self, position: int, now: datetime) -> None:
         ledger = self._rollout.ledger
@@ -142,14 +139,25 @@ class StageRun:
         if not self._rollout.position.stuck:
             marks.run_progressing(ledger, now)
 
-    def _fail(self, position: int, text: str, now: datetime) -> NoReturn:
-        del self._rollout.position.in_flight[self._name(position)]
-        marks.cluster_failed(self._rollout.ledger, self._index, position, text, now)
-        raise abort(text)
-
-    def _succeed(self, position: int, now: datetime) -> None:
-        marks.cluster_succeeded(self._rollout.ledger, self._index, position, now)
+    async def _succeed(self, position: int) -> None:
+        await self._rollout.end(self._name(position))
+        marks.cluster_succeeded(self._rollout.ledger, self._index, position, workflow.now())
         self._stuck.one_ended()
+
+    async def _fail_preempted(self, position: int) -> NoReturn:
+        rollout, cluster = self._rollout, self._name(position)
+        # Set before the slot is released, so that no other cluster takes it.
+        self._failed = True
+        rollout.position.end(cluster)
+        failure = failures.CLUSTER_PREEMPTED
+        named = {
+            "cluster": cluster,
+            "stage": self._stage.name,
+            "binding": rollout.run.reference(rollout.targets.selected[cluster]),
+        }
+        text = failure.words(**named)
+        marks.cluster_failed(rollout.ledger, self._index, position, text, workflow.now())
+        raise failure.error(**named)
 
     def _name(self, position: int) -> str:
         return self._clusters[position].cluster_name

@@ -4,18 +4,12 @@ contract: update-runs 8.4 (after the loop), 8.6b and 10.1
 """
 
 from datetime import datetime, timedelta
-from typing import Final
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from planning.runs import marks
+    from planning.runs import cluster_ends, marks
     from workflows.rollout import Rollout
-
-
-STEPS: Final = 10
-"""While some clusters are stuck, further ones are reported at most once per this fraction (a tenth)
-of the limit."""
 
 
 class StuckWatch:
@@ -31,12 +25,13 @@ class StuckWatch:
         """Check whenever a cluster in flight becomes overdue, until cancelled."""
         while True:
             await workflow.wait_condition(lambda: self._next_deadline() is not None)
-            remaining = self._next_deadline()
-            assert remaining is not None, "waited for above, and nothing ran in between"
+            deadline = self._next_deadline()
+            assert deadline is not None, "waited for above, and nothing ran in between"
             stage = self._rollout.ledger.stage(self._index).stage_name
             # Not ended early when clusters finish: a new timer for each would fill the history.
             # A cluster that an earlier workflow started may be overdue already.
-            await workflow.sleep(max(remaining, timedelta(0)), summary=f"{stage}: stuck check")
+            remaining = max(deadline - workflow.now(), timedelta(0))
+            await workflow.sleep(remaining, summary=f"{stage}: stuck check")
             self.look()
 
     def one_ended(self) -> None:
@@ -61,20 +56,19 @@ class StuckWatch:
             marks.stopping(rollout.ledger, self._index, now)
 
     def _overdue(self) -> list[str]:
-        order = [each.cluster_name for each in self._rollout.ledger.stage(self._index).clusters]
-        limit = workflow.now() - self._rollout.stuck_after
-        in_flight = self._rollout.position.in_flight
-        return [name for name in order if name in in_flight and in_flight[name] <= limit]
+        rollout = self._rollout
+        return cluster_ends.overdue(
+            rollout.position.in_flight,
+            order=[each.cluster_name for each in rollout.ledger.stage(self._index).clusters],
+            limit=rollout.stuck_after,
+            now=workflow.now(),
+        )
 
-    def _next_deadline(self) -> timedelta | None:
-        """Return the time until the next cluster counts as stuck; None if no other can."""
-        stuck_after, now = self._rollout.stuck_after, workflow.now()
-        known = frozenset(self._rollout.position.stuck)
-        begun = [at for name, at in self._rollout.position.in_flight.items() if name not in known]
-        if not begun:
-            return None
-        due = min(begun) + stuck_after
-        if known and self._told_at:
-            # Hundreds may become stuck one after the other, and each check may be a write.
-            due = max(due, self._told_at + stuck_after / STEPS)
-        return due - now
+    def _next_deadline(self) -> datetime | None:
+        position = self._rollout.position
+        return cluster_ends.next_overdue(
+            position.in_flight,
+            known=frozenset(position.stuck),
+            reported=self._told_at,
+            limit=self._rollout.stuck_after,
+        )

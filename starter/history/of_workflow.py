@@ -216,8 +216,8 @@ class _Reader:
         if updated.done:
             self._cluster(What.CLUSTER_DONE, given, at)
         else:
-            text = words.reason(updated.preempted) or "its binding was replaced"
-            self._cluster(What.CLUSTER_LOST, given, at, comment=text)
+            how = "changed by someone else" if updated.preempted else "replaced"
+            self._cluster(What.CLUSTER_LOST, given, at, comment=f"its binding was {how}")
 
     def _accepted(self, given: Payloads, result: Payloads, at: datetime) -> None:
         request = self._decode(given, AcceptApproval)

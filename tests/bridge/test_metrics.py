@@ -58,7 +58,13 @@ def run(*conditions: dict[str, Any], done: bool = False, **meta: Any) -> UpdateR
                 "stagedRolloutStrategyName": "slow",
                 "state": "Run",
             },
-            "status": {"conditions": list(conditions), "stagesStatus": [stage]},
+            "status": {
+                "conditions": list(conditions),
+                "stagedUpdateStrategySnapshot": {
+                    "stages": [{"name": "one", "beforeStageTasks": [{"type": "Approval"}]}]
+                },
+                "stagesStatus": [stage],
+            },
         }
     )
 

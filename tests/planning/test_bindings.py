@@ -13,7 +13,7 @@ from api.bindings import Binding, BindingState
 from planning import bindings
 from planning.bindings import Desired, Progress
 from tests.planning import json_patch
-from tests.planning.run_samples import CLUSTER_RUN, LATER, NAMESPACED_RUN, NOW
+from tests.planning.run_samples import LATER, NOW
 from tests.support import conditions
 
 GENERATION = 3
@@ -248,20 +248,6 @@ def test_a_run_holds_a_binding_that_is_as_it_left_it() -> None:
 )
 def test_a_run_no_longer_holds_a_binding_that_was_changed(taken: Binding) -> None:
     assert not bindings.held(taken, DESIRED)
-
-
-def test_the_message_about_a_taken_binding_names_it() -> None:
-    texts = [
-        bindings.preempted(cluster="a", stage="prod", binding=run.reference("web-a"))
-        for run in (CLUSTER_RUN, NAMESPACED_RUN)
-    ]
-    assert texts == [
-        "failed to process the request due to a client error: the binding of the updating cluster "
-        "`a` in the stage `prod` is not up-to-date with the desired status, please check the "
-        f"status of binding `{reference}` and see if there is a concurrent updateRun referencing "
-        "the same placement and updating the same cluster"
-        for reference in ("web-a", "team/web-a")
-    ]
 
 
 # -- progress ----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import pytest
 
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, POD, Scope
 from api.texts import Text
-from planning import bindings, failures
+from planning import failures
 from planning.errors import abort, user
 from planning.explaining.patterns import Meaning
 from planning.failures import Failure
@@ -40,7 +40,7 @@ def not_readable(why: str) -> str:
 
 UNKNOWN = explained("a message that no pattern matches")
 
-PREEMPTED = abort(bindings.preempted(cluster="c", stage="prod", binding="web-c-1"))
+PREEMPTED = failures.CLUSTER_PREEMPTED.error(cluster="c", stage="prod", binding="web-c-1")
 
 TEXTS = {
     **{name: text for name, (_, text) in test_initialization.TEXTS.items()},

@@ -157,14 +157,14 @@ def test_a_lost_approval_does_not_count(written: Written) -> None:
 
 
 def test_the_outcome_of_each_cluster_is_listed(written: Written) -> None:
-    lost = ClusterUpdated(preempted="cannot continue the updateRun: another run took it")
+    lost = ClusterUpdated(preempted=True)
     written.activity("update_cluster", Place(cluster="a", stage="one"), lost)
     written.activity("update_cluster", Place(cluster="b", stage="one"), ClusterUpdated(gone=True))
     written.activity("update_cluster", Place(cluster="c", stage="one"), fault="no binding")
     written.activity("remove_cluster", RemoveCluster(run=RUN, cluster="d", binding="p-d"))
     assert told(written.entries()) == [
         "cluster started / one / a",
-        "cluster lost / one / a / another run took it",
+        "cluster lost / one / a / its binding was changed by someone else",
         "cluster started / one / b",
         "cluster lost / one / b / its binding was replaced",
         "cluster started / one / c",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from activities.follower import REPAIR_EVERY, REPAIR_FIRST
 from activities.requests import (
@@ -26,7 +26,7 @@ from activities.requests import (
     UpdateCluster,
     WriteStatus,
 )
-from planning import bindings, signatures
+from planning import signatures
 from planning.errors import RunError, TransientState
 from planning.runs import approval_events, approvals, initialization, lifecycle
 from planning.runs.facts import SnapshotFacts
@@ -301,10 +301,7 @@ class SimulatedActivities:
     def _news(self, cluster: str) -> ClusterUpdated | None:
         hub, attempt = self._hub, self._clusters.get(cluster)
         if cluster in hub.taken and attempt:
-            request: Any = attempt.request(UpdateCluster)
-            reference = request.run.reference(request.binding)
-            text = bindings.preempted(cluster=cluster, stage=request.stage, binding=reference)
-            return ClusterUpdated(preempted=text)
+            return ClusterUpdated(preempted=True)
         gone = cluster not in hub.bindings
         if cluster in hub.done or (gone and cluster in self.removed):
             return ClusterUpdated()
