@@ -52,13 +52,13 @@ DEFAULT_STUCK_AFTER: Final = timedelta(minutes=5)
 
 
 class Carried(Message):
-    """The state of a workflow that must survive continue-as-new."""
+    """All state of a workflow that must survive continue-as-new; at first, that of a new run."""
 
-    status: UpdateRunStatus
-    generation: int
-    desired: RunState
-    targets: Targets
-    placement: str
+    status: UpdateRunStatus = Field(default_factory=UpdateRunStatus)
+    generation: int = 0
+    desired: RunState = RunState.INITIALIZE
+    targets: Targets = Targets()
+    placement: str = ""
     resource_version: str = ""
     asked: Steered = Steered()
     """Who asked for the desired state."""

@@ -8,7 +8,7 @@ from temporalio.workflow import ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import FollowBindings
-    from api.runs import RunState, UpdateRunStatus
+    from api.runs import RunState
     from api.strategies import StrategySpec
     from planning.identity import RunRef
     from planning.runs import adopting
@@ -27,29 +27,20 @@ class Rollout:
     """State of a run in memory. Only what `carried` returns outlives one execution."""
 
     def __init__(self, start: UpdateRunInput) -> None:
-        carried = start.carried
+        carried = start.carried or Carried()
         self.run: RunRef = start.run
         self.stuck_after: timedelta = start.stuck_after
-        self.ledger = Ledger(
-            carried.status if carried else UpdateRunStatus(),
-            generation=carried.generation if carried else 0,
-        )
-        self.intent = Intent(
-            carried.desired if carried else RunState.INITIALIZE,
-            carried.asked if carried else Steered(),
-            generation=self.ledger.generation,
-        )
-        self.position = Position(_recalled(carried) if carried else None, now=workflow.now())
-        # The earlier execution may not have got to its last recheck.
-        self.rechecks = Rechecks(
-            requested=1 if carried else 0, digest=carried.looked if carried else ""
-        )
-        self.notices = Notices()
-        self.targets = carried.targets if carried else Targets()
-        self.placement: str = carried.placement if carried else ""
-        self.resource_version: str = carried.resource_version if carried else ""
-        self.planned = carried is not None
+        self.planned = start.carried is not None
         """Whether the run has been planned."""
+        self.ledger = Ledger(carried.status, generation=carried.generation)
+        self.intent = Intent(carried.desired, carried.asked, generation=carried.generation)
+        self.position = Position(_recalled(carried) if self.planned else None, now=workflow.now())
+        # The earlier execution may not have got to its last recheck.
+        self.rechecks = Rechecks(requested=int(self.planned), digest=carried.looked)
+        self.notices = Notices()
+        self.targets = carried.targets
+        self.placement: str = carried.placement
+        self.resource_version: str = carried.resource_version
         self.renewing = False
         """Whether the workflow is about to continue as new: this execution starts nothing more, and
         clusters that end are left for the next execution to handle."""
@@ -59,7 +50,7 @@ class Rollout:
         """Whether the run object was found to be deleted."""
         self.pace = calls.Pace()
         self._followers: list[ActivityHandle[Any]] = []
-        self.approvals = ApprovalDesk(carried.approvals if carried else [])
+        self.approvals = ApprovalDesk(carried.approvals)
         self.takes_approvals = start.temporal_approvals is TemporalApprovals.ACCEPT
         """Whether an approval given in Temporal alone counts."""
 
