@@ -11,7 +11,7 @@ from api import reasons
 from api.base import Condition
 from api.reasons import ConditionType, ManifestMessage, ManifestReason
 from api.works import BackReportedStatus, DiffDetails, DriftDetails, ManifestCondition
-from planning.condition_lists import renewed
+from planning.conditions import renewed
 from planning.members.availability import Availability
 from planning.members.outcomes import Outcome
 

@@ -11,7 +11,7 @@ from api.base import Condition
 from api.members import AgentStatus, AgentType, MemberCluster, MemberClusterStatus
 from api.reasons import ConditionType, MemberMessage, MemberReason
 from planning import conditions
-from planning.condition_lists import renewed
+from planning.conditions import renewed
 
 READY_TO_JOIN: Final = ConditionType.READY_TO_JOIN
 JOINED: Final = ConditionType.JOINED

@@ -12,7 +12,7 @@ from api.kinds import APPLIED_WORK
 from api.members import MemberCluster, MemberClusterStatus
 from api.reasons import ConditionType, MemberMessage, MemberReason
 from planning import conditions
-from planning.condition_lists import renewed
+from planning.conditions import renewed
 
 Json = Mapping[str, Any]
 

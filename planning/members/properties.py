@@ -13,7 +13,7 @@ from api.base import Condition
 from api.members import MemberCluster, MemberClusterStatus, PropertyValue, ResourceUsage
 from api.reasons import ConditionType, MemberMessage, MemberReason, collection_failed
 from planning import conditions, quantities
-from planning.condition_lists import renewed
+from planning.conditions import renewed
 
 Json = dict[str, Any]
 

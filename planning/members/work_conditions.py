@@ -13,7 +13,7 @@ from api import reasons
 from api.reasons import ConditionType, WorkMessage, WorkReason
 from api.works import WorkStatus
 from planning import conditions
-from planning.condition_lists import renewed
+from planning.conditions import renewed
 from planning.members import status_sizes
 from planning.members.applied_resources import identity
 from planning.members.availability import Availability
