@@ -11,7 +11,6 @@ from api.base import Condition
 from api.members import AgentStatus, AgentType, MemberCluster, MemberClusterStatus
 from api.reasons import ConditionType, MemberMessage, MemberReason
 from planning import conditions
-from planning.conditions import renewed
 
 READY_TO_JOIN: Final = ConditionType.READY_TO_JOIN
 JOINED: Final = ConditionType.JOINED
@@ -75,14 +74,15 @@ def _status(
     before = _own_agent(member)
     status = AgentStatus(
         type=AgentType.MEMBER_AGENT,
-        conditions=renewed(before.conditions if before else (), agent),
+        conditions=conditions.renewed(before.conditions if before else (), agent),
     )
     if heartbeat is not None:
         status.last_received_heartbeat = heartbeat
     # The list of agents is written as a whole, so the entries of other agents are included.
     others = [each for each in member.status.agent_status if each.type != status.type]
     return MemberClusterStatus(
-        conditions=renewed(member.status.conditions, whole), agent_status=[status, *others]
+        conditions=conditions.renewed(member.status.conditions, whole),
+        agent_status=[status, *others],
     )
 
 

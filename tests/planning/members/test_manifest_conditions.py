@@ -11,7 +11,7 @@ from api.works import WorkResourceIdentifier, WorkStatus
 from planning.members.availability import Availability
 from planning.members.comparisons import ABSENT
 from planning.members.outcomes import Outcome, Refusal, is_settled
-from planning.members.work_conditions import report
+from planning.members.work_status import report
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 LATER = NOW + timedelta(seconds=30)

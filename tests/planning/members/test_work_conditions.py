@@ -7,7 +7,7 @@ from api.reasons import ManifestReason
 from api.works import WorkResourceIdentifier, WorkStatus
 from planning.members.availability import Availability
 from planning.members.outcomes import Outcome, Refusal, is_settled
-from planning.members.work_conditions import report
+from planning.members.work_status import report
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 REFUSED = Refusal(ManifestReason.APPLY_FAILED, "failed to apply the manifest: no")
