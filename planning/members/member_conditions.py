@@ -1,4 +1,6 @@
-"""What a member's agent reports about itself and its cluster in the MemberCluster.
+"""Whether a member has joined and is healthy, as its MemberCluster says.
+
+The member's agent reports it; the hub does as long as the agent has not reported.
 
 contract: placement 11
 """
@@ -9,7 +11,7 @@ from typing import Final
 
 from api.base import Condition
 from api.members import AgentStatus, AgentType, MemberCluster, MemberClusterStatus
-from api.reasons import ConditionType, MemberMessage, MemberReason
+from api.reasons import ConditionType, MemberMessage, MemberReason, agents_missing
 from planning import conditions
 
 READY_TO_JOIN: Final = ConditionType.READY_TO_JOIN
@@ -55,6 +57,17 @@ def has_left(member: MemberCluster) -> bool:
     return conditions.has(member.status.conditions, JOINED, "False") and conditions.has(
         agent.conditions if agent else (), JOINED, "False"
     )
+
+
+def awaiting(member: MemberCluster, *, now: datetime) -> list[Condition]:
+    """Return the conditions of a member that waits for its agent; none once one has reported."""
+    if _own_agent(member) or conditions.find(member.status.conditions, JOINED):
+        return []
+    missing = agents_missing(member.metadata.name, expected=1, got=0)
+    return [
+        _make(READY_TO_JOIN, "True", MemberReason.READY, MemberMessage.READY, member, now),
+        _make(JOINED, "Unknown", MemberReason.UNKNOWN, missing, member, now),
+    ]
 
 
 def _make(
