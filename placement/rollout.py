@@ -18,8 +18,7 @@ from placement.settings import ROLLOUT_MANAGER, PlacementSettings
 from placement.stores import ScopeStores, Stores, placement_of
 from placement.telling import tell
 from planning.bindings import Desired
-from planning.overrides.applicable import ClusterOverrides
-from planning.overrides.errors import UnreadableError
+from planning.overrides.matching import ClusterOverrides, UnreadableError
 from planning.placements import rolling, snapshotting
 from planning.placements.rolling import Write
 from planning.placements.rollout_limits import Limits

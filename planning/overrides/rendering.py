@@ -10,10 +10,8 @@ from api.names import MEMBER_NAME
 from api.overrides import OverrideType
 from planning import envelopes
 from planning.overrides import matching, patches
-from planning.overrides.errors import UnreadableError
-from planning.overrides.matching import Overrides, OverrideSnapshot
+from planning.overrides.matching import Overrides, OverrideSnapshot, UnreadableError, targets
 from planning.overrides.patches import Member, PatchError
-from planning.overrides.targets import targets
 from planning.resource_order import Identity, identify
 
 Json = dict[str, Any]
