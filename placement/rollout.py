@@ -20,8 +20,7 @@ from placement.telling import tell
 from planning.bindings import Desired
 from planning.overrides.matching import ClusterOverrides, UnreadableError
 from planning.placements import rolling, snapshotting
-from planning.placements.rolling import Write
-from planning.placements.rollout_limits import Limits
+from planning.placements.rolling import Limits, Write
 from planning.placements.snapshotting import Revision
 
 logger = logging.getLogger(__name__)
