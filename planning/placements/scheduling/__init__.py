@@ -1,7 +1,7 @@
 """Scheduling: which clusters a placement's policy picks, and why not the others.
 
-Each placement type is one module (`pick_all`, `pick_n`, `pick_fixed`). They share `filters` (which
-clusters may not be picked), `affinity` and `spread` (which are preferred).
+`picking` has one function per placement type; `affinity` and `spread` tell which clusters are
+preferred.
 
 contract: placement 2.2, 4
 """
@@ -11,16 +11,16 @@ from typing import Final
 
 from api.scheduling import PlacementPolicy, PlacementType
 from planning.placements.eligibility import Candidate
-from planning.placements.scheduling.model import (
+from planning.placements.scheduling.picking import (
     MAX_DECISIONS,
     MAX_UNPICKED,
     Held,
     Holding,
     Schedule,
+    pick_all,
+    pick_fixed,
+    pick_n,
 )
-from planning.placements.scheduling.pick_all import pick_all
-from planning.placements.scheduling.pick_fixed import pick_fixed
-from planning.placements.scheduling.pick_n import pick_n
 from planning.placements.scheduling.relevance import matters
 
 __all__ = [
