@@ -14,8 +14,7 @@ from api.selectors import LabelSelector
 from hub import Hub, Json
 from planning import selectors
 from planning.identity import RunRef
-from planning.overrides.applicable import ClusterOverrides
-from planning.overrides.targets import targets
+from planning.overrides.matching import ClusterOverrides, targets
 from planning.runs import snapshot_groups
 from planning.runs.snapshot_groups import SnapshotGroup
 

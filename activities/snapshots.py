@@ -11,7 +11,7 @@ from activities.finding import find_group, overrides_of, whole_content
 from activities.requests import FindSnapshot
 from hub import Hub
 from placement.snapshots import take_snapshot
-from planning.overrides.applicable import ClusterOverrides
+from planning.overrides.matching import ClusterOverrides
 from planning.placements.selecting import SelectionError, SelectionRules
 from planning.runs import initialization, sizes
 from planning.runs.facts import SnapshotFacts

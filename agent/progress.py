@@ -8,8 +8,7 @@ from agent.manifests import Manifest
 from agent.sightings import Seen, Sighting, Sightings, Spot
 from api.works import AppliedResource
 from hub import Json
-from planning.members import work_rechecks
-from planning.members.outcomes import Outcome, is_settled
+from planning.members.outcomes import Outcome, is_settled, recheck_pause, repair_pause
 
 
 @dataclass(slots=True)
@@ -67,9 +66,9 @@ class Progress:
 
     def due(self) -> float:
         """Return when to apply the Work again, on the monotonic clock."""
-        pause = work_rechecks.pause(self.attempts, settled=self.is_settled)
+        pause = recheck_pause(self.attempts, settled=self.is_settled)
         if self.drifted:
-            pause = min(pause, work_rechecks.repair_pause(self.repairs))
+            pause = min(pause, repair_pause(self.repairs))
         return self.processed_at + pause / timedelta(seconds=1)
 
     def take_in(self, sighting: Sighting) -> None:

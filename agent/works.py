@@ -33,7 +33,7 @@ from hub import (
     Unauthorized,
     Unavailable,
 )
-from planning.members import work_conditions
+from planning.members import work_status
 
 logger = logging.getLogger(__name__)
 
@@ -191,7 +191,7 @@ class Works:
         """Write the Work's status if it has changed."""
         known = unpack(progress.status) if progress.status else unpacked_work(body).get("status")
         before = WorkStatus.from_wire(known or {})
-        status = work_conditions.report(
+        status = work_status.report(
             progress.outcomes,
             generation=progress.generation,
             before=before,

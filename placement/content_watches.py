@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from api.kinds import Kind, ScopeName
 from hub import Cache, Change, Hub, Json, Key, key_of
 from placement.selection import Read, Sight
-from planning.placements.resource_cleaning import clean
+from planning.placements.selecting import clean
 
 WATCHES_PER_KIND = 4
 """Maximum number of watches for a kind, above which it is watched in the whole hub: a hub has some

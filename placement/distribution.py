@@ -38,8 +38,8 @@ from placement.stores import ScopeStores, Stores, binding_of, parent_of, placeme
 from placement.withdrawal import Withdrawal, delete_work
 from planning.envelopes import EnvelopeError
 from planning.overrides.rendering import OverrideError
-from planning.placements import binding_conditions, rendering
-from planning.placements.binding_conditions import BindingReport
+from planning.placements import binding_status, rendering
+from planning.placements.binding_status import BindingReport
 from planning.placements.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
 from planning.placements.rendering import MissingSnapshotError, Source, WorkChanges
 
@@ -135,14 +135,14 @@ class Distributor:
         if spec["state"] == BindingState.UNSCHEDULED:
             return True
         known = self._stores.members.get(("", spec["targetCluster"])) is not None
-        return known and binding_conditions.is_announced(self._own.parsed_bindings.of(body))
+        return known and binding_status.is_announced(self._own.parsed_bindings.of(body))
 
     async def _keep(self, key: Key, body: Json) -> timedelta | None:
         binding = self._own.parsed_bindings.of(body)
         outcome = await self._distribute(key, body, binding)
         if outcome is None:
             return None
-        report = binding_conditions.report(binding, outcome, now=datetime.now(UTC))
+        report = binding_status.report(binding, outcome, now=datetime.now(UTC))
         again = await self._say(key, binding, report)
         if outcome.sync_error and binding.spec.state == BindingState.BOUND:
             return REFUSAL_RECHECK
@@ -234,7 +234,7 @@ class Distributor:
 
     def _grace_left(self, key: Key, binding: Binding, report: BindingReport) -> timedelta | None:
         """Return how long to wait for the member, so that a fast one costs only one write."""
-        if not report.pending or binding_conditions.is_reported(binding):
+        if not report.pending or binding_status.is_reported(binding):
             return None
         now = asyncio.get_running_loop().time()
         generation, since = self._begun.get(key, (0, 0.0))

@@ -15,7 +15,7 @@ from placement.metadata import drop_finalizers, is_going, with_finalizers
 from placement.parallel import all_of
 from placement.settings import AGENT_MANAGER, PlacementSettings
 from placement.stores import Stores
-from planning.members import joining, member_conditions
+from planning.members import member_conditions
 from planning.placements.eligibility import disconnected
 
 logger = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ class Members:
         if body is None:
             return
         member = MemberCluster.from_wire(body)
-        waiting = joining.awaiting(member, now=datetime.now(UTC))
+        waiting = member_conditions.awaiting(member, now=datetime.now(UTC))
         if not waiting:
             return
         metadata = {

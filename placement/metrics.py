@@ -15,7 +15,7 @@ from api.kinds import Scope
 from api.members import MemberCluster
 from api.placements import Placement
 from hub import Key
-from planning.placements import eligibility, placement_metrics
+from planning.placements import eligibility, placement_progress
 
 NAME: Final = "fleet_workload_placement_status_last_timestamp_seconds"
 LABELS: Final = ("namespace", "name", "generation", "conditionType", "status", "reason")
@@ -31,7 +31,7 @@ class PlacementMetrics:
 
     def note(self, key: Key, placement: Placement, *, scope: Scope) -> None:
         """Record the current status of a placement."""
-        said = placement_metrics.labels(placement, scope=scope)
+        said = placement_progress.labels(placement, scope=scope)
         self._status.labels(**_named(key), **said).set_to_current_time()
 
     def forget(self, key: Key) -> None:

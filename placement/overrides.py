@@ -10,10 +10,8 @@ from api.bindings import Binding
 from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnapshot
 from hub import Change, Json, Key, labels_of
 from placement.stores import Store, Stores
-from planning.overrides.applicable import ClusterOverrides
-from planning.overrides.matching import Overrides
+from planning.overrides.matching import ClusterOverrides, Overrides, targets
 from planning.overrides.rendering import OverrideError, overridden
-from planning.overrides.targets import targets
 
 
 class BindingOverrides:

@@ -18,7 +18,7 @@ from placement.stores import ScopeStores, placement_of
 from planning import events
 from planning.events import Subject
 from planning.placements import (
-    placement_events,
+    placement_progress,
     placement_status,
     policy_snapshots,
     status_copies,
@@ -96,7 +96,9 @@ class Reporter:
     async def _tell(self, view: View, status: PlacementStatus) -> None:
         metadata, kind = view.placement.metadata, view.scope.placement
         about = Subject(kind, metadata.namespace, metadata.name, metadata.uid)
-        happened = placement_events.happened(view.placement, status, scope=view.scope, now=view.now)
+        happened = placement_progress.happened(
+            view.placement, status, scope=view.scope, now=view.now
+        )
         for event in happened:
             await record(self._hub, events.body(event, about))
 

@@ -18,11 +18,9 @@ from placement.settings import ROLLOUT_MANAGER, PlacementSettings
 from placement.stores import ScopeStores, Stores, placement_of
 from placement.telling import tell
 from planning.bindings import Desired
-from planning.overrides.applicable import ClusterOverrides
-from planning.overrides.errors import UnreadableError
+from planning.overrides.matching import ClusterOverrides, UnreadableError
 from planning.placements import rolling, snapshotting
-from planning.placements.rolling import Write
-from planning.placements.rollout_limits import Limits
+from planning.placements.rolling import Limits, Write
 from planning.placements.snapshotting import Revision
 
 logger = logging.getLogger(__name__)

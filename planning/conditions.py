@@ -3,7 +3,7 @@
 contract: update-runs 2.2
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -54,6 +54,18 @@ def put(conditions: list[Condition], condition: Condition) -> bool:
             return kept != old
     conditions.append(condition)
     return True
+
+
+def renewed(before: Iterable[Condition], fresh: Sequence[Condition]) -> list[Condition]:
+    """Return the fresh conditions, each with the time at which its status last changed.
+
+    Conditions of other types are dropped: they no longer hold.
+    """
+    types = {each.type for each in fresh}
+    result = [each for each in before if each.type in types]
+    for condition in fresh:
+        put(result, condition)
+    return result
 
 
 def make(

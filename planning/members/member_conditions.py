@@ -1,4 +1,6 @@
-"""What a member's agent reports about itself and its cluster in the MemberCluster.
+"""Whether a member has joined and is healthy, as its MemberCluster says.
+
+The member's agent reports it; the hub does as long as the agent has not reported.
 
 contract: placement 11
 """
@@ -9,9 +11,8 @@ from typing import Final
 
 from api.base import Condition
 from api.members import AgentStatus, AgentType, MemberCluster, MemberClusterStatus
-from api.reasons import ConditionType, MemberMessage, MemberReason
+from api.reasons import ConditionType, MemberMessage, MemberReason, agents_missing
 from planning import conditions
-from planning.condition_lists import renewed
 
 READY_TO_JOIN: Final = ConditionType.READY_TO_JOIN
 JOINED: Final = ConditionType.JOINED
@@ -58,6 +59,17 @@ def has_left(member: MemberCluster) -> bool:
     )
 
 
+def awaiting(member: MemberCluster, *, now: datetime) -> list[Condition]:
+    """Return the conditions of a member that waits for its agent; none once one has reported."""
+    if _own_agent(member) or conditions.find(member.status.conditions, JOINED):
+        return []
+    missing = agents_missing(member.metadata.name, expected=1, got=0)
+    return [
+        _make(READY_TO_JOIN, "True", MemberReason.READY, MemberMessage.READY, member, now),
+        _make(JOINED, "Unknown", MemberReason.UNKNOWN, missing, member, now),
+    ]
+
+
 def _make(
     kind: str, status: str, reason: str, message: str, member: MemberCluster, now: datetime
 ) -> Condition:
@@ -75,14 +87,15 @@ def _status(
     before = _own_agent(member)
     status = AgentStatus(
         type=AgentType.MEMBER_AGENT,
-        conditions=renewed(before.conditions if before else (), agent),
+        conditions=conditions.renewed(before.conditions if before else (), agent),
     )
     if heartbeat is not None:
         status.last_received_heartbeat = heartbeat
     # The list of agents is written as a whole, so the entries of other agents are included.
     others = [each for each in member.status.agent_status if each.type != status.type]
     return MemberClusterStatus(
-        conditions=renewed(member.status.conditions, whole), agent_status=[status, *others]
+        conditions=conditions.renewed(member.status.conditions, whole),
+        agent_status=[status, *others],
     )
 
 

@@ -12,7 +12,6 @@ from api.kinds import APPLIED_WORK
 from api.members import MemberCluster, MemberClusterStatus
 from api.reasons import ConditionType, MemberMessage, MemberReason
 from planning import conditions
-from planning.condition_lists import renewed
 
 Json = Mapping[str, Any]
 
@@ -50,7 +49,7 @@ def reported(
     """
     listed = {name: found[name] for name in sorted(found)[:limit]}
     fresh = [_condition(len(found) > limit, generation=member.metadata.generation, now=now)]
-    said = [*status.conditions, *renewed(member.status.conditions, fresh)]
+    said = [*status.conditions, *conditions.renewed(member.status.conditions, fresh)]
     return status.model_copy(update={"namespaces": listed, "conditions": said})
 
 

@@ -13,7 +13,6 @@ from api.base import Condition
 from api.members import MemberCluster, MemberClusterStatus, PropertyValue, ResourceUsage
 from api.reasons import ConditionType, MemberMessage, MemberReason, collection_failed
 from planning import conditions, quantities
-from planning.condition_lists import renewed
 
 Json = dict[str, Any]
 
@@ -77,7 +76,7 @@ def reported(
     """
     result = status.model_copy(update=_values(observed, member.status))
     fresh = _conditions(problem, generation=member.metadata.generation, now=now)
-    result.conditions = [*status.conditions, *renewed(member.status.conditions, fresh)]
+    result.conditions = [*status.conditions, *conditions.renewed(member.status.conditions, fresh)]
     return result
 
 

@@ -2,18 +2,18 @@
 
 Three versions are compared: the manifest applied last, the manifest to apply, and the live object.
 Fields that only the first has are removed, fields of the second are set, and the rest of the third
-belongs to other writers and stays.
+belongs to other writers and stays. In objects of built-in kinds, some lists are merged item by
+item: the merge keys are the fields that identify their items.
 
 contract: placement 8 (client-side apply)
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from planning.members import merge_keys
+from typing import Any, Final
 
 Json = Mapping[str, Any]
 _Path = tuple[str, ...]
+"""Names of the fields from the top of the object down; positions in lists are left out."""
 
 
 def merged(live: Json, *, last: Json, wanted: Json, group: str) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def merged(live: Json, *, last: Json, wanted: Json, group: str) -> dict[str, Any
         wanted: the manifest to apply.
         group: API group of the object; some lists of built-in kinds are merged item by item.
     """
-    return _Merge(by_key=merge_keys.is_merged(group)).objects((), last, wanted, live)
+    return _Merge(by_key=_is_merged(group)).objects((), last, wanted, live)
 
 
 def patch(live: Json, desired: Json) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class _Merge:
         result = {name: value for name, value in live.items() if name in asked or name not in last}
         for name, value in asked.items():
             result[name] = self._value((*path, name), last.get(name), value, live.get(name))
-        if self._by_key and merge_keys.is_exclusive(path) and result != live:
+        if self._by_key and _is_exclusive(path) and result != live:
             return {name: value for name, value in result.items() if name in asked}
         return result
 
@@ -71,10 +71,10 @@ class _Merge:
         return wanted
 
     def _list(self, path: _Path, last: list[Any], wanted: list[Any], live: list[Any]) -> list[Any]:
-        if merge_keys.is_set(path):
+        if _is_set(path):
             others = [each for each in live if each not in last and each not in wanted]
             return [*wanted, *others]
-        key = merge_keys.key_of(path)
+        key = _key_of(path)
         if not key or not all(_is_keyed(each, key) for each in (last, wanted, live)):
             return wanted
         return self._items(path, key, last, wanted, live)
@@ -113,3 +113,69 @@ def _is_keyed(items: Sequence[Any], key: str) -> bool:
     if not all(isinstance(each, Mapping) and key in each for each in items):
         return False
     return len(_by(key, items)) == len(items)
+
+
+# -- merge keys ---------------------------------------------------------------------------
+#
+# They mirror the `patchMergeKey` tags of Kubernetes' own types, which never change: that would
+# break client-side apply. Custom resources have none, and their lists are replaced as a whole.
+
+_BUILT_IN_GROUPS: Final = frozenset({"", "apps", "autoscaling", "batch", "extensions", "policy"})
+_BUILT_IN_SUFFIX: Final = ".k8s.io"
+_NOT_MERGED: Final = frozenset({"apiextensions.k8s.io", "apiregistration.k8s.io"})
+"""Groups that Kubernetes clients treat like custom resources."""
+
+_KEYS_BY_FIELD: Final = {
+    "conditions": "type",
+    "containers": "name",
+    "env": "name",
+    "ephemeralContainers": "name",
+    "hostAliases": "ip",
+    "imagePullSecrets": "name",
+    "initContainers": "name",
+    "ownerReferences": "uid",
+    "resourceClaims": "name",
+    "schedulingGates": "name",
+    "secrets": "name",
+    "topologySpreadConstraints": "topologyKey",
+    "volumeDevices": "devicePath",
+    "volumeMounts": "mountPath",
+    "volumes": "name",
+    "webhooks": "name",
+}
+_KEYS_BY_PARENT: Final = {
+    # The rules of a NetworkPolicy have lists of this name too, and those are not merged.
+    ("containers", "ports"): "containerPort",
+    ("ephemeralContainers", "ports"): "containerPort",
+    ("initContainers", "ports"): "containerPort",
+    ("spec", "ports"): "port",
+}
+_EXCLUSIVE: Final = frozenset({("spec", "strategy"), ("spec", "volumes")})
+"""Fields whose parts exclude each other: a part that is no longer wanted must be removed."""
+
+
+def _is_merged(group: str) -> bool:
+    """Return whether objects of the API group have lists that are merged item by item."""
+    if group in _NOT_MERGED:
+        return False
+    return group in _BUILT_IN_GROUPS or group.endswith(_BUILT_IN_SUFFIX)
+
+
+def _key_of(path: _Path) -> str:
+    """Return the field that identifies the items of the list at a path; empty if there is none."""
+    field = path[-1]
+    return _KEYS_BY_PARENT.get((_parent(path), field)) or _KEYS_BY_FIELD.get(field, "")
+
+
+def _is_set(path: _Path) -> bool:
+    """Return whether the list at a path is a set of plain values that others may add to."""
+    return path == ("metadata", "finalizers")
+
+
+def _is_exclusive(path: _Path) -> bool:
+    """Return whether the parts of the object at a path exclude each other, like volume sources."""
+    return (_parent(path), path[-1] if path else "") in _EXCLUSIVE
+
+
+def _parent(path: _Path) -> str:
+    return path[-2] if len(path) > 1 else ""

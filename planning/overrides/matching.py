@@ -1,13 +1,16 @@
 """Matching: which override snapshots apply to a placement's content, and on which clusters.
 
-contract: update-runs 7.8, placement 9 (which snapshots apply to a run), decision 11
+contract: update-runs 7.8, placement 6, 9 (which snapshots apply to a run) and 10, decision 11
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from api.base import NamespacedName
+from api.kinds import NAMESPACE
 from api.names import MEMBER_NAME, OVERRIDE_INDEX, PARENT_RESOURCE_OVERRIDE
 from api.overrides import (
     ClusterResourceOverrideSnapshot,
@@ -16,10 +19,32 @@ from api.overrides import (
     ResourceOverrideSnapshot,
 )
 from api.selectors import LabelSelector
-from planning import failures, integers, selectors
-from planning.overrides.applicable import ClusterOverrides
-from planning.overrides.errors import UnreadableError
+from planning import envelopes, failures, integers, selectors
+from planning.errors import InitializationError
+from planning.failures import Failure
 from planning.resource_order import Identity
+
+
+class UnreadableError(InitializationError):
+    """An override or an envelope cannot be read: a run that needs it cannot start.
+
+    The error's text is for the status of a run; `words` are for every other place.
+    """
+
+    def __init__(self, failure: Failure, **parameters: object) -> None:
+        self.words = failure.words(**parameters)
+        super().__init__(str(failure.error(**parameters)))
+
+
+class ClusterOverrides(BaseModel):
+    """Names of snapshots, in the order in which they apply. Stored in workflow history."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    cluster: str
+    cluster_resource: list[str] = []
+    resource: list[NamespacedName] = []
+
 
 OverrideSnapshot = ClusterResourceOverrideSnapshot | ResourceOverrideSnapshot
 Labels = Mapping[str, str]
@@ -67,7 +92,7 @@ class Overrides:
         )
 
     def about(self, targets: Collection[Identity]) -> "Overrides":
-        """Return those that select one of the objects; see `planning.overrides.targets`."""
+        """Return those that select one of the objects; see `targets`."""
         return Overrides(
             tuple(each for each in self.cluster_resource if _selects_in_cluster(each, targets)),
             tuple(each for each in self.resource if _selects_in_namespace(each, targets)),
@@ -176,3 +201,80 @@ def _matches(selector: LabelSelector | None, labels: Labels, snapshot: OverrideS
             why=problem,
         )
     return selectors.matches(selector, labels)
+
+
+# -- the objects that an override can select ----------------------------------------------
+
+Json = dict[str, Any]
+
+
+def targets(resources: Iterable[Json]) -> frozenset[Identity]:
+    """Return every object by which an override may select these resources.
+
+    These are the resources themselves, the objects inside envelopes, and the namespaces of
+    both: an override of a namespace applies to everything in it.
+
+    Raises:
+        UnreadableError: an envelope holds an entry that is not an object.
+    """
+    found: set[Identity] = set()
+    for resource in resources:
+        for identity in _identities(resource):
+            found.add(identity)
+            if identity.namespace:
+                found.add(namespace_identity(identity.namespace))
+    return frozenset(found)
+
+
+def namespace_identity(name: str) -> Identity:
+    """Return the identity of a Namespace."""
+    return Identity(NAMESPACE.group, NAMESPACE.version, NAMESPACE.kind, "", name)
+
+
+class _Metadata(BaseModel):
+    # The API server does not check the content of envelopes, where null often means unset.
+    name: str | None = None
+    namespace: str | None = None
+
+
+class _Object(BaseModel):
+    """The fields of an object that identify it."""
+
+    # Errors name the invalid field but never its content, which may be a secret.
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    api_version: str = Field(alias="apiVersion")
+    kind: str
+    metadata: _Metadata | None = None
+
+    @property
+    def identity(self) -> Identity:
+        group, _, version = self.api_version.rpartition("/")
+        metadata = self.metadata or _Metadata()
+        return Identity(group, version, self.kind, metadata.namespace or "", metadata.name or "")
+
+
+class _Envelope(_Object):
+    data: dict[str, _Object] = {}
+
+
+def _identities(resource: Json) -> list[Identity]:
+    outer = _Object.model_validate(resource).identity
+    if (outer.group, outer.kind) not in envelopes.KINDS:
+        return [outer]
+    try:
+        envelope = _Envelope.model_validate(resource)
+    except ValidationError as error:
+        raise _no_object(outer, error) from error
+    return [outer, *(each.identity for each in envelope.data.values())]
+
+
+def _no_object(envelope: Identity, error: ValidationError) -> UnreadableError:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    return UnreadableError(
+        failures.ENVELOPE_NOT_READABLE,
+        kind=envelope.kind,
+        name=f"{envelope.namespace}/{envelope.name}",
+        why=f"{field}: {first['msg']}",
+    )

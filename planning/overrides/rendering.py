@@ -1,19 +1,22 @@
 """Rendering a placement's content for one cluster, with the overrides that apply there.
 
-contract: placement 9 (apply order per object), 10, 6 (override failure text)
+contract: placement 9 (apply order per object, values, RFC 6902), 10, 6 (override failure text)
 """
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
+
+import jsonpatch
+import jsonpointer
 
 from api.names import MEMBER_NAME
-from api.overrides import OverrideType
+from api.overrides import JsonPatchOverride, OverrideType, PatchOperation
 from planning import envelopes
-from planning.overrides import matching, patches
-from planning.overrides.errors import UnreadableError
-from planning.overrides.matching import Overrides, OverrideSnapshot
-from planning.overrides.patches import Member, PatchError
-from planning.overrides.targets import targets
+from planning.overrides import matching
+from planning.overrides.matching import Overrides, OverrideSnapshot, UnreadableError, targets
+from planning.overrides.validation import refusal
 from planning.resource_order import Identity, identify
 
 Json = dict[str, Any]
@@ -21,6 +24,18 @@ Json = dict[str, Any]
 
 class OverrideError(Exception):
     """An override cannot be applied; the text goes into the binding's condition Overridden."""
+
+
+class PatchError(Exception):
+    """A patch cannot be applied to an object; the text never quotes the object's content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Data of the target cluster that an override may use."""
+
+    name: str
+    labels: Mapping[str, str]
 
 
 def overridden(
@@ -72,7 +87,7 @@ def _follow(snapshot: OverrideSnapshot, resource: Json, member: Member) -> Json 
             continue
         if rule.override_type == OverrideType.DELETE:
             return None
-        changed = patches.patch(resource, rule.json_patch_overrides, member)
+        changed = patch(resource, rule.json_patch_overrides, member)
         _check_identities(resource, changed)
         resource = changed
     return resource
@@ -81,8 +96,8 @@ def _follow(snapshot: OverrideSnapshot, resource: Json, member: Member) -> Json 
 def _check_identities(resource: Json, changed: Json) -> None:
     """Reject a patch that turns an object in an envelope into another one.
 
-    For other objects the patch's path is checked (`planning.overrides.paths`); below an envelope's
-    `data` the path does not tell. Raises PatchError.
+    For other objects the patch's path is checked (`refusal`); below an envelope's `data` the path
+    does not tell. Raises PatchError.
     """
     if not envelopes.is_envelope(resource):
         return
@@ -114,3 +129,76 @@ def _failed(snapshot: OverrideSnapshot, resource: Json, error: str) -> str:
         f'{snapshot.kind} "{snapshot.metadata.name}" failed to apply on {what.kind}'
         f' "{what.name}" in namespace "{what.namespace}": {error}'
     )
+
+
+# -- the JSON patches of an override ------------------------------------------------------
+
+_CLUSTER_NAME: Final = "${MEMBER-CLUSTER-NAME}"
+_LABEL: Final = "${MEMBER-CLUSTER-LABEL-KEY-"
+
+
+def patch(resource: Json, overrides: Sequence[JsonPatchOverride], member: Member) -> Json:
+    """Return the patched object; the given one is not changed.
+
+    Raises PatchError.
+    """
+    for override in overrides:
+        resource = _apply_patch(resource, override, member)
+    return resource
+
+
+def _apply_patch(resource: Json, override: JsonPatchOverride, member: Member) -> Json:
+    refused = refusal(override)
+    if refused:
+        raise PatchError(refused)
+    operation: Json = {"op": override.op.value, "path": override.path}
+    if override.op != PatchOperation.REMOVE:
+        # Set even if it is None: null is a valid value.
+        operation["value"] = _fill_in(override.value, member)
+    try:
+        changed: Json = jsonpatch.apply_patch(resource, [operation])
+    except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException) as error:
+        # The library's own texts quote the object, which may be a Secret.
+        raise PatchError(_why(override, error)) from None
+    return changed
+
+
+def _why(override: JsonPatchOverride, error: Exception) -> str:
+    """Return the error in the words of KubeFleet's library (contract: placement 6)."""
+    op, path = override.op, override.path
+    if op == PatchOperation.ADD or isinstance(error, jsonpointer.JsonPointerException):
+        where = path if override.op == PatchOperation.REPLACE else f'"{path}"'
+        return (
+            f"{override.op} operation does not apply: doc is missing path: {where}: missing value"
+        )
+    if override.op == PatchOperation.REPLACE:
+        return f"replace operation does not apply: doc is missing key: {path}: missing value"
+    key = path.rpartition("/")[2]
+    return (
+        f"error in remove for path: '{path}': unable to remove nonexistent key: {key}:"
+        " missing value"
+    )
+
+
+def _fill_in(value: object, member: Member) -> object:
+    """Replace the variables anywhere in a value, including keys.
+
+    Raises PatchError.
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    if "${" not in text:
+        return value
+    return json.loads(_with_labels(text, member).replace(_CLUSTER_NAME, member.name))
+
+
+def _with_labels(text: str, member: Member) -> str:
+    filled = text
+    while _LABEL in filled:
+        before, _, rest = filled.partition(_LABEL)
+        key, closed, after = rest.partition("}")
+        if not closed:
+            raise PatchError(f"input {text} is missing the closing bracket `}}`")
+        if key not in member.labels:
+            raise PatchError(f"label key {key} not found on cluster {member.name}")
+        filled = before + member.labels[key] + after
+    return filled

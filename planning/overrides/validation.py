@@ -1,22 +1,24 @@
 """Overrides that the API server accepts although they are not valid.
 
 KubeFleet rejects them in a webhook. fleetgate has none: it keeps using the last valid snapshot of
-the override, and reports this in an event.
+the override, and reports this in an event. JSON patches are checked again when they are applied.
 
 contract: placement 9 (path rules and messages)
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from api.overrides import (
     ClusterResourceOverride,
+    JsonPatchOverride,
     OverrideRule,
     OverrideType,
+    PatchOperation,
     ResourceOverride,
 )
 from api.placements import ResourceSelector
 from planning import selectors
-from planning.overrides import paths
 
 
 def problems(override: ClusterResourceOverride | ResourceOverride) -> list[str]:
@@ -53,7 +55,7 @@ def _of_rule(rule: OverrideRule) -> Iterator[str]:
     if not rule.json_patch_overrides:
         yield ": JSONPatchOverrides cannot be empty"
     for position, patch in enumerate(rule.json_patch_overrides):
-        refused = paths.refusal(patch)
+        refused = refusal(patch)
         if refused:
             yield f".jsonPatchOverrides[{position}] ({patch.op} {patch.path}): {refused}"
 
@@ -68,3 +70,36 @@ def _of_clusters(rule: OverrideRule) -> Iterator[str]:
             yield f"{where}labelSelector is required"
         elif problem := selectors.problem(term.label_selector):
             yield f"{where}{problem}"
+
+
+# -- the parts of an object that an override may change -----------------------------------
+
+_OPEN_METADATA: Final = ("annotations", "labels")
+
+
+def refusal(override: JsonPatchOverride) -> str:
+    """Return why an override is not allowed; empty if it is.
+
+    KubeFleet's webhook checks this when an override is written. A hub without it accepts the
+    override, and an object must not turn into another one on its way to a member.
+    """
+    if override.op == PatchOperation.REMOVE and override.value is not None:
+        return "remove operation cannot have value"
+    return _refused_path(override.path)
+
+
+def _refused_path(path: str) -> str:
+    if not path:
+        return "path cannot be empty"
+    if not path.startswith("/"):
+        return "path must start with /"
+    parts = path[1:].split("/")
+    if parts[0] in ("kind", "apiVersion"):
+        return "cannot override typeMeta fields"
+    if parts[0] == "status":
+        return "cannot override status fields"
+    if parts == ["metadata"]:
+        return "cannot override field metadata"
+    if parts[0] == "metadata" and parts[1] not in _OPEN_METADATA:
+        return "cannot override metadata fields except annotations and labels"
+    return "path cannot contain empty string" if "" in parts else ""

@@ -6,11 +6,12 @@ contract: placement 7.1 to 7.5
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from api.base import Condition
 from api.bindings import Binding
-from api.kinds import Scope
+from api.kinds import Kind, Scope
 from api.placements import (
     ClusterPlacementStatus,
     Placement,
@@ -20,22 +21,20 @@ from api.placements import (
 )
 from api.policies import ClusterDecision, PolicySnapshot
 from api.reasons import (
+    AGGREGATES,
     ConditionType,
     PlacementMessage,
     PlacementReason,
+    Wording,
     invalid_selectors,
+    no_version_yet,
     placement_condition,
+    start_unknown,
 )
 from api.scheduling import PlacementType
 from planning import conditions
 from planning.placements import policy_snapshots, snapshotting
-from planning.placements.cluster_status import Frame, chain_of, not_picked, picked
-from planning.placements.placement_aggregates import (
-    Saying,
-    aggregated,
-    controlled_by_runs,
-    observed_index,
-)
+from planning.placements.cluster_status import Chain, Frame, chain_of, not_picked, picked
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +76,32 @@ class View:
         return self.placement.spec.strategy.type == RolloutStrategyType.EXTERNAL
 
 
+_Entries = Sequence[ClusterPlacementStatus]
+"""The placement's status entries of picked clusters; at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Saying:
+    """A condition over all clusters."""
+
+    kind: ConditionType
+    status: str
+    reason: str
+    message: str
+
+
 def status(view: View) -> PlacementStatus:
     """Return the status that the placement should have."""
     old = view.placement.status
     if view.selection_error:
         text = invalid_selectors(view.selection_error)
-        saying = Saying(ConditionType.SCHEDULED, "False", PlacementReason.INVALID_SELECTORS, text)
+        saying = _Saying(ConditionType.SCHEDULED, "False", PlacementReason.INVALID_SELECTORS, text)
         return old.model_copy(update={"conditions": _kept_but(view, saying)})
     scheduled = _decided(view)
     if view.policy is None or scheduled is None:
         message = PlacementMessage.SCHEDULE_PENDING
         reason = PlacementReason.SCHEDULE_PENDING
-        saying = Saying(ConditionType.SCHEDULED, "Unknown", reason, message)
+        saying = _Saying(ConditionType.SCHEDULED, "Unknown", reason, message)
         return old.model_copy(
             update={"conditions": _kept_but(view, saying), "placement_statuses": []}
         )
@@ -107,7 +120,7 @@ def _decided(view: View) -> Condition | None:
 
 
 def _of_clusters(view: View, policy: PolicySnapshot, verdict: Condition) -> PlacementStatus:
-    scheduled = Saying(ConditionType.SCHEDULED, verdict.status, verdict.reason, verdict.message)
+    scheduled = _Saying(ConditionType.SCHEDULED, verdict.status, verdict.reason, verdict.message)
     entries = list(_picked_entries(view, policy))
     missing = [not_picked(each, _frame(view)) for each in _missing(policy)]
     result = PlacementStatus(placement_statuses=[*entries, *missing])
@@ -118,14 +131,14 @@ def _of_clusters(view: View, policy: PolicySnapshot, verdict: Condition) -> Plac
     return result
 
 
-def _aggregates(view: View, entries: list[ClusterPlacementStatus]) -> Iterable[Saying]:
+def _aggregates(view: View, entries: list[ClusterPlacementStatus]) -> Iterable[_Saying]:
     """Return the conditions over all clusters; none if no cluster is picked."""
     if not entries:
         return ()
     chain = chain_of(view.placement)
     if view.is_external:
-        return controlled_by_runs(entries, chain=chain, run=view.scope.run)
-    return aggregated(entries, chain=chain)
+        return _controlled_by_runs(entries, chain=chain, run=view.scope.run)
+    return _by_chain(entries, chain=chain)
 
 
 def _listed_index(view: View, entries: list[ClusterPlacementStatus]) -> str:
@@ -135,7 +148,7 @@ def _listed_index(view: View, entries: list[ClusterPlacementStatus]) -> str:
     """
     if not view.is_external:
         return view.newest_index
-    return observed_index(entries) if entries else ""
+    return _observed_index(entries) if entries else ""
 
 
 def _frame(view: View) -> Frame:
@@ -176,19 +189,19 @@ def _missing(policy: PolicySnapshot) -> list[ClusterDecision]:
     return refused[: max(0, wanted - (len(decisions) - len(refused)))]
 
 
-def _kept_but(view: View, saying: Saying) -> list[Condition]:
+def _kept_but(view: View, saying: _Saying) -> list[Condition]:
     """Return the placement's conditions with one of them replaced."""
     kept = list(view.placement.status.conditions)
     conditions.put(kept, _condition(view, saying))
     return kept
 
 
-def _conditions(view: View, sayings: Sequence[Saying]) -> list[Condition]:
+def _conditions(view: View, sayings: Sequence[_Saying]) -> list[Condition]:
     """Return these conditions in this order; unchanged ones keep their times."""
     return [_condition(view, each) for each in sayings]
 
 
-def _condition(view: View, saying: Saying) -> Condition:
+def _condition(view: View, saying: _Saying) -> Condition:
     kind = placement_condition(view.scope.placement, saying.kind)
     kept = [each for each in view.placement.status.conditions if each.type == kind]
     new = conditions.make(
@@ -209,3 +222,61 @@ def _identifier(resource: dict[str, Any]) -> ResourceIdentifier:
     fields = {"group": group, "namespace": metadata.get("namespace", "")}
     said = {name: value for name, value in fields.items() if value}
     return ResourceIdentifier(version=version, kind=resource["kind"], name=metadata["name"], **said)
+
+
+# -- conditions over all clusters, from the entries for each ------------------------------
+
+
+def _observed_index(entries: _Entries) -> str:
+    """Return the index that all clusters have; empty while they differ or have none."""
+    indexes = {each.observed_resource_index for each in entries}
+    return indexes.pop() if len(indexes) == 1 else ""
+
+
+def _controlled_by_runs(entries: _Entries, *, chain: Chain, run: Kind) -> Iterator[_Saying]:
+    """Return the conditions of a placement that runs roll out; `run` is the kind of the runs."""
+    unclear = _unclear(entries, run)
+    if unclear:
+        yield _Saying(ConditionType.ROLLOUT_STARTED, "Unknown", PlacementReason.EXTERNAL, unclear)
+    else:
+        yield from _by_chain(entries, chain=chain)
+
+
+def _unclear(entries: _Entries, run: Kind) -> str:
+    """Return why it is unknown whether the rollout has started (contract: placement 7.3)."""
+    if any(a.observed_resource_index != b.observed_resource_index for a, b in pairwise(entries)):
+        return PlacementMessage.VERSIONS_DIFFER
+    if not _observed_index(entries):
+        return no_version_yet(run)
+    for entry in entries:
+        if conditions.has(entry.conditions, ConditionType.ROLLOUT_STARTED, "Unknown"):
+            return start_unknown(entry.cluster_name)
+    return ""
+
+
+def _by_chain(entries: _Entries, *, chain: Chain) -> Iterator[_Saying]:
+    """Return the conditions in order, up to the first that is not True on all clusters.
+
+    contract: placement 7.4
+    """
+    for kind in chain:
+        found = [conditions.find(entry.conditions, kind) for entry in entries]
+        statuses = [each.status if each else "Unknown" for each in found]
+        worst = next((each for each in ("Unknown", "False") if each in statuses), "True")
+        wording = _wording(kind, worst, entries)
+        yield _Saying(kind, worst, wording.reason, wording.count(statuses.count(worst)))
+        if worst != "True":
+            return
+
+
+def _wording(kind: ConditionType, status: str, entries: _Entries) -> Wording:
+    words = AGGREGATES[kind]
+    if status != "True":
+        return words.unknown if status == "Unknown" else words.failed
+    overridden = any(
+        entry.applicable_cluster_resource_overrides or entry.applicable_resource_overrides
+        for entry in entries
+    )
+    if kind == ConditionType.OVERRIDDEN and not overridden:
+        return Wording(PlacementReason.NO_OVERRIDE, PlacementMessage.NO_OVERRIDE)
+    return words.done

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from api.applying import ApplyStrategy
 from api.runs import UpdateRunSpec
 from api.strategies import StrategySpec
-from planning.overrides.applicable import ClusterOverrides
+from planning.overrides.matching import ClusterOverrides
 
 
 class Fact(BaseModel):

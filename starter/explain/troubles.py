@@ -15,7 +15,7 @@ from planning import bindings, conditions
 from planning.explaining import reasons, refusals
 from planning.explaining.entries import Holder
 from planning.placements import eligibility
-from planning.placements.binding_outcomes import failed
+from planning.placements.binding_status import failed
 from starter import words
 from starter.explain import objects
 from starter.explain.evidence import ClusterEvidence

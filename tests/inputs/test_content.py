@@ -13,8 +13,8 @@ from api.overrides import JsonPatchOverride
 from planning import envelopes
 from planning.envelopes import EnvelopeError
 from planning.errors import InitializationError
-from planning.overrides import patches, paths
-from planning.overrides.patches import Member, PatchError
+from planning.overrides import rendering, validation
+from planning.overrides.rendering import Member, PatchError
 from planning.placements import snapshotting
 from planning.runs import snapshot_groups
 from tests.inputs.generated import TEXTS
@@ -79,7 +79,7 @@ def test_an_override_changes_the_object_or_fails_with_a_message(
 ) -> None:
     before = copy.deepcopy(resource)
     with suppress(PatchError):
-        changed = patches.patch(resource, overrides, MEMBER)
+        changed = rendering.patch(resource, overrides, MEMBER)
         assert (changed["kind"], changed["apiVersion"]) == (before["kind"], before["apiVersion"])
         assert changed["metadata"]["name"] == "a"
         assert changed.get("status") == before.get("status")
@@ -90,7 +90,7 @@ def test_an_override_changes_the_object_or_fails_with_a_message(
 def test_a_forbidden_path_is_refused_whatever_the_operation(
     override: JsonPatchOverride,
 ) -> None:
-    refused = paths.refusal(override)
+    refused = validation.refusal(override)
     first = override.path.removeprefix("/").split("/")[0]
     if first in {"kind", "apiVersion", "status"} or not override.path.startswith("/"):
         assert refused

@@ -8,7 +8,7 @@ from planning import failures
 from planning.errors import abort, user
 from planning.explaining.patterns import Meaning
 from planning.failures import Failure
-from planning.overrides.errors import UnreadableError
+from planning.overrides.matching import UnreadableError
 from planning.placements.selecting import Selecting, SelectionError
 from planning.runs import initialization, restored
 from planning.runs.restored import Ended

@@ -9,7 +9,7 @@ from api.members import (
     Subject,
 )
 from planning import conditions
-from planning.members.member_conditions import alive, has_left, left
+from planning.members.member_conditions import alive, awaiting, has_left, left
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=1)
@@ -76,3 +76,35 @@ def test_other_agents_are_kept() -> None:
     status = alive(member(MemberClusterStatus(agent_status=[other])), now=LATER)
     assert [each.type for each in status.agent_status] == ["MemberAgent", "OtherAgent"]
     assert status.agent_status[1] == other
+
+
+def test_a_new_member_is_ready_to_join_and_waits_for_its_agent() -> None:
+    at = "2026-01-02T03:04:05Z"
+    assert [each.to_wire() for each in awaiting(member(generation=2), now=NOW)] == [
+        {
+            "type": "ReadyToJoin",
+            "status": "True",
+            "reason": "MemberClusterReadyToJoin",
+            "message": "Member cluster is ready to join the fleet",
+            "observedGeneration": 2,
+            "lastTransitionTime": at,
+        },
+        {
+            "type": "Joined",
+            "status": "Unknown",
+            "reason": "MemberClusterJoinStateUnknown",
+            "message": "Member cluster member1 has not reported all the expected agents,"
+            " expected 1, got 0",
+            "observedGeneration": 2,
+            "lastTransitionTime": at,
+        },
+    ]
+
+
+def test_the_conditions_are_set_only_once() -> None:
+    said = MemberClusterStatus(conditions=awaiting(member(generation=2), now=NOW))
+    assert awaiting(member(said, generation=2), now=NOW) == []
+
+
+def test_nothing_is_set_once_an_agent_has_reported() -> None:
+    assert awaiting(member(alive(member(generation=2), now=NOW), generation=2), now=NOW) == []

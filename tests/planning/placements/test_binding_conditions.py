@@ -8,7 +8,7 @@ import pytest
 from api.base import format_time
 from api.bindings import Binding
 from api.works import WorkStatus
-from planning.placements.binding_conditions import BindingReport, is_announced, is_reported, report
+from planning.placements.binding_status import BindingReport, is_announced, is_reported, report
 from planning.placements.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
 from tests.support import conditions
 

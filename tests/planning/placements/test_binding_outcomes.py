@@ -7,7 +7,7 @@ import pytest
 from api.outcomes import EnvelopeIdentifier, EnvelopeType
 from api.works import WorkStatus
 from planning.placements import mirroring
-from planning.placements.binding_outcomes import MAX_LISTED, diffed, drifted, failed
+from planning.placements.binding_status import MAX_LISTED, diffed, drifted, failed
 from planning.placements.binding_steps import WorkReport, kept
 from tests.support import conditions
 from tests.support.conditions import AT

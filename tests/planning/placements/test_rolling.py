@@ -11,8 +11,7 @@ from api.bindings import Binding
 from api.rollouts import RollingUpdateConfig
 from planning.bindings import Desired
 from planning.placements import rolling
-from planning.placements.rolling import Steps
-from planning.placements.rollout_limits import Limits
+from planning.placements.rolling import Limits, Steps
 from tests.support.conditions import condition
 
 NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from api.kinds import CONFIG_MAP, NAMESPACE, Kind
-from planning.placements.resource_cleaning import clean
 from planning.placements.selecting import (
     Selecting,
     SelectionError,
     SelectionRules,
     arrange,
+    clean,
     is_selectable,
 )
 from planning.resource_order import position

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from api.applying import ApplyStrategy, ApplyType, ServerSideApplyConfig
 from api.base import NamespacedName
-from planning.overrides.applicable import ClusterOverrides
+from planning.overrides.matching import ClusterOverrides
 from planning.runs.facts import (
     BindingFact,
     HubFacts,

@@ -10,7 +10,7 @@ from api.runs import UpdateRunStatus
 from api.strategies import StageTask, StageTaskType
 from planning.errors import InitializationError, TransientState
 from planning.identity import RunRef
-from planning.overrides.applicable import ClusterOverrides
+from planning.overrides.matching import ClusterOverrides
 from planning.runs import initialization
 from planning.runs.facts import HubFacts, PlacementFact, SnapshotFacts
 from tests.planning.run_samples import (

@@ -9,7 +9,7 @@ from api.base import NamespacedName
 from api.runs import UpdateRunStatus
 from api.selectors import LabelSelector
 from planning.errors import InitializationError
-from planning.overrides.applicable import ClusterOverrides
+from planning.overrides.matching import ClusterOverrides
 from planning.runs import initialization, marks, sizes
 from planning.runs.facts import ClusterFact, HubFacts, SnapshotFacts
 from planning.runs.ledger import DELETION, Ledger

@@ -18,7 +18,7 @@ from api.strategies import Stage, StrategySpec
 from planning import conditions
 from planning.events import Event
 from planning.identity import RunRef
-from planning.overrides.applicable import ClusterOverrides
+from planning.overrides.matching import ClusterOverrides
 from planning.runs import phases
 from planning.runs.facts import BindingFact, ClusterFact, HubFacts, PlacementFact, PolicyFact
 from planning.runs.phases import Phase

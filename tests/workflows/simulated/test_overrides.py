@@ -3,7 +3,7 @@
 import pytest
 
 from api.runs import RunState
-from planning.overrides.applicable import ClusterOverrides
+from planning.overrides.matching import ClusterOverrides
 from planning.runs.phases import Phase
 from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.histories import Limits

@@ -1,10 +1,11 @@
-"""Kubernetes events about the progress of a placement.
+"""The progress of a placement as others observe it: Kubernetes events, and labels for its metric.
 
 contract: placement 7.6
 """
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Final
 
 from api.kinds import Scope
 from api.placements import Placement, PlacementStatus
@@ -37,3 +38,23 @@ def _news(placement: Placement, after: PlacementStatus, scope: Scope) -> Iterato
     done = [all(holds(status, kind) for kind in whole) for status in (before, after)]
     if done == [False, True]:
         yield COMPLETED
+
+
+_COMPLETED_LABELS: Final = {"conditionType": "Completed", "status": "True", "reason": "Completed"}
+_NOTHING: Final = "nil"
+"""KubeFleet's value if there is no condition of the current generation."""
+
+
+def labels(placement: Placement, *, scope: Scope) -> dict[str, str]:
+    """Return the labels of the first condition that is not True yet, or of completion."""
+    generation = placement.metadata.generation
+    own = {"generation": str(generation)}
+    for kind in (ConditionType.SCHEDULED, *chain_of(placement)):
+        name = placement_condition(scope.placement, kind)
+        found = conditions.find(placement.status.conditions, name)
+        if found is None or found.observed_generation != generation:
+            return own | {"conditionType": name, "status": _NOTHING, "reason": _NOTHING}
+        if found.status != "True":
+            said = {"status": str(found.status), "reason": found.reason}
+            return own | {"conditionType": name} | said
+    return own | _COMPLETED_LABELS

@@ -1,4 +1,4 @@
-"""Events about the progress of a placement (contract: placement 7.6)."""
+"""Events and metric labels about the progress of a placement (contract: placement 7.6)."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from api.kinds import CLUSTER_SCOPE, Scope
 from api.placements import PlacementStatus
-from planning.placements.placement_events import happened
+from planning.placements.placement_progress import happened, labels
 from tests.planning.placements.statuses import NOW, SCOPES, condition, placement
 
 Json = dict[str, Any]
@@ -70,3 +70,48 @@ def test_conditions_of_an_older_generation_give_events_again() -> None:
 @pytest.mark.parametrize("state", ["False", "Unknown"])
 def test_a_condition_that_is_not_true_gives_no_event(state: str) -> None:
     assert told({}, says(*CHAIN, state=state)) == []
+
+
+# -- metric labels ------------------------------------------------------------------------
+
+WHOLE = ("Scheduled", *CHAIN)
+
+
+def said(
+    *kinds: str, last: str = "True", of: int = 4, scope: Scope = CLUSTER_SCOPE, **how: str
+) -> dict[str, str]:
+    """Return the labels while these conditions hold, the last with another status."""
+    states = ["True"] * (len(kinds) - 1) + [last]
+    conditions = [
+        condition(f"{scope.placement.kind}{kind}", state, of)
+        for kind, state in zip(kinds, states, strict=True)
+    ]
+    return labels(placement(before={"conditions": conditions}, **how), scope=scope)
+
+
+@SCOPES
+def test_the_first_condition_that_is_not_true_gives_the_labels(scope: Scope) -> None:
+    kind = scope.placement.kind
+    assert said("Scheduled", "RolloutStarted", last="Unknown", scope=scope) == {
+        "generation": "4",
+        "conditionType": f"{kind}RolloutStarted",
+        "status": "Unknown",
+        "reason": "Test",
+    }
+
+
+@pytest.mark.parametrize("of", [3, 4])
+def test_a_missing_condition_is_nil(of: int) -> None:
+    found = said("Scheduled", of=of)
+    missing = "RolloutStarted" if of == 4 else "Scheduled"
+    assert found["conditionType"] == f"ClusterResourcePlacement{missing}"
+    assert (found["status"], found["reason"]) == ("nil", "nil")
+
+
+@pytest.mark.parametrize(
+    ("apply", "chain"),
+    [("ClientSideApply", WHOLE), ("ReportDiff", (*WHOLE[:4], "DiffReported"))],
+)
+def test_a_placement_with_all_conditions_is_completed(apply: str, chain: tuple[str, ...]) -> None:
+    completed = {"conditionType": "Completed", "status": "True", "reason": "Completed"}
+    assert said(*chain, apply=apply) == {"generation": "4"} | completed
