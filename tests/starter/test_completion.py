@@ -16,7 +16,7 @@ from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
 from hub import Hub, Json
 from starter import cli
 from starter.completion import asking, kubectl
-from starter.run.group import COMMANDS as RUN
+from starter.groups import OF_RUN as RUN
 from tests.starter.runs import RunOnHub
 from tests.starter.typed import Fleetgate
 from tests.support.eventually import PATIENCE, wait
