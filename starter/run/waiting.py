@@ -16,7 +16,7 @@ from planning.runs.phases import ENDED, Phase
 from planning.runs.views import Progress, RunView, moved
 from starter import tables, words
 from starter.failures import ExitCode, Failure
-from starter.run.following import versions
+from starter.run.reading import versions
 from starter.targets import Target
 
 Look = Callable[[RunView], object]

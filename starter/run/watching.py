@@ -16,7 +16,7 @@ from starter.failures import ExitCode, Failure
 from starter.helping import examples
 from starter.options import target_options
 from starter.patience import Duration
-from starter.run import earlier, following
+from starter.run import earlier, reading
 from starter.run.board import Sighting
 from starter.run.reading import read
 from starter.run.screens import screen
@@ -72,7 +72,7 @@ async def _watch(target: Target, name: str, until: Until, patience: timedelta | 
         view, code = views.of(run), ExitCode.LATE
         lengths = await earlier.durations(hub, target, view)
         with screen(output.console()) as shown, suppress(TimeoutError):
-            versions = following.versions(hub, target, run, trouble=shown.trouble)
+            versions = reading.versions(hub, target, run, trouble=shown.trouble)
             async with asyncio.timeout(limit), aclosing(versions):
                 async for version in versions:
                     view = views.of(version)
