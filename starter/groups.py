@@ -65,7 +65,7 @@ class LazyGroup(click.Group):
 
 
 OF_RUN = {
-    "list": ("starter.run.listing:list_runs", "List update runs and what they are doing."),
+    "list": ("starter.run.showing:list_runs", "List update runs and what they are doing."),
     "show": ("starter.run.showing:show", "Show a run: stages, clusters, gates."),
     "explain": (
         "starter.explain.command:explain",

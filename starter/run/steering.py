@@ -19,7 +19,7 @@ from starter.helping import examples
 from starter.options import target_options
 from starter.patience import Patience, wait_options
 from starter.run.reading import read_unfinished
-from starter.run.waiting import Waiting
+from starter.run.waiting import Waiting, stopped
 from starter.targets import Target
 from workflows.messages import ChangeState
 
@@ -92,7 +92,7 @@ async def ask_for(
 
 async def _stopped(waiting: Waiting, run: UpdateRun) -> Sequence[str]:
     view = await waiting.until_stopped(run)
-    text = waiting.stopped(view, datetime.now(UTC))
+    text = stopped(view, datetime.now(UTC))
     if view.phase is Phase.FAILED:
         raise Failure(text)
     return [text]
