@@ -19,7 +19,7 @@ COMMANDS = {
         "Manage update runs: list, explain, watch, create, start, stop and more.",
     ),
     "plan": ("starter.plan.command:plan", "Show what a run would do without creating it."),
-    "approve": ("starter.approve.command:approve", "Approve a gate of a run."),
+    "approve": ("starter.approve:approve", "Approve a gate of a run."),
     "rollback": ("starter.rollback.command:rollback", "Roll out an older snapshot."),
     "snapshot": (
         "starter.groups:snapshot",

@@ -7,8 +7,7 @@ import pytest
 from api.runs import UpdateRun
 from planning.runs import views
 from planning.runs.gates import GateSide
-from starter import people
-from starter.approve import choosing
+from starter import approve, people
 from starter.failures import Failure
 from starter.rollback.choosing import NAME_AT_MOST, Asked, beside, name
 from tests.starter.test_views import recorded
@@ -27,7 +26,7 @@ def at_two_gates() -> UpdateRun:
     "wanted", [Approve(), Approve(stage="canary"), Approve(side=GateSide.BEFORE)]
 )
 def test_the_only_open_gate_is_chosen(wanted: Approve) -> None:
-    gate = choosing.choose(views.of(recorded("approval-before-canary")), wanted)
+    gate = approve.choose(views.of(recorded("approval-before-canary")), wanted)
     assert gate is not None
     assert str(gate) == "approval before stage canary"
 
@@ -35,10 +34,10 @@ def test_the_only_open_gate_is_chosen(wanted: Approve) -> None:
 def test_of_several_open_gates_one_must_be_specified() -> None:
     view = views.of(at_two_gates())
     with pytest.raises(Failure, match="several approvals; specify stage and side") as refused:
-        choosing.choose(view, Approve(stage="canary"))
+        approve.choose(view, Approve(stage="canary"))
     assert "fleetgate approve example-run canary --before" in refused.value.advice
     assert "fleetgate approve example-run canary --after" in refused.value.advice
-    gate = choosing.choose(view, Approve(side=GateSide.AFTER))
+    gate = approve.choose(view, Approve(side=GateSide.AFTER))
     assert gate is not None
     assert gate.side is GateSide.AFTER
 
@@ -59,8 +58,8 @@ def test_of_several_open_gates_one_must_be_specified() -> None:
 )
 def test_a_gate_that_is_not_open_is_not_chosen(wanted: Approve, text: str) -> None:
     view = views.of(recorded("approval-before-canary"))
-    assert choosing.choose(view, wanted) is None
-    assert text in str(choosing.none_open(view, wanted))
+    assert approve.choose(view, wanted) is None
+    assert text in str(approve.none_open(view, wanted))
 
 
 @pytest.mark.parametrize(
