@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from starter.doctor import admission, checks, documents, showing
+from starter.doctor import admission, checks, showing
 from starter.doctor.accounts import Grant, shipped
 from starter.doctor.checks import Check, Report
 from starter.doctor.findings import Finding, Verdict, ok, problem, unknown, warning
@@ -188,4 +188,4 @@ def test_advice_for_problems_comes_before_that_for_warnings() -> None:
 )
 def test_the_worst_finding_is_the_verdict(findings: list[Finding], verdict: str) -> None:
     found = reports(*findings)
-    assert documents.document(found)["verdict"] == verdict == str(checks.worst(found))
+    assert showing.document(found)["verdict"] == verdict == str(checks.worst(found))
