@@ -12,15 +12,14 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from hub import Forbidden, HubError, NotFound
 from starter.doctor import (
-    accounts,
     admission,
     definitions,
     leases,
     members,
     metrics,
-    own_rights,
     placements,
     polling,
+    rights,
     runs,
     server,
     temporal_server,
@@ -53,8 +52,8 @@ ALL: Final = (
     Check("hub", "clocks", server.clock),
     Check("hub", "CRDs", definitions.served),
     Check("hub", "admission policies", admission.policies),
-    Check("rights", "your rights", own_rights.of_user),
-    Check("rights", "rights of the processes", accounts.of_processes),
+    Check("rights", "your rights", rights.of_user),
+    Check("rights", "rights of the processes", rights.of_processes),
     Check("Temporal", "Temporal", temporal_server.answers),
     Check("Temporal", "Temporal namespace", temporal_server.namespace),
     Check("Temporal", "search attributes", temporal_server.attributes),

@@ -8,10 +8,9 @@ import pytest
 from rich.console import Console
 
 from starter.doctor import admission, checks, showing
-from starter.doctor.accounts import Grant, shipped
 from starter.doctor.checks import Check, Report
 from starter.doctor.findings import Finding, Verdict, ok, problem, unknown, warning
-from starter.doctor.reviews import Account, Deed
+from starter.doctor.rights import Account, Deed, Grant, shipped
 from starter.doctor.setup import Setup
 from starter.targets import Output, Target
 
