@@ -13,7 +13,7 @@ from hub import Forbidden, Hub, Json
 from planning.placements.binding_steps import WorkReport
 from planning.runs.views import RunView
 from starter.explain import troubles
-from starter.explain.evidence import ClusterEvidence, Evidence
+from starter.explain.looks import ClusterEvidence, Evidence
 
 FoundT = TypeVar("FoundT")
 

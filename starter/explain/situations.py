@@ -11,8 +11,16 @@ from planning import conditions, failures
 from planning.explaining.patterns import Meaning
 from planning.runs.phases import ENDED, Phase
 from starter import tables, words
-from starter.explain import flights, troubles, waits, workers
-from starter.explain.looks import NOBODY_ACTS, Attention, Look, Situation
+from starter.explain import troubles, waits, workers
+from starter.explain.looks import (
+    NOBODY_ACTS,
+    Attention,
+    Look,
+    Situation,
+    clusters_at_work,
+    failed_clusters,
+    stuck_clusters,
+)
 from workflows.messages import DEFAULT_STUCK_AFTER
 
 
@@ -41,7 +49,7 @@ def _planned(look: Look) -> Situation:
 
 
 def _running(look: Look) -> Situation:
-    rows = flights.at_work(look.view)
+    rows = clusters_at_work(look.view)
     if not rows:
         return workers.between(look)
     stage, since = look.view.stage, rows[0].started
@@ -56,10 +64,10 @@ def _running(look: Look) -> Situation:
 
 
 def _stuck(look: Look) -> Situation:
-    rows = flights.at_work(look.view)
+    rows = clusters_at_work(look.view)
     since = rows[0].started if rows else look.decided
     long = f"in flight for {look.ago(since)}, longer than the limit"
-    stuck = words.named([each.name for each in flights.stuck(look.view, now=look.now)])
+    stuck = words.named([each.name for each in stuck_clusters(look.view, now=look.now)])
     says = [f"Stuck: {stuck or 'clusters'} in {look.place}, {long}. {look.done}"]
     if look.view.state is RunState.STOP:
         says.append("It was asked to stop, but cannot while clusters are in flight.")
@@ -74,7 +82,7 @@ def _stuck(look: Look) -> Situation:
 
 
 def _stopping(look: Look) -> Situation:
-    clusters = words.named([each.name for each in flights.at_work(look.view)])
+    clusters = words.named([each.name for each in clusters_at_work(look.view)])
     first = f"{clusters} in {look.place} must finish first" if clusters else "at once"
     return Situation(
         says=(f"Stopping{look.by}: {first}, and no other cluster is started. {look.done}",),
@@ -129,7 +137,7 @@ def _failed(look: Look) -> Situation:
 
 def _takers(look: Look) -> Iterator[tuple[str, str]]:
     """Yield each run that took over a cluster of this one, with the command that explains it."""
-    for row in flights.failed(look.view):
+    for row in failed_clusters(look.view):
         evidence = look.evidence.clusters.get(row.name)
         other = troubles.taker(evidence.binding, but=look.view.name) if evidence else None
         if other and look.decided and other.at <= look.decided:
@@ -140,7 +148,7 @@ def _takers(look: Look) -> Iterator[tuple[str, str]]:
 def _left(look: Look) -> str:
     """Return in what state a failed run leaves the clusters."""
     kept = " They keep the new snapshot." if look.view.done else ""
-    begun = words.named([each.name for each in flights.at_work(look.view)])
+    begun = words.named([each.name for each in clusters_at_work(look.view)])
     half = f" {begun} had started to update." if begun else ""
     return f"It ended in {look.place}. {look.done}{kept}{half}"
 

@@ -18,7 +18,7 @@ from planning.placements import eligibility
 from planning.placements.binding_outcomes import failed
 from starter import words
 from starter.explain import objects
-from starter.explain.evidence import ClusterEvidence
+from starter.explain.looks import ClusterEvidence
 
 OBJECTS_NAMED: Final = 3
 """Objects of a cluster that are named; they often fail for the same reason."""
