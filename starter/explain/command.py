@@ -15,11 +15,11 @@ from starter import output, words
 from starter.completion import live
 from starter.explain import explanations, finding, showing
 from starter.explain.collecting import Collector
-from starter.explain.documents import document
 from starter.explain.explanations import Explanation
 from starter.explain.finding import Found
 from starter.explain.looks import Look
 from starter.explain.reaching import MemberContexts, reach
+from starter.explain.showing import document
 from starter.explain.troubles import OnMember
 from starter.helping import examples
 from starter.options import output_option, target_options
