@@ -26,8 +26,7 @@ from hub import Hub
 from starter import output
 from starter.demo import first_rollout, later_rollouts, manifests
 from starter.demo.looking import Eyes
-from starter.demo.tale import Tale
-from starter.demo.telling import Teller
+from starter.demo.tale import Tale, Teller
 from starter.messaging import reference
 from starter.targets import Output, Target
 
