@@ -15,7 +15,7 @@ from starter.helping import examples
 from starter.options import target_options
 from starter.plan import manifests, showing
 from starter.plan.drafting import draft
-from starter.plan.printing import print_draft
+from starter.plan.showing import print_draft
 from starter.selecting import rules_options
 from starter.targets import Target
 

@@ -19,7 +19,7 @@ from starter.helping import examples
 from starter.options import target_options
 from starter.patience import Patience, wait_options
 from starter.plan.drafting import draft
-from starter.plan.printing import print_draft
+from starter.plan.showing import print_draft
 from starter.records import Record
 from starter.rollback import choosing
 from starter.rollback.choosing import Asked
