@@ -3,7 +3,7 @@
 from api import names
 from hub import Hub, Json
 from starter import output
-from starter.secrecy import hidden
+from starter.differences import hidden
 from starter.targets import Target
 
 

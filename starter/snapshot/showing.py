@@ -13,10 +13,10 @@ from planning.placements.selecting import SelectionRules
 from planning.resource_order import identify
 from starter import columns, output, records, words
 from starter.completion import live
+from starter.differences import hidden
 from starter.helping import examples
 from starter.options import output_option, target_options
 from starter.records import Record
-from starter.secrecy import hidden
 from starter.selecting import rules_options
 from starter.snapshot.contents import Content, content
 from starter.targets import Output, Target
