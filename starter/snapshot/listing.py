@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 
 import click
 
+from api import names
+from hub import Hub, Json
 from starter import columns, differences, output, records, words
 from starter.completion import live
+from starter.differences import hidden
 from starter.helping import examples
 from starter.options import output_option, target_options
 from starter.records import Record
-from starter.snapshot import objects
 from starter.targets import Output, Target
 from starter.versions import Version
 
@@ -38,7 +40,7 @@ def list_snapshots(target: Target, placement: str) -> None:
 async def _list(target: Target, placement: str) -> None:
     async with await target.connect() as hub:
         if target.output not in {Output.TABLE, Output.WIDE}:
-            await objects.print_stored(hub, target, placement)
+            await _print_stored(hub, target, placement)
             return
         found = await records.read(hub, target, placement)
     if not found.versions.stored:
@@ -85,3 +87,23 @@ def _clusters(found: Record, version: Version, *, wide: bool) -> str:
     clusters = found.versions.clusters(version.index)
     names = f" ({', '.join(clusters)})" if wide and clusters else ""
     return f"{len(clusters)}/{len(found.versions.has_now)}{names}"
+
+
+# -- as objects, for programs --------------------------------------------------------------
+
+
+async def _print_stored(hub: Hub, target: Target, placement: str) -> None:
+    """Print a placement's snapshot objects in the format of `-o json|yaml|name`."""
+    kind, namespace = target.scope.resource_snapshot, target.namespace
+    # Read the placement first: if it does not exist that is an error, unlike an empty list.
+    await hub.get(target.scope.placement, placement, namespace=namespace)
+    labels = f"{names.PARENT_PLACEMENT}={placement}"
+    found = await hub.list(kind, namespace=namespace, labels=labels)
+    shown = [_without_secrets(each) for each in found.items]
+    output.print_objects(kind, shown, target.output, single=False)
+
+
+def _without_secrets(snapshot: Json) -> Json:
+    spec = snapshot["spec"]
+    resources = [hidden(each) for each in spec["selectedResources"]]
+    return snapshot | {"spec": spec | {"selectedResources": resources}}
