@@ -1,11 +1,13 @@
-"""The objects of a placement: its snapshots, the clusters that have them, its runs."""
+"""The objects of a placement: its snapshots, which clusters have them, their content, its runs."""
 
 import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from api.runs import UpdateRun
-from hub import Hub
+from hub import Hub, Json
+from placement.snapshots import would_take
+from planning.placements.selecting import SelectionError, SelectionRules
 from planning.runs import lifecycle
 from starter import versions, words
 from starter.failures import ExitCode, Failure
@@ -64,3 +66,39 @@ async def read(hub: Hub, target: Target, placement: str) -> Record:
         runs=[each for each in runs if each.spec.placement_name == placement],
         names={each.metadata.name for each in runs},
     )
+
+
+# -- content by name -----------------------------------------------------------------------
+
+
+NOW = "now"
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The content on one side of a comparison."""
+
+    title: str
+    resources: Sequence[Json]
+    version: Version | None = None
+    """None for the hub's content, which is not stored as a snapshot."""
+
+
+async def content(
+    hub: Hub, target: Target, known: Record, word: str, *, rules: SelectionRules
+) -> Content:
+    """Read the content that a word names. Raises Failure if it does not exist."""
+    if word != NOW:
+        version = known.version(word)
+        return Content(f"snapshot {version.index}", version.resources, version)
+    try:
+        _, resources = await would_take(
+            hub,
+            scope=target.scope,
+            namespace=target.namespace,
+            placement=known.placement,
+            rules=rules,
+        )
+    except SelectionError as error:
+        raise Failure(str(error), advice="fix the placement's resourceSelectors") from error
+    return Content("hub now", resources)

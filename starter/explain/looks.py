@@ -180,7 +180,7 @@ def stuck_clusters(view: RunView, *, now: datetime) -> list[ClusterRow]:
     """Return the clusters that have been in flight for longer than a cluster may, longest first.
 
     The run's message names only three of them. The worker's limit is not on the hub, but follows
-    from how long the first of those three had been in flight when the run became stuck_clusters.
+    from how long the first of those three had been in flight when the run became stuck.
     """
     found = view.deciding
     if found is None or found.reason != RunReason.STUCK:

@@ -313,7 +313,7 @@ def _about_to(look: Look, where: str, what: str) -> Situation:
 
 
 def _between(look: Look) -> Situation:
-    """Describe a run _between two steps: no cluster is in flight and no gate is closed."""
+    """Describe a run between two steps: no cluster is in flight and no gate is closed."""
     since = last_step(look.run)
     says = f"At {look.place}, with no cluster in flight. {look.done}"
     if look.is_overdue(since):

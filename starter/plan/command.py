@@ -115,7 +115,7 @@ def _read(filename: Path) -> UpdateRun:
 
 
 def _namespace(run: UpdateRun, asked_for: str) -> str:
-    """Return the _namespace that kubectl would use for a run; empty for a cluster-scoped one."""
+    """Return the namespace that kubectl would use for a run; empty for a cluster-scoped one."""
     if run.kind == CLUSTER_SCOPE.run.kind:
         return ""
     return run.metadata.namespace or asked_for or "default"

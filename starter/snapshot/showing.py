@@ -16,9 +16,8 @@ from starter.completion import live
 from starter.differences import hidden
 from starter.helping import examples
 from starter.options import output_option, target_options
-from starter.records import Record
+from starter.records import Content, Record, content
 from starter.selecting import rules_options
-from starter.snapshot.contents import Content, content
 from starter.targets import Output, Target
 from starter.versions import Version
 
