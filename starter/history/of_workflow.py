@@ -29,8 +29,7 @@ from activities.requests import (
 from planning import signatures
 from planning.runs.gates import WAIT_TIMER
 from starter import words
-from starter.history import telling
-from starter.history.entries import Entry, What
+from starter.history.entries import Entry, What, of_event
 from starter.history.gates import Gates
 from workflows.messages import Approve, ChangeState, Outcome
 from workflows.update_run import DELETED
@@ -228,7 +227,7 @@ class _Reader:
 
     def _events(self, told: RecordEvents) -> None:
         # A resume is reported by the message that asked for it.
-        found = map(telling.of_event, told.events)
+        found = map(of_event, told.events)
         self._found += [each for each in found if each and each.what is not What.RESUMED]
 
     # -- small steps -----------------------------------------------------------------------
