@@ -30,8 +30,8 @@ COMMANDS = {
         "Print a completion script for a shell.",
     ),
     "doctor": ("starter.doctor.command:doctor", "Check the installation and suggest fixes."),
-    "crds": ("starter.crds:crds", "Print the CRDs, or install them."),
-    "policies": ("starter.policies:policies", "Print the admission policies, or install them."),
+    "crds": ("starter.installing:crds", "Print the CRDs, or install them."),
+    "policies": ("starter.installing:policies", "Print the admission policies, or install them."),
     "search-attributes": (
         "starter.search_attributes:search_attributes_command",
         "Register the search attributes of runs in Temporal.",
