@@ -14,13 +14,12 @@ from planning.runs import approvals, phases, views
 from planning.runs.gates import GateSide, PendingApproval
 from planning.runs.phases import Phase
 from planning.runs.views import RunView
-from starter import consent, failures, people, words
+from starter import failures, people, words
 from starter.acting import Written, act, by_option, comment_option
 from starter.completion import live
-from starter.consent import yes_option
 from starter.failures import Failure
 from starter.helping import examples
-from starter.options import target_options
+from starter.options import confirm, target_options, yes_option
 from starter.patience import Patience, wait_options
 from starter.run.reading import read_unfinished
 from starter.run.waiting import Waiting
@@ -204,7 +203,7 @@ async def approve_all(desk: Desk, run: UpdateRun | None, message: Approve, *, ye
         return
     for each, gate in pending:
         click.echo(f"{each.metadata.name} waits for {gate}")
-    consent.ask(f"Approve {words.count(len(pending), 'gate')}?", yes=yes)
+    confirm(f"Approve {words.count(len(pending), 'gate')}?", yes=yes)
     through = await asyncio.gather(*(_open(desk, *each, message) for each in pending))
     if not all(through):
         failed, total = through.count(False), words.count(len(through), "run")

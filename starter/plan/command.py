@@ -17,11 +17,10 @@ from starter import output
 from starter.completion import live
 from starter.failures import ExitCode, Failure
 from starter.helping import examples
-from starter.options import target_options
+from starter.options import rules_options, target_options
 from starter.plan import showing
 from starter.plan.drafting import draft
 from starter.plan.showing import print_draft
-from starter.selecting import rules_options
 from starter.targets import Target
 
 

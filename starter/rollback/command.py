@@ -12,11 +12,10 @@ from planning.identity import RunRef
 from planning.placements.selecting import SelectionRules
 from planning.runs import views
 from planning.runs.phases import Phase
-from starter import consent, output, records, words
+from starter import output, records, words
 from starter.completion import live
-from starter.consent import yes_option
 from starter.helping import examples
-from starter.options import target_options
+from starter.options import confirm, target_options, yes_option
 from starter.patience import Patience, wait_options
 from starter.plan.drafting import draft
 from starter.plan.showing import print_draft
@@ -83,7 +82,7 @@ async def _rollback(
             raise choosing.beside(known.active, datetime.now(UTC))
         run = await _shown(hub, target, asked, known, diff=diff)
         click.echo()
-        consent.ask(_question(run, known.active), yes=yes)
+        confirm(_question(run, known.active), yes=yes)
         waiting = Waiting(hub, target, patience.timeout)
         for other in known.active:
             await _stop(waiting, other)

@@ -7,11 +7,10 @@ import click
 
 from api.runs import UpdateRun
 from planning.runs import lifecycle, views
-from starter import consent, output, words
+from starter import output, words
 from starter.completion import live
-from starter.consent import yes_option
 from starter.helping import examples
-from starter.options import target_options
+from starter.options import confirm, target_options, yes_option
 from starter.patience import Patience, wait_options
 from starter.run.reading import read
 from starter.run.waiting import Waiting
@@ -57,4 +56,4 @@ def _ask(active: list[UpdateRun], *, yes: bool) -> None:
         where = words.sentence(views.of(run), datetime.now(UTC))
         click.echo(f"run {run.metadata.name} is active: {where}", err=True)
     if active:
-        consent.ask(f"Delete {'it' if len(active) == 1 else 'them'} anyway?", yes=yes)
+        confirm(f"Delete {'it' if len(active) == 1 else 'them'} anyway?", yes=yes)

@@ -10,9 +10,8 @@ from starter import differences, records, words
 from starter.completion import live
 from starter.failures import Failure
 from starter.helping import examples
-from starter.options import target_options
+from starter.options import rules_options, target_options
 from starter.records import NOW, Content, Record, content
-from starter.selecting import rules_options
 from starter.targets import Target
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}

@@ -15,9 +15,8 @@ from starter import columns, output, records, words
 from starter.completion import live
 from starter.differences import hidden
 from starter.helping import examples
-from starter.options import output_option, target_options
+from starter.options import output_option, rules_options, target_options
 from starter.records import Content, Record, content
-from starter.selecting import rules_options
 from starter.targets import Output, Target
 from starter.versions import Version
 
