@@ -76,7 +76,7 @@ OF_RUN = {
     "stop": ("starter.run.steering:stop", "Stop a run; clusters in flight finish."),
     "watch": ("starter.run.watching:watch", "Follow a run until it ends."),
     "history": ("starter.history.command:history", "Show who did what to a run, and when."),
-    "delete": ("starter.run.deleting:delete", "Delete runs; what they rolled out stays."),
+    "delete": ("starter.run.steering:delete", "Delete runs; what they rolled out stays."),
 }
 
 
