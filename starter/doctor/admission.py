@@ -7,8 +7,7 @@ from typing import Any, Final
 from deploy.local import manifests
 from deploy.local.policies import CHECKS, NAMES
 from hub import Json
-from starter.doctor.findings import Finding, ok, warning
-from starter.doctor.setup import Setup
+from starter.doctor.findings import Finding, Setup, ok, warning
 
 _GROUP: Final = "admissionregistration.k8s.io"
 

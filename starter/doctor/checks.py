@@ -24,9 +24,8 @@ from starter.doctor import (
     server,
     temporal_server,
 )
-from starter.doctor.findings import Finding, Verdict, unknown
+from starter.doctor.findings import Finding, Setup, Verdict, unknown
 from starter.doctor.reaching import NotReached
-from starter.doctor.setup import Setup
 
 
 @dataclass(frozen=True, slots=True)

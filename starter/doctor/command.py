@@ -9,8 +9,7 @@ import click
 from starter import output
 from starter.doctor import checks, showing
 from starter.doctor.checks import Report
-from starter.doctor.findings import Verdict
-from starter.doctor.setup import HOME, Setup
+from starter.doctor.findings import HOME, Setup, Verdict
 from starter.failures import ExitCode
 from starter.helping import examples
 from starter.options import target_options

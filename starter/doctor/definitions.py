@@ -11,8 +11,7 @@ from api.kinds import CUSTOM_RESOURCE_DEFINITION
 from deploy.local import crds
 from hub import Forbidden, Json
 from starter import words
-from starter.doctor.findings import Finding, ok, problem, unknown, warning
-from starter.doctor.setup import Command, Setup
+from starter.doctor.findings import Command, Finding, Setup, ok, problem, unknown, warning
 
 # -- differences between two CRDs ----------------------------------------------------------
 

@@ -9,8 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from hub import Limits
 from starter import words
-from starter.doctor.findings import Finding, ok, problem, warning
-from starter.doctor.setup import Setup
+from starter.doctor.findings import Finding, Setup, ok, problem, warning
 
 _READY: Final = "fleetgate_ready"
 _SILENCE: Final = "fleetgate_hub_watch_silence_seconds"

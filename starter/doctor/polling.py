@@ -13,8 +13,7 @@ from temporalio.client import Client
 from hub import HubError
 from starter import words
 from starter.doctor import reaching
-from starter.doctor.findings import Finding, ok, problem, warning
-from starter.doctor.setup import Command, Setup
+from starter.doctor.findings import Command, Finding, Setup, ok, problem, warning
 
 GONE: Final = timedelta(seconds=100)
 """Age of the last poll after which a worker counts as gone: a poll lasts at most a minute, and the

@@ -7,7 +7,7 @@ from typing import Final
 from temporalio.client import Client
 
 from starter import temporal
-from starter.doctor.setup import Setup
+from starter.doctor.findings import Setup
 from workflows import plugin
 from workflows.connecting import UnusableSettingsError
 

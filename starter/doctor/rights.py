@@ -10,8 +10,7 @@ from api.kinds import CUSTOM_RESOURCE_DEFINITION, Kind, Scope
 from deploy.local import manifests
 from hub import Hub, Json
 from starter import people, words
-from starter.doctor.findings import Finding, ok, problem, unknown, warning
-from starter.doctor.setup import HOME, Setup
+from starter.doctor.findings import HOME, Finding, Setup, ok, problem, unknown, warning
 
 _GROUP: Final = "authorization.k8s.io"
 _SELF: Final = Kind(

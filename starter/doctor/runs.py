@@ -9,8 +9,7 @@ from api.runs import UpdateRun
 from planning.runs import phases, views
 from planning.writers import last_writer
 from starter import words
-from starter.doctor.findings import Finding, ok, problem, warning
-from starter.doctor.setup import Command, Setup
+from starter.doctor.findings import Command, Finding, Setup, ok, problem, warning
 from starter.explain import situations
 from starter.explain.looks import Attention, Evidence, Look, last_step
 

@@ -11,9 +11,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from starter import words
 from starter.doctor import reaching
-from starter.doctor.findings import Finding, ok, problem, warning
+from starter.doctor.findings import Finding, Setup, ok, problem, warning
 from starter.doctor.reaching import NotReached
-from starter.doctor.setup import Setup
 from workflows import search_attributes
 
 KEPT: Final = timedelta(days=7)

@@ -9,9 +9,8 @@ from rich.console import Console
 
 from starter.doctor import admission, checks, showing
 from starter.doctor.checks import Check, Report
-from starter.doctor.findings import Finding, Verdict, ok, problem, unknown, warning
+from starter.doctor.findings import Finding, Setup, Verdict, ok, problem, unknown, warning
 from starter.doctor.rights import Account, Deed, Grant, shipped
-from starter.doctor.setup import Setup
 from starter.targets import Output, Target
 
 Json = dict[str, Any]
