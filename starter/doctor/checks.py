@@ -16,13 +16,12 @@ from starter.doctor import (
     definitions,
     leases,
     members,
-    metrics,
     placements,
-    polling,
     rights,
     runs,
     server,
     temporal_server,
+    workers,
 )
 from starter.doctor.findings import Finding, Setup, Verdict, unknown
 from starter.doctor.reaching import NotReached
@@ -56,9 +55,9 @@ ALL: Final = (
     Check("Temporal", "Temporal", temporal_server.answers),
     Check("Temporal", "Temporal namespace", temporal_server.namespace),
     Check("Temporal", "search attributes", temporal_server.attributes),
-    Check("processes", "workers", polling.polled),
+    Check("processes", "workers", workers.polled),
     Check("processes", "leaders", leases.held),
-    Check("processes", "metrics", metrics.reported),
+    Check("processes", "metrics", workers.reported),
     Check("fleet", "members", members.heard),
     Check("fleet", "placements", placements.served),
     Check("fleet", "runs", runs.driven),

@@ -18,17 +18,16 @@ from starter.doctor import (
     definitions,
     leases,
     members,
-    metrics,
     placements,
-    polling,
     runs,
     server,
     temporal_server,
+    workers,
 )
 from starter.doctor.checks import unmade
 from starter.doctor.findings import Finding, Verdict
-from starter.doctor.polling import Polled
 from starter.doctor.reaching import why
+from starter.doctor.workers import Polled
 from tests.support import conditions
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -296,13 +295,13 @@ def polled(**changes: Any) -> Polled:
 def test_workers_must_poll_and_keep_up_with_the_tasks(
     found: Polled, verdict: Verdict, says: str
 ) -> None:
-    (finding,) = polling.judge(found, plain)
+    (finding,) = workers.judge_queue(found, plain)
     assert (finding.verdict, finding.says) == (verdict, says)
 
 
 def test_a_version_that_is_not_current_comes_with_the_command_that_makes_it_so() -> None:
     found = polled(builds=frozenset({"b2"}), deployment="fleetgate")
-    (finding,) = polling.judge(found, plain)
+    (finding,) = workers.judge_queue(found, plain)
     assert finding.commands == (
         "temporal worker deployment set-current-version --deployment-name fleetgate --build-id b2",
     )
@@ -430,7 +429,7 @@ def sample(name: str, value: float, **labels: str) -> tuple[str, dict[str, str],
 def test_a_worker_must_be_ready_and_its_watches_alive(
     samples: list[tuple[str, dict[str, str], float]], verdict: Verdict, says: str
 ) -> None:
-    (found,) = metrics.judge("worker", samples)
+    (found,) = workers.judge_metrics("worker", samples)
     assert (found.verdict, found.says) == (verdict, says)
 
 
@@ -464,7 +463,7 @@ def test_every_finding_that_is_not_ok_says_what_to_do() -> None:
     found: list[Finding] = [
         *members.judge([], now=NOW, command=plain),
         *leases.judge("bridge", [], now=NOW, command=plain),
-        *polling.judge(polled(alive=0, last=None), plain),
+        *workers.judge_queue(polled(alive=0, last=None), plain),
     ]
     assert len(found) == 3
     assert all(each.advice for each in found if each.verdict is not OK)
