@@ -24,7 +24,7 @@ from starter.doctor import (
     workers,
 )
 from starter.doctor.findings import Finding, Setup, Verdict, unknown
-from starter.doctor.reaching import NotReached
+from starter.doctor.temporal_server import NotReached
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from temporalio.client import Client
 
 from hub import HubError, Limits
 from starter import words
-from starter.doctor import reaching
+from starter.doctor import temporal_server
 from starter.doctor.findings import Command, Finding, Setup, ok, problem, warning
 
 GONE: Final = timedelta(seconds=100)
@@ -51,7 +51,7 @@ class Polled:
 
 async def polled(setup: Setup) -> Sequence[Finding]:
     """Check that workers take workflows and activities from the task queue."""
-    client, now = await reaching.connect(setup), await _clock(setup)
+    client, now = await temporal_server.connect(setup), await _clock(setup)
     found = [
         read_queue(
             await _describe(client, setup.task_queue, kind), what, queue=setup.task_queue, now=now

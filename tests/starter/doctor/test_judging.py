@@ -26,7 +26,7 @@ from starter.doctor import (
 )
 from starter.doctor.checks import unmade
 from starter.doctor.findings import Finding, Verdict
-from starter.doctor.reaching import why
+from starter.doctor.temporal_server import explained
 from starter.doctor.workers import Polled
 from tests.support import conditions
 
@@ -446,7 +446,7 @@ def test_a_worker_must_be_ready_and_its_watches_alive(
     ],
 )  # fmt: skip
 def test_reasons_why_temporal_is_unreachable_are_distinguished(text: str, says: str) -> None:
-    assert why(text, "temporal:7233").says == says
+    assert explained(text, "temporal:7233").says == says
 
 
 def test_a_missing_right_is_named() -> None:
