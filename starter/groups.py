@@ -94,7 +94,7 @@ def run() -> None:
 
 OF_SNAPSHOT = {
     "list": (
-        "starter.snapshot.listing:list_snapshots",
+        "starter.snapshot.showing:list_snapshots",
         "List the snapshots of a placement's content.",
     ),
     "show": ("starter.snapshot.showing:show", "Show what a snapshot contains, and where it is."),

@@ -28,7 +28,7 @@ ABOUT_THE_HUB = [
     *modules_of(cli.COMMANDS, "plan", "approve", "rollback", "crds", "policies", "local"),
     *modules_of(groups.OF_RUN, "list", "show", "explain", "create", "start", "stop", "watch"),
     *modules_of(groups.OF_RUN, "delete"),
-    "starter.snapshot.listing",
+    "starter.snapshot.showing",
     "starter.snapshot.showing",
     "starter.snapshot.diffing",
     "starter.failures",
