@@ -17,9 +17,8 @@ from starter.completion import live
 from starter.differences import hidden
 from starter.helping import examples
 from starter.options import output_option, rules_options, target_options
-from starter.records import Content, Record, content
+from starter.records import Content, Record, Version, content
 from starter.targets import Output, Target
-from starter.versions import Version
 
 # -- fleetgate snapshot list ---------------------------------------------------------------
 

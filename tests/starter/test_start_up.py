@@ -29,7 +29,6 @@ ABOUT_THE_HUB = [
     *modules_of(groups.OF_RUN, "list", "show", "explain", "create", "start", "stop", "watch"),
     *modules_of(groups.OF_RUN, "delete"),
     "starter.snapshot.showing",
-    "starter.snapshot.showing",
     "starter.snapshot.diffing",
     "starter.failures",
 ]
