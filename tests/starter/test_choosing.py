@@ -9,7 +9,7 @@ from planning.runs import views
 from planning.runs.gates import GateSide
 from starter import approve, people
 from starter.failures import Failure
-from starter.rollback.choosing import NAME_AT_MOST, Asked, beside, name
+from starter.rollback import NAME_AT_MOST, Asked, name_of, others_active
 from tests.starter.test_views import recorded
 from workflows.messages import Approve
 
@@ -74,14 +74,14 @@ def test_a_gate_that_is_not_open_is_not_chosen(wanted: Approve, text: str) -> No
 def test_a_run_gets_a_free_name_that_is_short_enough(
     placement: str, taken: list[str], made: str
 ) -> None:
-    assert name(Asked(placement), "3", taken) == made
+    assert name_of(Asked(placement), "3", taken) == made
     assert len(made) <= NAME_AT_MOST
-    assert name(Asked(placement, name="mine"), "3", taken) == "mine"
+    assert name_of(Asked(placement, name="mine"), "3", taken) == "mine"
 
 
 def test_each_other_active_run_is_named_with_the_command_that_stops_it() -> None:
     now = datetime.now(UTC)
-    refusal = beside([recorded("first-cluster-in-flight"), recorded("stuck")], now)
+    refusal = others_active([recorded("first-cluster-in-flight"), recorded("stuck")], now)
     assert "run example-run: updating member2 in stage staging" in str(refusal)
     assert refusal.advice.count("fleetgate run stop ") == 2
 
