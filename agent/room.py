@@ -1,7 +1,4 @@
-"""The agent of one member: everything that a member does for the fleet.
-
-contract: placement 8 and 11
-"""
+"""The agent of one member: everything that a member does for the fleet."""
 
 import asyncio
 import logging
@@ -23,19 +20,19 @@ from api.works import AppliedWork
 from hub import Cache, Efforts, Forbidden, Hub, HubError, Invalid, Json
 from planning.members.availability import Availability, judge
 
-
-class AgentError(Exception):
-    """A problem that an operator has to fix before the agent can work."""
-
-
-# -- the agent -----------------------------------------------------------------------------
-
-
 logger = logging.getLogger(__name__)
 
 _RECONNECT_FIRST: Final = 0.5
 _RECONNECT_MOST: Final = 5.0
 """Seconds between two attempts to reach a member that was unreachable when the agent started."""
+
+
+class AgentError(Exception):
+    """A problem that an operator has to fix before the agent can work; the text says how.
+
+    All others are errors of `hub`: temporary ones are retried, refusals of single objects are
+    reported in the status of their Work.
+    """
 
 
 class Agent:

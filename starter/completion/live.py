@@ -85,7 +85,7 @@ def _ask(look: Look, words: dict[str, Any]) -> Iterable[Item]:
 
 async def _answer(look: Look, words: dict[str, Any]) -> Iterable[Item]:
     # Imported before the time limit starts, because the limit is meant for the hub alone.
-    from hub import transport  # noqa: F401
+    from hub import kubeconfig, transport  # noqa: F401
     from starter import targets
 
     target = targets.found(words["kubeconfig"], words["context"], words["namespace"] or "")
