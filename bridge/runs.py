@@ -252,7 +252,11 @@ def _news(run: UpdateRun) -> Signal | None:
 
 
 class ParsedRun:
-    """One version of a run, in wire format and as a model."""
+    """One version of a run, in wire format and as a model.
+
+    A run's object holds every cluster of its stages, and each write of its status sends all of it:
+    only the clusters that changed are parsed again.
+    """
 
     def __init__(self, body: Json, *, before: "ParsedRun | None" = None) -> None:
         """Parse `body`; clusters that have not changed since `before` are shared with it."""
