@@ -33,7 +33,7 @@ COMMANDS = {
     "crds": ("starter.installing:crds", "Print the CRDs, or install them."),
     "policies": ("starter.installing:policies", "Print the admission policies, or install them."),
     "search-attributes": (
-        "starter.search_attributes:search_attributes_command",
+        "starter.operating.setup:search_attributes_command",
         "Register the search attributes of runs in Temporal.",
     ),
     "temporal": ("starter.groups:temporal", "Set up and operate Temporal for fleetgate."),
