@@ -12,8 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from hub import Forbidden, HubError, NotFound
 from starter.doctor import (
-    admission,
-    definitions,
+    installed,
     leases,
     members,
     placements,
@@ -48,8 +47,8 @@ class Report:
 ALL: Final = (
     Check("hub", "API server", server.answers),
     Check("hub", "clocks", server.clock),
-    Check("hub", "CRDs", definitions.served),
-    Check("hub", "admission policies", admission.policies),
+    Check("hub", "CRDs", installed.served),
+    Check("hub", "admission policies", installed.policies),
     Check("rights", "your rights", rights.of_user),
     Check("rights", "rights of the processes", rights.of_processes),
     Check("Temporal", "Temporal", temporal_server.answers),

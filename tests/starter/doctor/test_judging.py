@@ -15,7 +15,7 @@ from api.reasons import Ineligible, heartbeat_missing
 from api.runs import ClusterStagedUpdateRun, UpdateRun
 from hub import Forbidden
 from starter.doctor import (
-    definitions,
+    installed,
     leases,
     members,
     placements,
@@ -121,14 +121,17 @@ def edited(change: str) -> Json | None:
     ],
 )
 def test_a_crd_that_differs_is_reported(change: str, verdict: Verdict, says: str) -> None:
-    found = definitions.judge(definition(ClusterStagedUpdateRun), edited(change), plain)
+    found = installed.judge_definition(definition(ClusterStagedUpdateRun), edited(change), plain)
     assert found is not None
     assert (found.verdict, found.says) == (verdict, says)
 
 
 @pytest.mark.parametrize("change", ["none", "described"])
 def test_different_descriptions_in_a_crd_are_ignored(change: str) -> None:
-    assert definitions.judge(definition(ClusterStagedUpdateRun), edited(change), plain) is None
+    assert (
+        installed.judge_definition(definition(ClusterStagedUpdateRun), edited(change), plain)
+        is None
+    )
 
 
 def member(**changes: Any) -> MemberCluster:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from starter.doctor import admission, checks, showing
+from starter.doctor import checks, installed, showing
 from starter.doctor.checks import Check, Report
 from starter.doctor.findings import Finding, Setup, Verdict, ok, problem, unknown, warning
 from starter.doctor.rights import Account, Deed, Grant, shipped
@@ -31,7 +31,7 @@ Json = dict[str, Any]
 def test_what_the_hub_fills_in_is_no_difference_to_a_policy(
     wanted: Json, found: Json, holds: bool
 ) -> None:
-    assert admission.holds(wanted, found) is holds
+    assert installed.holds(wanted, found) is holds
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_what_the_hub_fills_in_is_no_difference_to_a_policy(
     ],
 )
 def test_an_edited_policy_is_reported(found: Json, verdict: Verdict, says: str) -> None:
-    finding = admission.judge("policy", {"spec": {"a": 1}}, found, [])
+    finding = installed.judge_policy("policy", {"spec": {"a": 1}}, found, [])
     assert finding.verdict is verdict
     assert finding.says.startswith(says)
 

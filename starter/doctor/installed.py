@@ -1,4 +1,4 @@
-"""Check that the hub has all CRDs, and that they match this version of fleetgate."""
+"""Checks of what a hub needs: all CRDs and admission policies, as in this version of fleetgate."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import Any, Final
 
 from api.kinds import CUSTOM_RESOURCE_DEFINITION
-from deploy.local import crds
+from deploy.local import crds, manifests
+from deploy.local.policies import CHECKS, NAMES
 from hub import Forbidden, Json
 from starter import words
 from starter.doctor.findings import Command, Finding, Setup, ok, problem, unknown, warning
@@ -117,7 +118,9 @@ async def served(setup: Setup) -> Sequence[Finding]:
         found = await asyncio.gather(*(_find(setup, each) for each in built))
     except Forbidden:
         return await _by_discovery(setup, built)
-    judged = [judge(one, other, setup.command) for one, other in zip(built, found, strict=True)]
+    judged = [
+        judge_definition(one, other, setup.command) for one, other in zip(built, found, strict=True)
+    ]
     bad = [each for each in judged if each]
     well = len(judged) - len(bad)
     count = f"{well} of {len(built)}" if bad else f"all {well}"
@@ -129,7 +132,7 @@ async def _find(setup: Setup, definition: Json) -> Json | None:
     return await setup.hub.find(CUSTOM_RESOURCE_DEFINITION, definition["metadata"]["name"])
 
 
-def judge(built: Json, installed: Json | None, command: Command) -> Finding | None:
+def judge_definition(built: Json, installed: Json | None, command: Command) -> Finding | None:
     """Return what is wrong with a CRD, or None."""
     about, apply = f"CRD {built['metadata']['name']}", [command(_APPLY)]
     if installed is None:
@@ -204,3 +207,58 @@ async def _by_discovery(setup: Setup, built: Sequence[Json]) -> Sequence[Finding
             advice="request the right to get customresourcedefinitions.apiextensions.k8s.io",
         )
     ]
+
+
+# -- admission policies --------------------------------------------------------------------
+
+
+_GROUP: Final = "admissionregistration.k8s.io"
+
+
+async def policies(setup: Setup) -> Sequence[Finding]:
+    """Compare each policy and its binding with the shipped one."""
+    shipped = [*manifests.documents(CHECKS), *manifests.documents(NAMES)]
+    return await asyncio.gather(*(_policy(setup, each) for each in shipped))
+
+
+async def _policy(setup: Setup, shipped: Json) -> Finding:
+    name, kind = shipped["metadata"]["name"], shipped["kind"]
+    about, apply = f"{kind} {name}", [setup.command("fleetgate policies --apply")]
+    served = [each for each in await setup.hub.kinds() if (each.group, each.kind) == (_GROUP, kind)]
+    if not served:
+        says = f"the hub does not serve {kind}"
+        advice = "upgrade the hub, or rely on roles alone"
+        return warning(about, says, advice=advice)
+    found = await setup.hub.find(served[0], name)
+    if found is None:
+        advice = "install it: roles alone cannot control who approves, and under which name"
+        return warning(about, "not installed", advice=advice, commands=apply)
+    return judge_policy(about, shipped, found, apply)
+
+
+def judge_policy(about: str, shipped: Json, found: Json, apply: Sequence[str]) -> Finding:
+    """Judge whether a policy on the hub does what the shipped one does."""
+    if not holds(shipped["spec"], found["spec"]):
+        says = "differs from the one that ships with this version of fleetgate"
+        return warning(about, says, advice="install the shipped one", commands=apply)
+    typed = found.get("status", {}).get("typeChecking") or {}
+    if warnings := typed.get("expressionWarnings"):
+        says = f"the hub warns about {warnings[0]['fieldRef']}: {warnings[0]['warning']}"
+        advice = "install the CRDs first, then the policy"
+        return warning(about, says, advice=advice, commands=apply)
+    return ok(about, "matches this version of fleetgate")
+
+
+def holds(wanted: Any, found: Any) -> bool:  # noqa: ANN401 - any part of an object
+    """Return whether `found` has everything in `wanted`; defaults of the API server are ignored."""
+    if isinstance(wanted, Mapping):
+        return isinstance(found, Mapping) and all(
+            name in found and holds(value, found[name]) for name, value in wanted.items()
+        )
+    if isinstance(wanted, list):
+        return (
+            isinstance(found, list)
+            and len(wanted) == len(found)
+            and all(holds(one, other) for one, other in zip(wanted, found, strict=True))
+        )
+    return bool(wanted == found)
