@@ -5,6 +5,6 @@ findings     the result of checking one thing, and the installation that is chec
 checks       all checks, and running them concurrently
 showing      findings as text for a terminal, and as data
 
-Each other module is a group of checks: `server`, `definitions`, `admission`, `rights`,
-`temporal_server`, `workers`, `leases`, `members`, `placements`, `runs`.
+Each other module is a group of checks: `server`, `installed`, `rights`, `temporal_server`,
+`workers`, `leases`, `members`, `placements`, `runs`.
 """

@@ -5,7 +5,6 @@ collecting   reads the runs, and the objects about the clusters and gates that t
 looks        a run at one moment, with what was read about it
 reaching     kubectl commands for a member
 troubles     what is wrong on one cluster
-objects      objects on a member in words
 situations   what a run does or waits for, and who must act
 prospects    what happens after that
 explanations all of it put together, and the order of several runs
