@@ -1,20 +1,26 @@
 """Finding what a run rolls out: the snapshot with its index, and the overrides of each cluster.
 
-contract: update-runs 7.7 and 7.8
+contract: update-runs 7.7 and 7.8, placement 9
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from activities.overrides import cluster_labels, latest_overrides
 from api import names
+from api.kinds import (
+    CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT,
+    MEMBER_CLUSTER,
+    RESOURCE_OVERRIDE_SNAPSHOT,
+)
+from api.names import IS_LATEST_SNAPSHOT
+from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnapshot
 from api.selectors import LabelSelector
-from hub import Hub, Json
-from planning import selectors
+from hub import Hub, Json, labels_of
+from planning import failures, selectors
 from planning.identity import RunRef
-from planning.overrides.matching import ClusterOverrides, targets
+from planning.overrides.matching import ClusterOverrides, Overrides, targets
 from planning.runs import snapshot_groups
 from planning.runs.snapshot_groups import SnapshotGroup
 
@@ -59,14 +65,14 @@ async def overrides_of(
     `content` is called only if there are overrides that may select it. Raises InitializationError
     if an override is invalid, and whatever `content` raises.
     """
-    overrides = await latest_overrides(hub, run)
+    overrides = await _latest_overrides(hub, run)
     overrides = overrides.for_placement(run.key(placement))
     if not overrides:
         return []
     overrides = overrides.about(targets(await content()))
     if not overrides:
         return []
-    return overrides.by_cluster(await cluster_labels(hub, clusters))
+    return overrides.by_cluster(await _cluster_labels(hub, clusters))
 
 
 async def _list(hub: Hub, run: RunRef, placement: str, index: str) -> list[Json]:
@@ -81,3 +87,35 @@ async def _list(hub: Hub, run: RunRef, placement: str, index: str) -> list[Json]
         labels=",".join(f"{key}={value}" for key, value in wanted.items()),
     )
     return found.items
+
+
+# -- overrides -----------------------------------------------------------------------------
+
+
+async def _latest_overrides(hub: Hub, run: RunRef) -> Overrides:
+    """Return the latest snapshot of every override that may select what the run rolls out."""
+    labels = f"{IS_LATEST_SNAPSHOT}=true"
+    # A ResourcePlacement selects only objects in its own namespace.
+    cluster_resource, resource = await asyncio.gather(
+        hub.list(CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT, labels=labels),
+        hub.list(RESOURCE_OVERRIDE_SNAPSHOT, namespace=run.namespace, labels=labels),
+    )
+    return Overrides.latest(
+        map(ClusterResourceOverrideSnapshot.from_wire, cluster_resource.items),
+        map(ResourceOverrideSnapshot.from_wire, resource.items),
+    )
+
+
+async def _cluster_labels(hub: Hub, clusters: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
+    """Return the labels of member clusters, in the given order.
+
+    Raises:
+        InitializationError: one of them has left the fleet.
+    """
+    listed = await hub.list(MEMBER_CLUSTER, metadata_only=True)
+    labels = {each["metadata"]["name"]: labels_of(each) for each in listed.items}
+    for cluster in clusters:
+        if cluster not in labels:
+            kind = f"{MEMBER_CLUSTER}.{MEMBER_CLUSTER.group}"
+            raise failures.CLUSTER_LEFT.error(kind=kind, cluster=cluster)
+    return {cluster: labels[cluster] for cluster in clusters}

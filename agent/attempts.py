@@ -1,25 +1,61 @@
 """One attempt to apply a manifest to the member, or to compare it with what is there.
 
-contract: placement 8 (takeover, drift, ReportDiff) and 12
+contract: placement 8 (takeover, drift, ReportDiff, comparisons, degraded mode) and 12
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
 from agent.applied import Applied, Refused, compared, judged, passes, refused
-from agent.comparing import Comparison, compare
 from agent.manifests import Manifest
+from agent.settings import OBJECT_MANAGER
 from agent.writing import Writer
 from api.applying import ApplyStrategy, ApplyType, ComparisonOption, WhenToApply, WhenToTakeOver
 from api.base import OwnerReference
 from api.kinds import Kind
+from api.outcomes import PatchDetail
 from api.reasons import ApplyError, ManifestReason
-from hub import AlreadyExists, Conflict, Hub, HubError, Json
+from hub import AlreadyExists, Conflict, Hub, HubError, Invalid, Json
 from planning.members import applied_bodies, takeovers
-from planning.members.comparisons import ABSENT
+from planning.members.comparisons import ABSENT, differences
 from planning.members.outcomes import Refusal
+
+# -- comparing -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The differences between an object and its manifest."""
+
+    details: Sequence[PatchDetail]
+    degraded: bool = False
+    """The member does not accept the manifest, so whole objects had to be compared."""
+
+
+async def compare(
+    body: Json, live: Json, *, kind: Kind, option: ComparisonOption, cluster: Hub
+) -> Comparison:
+    """Compare an object with its manifest.
+
+    A partial comparison is with the result of a dry-run apply, in which the fields that the
+    manifest does not set are the same.
+
+    Raises:
+        HubError: the dry run failed, other than because the manifest is invalid.
+    """
+    if option is ComparisonOption.FULL:
+        return Comparison(differences(body, live))
+    try:
+        preview = await cluster.apply(kind, body, manager=OBJECT_MANAGER, dry_run=True)
+    except Invalid:
+        return Comparison(differences(body, live), degraded=True)
+    return Comparison(differences(preview, live))
+
+
+# -- attempts ------------------------------------------------------------------------------
+
 
 _TRIES: Final = 3
 """How often to try an object that changes between reading and writing it."""

@@ -8,17 +8,16 @@ import logging
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from agent.metrics import MemberMetrics
-from agent.namespaces import Namespaces
-from agent.properties import Properties
 from agent.settings import STATUS_MANAGER, AgentSettings
 from agent.sources import Source
-from api.kinds import MEMBER_CLUSTER
+from api.kinds import MEMBER_CLUSTER, NAMESPACE, NODE, POD
 from api.members import MemberCluster, MemberClusterStatus
-from hub import Change, Conflict, Efforts, Hub, HubError, Json, Lane, NotFound
+from hub import Cache, Change, Conflict, Efforts, Hub, HubError, Json, Lane, NotFound
 from planning.members import member_conditions, namespaces, properties
+from planning.members.properties import Observed
 
 logger = logging.getLogger(__name__)
 
@@ -168,3 +167,93 @@ def _moves(change: Change) -> bool:
 def _belongs(body: Json | None) -> tuple[str, bool] | None:
     """Return a key that differs between a member that stayed and one that left and rejoined."""
     return (body["metadata"]["uid"], _is_member(body)) if body else None
+
+
+# -- nodes and pods ------------------------------------------------------------------------
+
+
+_RUNNING: Final = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+"""Selects the pods that use resources of a node."""
+
+
+class Properties:
+    """The properties of a cluster when it was last checked."""
+
+    def __init__(self, cluster: Hub, *, settings: AgentSettings) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self.observed: Observed | None = None
+        """None until the cluster has been checked."""
+        self.problem = ""
+        """Why the last check failed; empty if it succeeded."""
+        self._due = 0.0
+
+    async def renew(self) -> None:
+        """Check again if the last check is too old; a failure is recorded in `problem`."""
+        clock = asyncio.get_running_loop().time
+        if clock() < self._due:
+            return
+        patience = self._settings.properties_patience
+        try:
+            async with asyncio.timeout(patience.total_seconds()):
+                self.observed = await self._look()
+            self.problem = ""
+            self._due = clock() + self._settings.properties_age.total_seconds()
+        except HubError as error:
+            self.problem = str(error)
+        except TimeoutError:
+            self.problem = f"no answer within {patience.total_seconds():g} s"
+
+    async def _look(self) -> Observed:
+        version = await self._cluster.version()
+        nodes = await self._cluster.list(NODE)
+        pods = await self._cluster.list(POD, fields=_RUNNING)
+        return properties.observe(nodes.items, pods.items, version=version, now=datetime.now(UTC))
+
+
+# -- namespaces ----------------------------------------------------------------------------
+
+
+class Namespaces:
+    """The current namespaces of a cluster, and the Works that own them."""
+
+    def __init__(self, cluster: Hub, *, settings: AgentSettings, told: Callable[[], None]) -> None:
+        """Prepare the watch; `told` is called a short time after namespaces came or went."""
+        self._cache = Cache(cluster, NAMESPACE)
+        self._pause = settings.namespaces_pause.total_seconds()
+        self._told = told
+        self._telling: asyncio.TimerHandle | None = None
+        self._is_known = False
+
+    @property
+    def found(self) -> dict[str, str] | None:
+        """The Work that owns each namespace; None until the namespaces have been read."""
+        return namespaces.owners(self._cache.items()) if self._is_known else None
+
+    async def run(self) -> None:
+        """Watch until cancelled."""
+        self._cache.subscribe(self._on_change)
+        following = asyncio.create_task(self._cache.run())
+        try:
+            await self._cache.ready()
+            self._is_known = True
+            self._tell_soon()
+            await following
+        finally:
+            following.cancel()
+            if self._telling is not None:
+                self._telling.cancel()
+
+    def _on_change(self, change: Change) -> None:
+        before, after = ([each] if each else [] for each in (change.old, change.new))
+        if self._is_known and namespaces.owners(before) != namespaces.owners(after):
+            self._tell_soon()
+
+    def _tell_soon(self) -> None:
+        """Notify once for all changes in a short time: `kubectl apply -f` may create many."""
+        if self._telling is None:
+            self._telling = asyncio.get_running_loop().call_later(self._pause, self._tell)
+
+    def _tell(self) -> None:
+        self._telling = None
+        self._told()

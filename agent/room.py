@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
+from contextlib import aclosing
 from typing import Final
 
 from prometheus_client import CollectorRegistry
 
-from agent import definitions
 from agent.membership import Membership
 from agent.metrics import AgentMetrics
 from agent.packing import packed_work
@@ -14,14 +14,25 @@ from agent.settings import AgentSettings
 from agent.sources import Source
 from agent.works import Works
 from api import names
-from api.kinds import MEMBER_CLUSTER, WORK
-from hub import Cache, Efforts, Hub, HubError
+from api.crds import definition, file_name
+from api.kinds import APPLIED_WORK, CUSTOM_RESOURCE_DEFINITION, MEMBER_CLUSTER, WORK
+from api.works import AppliedWork
+from hub import Cache, Efforts, Forbidden, Hub, HubError, Invalid, Json
+from planning.members.availability import Availability, judge
 
 logger = logging.getLogger(__name__)
 
 _RECONNECT_FIRST: Final = 0.5
 _RECONNECT_MOST: Final = 5.0
 """Seconds between two attempts to reach a member that was unreachable when the agent started."""
+
+
+class AgentError(Exception):
+    """A problem that an operator has to fix before the agent can work; the text says how.
+
+    All others are errors of `hub`: temporary ones are retried, refusals of single objects are
+    reported in the status of their Work.
+    """
 
 
 class Agent:
@@ -142,10 +153,54 @@ class Agent:
         pause = _RECONNECT_FIRST
         while True:
             try:
-                await definitions.ensure(self._cluster, member=self._member)
+                await _ensure_applied_work(self._cluster, member=self._member)
             except HubError as error:
                 logger.warning("member %s cannot be reached: %s", self._member, error)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _RECONNECT_MOST)
             else:
                 return
+
+
+# -- the definition of AppliedWork ---------------------------------------------------------
+
+
+async def _ensure_applied_work(cluster: Hub, *, member: str) -> None:
+    """Install the definition of AppliedWork on a member that does not serve it yet.
+
+    Raises:
+        AgentError: the agent may not install it; the text says what an operator can do.
+        HubError: the member cannot be reached.
+    """
+    if await cluster.kind_for(APPLIED_WORK.api_version, APPLIED_WORK.kind) is not None:
+        return
+    body = definition(AppliedWork)
+    try:
+        installed = await cluster.apply(CUSTOM_RESOURCE_DEFINITION, body)
+        await _wait_until_served(cluster, installed)
+    except (Forbidden, Invalid) as error:
+        name = body["metadata"]["name"]
+        raise AgentError(
+            f"member {member!r} does not serve AppliedWork and refuses its definition {name} "
+            f"({error}); allow the agent's user to create CustomResourceDefinitions there, or "
+            f"apply deploy/crds/{file_name(AppliedWork)} to the member yourself"
+        ) from error
+
+
+async def _wait_until_served(cluster: Hub, installed: Json) -> None:
+    if _is_served(installed):
+        return
+    metadata = installed["metadata"]
+    changes = cluster.watch(
+        CUSTOM_RESOURCE_DEFINITION,
+        resource_version=metadata["resourceVersion"],
+        fields=f"metadata.name={metadata['name']}",
+    )
+    async with aclosing(changes) as events:
+        async for event in events:
+            if _is_served(event.object):
+                return
+
+
+def _is_served(installed: Json) -> bool:
+    return judge(CUSTOM_RESOURCE_DEFINITION, installed) is Availability.AVAILABLE

@@ -15,8 +15,7 @@ from typing import Final
 
 from api.reasons import ConditionType
 from api.runs import RunState, UpdateRun
-from bridge.log_fields import logged_about_run
-from bridge.runs import RunIndex, is_active, key_of
+from bridge.runs import RunIndex, is_active, key_of, logged_about_run
 from bridge.surroundings import Surroundings
 from bridge.temporal import Signal, Workflows
 from hub import Cache, Change, Controller, Key, SharedCaches

@@ -13,10 +13,18 @@ from temporalio.client import Client
 from api.kinds import SCOPES, Kind, Scope
 from bridge.approvals import ApprovalReconciler, open_requests
 from bridge.dependencies import Dependencies
-from bridge.log_fields import logged_about_run
 from bridge.metrics import RunMetrics
 from bridge.presence import Presence, Told
-from bridge.runs import RunIndex, RunReconciler, is_active, is_damaged, is_planned, kept, key_of
+from bridge.runs import (
+    RunIndex,
+    RunReconciler,
+    is_active,
+    is_damaged,
+    is_planned,
+    kept,
+    key_of,
+    logged_about_run,
+)
 from bridge.temporal import Workflows
 from hub import Cache, Change, Controller, Hub, Key, SharedCaches
 from planning.runs import tampering

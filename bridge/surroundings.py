@@ -1,10 +1,10 @@
-"""The watches on the objects that one run depends on, while it is in progress.
+"""The watches on the objects that one run depends on, and which of their changes can affect it.
 
 contract: update-runs 9
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import AsyncExitStack
 from typing import Final, NamedTuple
 
@@ -14,11 +14,45 @@ from api.kinds import MEMBER_CLUSTER, Scope
 from api.placements import Placement
 from api.policies import PolicySnapshot
 from api.runs import UpdateRun
-from bridge import deciding
-from bridge.deciding import Deciding
 from hub import Cache, Change, Json, Key, SharedCaches, labels_of
 from planning.runs import observing, stages
 from planning.runs.facts import HubFacts
+
+# -- what can affect a run -----------------------------------------------------------------
+
+
+Deciding = Callable[[Json], object]
+"""Extracts the relevant part of an object, which is only compared."""
+
+
+def part_of_binding(body: Json) -> Hashable:
+    """Return the relevant part of a binding, without parsing it, because this is called often.
+
+    The change from Scheduled to Bound is not part of it: the run makes it itself.
+    """
+    spec = body["spec"]
+    leaving = spec["state"] == "Unscheduled"
+    return spec["targetCluster"], spec["schedulingPolicySnapshotName"], leaving
+
+
+def part_of_policy(body: Json) -> object:
+    """Return the facts about a policy snapshot from which a run is planned."""
+    return observing.policy_fact(PolicySnapshot.from_wire(body))
+
+
+def part_of_cluster(body: Json) -> object:
+    """Return a cluster's labels; not its heartbeat, which changes all the time."""
+    return body["metadata"].get("labels", {})
+
+
+def differs(change: Change, deciding: Deciding) -> bool:
+    """Return whether the relevant part differs; a missing object differs from any other."""
+    old, new = (deciding(body) if body else None for body in (change.old, change.new))
+    return old != new
+
+
+# -- the watches ---------------------------------------------------------------------------
+
 
 _LATEST: Final = f"{names.IS_LATEST_SNAPSHOT}=true"
 
@@ -48,9 +82,9 @@ class Surroundings:
         labels = f"{names.PARENT_PLACEMENT}={placement}"
         bindings = shared.use(self._scope.binding, namespace=namespace, labels=labels)
         uses = (
-            (shared.use(self._scope.policy_snapshot, labels=_LATEST), deciding.of_policy),
-            (bindings, deciding.of_binding),
-            (shared.use(MEMBER_CLUSTER, metadata_only=True), deciding.of_cluster),
+            (shared.use(self._scope.policy_snapshot, labels=_LATEST), part_of_policy),
+            (bindings, part_of_binding),
+            (shared.use(MEMBER_CLUSTER, metadata_only=True), part_of_cluster),
         )
         async with AsyncExitStack() as stack:
             caches = []
@@ -88,7 +122,7 @@ class Surroundings:
 
     def _noter(self, decides: Deciding, changed: Callable[[], None]) -> Callable[[Change], None]:
         def note(change: Change) -> None:
-            if deciding.differs(change, decides) and self._concerns(decides, change):
+            if differs(change, decides) and self._concerns(decides, change):
                 changed()
 
         return note
@@ -96,9 +130,9 @@ class Surroundings:
     def _concerns(self, decides: Deciding, change: Change) -> bool:
         """Return whether a change is about the run's placement or one of its clusters."""
         seen = change.new or change.old
-        if decides is deciding.of_policy:
+        if decides is part_of_policy:
             return seen is not None and self._owns(seen)
-        if decides is deciding.of_cluster and self._watched is not None:
+        if decides is part_of_cluster and self._watched is not None:
             bound = (each["spec"]["targetCluster"] for each in self._watched.bindings.items())
             return change.key[1] in bound
         return True

@@ -27,9 +27,8 @@ from hub.errors import (
 from hub.events import record
 from hub.identity import process_identity
 from hub.leadership import Election, Pace, Standing
-from hub.limits import Limits
+from hub.limits import Limits, allow_many_files
 from hub.objects import Json, Key, key_of, labels_of, uid_of, version_of
-from hub.open_files import allow_many_files
 from hub.pod import own_namespace
 from hub.queue import WorkQueue
 from hub.requests import Lane

@@ -11,11 +11,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from api.kinds import Kind
-from hub import errors, paths, watching
+from hub import errors, watching
 from hub.discovery import Discovery, Kinds
 from hub.limits import Limits
 from hub.objects import Json, JsonPatch, key_of, version_of
-from hub.requests import Lane, Request
+from hub.requests import Lane, Request, collection_path, item_path, resource_of
 from hub.vitals import Answers, Watches
 from hub.watching import WatchEvent
 
@@ -176,8 +176,8 @@ class Hub:
 
     async def get(self, kind: Kind, name: str, *, namespace: str = "") -> Json:
         """Return one object. Raises NotFound."""
-        path = paths.item(kind, name, namespace=namespace)
-        return await self._send(Request("get", paths.resource(kind), "GET", path))
+        path = item_path(kind, name, namespace=namespace)
+        return await self._send(Request("get", resource_of(kind), "GET", path))
 
     async def find(self, kind: Kind, name: str, *, namespace: str = "") -> Json | None:
         """Return one object, or None if it does not exist."""
@@ -211,11 +211,11 @@ class Hub:
         `page_size` defaults to that of the limits. Raises Gone if the pages expire while they are
         read.
         """
-        path = paths.collection(kind, namespace=selection.get("namespace", ""))
+        path = collection_path(kind, namespace=selection.get("namespace", ""))
         query = _selectors(selection) | {"limit": str(page_size or self.limits.page_size)}
         metadata_only = selection.get("metadata_only", False)
         accept = METADATA_LIST if metadata_only else WHOLE
-        resource = paths.resource(kind)
+        resource = resource_of(kind)
         while True:
             request = Request("list", resource, "GET", path, query, accept=accept)
             page = await self._send(request)
@@ -240,10 +240,10 @@ class Hub:
         namespace = namespace or body["metadata"].get("namespace", "")
         if kind.namespaced and not namespace:
             raise ValueError(f"a new {kind} needs a namespace")
-        path = paths.collection(kind, namespace=namespace)
+        path = collection_path(kind, namespace=namespace)
         query = self._writing(manager, dry_run=dry_run)
         return await self._send(
-            Request("create", paths.resource(kind), "POST", path, query, _typed(kind, body))
+            Request("create", resource_of(kind), "POST", path, query, _typed(kind, body))
         )
 
     async def replace(
@@ -251,10 +251,10 @@ class Hub:
     ) -> Json:
         """Replace the version of an object that `body` names. Raises Conflict, NotFound."""
         namespace, name = key_of(body)
-        path = paths.item(kind, name, namespace=namespace, subresource=subresource)
+        path = item_path(kind, name, namespace=namespace, subresource=subresource)
         query = self._writing(dry_run=dry_run)
         return await self._send(
-            Request("update", paths.resource(kind, subresource), "PUT", path, query, body)
+            Request("update", resource_of(kind, subresource), "PUT", path, query, body)
         )
 
     async def apply(
@@ -272,9 +272,9 @@ class Hub:
         Without `force`, raises Conflict if another manager owns one of the fields.
         """
         namespace, name = key_of(body)
-        path = paths.item(kind, name, namespace=namespace, subresource=subresource)
+        path = item_path(kind, name, namespace=namespace, subresource=subresource)
         query = self._writing(manager, dry_run=dry_run) | {"force": str(force).lower()}
-        resource = paths.resource(kind, subresource)
+        resource = resource_of(kind, subresource)
         return await self._send(
             Request("apply", resource, "PATCH", path, query, _typed(kind, body), APPLY)
         )
@@ -296,10 +296,10 @@ class Hub:
         With `metadata_only`, return only the object's metadata. Raises Conflict if a JSON patch
         does not match the object, for example because its `test` fails.
         """
-        path = paths.item(kind, name, namespace=namespace, subresource=subresource)
+        path = item_path(kind, name, namespace=namespace, subresource=subresource)
         query = self._writing(manager, dry_run=dry_run)
         content_type = JSON_PATCH if isinstance(patch, list) else MERGE_PATCH
-        resource = paths.resource(kind, subresource)
+        resource = resource_of(kind, subresource)
         accept = METADATA_ONLY if metadata_only else WHOLE
         request = Request("patch", resource, "PATCH", path, query, patch, content_type, accept)
         try:
@@ -330,15 +330,15 @@ class Hub:
             body["preconditions"] = {"uid": uid}
         if propagation:
             body["propagationPolicy"] = propagation
-        path = paths.item(kind, name, namespace=namespace)
-        await self._send(Request("delete", paths.resource(kind), "DELETE", path, body=body))
+        path = item_path(kind, name, namespace=namespace)
+        await self._send(Request("delete", resource_of(kind), "DELETE", path, body=body))
 
     async def delete_all(self, kind: Kind, *, namespace: str = "", labels: str) -> None:
         """Delete all objects with these labels in one namespace, or of a cluster-scoped kind."""
         if kind.namespaced and not namespace:
             raise ValueError(f"deleting every {kind} with labels {labels!r} needs a namespace")
-        path = paths.collection(kind, namespace=namespace)
-        resource = paths.resource(kind)
+        path = collection_path(kind, namespace=namespace)
+        resource = resource_of(kind)
         await self._send(
             Request("deletecollection", resource, "DELETE", path, _selectors({"labels": labels}))
         )
@@ -357,10 +357,10 @@ class Hub:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(round(self.limits.watch_duration.total_seconds())),
         }
-        path = paths.collection(kind, namespace=selection.get("namespace", ""))
+        path = collection_path(kind, namespace=selection.get("namespace", ""))
         metadata_only = selection.get("metadata_only", False)
         accept = METADATA_ONLY if metadata_only else WHOLE
-        resource = paths.resource(kind)
+        resource = resource_of(kind)
         request = Request("watch", resource, "GET", path, query, accept=accept, lane=Lane.WATCHES)
         async with aclosing(self._transport.lines(request)) as lines:
             async for line in lines:

@@ -1,5 +1,7 @@
-"""Limits of a hub client: sizes and durations, each with its reason."""
+"""Limits of a hub client, each with its reason, and of the process: its open files."""
 
+import resource
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -52,3 +54,18 @@ class Limits:
 
     discovery_age: timedelta = timedelta(seconds=30)
     """How long the list of served kinds is cached: a new CRD is seen after this time at most."""
+
+
+# -- of the process ------------------------------------------------------------------------
+
+
+def allow_many_files() -> None:
+    """Raise the soft limit of open files to the hard limit, as Go programs do.
+
+    The soft limit is often 1,024, for programs that call `select`. Each watch is a connection, and
+    a worker with the agents of many members has thousands.
+    """
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Some systems reject their own hard limit; then the soft limit stays.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -1,25 +1,25 @@
-"""One HTTP exchange with an API server: credentials, time limits, counting, errors."""
+"""HTTP exchanges with an API server: connections, credentials, time limits, counting, errors."""
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import Final
-from urllib.parse import urlencode
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+from urllib.request import getproxies_environment, proxy_bypass
 
 import aiohttp
 from multidict import CIMultiDict
 
 from hub import failures, vitals
 from hub.access import Access
-from hub.connections import Connections
 from hub.errors import HubError
 from hub.following import Following
 from hub.limits import Limits
 from hub.objects import Json
-from hub.proxies import proxy_for
 from hub.requests import Lane, Request
 from hub.vitals import Answers
 
@@ -147,3 +147,75 @@ def _session(limit: int) -> aiohttp.ClientSession:
 def _spoken_of(request: Request) -> str:
     """Return the error text for requests on secrets, because a refusal may quote their values."""
     return str(request) if request.resource.partition("/")[0] == "secrets" else ""
+
+
+# -- connections ---------------------------------------------------------------------------
+
+
+CLOSING_TAKES: Final = 2.0
+"""Seconds after which a connection that has not confirmed its end counts as closed."""
+
+
+class Connections(aiohttp.TCPConnector):
+    """Keeps connections alive, and drops those at once whose answer was not read to the end.
+
+    An orderly TLS shutdown takes a round trip, for which nothing waits: a program that leaves a
+    watch and exits before the server has confirmed would leave the socket open.
+    """
+
+    def __init__(self, *, limit: int) -> None:
+        """`limit` is the maximum number of connections; 0 for no limit."""
+        super().__init__(limit=limit)
+        self._making: set[asyncio.Task[Any]] = set()
+
+    async def _create_connection(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ANN401, ASYNC109
+        """Finish connecting even if cancelled, because giving up midway is a TLS shutdown, too."""
+        making = asyncio.create_task(super()._create_connection(req, traces, timeout))
+        self._making.add(making)
+        making.add_done_callback(self._making.discard)
+        try:
+            return await asyncio.shield(making)
+        except asyncio.CancelledError:
+            making.add_done_callback(_drop)
+            raise
+
+    def _release(self, key: Any, protocol: Any, *, should_close: bool = False) -> None:  # noqa: ANN401
+        if should_close or protocol.should_close:
+            protocol.abort()
+            should_close = True
+        super()._release(key, protocol, should_close=should_close)
+
+    async def close(self, *, abort_ssl: bool = True) -> None:
+        """Close all connections.
+
+        A connection that failed while it was being made never reports that it is closed, and a
+        program that wants to exit must not wait for it.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_TAKES):
+                await super().close(abort_ssl=abort_ssl)
+                await asyncio.gather(*self._making, return_exceptions=True)
+
+
+def _drop(made: asyncio.Task[Any]) -> None:
+    """Close a connection that is no longer needed."""
+    if not made.cancelled() and made.exception() is None:
+        made.result().abort()
+
+
+# -- the proxy -----------------------------------------------------------------------------
+
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def proxy_for(url: str) -> str | None:
+    """Return the proxy set by HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+
+    None for this machine's own ports, which a proxy could not reach; Go clients do the same.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host in LOOPBACK or proxy_bypass(host):
+        return None
+    return getproxies_environment().get(parts.scheme)

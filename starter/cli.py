@@ -9,20 +9,20 @@ from typing import NoReturn
 
 import click
 
-from starter.lazy import LazyGroup
+from starter.groups import LazyGroup
 
 COMMANDS = {
     "demo": ("starter.demo.command:demo", "Roll a change through a local fleet, step by step."),
     "local": ("starter.local:local", "Start, stop and inspect a fleet on this machine."),
     "run": (
-        "starter.run.group:run",
+        "starter.groups:run",
         "Manage update runs: list, explain, watch, create, start, stop and more.",
     ),
     "plan": ("starter.plan.command:plan", "Show what a run would do without creating it."),
-    "approve": ("starter.approve.command:approve", "Approve a gate of a run."),
-    "rollback": ("starter.rollback.command:rollback", "Roll out an older snapshot."),
+    "approve": ("starter.approve:approve", "Approve a gate of a run."),
+    "rollback": ("starter.rollback:rollback", "Roll out an older snapshot."),
     "snapshot": (
-        "starter.snapshot.group:snapshot",
+        "starter.groups:snapshot",
         "List, show and compare the snapshots of a placement.",
     ),
     "completion": (
@@ -30,16 +30,13 @@ COMMANDS = {
         "Print a completion script for a shell.",
     ),
     "doctor": ("starter.doctor.command:doctor", "Check the installation and suggest fixes."),
-    "crds": ("starter.crds:crds", "Print the CRDs, or install them."),
-    "policies": ("starter.policies:policies", "Print the admission policies, or install them."),
+    "crds": ("starter.installing:crds", "Print the CRDs, or install them."),
+    "policies": ("starter.installing:policies", "Print the admission policies, or install them."),
     "search-attributes": (
-        "starter.search_attributes:search_attributes_command",
+        "starter.operating.setup:search_attributes_command",
         "Register the search attributes of runs in Temporal.",
     ),
-    "temporal": (
-        "starter.operating.group:temporal",
-        "Set up and operate Temporal for fleetgate.",
-    ),
+    "temporal": ("starter.groups:temporal", "Set up and operate Temporal for fleetgate."),
     "worker": ("starter.worker:worker", "Run a worker: engine, bridge, placement, agents."),
     "agent": ("starter.agent:agent", "Run the agent for a member cluster."),
 }

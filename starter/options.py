@@ -1,5 +1,6 @@
-"""Options that commands share: the hub, its namespace, and the output format."""
+"""Options that commands share: hub, namespace, output, what may be placed, and confirmation."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import update_wrapper
@@ -7,7 +8,9 @@ from pathlib import Path
 
 import click
 
+from planning.placements.selecting import SelectionRules
 from starter.completion import live
+from starter.failures import ExitCode, Failure
 from starter.targets import Output, found
 
 
@@ -61,3 +64,56 @@ output_option = click.option(
     show_default=True,
     help="Output format.",
 )
+
+
+# -- what may be placed --------------------------------------------------------------------
+
+
+def rules_options(command: Callable[..., object]) -> Callable[..., object]:
+    """Add the worker's options for what may be placed to a command, which gets them as `rules`."""
+
+    def with_rules(
+        *args: object, skipped_namespaces: str, hub_runs_workloads: bool, **rest: object
+    ) -> object:
+        skipped = frozenset(filter(None, map(str.strip, skipped_namespaces.split(","))))
+        return command(*args, rules=SelectionRules(skipped, hub_runs_workloads), **rest)
+
+    options = (
+        click.option(
+            "--skipped-namespaces",
+            metavar="NAMESPACE,…",
+            envvar="FLEETGATE_SKIPPED_NAMESPACES",
+            default="",
+            help="Same value as for the workers  [FLEETGATE_SKIPPED_NAMESPACES; default: none].",
+        ),
+        click.option(
+            "--hub-runs-workloads",
+            is_flag=True,
+            envvar="FLEETGATE_HUB_RUNS_WORKLOADS",
+            help="Same value as for the workers  [FLEETGATE_HUB_RUNS_WORKLOADS; default: no].",
+        ),
+    )
+    wrapped = update_wrapper(with_rules, command)
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+# -- confirmation --------------------------------------------------------------------------
+
+
+yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Return if the person agrees; raise Failure if they do not, or if there is no terminal."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise Failure(
+            f"{question} Cannot ask without a terminal",
+            advice="add --yes to confirm; nothing was changed",
+            exit_code=ExitCode.USAGE,
+        )
+    if not click.confirm(question, err=True):
+        raise Failure("cancelled; nothing was changed")

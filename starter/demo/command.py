@@ -24,22 +24,21 @@ from deploy.local.progress import Progress
 from deploy.local.state import DEFAULT_MEMBERS
 from hub import Hub
 from starter import output
-from starter.demo import first_rollout, later_rollouts, manifests
+from starter.demo import chapters, manifests
 from starter.demo.looking import Eyes
-from starter.demo.tale import Tale
-from starter.demo.telling import Teller
+from starter.demo.tale import Tale, Teller
 from starter.messaging import reference
 from starter.targets import Output, Target
 
 CHAPTERS = (
-    first_rollout.publish,
-    first_rollout.change,
-    first_rollout.plan,
-    first_rollout.start,
-    first_rollout.approve,
-    later_rollouts.stop,
-    later_rollouts.resume,
-    later_rollouts.roll_back,
+    chapters.publish,
+    chapters.change,
+    chapters.plan,
+    chapters.start,
+    chapters.approve,
+    chapters.stop,
+    chapters.resume,
+    chapters.roll_back,
 )
 
 

@@ -1,12 +1,10 @@
 """`fleetgate doctor`: checks an installation and suggests fixes.
 
 command      the command
-setup        the installation that is checked, and commands for it
-findings     the result of checking one thing
+findings     the result of checking one thing, and the installation that is checked
 checks       all checks, and running them concurrently
-showing      findings as text for a terminal
-documents    findings as data
+showing      findings as text for a terminal, and as data
 
-Each other module is a group of checks: `server`, `definitions`, `admission`, `own_rights`,
-`accounts`, `temporal_server`, `polling`, `leases`, `metrics`, `members`, `placements`, `runs`.
+Each other module is a group of checks: `server`, `installed`, `rights`, `temporal_server`,
+`workers`, `leases`, `members`, `placements`, `runs`.
 """

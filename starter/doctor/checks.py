@@ -12,22 +12,18 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from hub import Forbidden, HubError, NotFound
 from starter.doctor import (
-    accounts,
-    admission,
-    definitions,
+    installed,
     leases,
     members,
-    metrics,
-    own_rights,
     placements,
-    polling,
+    rights,
     runs,
     server,
     temporal_server,
+    workers,
 )
-from starter.doctor.findings import Finding, Verdict, unknown
-from starter.doctor.reaching import NotReached
-from starter.doctor.setup import Setup
+from starter.doctor.findings import Finding, Setup, Verdict, unknown
+from starter.doctor.temporal_server import NotReached
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +47,16 @@ class Report:
 ALL: Final = (
     Check("hub", "API server", server.answers),
     Check("hub", "clocks", server.clock),
-    Check("hub", "CRDs", definitions.served),
-    Check("hub", "admission policies", admission.policies),
-    Check("rights", "your rights", own_rights.of_user),
-    Check("rights", "rights of the processes", accounts.of_processes),
+    Check("hub", "CRDs", installed.served),
+    Check("hub", "admission policies", installed.policies),
+    Check("rights", "your rights", rights.of_user),
+    Check("rights", "rights of the processes", rights.of_processes),
     Check("Temporal", "Temporal", temporal_server.answers),
     Check("Temporal", "Temporal namespace", temporal_server.namespace),
     Check("Temporal", "search attributes", temporal_server.attributes),
-    Check("processes", "workers", polling.polled),
+    Check("processes", "workers", workers.polled),
     Check("processes", "leaders", leases.held),
-    Check("processes", "metrics", metrics.reported),
+    Check("processes", "metrics", workers.reported),
     Check("fleet", "members", members.heard),
     Check("fleet", "placements", placements.served),
     Check("fleet", "runs", runs.driven),

@@ -7,10 +7,9 @@ from datetime import timedelta
 import click
 
 from starter import output
-from starter.doctor import checks, documents, showing
+from starter.doctor import checks, showing
 from starter.doctor.checks import Report
-from starter.doctor.findings import Verdict
-from starter.doctor.setup import HOME, Setup
+from starter.doctor.findings import HOME, Setup, Verdict
 from starter.failures import ExitCode
 from starter.helping import examples
 from starter.options import target_options
@@ -85,7 +84,7 @@ async def _examine(target: Target, *, within: timedelta, **named: str) -> Sequen
 
 def _print(reports: Sequence[Report], form: Output) -> None:
     if form in {Output.JSON, Output.YAML}:
-        output.print_document(documents.document(reports), form)
+        output.print_document(showing.document(reports), form)
     else:
         wide = form is Output.WIDE
         showing.show(output.console(wide=wide), reports, wide=wide)

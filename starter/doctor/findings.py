@@ -1,8 +1,14 @@
-"""The result of checking one thing: a verdict, what was found, and what to do about it."""
+"""The result of checking one thing, and the installation that is checked."""
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
+from hub import Hub
+from starter.targets import Target
 
 
 class Verdict(StrEnum):
@@ -50,3 +56,39 @@ def problem(about: str, says: str, *, advice: str, commands: Iterable[str] = ())
 def unknown(about: str, says: str, *, advice: str = "", commands: Iterable[str] = ()) -> Finding:
     """Report that a thing could not be checked."""
     return Finding(Verdict.UNKNOWN, about, says, advice, tuple(commands))
+
+
+# -- what is checked -----------------------------------------------------------------------
+
+
+HOME: Final = "fleetgate"
+"""Namespace of fleetgate's own processes in `deploy/rbac`."""
+
+
+Command = Callable[[str], str]
+"""Adds the flags to a fleetgate or kubectl command that direct it to the checked hub."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """One installation of fleetgate, as one user sees it."""
+
+    hub: Hub
+    target: Target
+    task_queue: str = "fleetgate"
+    home: str = HOME
+    """Namespace on the hub with the processes' ServiceAccounts."""
+    metrics: str = ""
+    """host:port of a worker's metrics; empty if they are not to be checked."""
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The scopes to check: only the namespaced one if a namespace is given, else both."""
+        named = self.target.namespace
+        return (NAMESPACED_SCOPE,) if named else (CLUSTER_SCOPE, NAMESPACED_SCOPE)
+
+    def command(self, text: str) -> str:
+        """Add the flags to a fleetgate or kubectl command that direct it to this hub."""
+        flags = {"--kubeconfig": self.target.kubeconfig, "--context": self.target.context}
+        given = [f"{flag} {shlex.quote(str(value))}" for flag, value in flags.items() if value]
+        return " ".join([text, *given])

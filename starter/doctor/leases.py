@@ -8,8 +8,7 @@ from typing import Final
 from api.kinds import LEASE
 from hub import Json
 from starter import words
-from starter.doctor.findings import Finding, ok, problem, unknown, warning
-from starter.doctor.setup import Command, Setup
+from starter.doctor.findings import Command, Finding, Setup, ok, problem, unknown, warning
 
 ALWAYS: Final = ("bridge", "placement")
 """Roles without which no run starts, or nothing is placed. Each has the Lease `fleetgate-ROLE`."""

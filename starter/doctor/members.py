@@ -11,9 +11,8 @@ from planning import conditions
 from planning.placements import eligibility
 from planning.writers import last_writer
 from starter import words
-from starter.doctor.findings import Finding, ok, problem, warning
+from starter.doctor.findings import Command, Finding, Setup, ok, problem, warning
 from starter.doctor.server import SKEW
-from starter.doctor.setup import Command, Setup
 
 MISSED: Final = 3
 """Heartbeats that a member may miss before a warning; it can still be picked at that point."""

@@ -10,8 +10,7 @@ from api.reasons import ConditionType
 from planning import conditions
 from planning.writers import last_writer
 from starter import words
-from starter.doctor.findings import Finding, ok, problem
-from starter.doctor.setup import Command, Setup
+from starter.doctor.findings import Command, Finding, Setup, ok, problem
 
 PATIENCE: Final = timedelta(seconds=30)
 """Built-in placement reacts to a change within a second, and KubeFleet within a few."""

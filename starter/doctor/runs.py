@@ -9,11 +9,9 @@ from api.runs import UpdateRun
 from planning.runs import phases, views
 from planning.writers import last_writer
 from starter import words
-from starter.doctor.findings import Finding, ok, problem, warning
-from starter.doctor.setup import Command, Setup
+from starter.doctor.findings import Command, Finding, Setup, ok, problem, warning
 from starter.explain import situations
-from starter.explain.evidence import Evidence
-from starter.explain.looks import Attention, Look, last_step
+from starter.explain.looks import Attention, Evidence, Look, last_step
 
 FORGOTTEN: Final = timedelta(days=7)
 """A run without progress for this long has probably been forgotten."""

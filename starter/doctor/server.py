@@ -7,8 +7,7 @@ from typing import Final
 
 import hub
 from starter import failures, words
-from starter.doctor.findings import Finding, ok, problem, warning
-from starter.doctor.setup import Setup
+from starter.doctor.findings import Finding, Setup, ok, problem, warning
 
 OLDEST: Final = (1, 30)
 """The first with ValidatingAdmissionPolicy, which restricts approvals to approvers."""

@@ -1,15 +1,15 @@
-"""Findings as text for a terminal."""
+"""Findings as text for a terminal, and as data for `-o json` and `-o yaml`."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 from rich.text import Text
 
 from starter import columns, words
-from starter.doctor.checks import Report
+from starter.doctor.checks import Report, worst
 from starter.doctor.findings import Finding, Verdict
 
 _STYLES: Final = {
@@ -67,3 +67,40 @@ def summary(findings: Sequence[Finding]) -> str:
         Verdict.OK: f"{counts[Verdict.OK]} ok",
     }
     return ", ".join(text for verdict, text in told.items() if counts[verdict])
+
+
+# -- as data -------------------------------------------------------------------------------
+
+
+Json = dict[str, Any]
+
+
+def document(reports: Sequence[Report]) -> Json:
+    """Return all findings.
+
+    `verdict` is the worst of them: `problem`, `warning`, `unknown` or `ok`. `advice` says what to
+    do, and `commands` are to be run in order.
+    """
+    findings = [each for report in reports for each in report.findings]
+    counts = Counter(each.verdict for each in findings)
+    return {
+        "verdict": str(worst(reports)),
+        "counts": {str(each): counts[each] for each in Verdict},
+        "findings": [
+            _finding(report.check.group, report.check.name, each)
+            for report in reports
+            for each in report.findings
+        ],
+    }
+
+
+def _finding(group: str, check: str, found: Finding) -> Json:
+    return {
+        "group": group,
+        "check": check,
+        "verdict": str(found.verdict),
+        "about": found.about,
+        "found": found.says,
+        "advice": found.advice,
+        "commands": list(found.commands),
+    }

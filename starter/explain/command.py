@@ -13,13 +13,12 @@ from planning.runs.phases import Phase
 from planning.runs.views import RunView
 from starter import output, words
 from starter.completion import live
-from starter.explain import explanations, finding, showing
-from starter.explain.collecting import Collector
-from starter.explain.documents import document
+from starter.explain import collecting, explanations, showing
+from starter.explain.collecting import Collector, Found
 from starter.explain.explanations import Explanation
-from starter.explain.finding import Found
 from starter.explain.looks import Look
 from starter.explain.reaching import MemberContexts, reach
+from starter.explain.showing import document
 from starter.explain.troubles import OnMember
 from starter.helping import examples
 from starter.options import output_option, target_options
@@ -72,13 +71,13 @@ def explain(target: Target, name: str | None, everything: bool, named: Mapping[s
 
 async def _one(target: Target, name: str, on_member: OnMember) -> None:
     async with await target.connect() as hub:
-        found = await _explained(hub, await finding.one(hub, target, name), on_member)
+        found = await _explained(hub, await collecting.one(hub, target, name), on_member)
     _print([found], target.output, single=True)
 
 
 async def _all(target: Target, on_member: OnMember) -> None:
     async with await target.connect() as hub:
-        runs = await finding.every(hub, target)
+        runs = await collecting.every(hub, target)
         active = [each for each in runs if phases.phase(each.run.status) not in phases.ENDED]
         found = await _each(hub, active, on_member)
     if found or target.output not in {Output.TABLE, Output.WIDE}:

@@ -9,9 +9,16 @@ from api.kinds import Kind
 from planning.runs.phases import ENDED, Phase
 from planning.runs.views import ClusterRow, RunView
 from starter import words
-from starter.explain import flights, prospects, situations, troubles
-from starter.explain.evidence import ClusterEvidence
-from starter.explain.looks import NOBODY_ACTS, Look, Situation
+from starter.explain import prospects, situations, troubles
+from starter.explain.looks import (
+    NOBODY_ACTS,
+    ClusterEvidence,
+    Look,
+    Situation,
+    clusters_at_work,
+    failed_clusters,
+    stuck_clusters,
+)
 from starter.explain.troubles import OnMember, Trouble
 
 
@@ -61,7 +68,7 @@ def urgency(found: Explanation) -> tuple[int, bool, datetime]:
 
 def looked_at(view: RunView) -> list[ClusterRow]:
     """Return the clusters to look at: those that failed, then those in flight, longest first."""
-    return [*flights.failed(view), *flights.at_work(view)]
+    return [*failed_clusters(view), *clusters_at_work(view)]
 
 
 def of(look: Look, *, on_member: OnMember) -> Explanation:
@@ -98,7 +105,7 @@ def _report(look: Look, row: ClusterRow, on_member: OnMember) -> ClusterReport:
         found = _troubles(look, row, evidence, on_member)
     return ClusterReport(
         row=row,
-        is_stuck=row in flights.stuck(look.view, now=look.now),
+        is_stuck=row in stuck_clusters(look.view, now=look.now),
         step=troubles.step_text(evidence.binding),
         troubles=tuple(found),
     )
@@ -107,7 +114,7 @@ def _report(look: Look, row: ClusterRow, on_member: OnMember) -> ClusterReport:
 def _troubles(
     look: Look, row: ClusterRow, evidence: ClusterEvidence, on_member: OnMember
 ) -> Sequence[Trouble]:
-    if row in flights.failed(look.view):
+    if row in failed_clusters(look.view):
         return list(troubles.of_taken(look.view.name, evidence, at=look.decided))
     if look.view.phase in ENDED and troubles.taker(evidence.binding, but=look.view.name):
         return []  # whatever another run has done to the cluster since is not about this run

@@ -1,19 +1,56 @@
-"""A run at one moment, and the situation it is in. Pure."""
+"""A run at one moment: what was read about it, its clusters in flight, its situation. Pure."""
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from typing import Final
 
-from api.kinds import Scope
+from api.approvals import BaseApprovalRequest
+from api.bindings import Binding
+from api.kinds import Kind, Scope
+from api.members import MemberCluster
+from api.reasons import RunReason, named_as_stuck
 from api.runs import UpdateRun
 from planning import signatures
 from planning.events import REPORTER
+from planning.placements.binding_steps import WorkReport
 from planning.runs import steering
-from planning.runs.views import RunView
+from planning.runs.views import ClusterRow, Progress, RunView
 from planning.writers import Writer, last_writer
 from starter import words
-from starter.explain.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterEvidence:
+    """The objects about one cluster."""
+
+    binding: Binding | None = None
+    works: tuple[WorkReport, ...] | None = None
+    """The desired objects of the member, and what it reports; None if they could not be read."""
+    member: MemberCluster | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Everything that was read besides the run itself."""
+
+    clusters: Mapping[str, ClusterEvidence] = field(default_factory=dict)
+    """By name; only the few that are shown in detail."""
+    steps: tuple[str, ...] = ()
+    """Step of each other cluster by its binding, such as `Available is False`; empty if unknown."""
+    approvals: Mapping[str, BaseApprovalRequest] = field(default_factory=dict)
+    """By name; those that the run waits for."""
+    unread: tuple[str, ...] = ()
+    """Plurals of the kinds that the user may not read."""
+
+    def may_read(self, kind: Kind) -> bool:
+        """Return whether the user may read objects of the kind."""
+        return kind.plural not in self.unread
+
+
+# -- a run at one moment -------------------------------------------------------------------
+
 
 PATIENCE: Final = timedelta(seconds=10)
 """A live worker reacts to anything much sooner than this."""
@@ -131,3 +168,48 @@ def last_step(run: UpdateRun) -> datetime | None:
         found += [stage.conditions, *(each.conditions for each in stage.clusters)]
         found += [each.conditions for each in tasks]
     return max((each.last_transition_time for group in found for each in group), default=None)
+
+
+# -- clusters in flight, stuck or failed ---------------------------------------------------
+
+
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
+
+
+def stuck_clusters(view: RunView, *, now: datetime) -> list[ClusterRow]:
+    """Return the clusters that have been in flight for longer than a cluster may, longest first.
+
+    The run's message names only three of them. The worker's limit is not on the hub, but follows
+    from how long the first of those three had been in flight when the run became stuck.
+    """
+    found = view.deciding
+    if found is None or found.reason != RunReason.STUCK:
+        return []
+    rows, named = clusters_at_work(view), named_as_stuck(found.message)
+    begun = [each.started for each in rows if each.name in named and each.started]
+    if not begun:
+        return [each for each in rows if each.name in named]
+    limit = found.last_transition_time - min(begun)
+    return [
+        each
+        for each in rows
+        if each.name in named or (each.started and now - each.started >= limit)
+    ]
+
+
+def clusters_at_work(view: RunView) -> list[ClusterRow]:
+    """Return the clusters that are being updated or removed, longest first."""
+    rows = [
+        each
+        for stage in view.stages
+        for each in stage.clusters
+        if each.progress is Progress.UPDATING
+    ]
+    return sorted(rows, key=lambda each: each.started or _NEVER)
+
+
+def failed_clusters(view: RunView) -> list[ClusterRow]:
+    """Return the clusters that made the run fail."""
+    return [
+        each for stage in view.stages for each in stage.clusters if each.progress is Progress.FAILED
+    ]

@@ -1,16 +1,22 @@
 """Combining what the hub and Temporal know about a run; either may be unreachable."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from temporalio.client import Client
 
-from hub import Unavailable
+from api.approvals import BaseApprovalRequest
+from api.kinds import EVENT
+from api.names import TARGET_UPDATE_RUN
+from api.runs import UpdateRun
+from hub import Forbidden, Hub, Json, Unavailable
+from planning.events import CLUSTER_NAMESPACE, Event
 from planning.identity import RunRef
+from planning.runs.approval_events import NOT_COUNTED
 from starter import temporal
 from starter.failures import ExitCode, Failure
-from starter.history import in_temporal, of_objects, of_workflow, on_hub
+from starter.history import in_temporal, of_objects, of_workflow
 from starter.history.entries import Entry
 from starter.history.in_temporal import Known
 from starter.history.of_objects import Objects
@@ -53,7 +59,7 @@ async def find(target: Target, name: str, *, uid: str) -> Found:
 async def _ask_hub(target: Target, name: str, missing: list[str]) -> Objects | None:
     try:
         async with await target.connect() as hub:
-            return await on_hub.read(hub, target, name)
+            return await _objects(hub, target, name)
     except Unavailable as error:
         missing.append(f"the hub cannot be reached: {error}")
         return None
@@ -110,3 +116,48 @@ async def _workflow(client: Client, ref: RunRef, missing: list[str]) -> list[Ent
     if not events:
         missing.append("Temporal has no workflow for this run")
     return of_workflow.entries(events, client.data_converter.payload_converter)
+
+
+# -- on the hub ----------------------------------------------------------------------------
+
+
+async def _objects(hub: Hub, target: Target, name: str) -> Objects | None:
+    """Read a run's objects, or return None if there is no run with this name; raises HubError."""
+    found = await hub.find(target.scope.run, name, namespace=target.namespace)
+    if found is None:
+        return None
+    run = UpdateRun.from_wire(found)
+    requests = await _requests(hub, target, name)
+    uids = {each.metadata.uid for each in requests}
+    warnings = await _events(hub, target, f"reason={NOT_COUNTED}")
+    return Objects(
+        run=run,
+        requests={each.metadata.name: each for each in requests},
+        events=_as_events(await _events(hub, target, f"involvedObject.uid={run.metadata.uid}")),
+        warnings=_as_events(each for each in warnings if each["involvedObject"]["uid"] in uids),
+    )
+
+
+async def _requests(hub: Hub, target: Target, name: str) -> list[BaseApprovalRequest]:
+    labels = f"{TARGET_UPDATE_RUN}={name}"
+    found = await hub.list(target.scope.approval, namespace=target.namespace, labels=labels)
+    return [BaseApprovalRequest.from_wire(each) for each in found.items]
+
+
+async def _events(hub: Hub, target: Target, fields: str) -> list[Json]:
+    namespace = target.namespace or CLUSTER_NAMESPACE
+    try:
+        return (await hub.list(EVENT, namespace=namespace, fields=fields)).items
+    except Forbidden:
+        return []  # Events only add detail, and the user may read runs without reading events.
+
+
+def _as_events(bodies: Iterable[Json]) -> tuple[Event, ...]:
+    return tuple(map(_event, bodies))
+
+
+def _event(body: Json) -> Event:
+    # Recorders of the older API leave out eventTime, which has microseconds.
+    at = body.get("eventTime") or body.get("lastTimestamp")
+    at = at or body["metadata"]["creationTimestamp"]
+    return Event(reason=body.get("reason", ""), message=body.get("message", ""), at=at)

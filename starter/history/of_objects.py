@@ -18,8 +18,7 @@ from planning.events import Event
 from planning.runs import approval_events
 from planning.runs.approval_events import Given
 from starter import words
-from starter.history import telling
-from starter.history.entries import Entry, What
+from starter.history.entries import Entry, What, of_event
 
 _WHAT: Final[Mapping[tuple[str, str], What]] = {
     (ConditionType.INITIALIZED, RunReason.INITIALIZED): What.PLANNED,
@@ -47,7 +46,7 @@ class Objects:
 
 def entries(objects: Objects) -> list[Entry]:
     """Return all entries that the objects give, in order of time."""
-    told = [each for each in map(telling.of_event, objects.events) if each]
+    told = [each for each in map(of_event, objects.events) if each]
     # The status outlives the event for the same change, but the event has the better text.
     in_words = {(each.what, each.stage): each for each in told}
     status, used = [], []

@@ -5,7 +5,7 @@ that writes them, and each cluster is one activity; the rest are messages and ga
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
@@ -27,11 +27,10 @@ from activities.requests import (
     StateSet,
 )
 from planning import signatures
+from planning.runs.approval_events import Given
 from planning.runs.gates import WAIT_TIMER
 from starter import words
-from starter.history import telling
-from starter.history.entries import Entry, What
-from starter.history.gates import Gates
+from starter.history.entries import Entry, What, of_event
 from workflows.messages import Approve, ChangeState, Outcome
 from workflows.update_run import DELETED
 
@@ -228,7 +227,7 @@ class _Reader:
 
     def _events(self, told: RecordEvents) -> None:
         # A resume is reported by the message that asked for it.
-        found = map(telling.of_event, told.events)
+        found = map(of_event, told.events)
         self._found += [each for each in found if each and each.what is not What.RESUMED]
 
     # -- small steps -----------------------------------------------------------------------
@@ -278,3 +277,66 @@ _READINGS: Final[Mapping[int, _Reading]] = {
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED: _Reader.workflow_failed,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED: _Reader.workflow_completed,
 }
+
+
+# -- who opened a gate ---------------------------------------------------------------------
+
+
+_SIDES = {"beforeStage": "before", "afterStage": "after"}
+
+
+@dataclass(slots=True)
+class Gate:
+    """An approval that was requested."""
+
+    stage: str
+    side: str
+    first: datetime | None = None
+    """When it was first given."""
+    message: RecordApproval | None = None
+    """The message that gave it; None if it was written to the approval request."""
+
+    def give(self, at: datetime, message: RecordApproval | None = None) -> None:
+        """Note an approval; only the first one counts."""
+        if self.first is None:
+            self.first, self.message = at, message
+
+
+class Gates:
+    """The approval gates of a run, by the name of the approval request.
+
+    The first person to approve after the approval was requested opened the gate. An approval
+    arrives as a message that the workflow records on the approval request, or as a signal that the
+    request already has one.
+    """
+
+    def __init__(self) -> None:
+        self._gates: dict[str, Gate] = {}
+
+    def ask(self, request: OpenApproval, at: datetime) -> Entry:
+        """Note a request for an approval; it comes again if the request object was deleted."""
+        gate = Gate(stage=request.stage, side=_SIDES.get(request.task_type, ""))
+        self._gates[request.name] = gate
+        return Entry(at, What.APPROVAL_ASKED, gate.side, gate.stage, comment=request.name)
+
+    def record(self, message: RecordApproval, at: datetime) -> None:
+        """Note an approval that was sent to the workflow as a message."""
+        if gate := self._gates.get(message.name):
+            gate.give(at, message)
+
+    def notice(self, message: Approve, at: datetime) -> None:
+        """Note that an approval request carries an approval, perhaps from an earlier message."""
+        for gate in self._gates.values():
+            if gate.stage == message.stage and message.side in (None, gate.side):
+                gate.give(at)
+
+    def accept(self, request: str, given: Given, at: datetime) -> Entry | None:
+        """Return the entry for an approval that the run accepted; None for an unknown request."""
+        gate = self._gates.get(request)
+        if gate is None:
+            return None
+        who, comment = given.who, given.comment
+        if gate.message and not given.message:
+            who, comment = signatures.of_temporal(gate.message.by), gate.message.comment
+        when = gate.first or at
+        return Entry(when, What.APPROVED, gate.side, gate.stage, who=who, comment=comment)

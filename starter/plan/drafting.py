@@ -13,8 +13,7 @@ from planning.identity import RunRef
 from planning.placements.selecting import SelectionError, SelectionRules
 from planning.runs import initialization
 from planning.runs.facts import SnapshotFacts
-from starter import versions
-from starter.versions import Versions
+from starter.records import Versions, read_versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ async def draft(hub: Hub, run: RunRef, spec: UpdateRunSpec, *, rules: SelectionR
         problem = str(error)
     except TransientState as error:
         problem = f"the placement is being rescheduled, try again in a moment: {error}"
-    present = await versions.read(hub, run.scope, spec.placement_name, namespace=run.namespace)
+    present = await read_versions(hub, run.scope, spec.placement_name, namespace=run.namespace)
     return Draft(spec, status, content, present, problem)
 
 

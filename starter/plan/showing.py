@@ -1,8 +1,9 @@
-"""A draft as text: stages, waves, gates, and what is wrong with it. Pure."""
+"""A draft as text: stages, waves, gates, and what is wrong with it."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
+from rich.console import Console
 from rich.text import Text
 
 from api.kinds import Scope
@@ -12,7 +13,33 @@ from planning import durations, failures
 from planning.runs import waves
 from planning.runs.gates import KINDS, GateSide
 from starter import columns, differences, words
+from starter.failures import Failure
 from starter.plan.drafting import Draft
+from starter.targets import Target
+
+
+def print_draft(console: Console, made: Draft, target: Target, *, whole: bool) -> None:
+    """Print what a run would do, and what changes: by object, or with `whole` by line.
+
+    Raises Failure if the run could not be initialized.
+    """
+    console.print(headline(made))
+    if stages(made):
+        console.print()
+        console.print(table(made, width=console.width))
+        console.print()
+        console.print(totals(made))
+    for line in changes(made, whole=whole):
+        console.print(line, markup=False)
+    if made.problem:
+        raise Failure(
+            f"the run could not be initialized: {problem(made)}",
+            advice=remedy(made, target.scope, target.namespace),
+        )
+
+
+# -- its parts -----------------------------------------------------------------------------
+
 
 NAMED_AT_MOST = 8
 """Clusters of a wave that are named in a line."""

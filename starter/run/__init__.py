@@ -1,1 +1,1 @@
-"""The commands `fleetgate run …`, one module each."""
+"""The commands `fleetgate run …`, and what they share."""

@@ -1,4 +1,4 @@
-"""`fleetgate run start` and `fleetgate run stop`."""
+"""`fleetgate run start`, `fleetgate run stop` and `fleetgate run delete`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -8,19 +8,18 @@ import click
 
 from api.runs import RunState, UpdateRun
 from hub import Hub
-from planning.runs import lifecycle, steering
+from planning.runs import lifecycle, steering, views
 from planning.runs.gates import PendingApproval
 from planning.runs.phases import Phase
-from starter import people
+from starter import output, people, words
 from starter.acting import Written, act, by_option, comment_option
 from starter.completion import live
 from starter.failures import Failure
 from starter.helping import examples
-from starter.options import target_options
+from starter.options import confirm, target_options, yes_option
 from starter.patience import Patience, wait_options
-from starter.run import effects
-from starter.run.reading import read_unfinished
-from starter.run.waiting import Waiting
+from starter.run.reading import read, read_unfinished
+from starter.run.waiting import Waiting, stopped
 from starter.targets import Target
 from workflows.messages import ChangeState
 
@@ -93,7 +92,7 @@ async def ask_for(
 
 async def _stopped(waiting: Waiting, run: UpdateRun) -> Sequence[str]:
     view = await waiting.until_stopped(run)
-    text = effects.stopped(view, datetime.now(UTC))
+    text = stopped(view, datetime.now(UTC))
     if view.phase is Phase.FAILED:
         raise Failure(text)
     return [text]
@@ -122,3 +121,48 @@ async def _write(
     told = message.model_copy(update={"generation": written["metadata"]["generation"]})
     text = f"set spec.state to {state}; a worker will act on it"
     return Written(told, text, done)
+
+
+# -- fleetgate run delete ------------------------------------------------------------------
+
+
+@click.command(
+    epilog=examples(
+        "fleetgate run delete example-run example-run-2",
+        "fleetgate run delete web-app-rollout -n my-app-namespace --yes",
+    )
+)
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=live.runs)
+@yes_option
+@wait_options
+@target_options
+def delete(target: Target, patience: Patience, names: tuple[str, ...], yes: bool) -> None:
+    """Delete runs and their approval requests, and wait until they are gone.
+
+    Nothing is rolled back: updated clusters keep what they have, and the others stay as they are.
+    Asks for confirmation if a run is active.
+    """
+    asyncio.run(_delete(target, patience, list(dict.fromkeys(names)), yes=yes))
+
+
+async def _delete(target: Target, patience: Patience, names: list[str], *, yes: bool) -> None:
+    kind, namespace = target.scope.run, target.namespace
+    async with await target.connect() as hub:
+        # Read all of them first, so that nothing is deleted if one name is wrong.
+        runs = [await read(hub, target, name) for name in names]
+        _confirm([run for run in runs if lifecycle.is_active(run)], yes=yes)
+        for run in runs:
+            name = run.metadata.name
+            await hub.delete(kind, name, namespace=namespace, uid=run.metadata.uid)
+        for run in runs:
+            if patience.wait:
+                await Waiting(hub, target, patience.timeout).until_gone(run)
+            click.echo(f"{output.resource_name(kind, run.metadata.name)} deleted")
+
+
+def _confirm(active: list[UpdateRun], *, yes: bool) -> None:
+    for run in active:
+        where = words.sentence(views.of(run), datetime.now(UTC))
+        click.echo(f"run {run.metadata.name} is active: {where}", err=True)
+    if active:
+        confirm(f"Delete {'it' if len(active) == 1 else 'them'} anyway?", yes=yes)

@@ -1,7 +1,7 @@
-"""Waiting until a run has reacted to a request."""
+"""Waiting until a run has reacted to a request, and saying what it did."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,12 +12,11 @@ from api.runs import UpdateRun
 from hub import Hub
 from planning import durations
 from planning.runs import phases, views
-from planning.runs.phases import Phase
-from planning.runs.views import RunView
+from planning.runs.phases import ENDED, Phase
+from planning.runs.views import Progress, RunView, moved
 from starter import tables, words
 from starter.failures import ExitCode, Failure
-from starter.run import effects
-from starter.run.following import versions
+from starter.run.reading import versions
 from starter.targets import Target
 
 Look = Callable[[RunView], object]
@@ -61,14 +60,14 @@ class Waiting:
         before = views.of(run)
         after = await self.until(
             run,
-            lambda view: also(view) and effects.is_under_way(before, view),
+            lambda view: also(view) and is_under_way(before, view),
             what="under way",
         )
         now = datetime.now(UTC)
         if after.phase is Phase.FAILED:
             text = f"run {after.name} {words.sentence(after, now)}"
             raise Failure(text, advice="\n".join(tables.advice(after)))
-        return list(effects.going(before, after, now))
+        return list(going(before, after, now))
 
     async def until_stopped(self, run: UpdateRun, *, or_stuck: bool = False) -> RunView:
         """Wait until a run has nothing in flight, and print clusters as they finish.
@@ -88,7 +87,7 @@ class Waiting:
 
         def over(view: RunView) -> bool:
             stuck = or_stuck and view.up_to_date and view.phase is Phase.STUCK
-            return stuck or effects.has_stopped(view)
+            return stuck or has_stopped(view)
 
         return await self.until(run, over, what="stopped", seen=show)
 
@@ -124,3 +123,66 @@ def _where(view: RunView) -> str:
 
 def _command(verb: str, view: RunView) -> str:
     return f"fleetgate run {verb} {view.name}{words.namespace_flag(view)}"
+
+
+# -- what a run does after a request -------------------------------------------------------
+
+
+_HALTED = frozenset({Phase.PENDING, Phase.PLANNED, Phase.STOPPING, Phase.STOPPED})
+
+
+def is_under_way(before: RunView, after: RunView) -> bool:
+    """Return whether there is something to show: clusters that started, a gate, or the end."""
+    if after.phase in ENDED:
+        return True
+    if not after.up_to_date or after.phase in _HALTED:
+        return False
+    if after.phase is Phase.WAITING:
+        # The status names the gate a moment after it says that the run is waiting.
+        return bool(after.gates.approvals or after.gates.waits)
+    in_flight = after.stage.names(Progress.UPDATING) if after.stage else []
+    return bool(in_flight or _begun(before, after))
+
+
+def has_stopped(view: RunView) -> bool:
+    """Return whether the run has stopped or ended, with nothing left in flight."""
+    return view.phase in ENDED or (view.up_to_date and view.phase is Phase.STOPPED)
+
+
+def going(before: RunView, after: RunView, now: datetime) -> Iterator[str]:
+    """Yield what a run does now that it did not do before, and the commands to type next."""
+    begun = _begun(before, after)
+    for stage, clusters in begun.items():
+        verb = "continues" if stage in _entered(before) else "begins"
+        yield f"stage {stage} {verb}: {words.named(clusters)}"
+    if after.phase is not Phase.RUNNING or not begun:
+        yield words.sentence(after, now)
+    yield from (f"  {line}" for line in tables.advice(after))
+
+
+def stopped(view: RunView, now: datetime) -> str:
+    """Return how far a run got that was asked to stop."""
+    if view.phase is Phase.STOPPED:
+        return f"stopped; {view.done} of {words.count(view.total, 'cluster')} are done"
+    return f"run {view.name} ended before it could stop: {words.sentence(view, now)}"
+
+
+def _begun(before: RunView, after: RunView) -> dict[str, list[str]]:
+    """Return the clusters that have started since, by stage."""
+    begun: dict[str, list[str]] = {}
+    in_flight = {
+        (stage.name, name) for stage in before.stages for name in stage.names(Progress.UPDATING)
+    }
+    for stage, cluster in moved(before, after):
+        if (stage.name, cluster.name) not in in_flight:
+            begun.setdefault(stage.name, []).append(cluster.name)
+    return begun
+
+
+def _entered(view: RunView) -> set[str]:
+    """Return the stages in which at least one cluster has started."""
+    return {
+        stage.name
+        for stage in view.stages
+        if any(each.progress is not Progress.AHEAD for each in stage.clusters)
+    }

@@ -1,27 +1,64 @@
-"""`fleetgate run watch`."""
+"""`fleetgate run watch`: how a run is followed, until when, and with which exit code it ends."""
 
 import asyncio
+from collections.abc import Iterable, Iterator
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from itertools import islice
+from typing import Final
 
 import click
 
 from api.approvals import BaseApprovalRequest
-from hub import Hub, HubError
-from planning.runs import approvals, views
+from api.runs import UpdateRun
+from hub import Hub, HubError, Json
+from planning.runs import approvals, phases, views
+from planning.runs.phases import Phase
 from planning.runs.views import RunView
-from starter import output, words
+from starter import estimating, output, words
 from starter.completion import live
 from starter.failures import ExitCode, Failure
 from starter.helping import examples
 from starter.options import target_options
 from starter.patience import Duration
-from starter.run import earlier, following
-from starter.run.board import Sighting
+from starter.run import reading
 from starter.run.reading import read
-from starter.run.screens import screen
-from starter.run.until import Until, exit_code
+from starter.run.screens import Sighting, screen
 from starter.targets import Target
+
+# -- when it ends, and with which exit code ------------------------------------------------
+
+
+class Until(StrEnum):
+    """How far a run is watched."""
+
+    GATE = "gate"
+    """Until its end, or until a person must act or clusters are stuck."""
+    SUCCEEDED = "succeeded"
+    """Until its end; only success counts as success."""
+    FINISHED = "finished"
+    """Until its end; any end counts as success."""
+
+
+def exit_code(view: RunView, until: Until) -> ExitCode | None:
+    """Return the exit code of the command, or None if it should keep watching."""
+    if view.phase in phases.ENDED:
+        good = view.phase is Phase.SUCCEEDED or until is Until.FINISHED
+        return ExitCode.DONE if good else ExitCode.FAILED
+    return _held_up(view) if until is Until.GATE else None
+
+
+def _held_up(view: RunView) -> ExitCode | None:
+    """Return the exit code for why the run makes no progress by itself, or None if it does."""
+    if view.to_be_started:
+        return ExitCode.STOPPED
+    if view.gates.approvals:
+        return ExitCode.GATE
+    return ExitCode.STUCK if view.phase is Phase.STUCK else None
+
+
+# -- the command ---------------------------------------------------------------------------
 
 
 @click.command(
@@ -70,14 +107,14 @@ async def _watch(target: Target, name: str, until: Until, patience: timedelta | 
     async with await target.connect() as hub:
         run = await read(hub, target, name)
         view, code = views.of(run), ExitCode.LATE
-        lengths = await earlier.durations(hub, target, view)
+        lengths = await earlier_durations(hub, target, view)
         with screen(output.console()) as shown, suppress(TimeoutError):
-            versions = following.versions(hub, target, run, trouble=shown.trouble)
+            versions = reading.versions(hub, target, run, trouble=shown.trouble)
             async with asyncio.timeout(limit), aclosing(versions):
                 async for version in versions:
                     view = views.of(version)
                     shown.show(Sighting(version, view, lengths))
-                    ended = await _exit_code(hub, target, view, until)
+                    ended = await _code_now(hub, target, view, until)
                     if ended is not None:
                         code = ended
                         break
@@ -87,7 +124,7 @@ async def _watch(target: Target, name: str, until: Until, patience: timedelta | 
     return code
 
 
-async def _exit_code(hub: Hub, target: Target, view: RunView, until: Until) -> ExitCode | None:
+async def _code_now(hub: Hub, target: Target, view: RunView, until: Until) -> ExitCode | None:
     code = exit_code(view, until)
     if code is ExitCode.GATE and await _is_given(hub, target, view):
         return None
@@ -105,3 +142,47 @@ async def _is_given(hub: Hub, target: Target, view: RunView) -> bool:
     except HubError:
         return False  # assume that a person must act
     return True
+
+
+# -- how long clusters took in earlier runs ------------------------------------------------
+
+
+RUNS_AT_MOST: Final = 3
+"""Earlier runs to read: the latest are the most similar, and each may have a thousand clusters."""
+ESTIMATE_WITHIN: Final = timedelta(seconds=3)
+"""An estimate is not worth a longer wait."""
+
+
+async def earlier_durations(hub: Hub, target: Target, view: RunView) -> tuple[timedelta, ...]:
+    """Return durations of clusters in the latest ended runs of the same placement and strategy.
+
+    Empty if the run has ended or has durations of its own, and if the hub does not answer in time.
+    """
+    if view.phase in phases.ENDED or view.done:
+        return ()
+    try:
+        async with asyncio.timeout(ESTIMATE_WITHIN.total_seconds()):
+            found = await hub.list(target.scope.run, namespace=target.namespace)
+    except (HubError, TimeoutError):
+        return ()
+    runs = islice(_ended_runs(each for each in found.items if _is_alike(each, view)), RUNS_AT_MOST)
+    return tuple(length for run in runs for length in estimating.durations(run))
+
+
+def _is_alike(body: Json, view: RunView) -> bool:
+    spec = body["spec"]
+    rollout = (spec["placementName"], spec["stagedRolloutStrategyName"])
+    return rollout == (view.placement, view.strategy)
+
+
+def _ended_runs(bodies: Iterable[Json]) -> Iterator[RunView]:
+    """Yield the runs that ended with at least one cluster updated, latest first."""
+    latest_first = sorted(bodies, key=_created_at, reverse=True)
+    for view in map(views.of, map(UpdateRun.from_wire, latest_first)):
+        if view.phase in phases.ENDED and view.done:
+            yield view
+
+
+def _created_at(body: Json) -> str:
+    created: str = body["metadata"]["creationTimestamp"]
+    return created

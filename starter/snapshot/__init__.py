@@ -1,1 +1,1 @@
-"""The commands `fleetgate snapshot …`, one module each."""
+"""The commands `fleetgate snapshot …`."""

@@ -10,10 +10,8 @@ from starter import differences, records, words
 from starter.completion import live
 from starter.failures import Failure
 from starter.helping import examples
-from starter.options import target_options
-from starter.records import Record
-from starter.selecting import rules_options
-from starter.snapshot.contents import NOW, Content, content
+from starter.options import rules_options, target_options
+from starter.records import NOW, Content, Record, content
 from starter.targets import Target
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}

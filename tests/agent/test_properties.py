@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent import AgentSettings
-from agent.properties import Properties
+from agent.membership import Properties
 from api.kinds import MEMBER_CLUSTER, NODE, POD
 from hub import Hub, Json
 from tests.agent.credentials import kubeconfig_of_nobody

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from api.runs import UpdateRun
-from bridge.parsing import ParsedRun
+from bridge.runs import ParsedRun
 from hub import Json
 from tests.support.conditions import condition
 

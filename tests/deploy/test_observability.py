@@ -18,7 +18,7 @@ from docs.generator.markdown import slug
 from hub import Hub
 from planning.runs.phases import Phase
 from starter.cli import COMMANDS
-from starter.run.group import COMMANDS as RUN
+from starter.groups import OF_RUN as RUN
 from telemetry import Health, register_readiness
 from tests.support.eventually import eventually
 from tests.support.servers import Servers

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hub.proxies import proxy_for
+from hub.transport import proxy_for
 
 
 @pytest.fixture(autouse=True)

@@ -13,9 +13,8 @@ from api.runs import UpdateRun
 from planning.placements.binding_steps import WorkReport
 from planning.runs import views
 from starter.explain import explanations, situations
-from starter.explain.evidence import ClusterEvidence, Evidence
 from starter.explain.explanations import Explanation
-from starter.explain.looks import Look, Situation
+from starter.explain.looks import ClusterEvidence, Evidence, Look, Situation
 from tests.starter.runs import recorded
 from tests.support import conditions
 

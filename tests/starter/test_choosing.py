@@ -7,10 +7,9 @@ import pytest
 from api.runs import UpdateRun
 from planning.runs import views
 from planning.runs.gates import GateSide
-from starter import people
-from starter.approve import choosing
+from starter import approve, people
 from starter.failures import Failure
-from starter.rollback.choosing import NAME_AT_MOST, Asked, beside, name
+from starter.rollback import NAME_AT_MOST, Asked, name_of, others_active
 from tests.starter.test_views import recorded
 from workflows.messages import Approve
 
@@ -27,7 +26,7 @@ def at_two_gates() -> UpdateRun:
     "wanted", [Approve(), Approve(stage="canary"), Approve(side=GateSide.BEFORE)]
 )
 def test_the_only_open_gate_is_chosen(wanted: Approve) -> None:
-    gate = choosing.choose(views.of(recorded("approval-before-canary")), wanted)
+    gate = approve.choose(views.of(recorded("approval-before-canary")), wanted)
     assert gate is not None
     assert str(gate) == "approval before stage canary"
 
@@ -35,10 +34,10 @@ def test_the_only_open_gate_is_chosen(wanted: Approve) -> None:
 def test_of_several_open_gates_one_must_be_specified() -> None:
     view = views.of(at_two_gates())
     with pytest.raises(Failure, match="several approvals; specify stage and side") as refused:
-        choosing.choose(view, Approve(stage="canary"))
+        approve.choose(view, Approve(stage="canary"))
     assert "fleetgate approve example-run canary --before" in refused.value.advice
     assert "fleetgate approve example-run canary --after" in refused.value.advice
-    gate = choosing.choose(view, Approve(side=GateSide.AFTER))
+    gate = approve.choose(view, Approve(side=GateSide.AFTER))
     assert gate is not None
     assert gate.side is GateSide.AFTER
 
@@ -59,8 +58,8 @@ def test_of_several_open_gates_one_must_be_specified() -> None:
 )
 def test_a_gate_that_is_not_open_is_not_chosen(wanted: Approve, text: str) -> None:
     view = views.of(recorded("approval-before-canary"))
-    assert choosing.choose(view, wanted) is None
-    assert text in str(choosing.none_open(view, wanted))
+    assert approve.choose(view, wanted) is None
+    assert text in str(approve.none_open(view, wanted))
 
 
 @pytest.mark.parametrize(
@@ -75,14 +74,14 @@ def test_a_gate_that_is_not_open_is_not_chosen(wanted: Approve, text: str) -> No
 def test_a_run_gets_a_free_name_that_is_short_enough(
     placement: str, taken: list[str], made: str
 ) -> None:
-    assert name(Asked(placement), "3", taken) == made
+    assert name_of(Asked(placement), "3", taken) == made
     assert len(made) <= NAME_AT_MOST
-    assert name(Asked(placement, name="mine"), "3", taken) == "mine"
+    assert name_of(Asked(placement, name="mine"), "3", taken) == "mine"
 
 
 def test_each_other_active_run_is_named_with_the_command_that_stops_it() -> None:
     now = datetime.now(UTC)
-    refusal = beside([recorded("first-cluster-in-flight"), recorded("stuck")], now)
+    refusal = others_active([recorded("first-cluster-in-flight"), recorded("stuck")], now)
     assert "run example-run: updating member2 in stage staging" in str(refusal)
     assert refusal.advice.count("fleetgate run stop ") == 2
 

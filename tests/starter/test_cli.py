@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from starter import cli
-from starter.run.group import COMMANDS as RUN
-from starter.snapshot.group import COMMANDS as SNAPSHOT
+from starter.groups import OF_RUN as RUN
+from starter.groups import OF_SNAPSHOT as SNAPSHOT
 from tests.starter.typed import Fleetgate
 
 

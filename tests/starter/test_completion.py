@@ -15,15 +15,15 @@ import yaml
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
 from hub import Hub, Json
 from starter import cli
-from starter.completion import asking, kubectl
-from starter.run.group import COMMANDS as RUN
+from starter.completion import kubectl, live
+from starter.groups import OF_RUN as RUN
 from tests.starter.runs import RunOnHub
 from tests.starter.typed import Fleetgate
 from tests.support.eventually import PATIENCE, wait
 from tests.support.hand_placement import HandPlacement
 from tests.support.limits import lifted
 
-GIVEN_UP_AFTER = asking.WITHIN
+GIVEN_UP_AFTER = live.WITHIN
 
 SCRIPTS = {
     "bash": "complete -o nosort -F",
@@ -31,7 +31,7 @@ SCRIPTS = {
     "fish": "complete --no-files",
 }
 
-patient = lifted(asking, "WITHIN", timedelta(seconds=PATIENCE))
+patient = lifted(live, "WITHIN", timedelta(seconds=PATIENCE))
 
 
 @pytest.mark.parametrize(("shell", "line"), SCRIPTS.items())
@@ -181,7 +181,7 @@ async def test_nothing_is_offered_or_printed_if_no_hub_answers(
 async def test_a_hub_that_does_not_answer_times_out_soon(
     away: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "WITHIN", GIVEN_UP_AFTER)
+    monkeypatch.setattr(live, "WITHIN", GIVEN_UP_AFTER)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host, port = silent.getsockname()
         assert await offered("run", "show", "--kubeconfig", str(away(f"{host}:{port}")), "") == []

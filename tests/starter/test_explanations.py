@@ -13,10 +13,9 @@ from rich.console import Console
 
 from api.reasons import STARTED_BY_RUN
 from api.runs import UpdateRun
-from starter.explain.documents import document
-from starter.explain.evidence import Evidence
 from starter.explain.explanations import Explanation
-from starter.explain.showing import show
+from starter.explain.looks import Evidence
+from starter.explain.showing import document, show
 from tests.starter.explaining import (
     binding,
     cluster_evidence,

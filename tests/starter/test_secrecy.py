@@ -5,7 +5,7 @@ import yaml
 from api.kinds import CLUSTER_RESOURCE_ENVELOPE
 from hub import Json
 from starter import differences
-from starter.secrecy import CHANGED, HIDDEN, hidden
+from starter.differences import CHANGED, HIDDEN, hidden
 
 SECRET: Json = {
     "apiVersion": "v1",

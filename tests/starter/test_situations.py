@@ -9,8 +9,7 @@ from api import reasons
 from api.base import Condition
 from api.runs import ClusterStatus, RunState, UpdateRun
 from planning import conditions
-from starter.explain.evidence import Evidence
-from starter.explain.looks import Attention
+from starter.explain.looks import Attention, Evidence
 from tests.starter.explaining import as_recorded, condition, request, run_of, situation
 
 PERSON, WORKER, NOBODY = Attention.PERSON, Attention.WORKER, Attention.NOBODY

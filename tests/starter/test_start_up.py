@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from starter import cli
-from starter.run import group
+from starter import cli, groups
 
 TEMPORAL = ("temporalio", "grpc", "google.protobuf")
 
@@ -27,9 +26,8 @@ def modules_of(commands: dict[str, tuple[str, str]], *names: str) -> list[str]:
 
 ABOUT_THE_HUB = [
     *modules_of(cli.COMMANDS, "plan", "approve", "rollback", "crds", "policies", "local"),
-    *modules_of(group.COMMANDS, "list", "show", "explain", "create", "start", "stop", "watch"),
-    *modules_of(group.COMMANDS, "delete"),
-    "starter.snapshot.listing",
+    *modules_of(groups.OF_RUN, "list", "show", "explain", "create", "start", "stop", "watch"),
+    *modules_of(groups.OF_RUN, "delete"),
     "starter.snapshot.showing",
     "starter.snapshot.diffing",
     "starter.failures",

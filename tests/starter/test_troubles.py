@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from starter.explain import troubles
-from starter.explain.evidence import ClusterEvidence
+from starter.explain.looks import ClusterEvidence
 from starter.explain.troubles import Trouble
 from tests.starter.explaining import (
     GENERATION,

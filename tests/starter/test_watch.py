@@ -16,7 +16,7 @@ from deploy.local import crds
 from hub import Hub, Json
 from planning.runs import views
 from starter.failures import ExitCode
-from starter.run.until import Until, exit_code
+from starter.run.watching import Until, exit_code
 from tests.starter.runs import RunOnHub, recorded
 from tests.starter.test_views import recorded as recorded_run
 from tests.starter.typed import Fleetgate, nothing_printed, type_command

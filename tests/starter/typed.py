@@ -16,7 +16,7 @@ from typing import Any, TextIO
 import pytest
 
 from starter import cli, messaging, temporal
-from starter.run import earlier
+from starter.run import watching
 from tests.support.eventually import PATIENCE
 
 
@@ -42,7 +42,7 @@ def make_patient(process: pytest.MonkeyPatch) -> None:
     limit = timedelta(seconds=PATIENCE)
     process.setattr(temporal, "CONNECT_WITHIN", limit)
     process.setattr(messaging, "ANSWER_WITHIN", limit)
-    process.setattr(earlier, "WITHIN", limit)
+    process.setattr(watching, "ESTIMATE_WITHIN", limit)
 
 
 def nothing_printed() -> Printed:

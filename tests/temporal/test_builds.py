@@ -13,7 +13,8 @@ from temporalio.client import Client
 
 from api.kinds import Scope
 from hub import Hub, Json
-from starter import cli, search_attributes
+from starter import cli
+from starter.operating import setup
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 from tests.support.temporal import bare_namespace
@@ -26,7 +27,7 @@ from wiring import Settings, Upgrade
 async def namespace(temporal_address: str) -> Client:
     """A namespace of these tests' own: `set-current` affects every run in its namespace."""
     client = await bare_namespace(temporal_address, f"builds-{secrets.token_hex(4)}")
-    await search_attributes.register(client)
+    await setup.register(client)
     return client
 
 

@@ -14,8 +14,8 @@ from api.kinds import Scope
 from hub import Hub
 from planning.identity import RunRef
 from starter.history import in_temporal, of_workflow
-from starter.history.decrypting import decrypt, payloads_of
 from starter.history.entries import What
+from starter.history.in_temporal import decrypt, payloads_of
 from starter.temporal import OutOfReach
 from tests.support.hand_placement import HandPlacement
 from tests.temporal.conftest import driving

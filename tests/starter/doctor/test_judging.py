@@ -15,20 +15,19 @@ from api.reasons import Ineligible, heartbeat_missing
 from api.runs import ClusterStagedUpdateRun, UpdateRun
 from hub import Forbidden
 from starter.doctor import (
-    definitions,
+    installed,
     leases,
     members,
-    metrics,
     placements,
-    polling,
     runs,
     server,
     temporal_server,
+    workers,
 )
 from starter.doctor.checks import unmade
 from starter.doctor.findings import Finding, Verdict
-from starter.doctor.polling import Polled
-from starter.doctor.reaching import why
+from starter.doctor.temporal_server import explained
+from starter.doctor.workers import Polled
 from tests.support import conditions
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -122,14 +121,17 @@ def edited(change: str) -> Json | None:
     ],
 )
 def test_a_crd_that_differs_is_reported(change: str, verdict: Verdict, says: str) -> None:
-    found = definitions.judge(definition(ClusterStagedUpdateRun), edited(change), plain)
+    found = installed.judge_definition(definition(ClusterStagedUpdateRun), edited(change), plain)
     assert found is not None
     assert (found.verdict, found.says) == (verdict, says)
 
 
 @pytest.mark.parametrize("change", ["none", "described"])
 def test_different_descriptions_in_a_crd_are_ignored(change: str) -> None:
-    assert definitions.judge(definition(ClusterStagedUpdateRun), edited(change), plain) is None
+    assert (
+        installed.judge_definition(definition(ClusterStagedUpdateRun), edited(change), plain)
+        is None
+    )
 
 
 def member(**changes: Any) -> MemberCluster:
@@ -296,13 +298,13 @@ def polled(**changes: Any) -> Polled:
 def test_workers_must_poll_and_keep_up_with_the_tasks(
     found: Polled, verdict: Verdict, says: str
 ) -> None:
-    (finding,) = polling.judge(found, plain)
+    (finding,) = workers.judge_queue(found, plain)
     assert (finding.verdict, finding.says) == (verdict, says)
 
 
 def test_a_version_that_is_not_current_comes_with_the_command_that_makes_it_so() -> None:
     found = polled(builds=frozenset({"b2"}), deployment="fleetgate")
-    (finding,) = polling.judge(found, plain)
+    (finding,) = workers.judge_queue(found, plain)
     assert finding.commands == (
         "temporal worker deployment set-current-version --deployment-name fleetgate --build-id b2",
     )
@@ -430,7 +432,7 @@ def sample(name: str, value: float, **labels: str) -> tuple[str, dict[str, str],
 def test_a_worker_must_be_ready_and_its_watches_alive(
     samples: list[tuple[str, dict[str, str], float]], verdict: Verdict, says: str
 ) -> None:
-    (found,) = metrics.judge("worker", samples)
+    (found,) = workers.judge_metrics("worker", samples)
     assert (found.verdict, found.says) == (verdict, says)
 
 
@@ -447,7 +449,7 @@ def test_a_worker_must_be_ready_and_its_watches_alive(
     ],
 )  # fmt: skip
 def test_reasons_why_temporal_is_unreachable_are_distinguished(text: str, says: str) -> None:
-    assert why(text, "temporal:7233").says == says
+    assert explained(text, "temporal:7233").says == says
 
 
 def test_a_missing_right_is_named() -> None:
@@ -464,7 +466,7 @@ def test_every_finding_that_is_not_ok_says_what_to_do() -> None:
     found: list[Finding] = [
         *members.judge([], now=NOW, command=plain),
         *leases.judge("bridge", [], now=NOW, command=plain),
-        *polling.judge(polled(alive=0, last=None), plain),
+        *workers.judge_queue(polled(alive=0, last=None), plain),
     ]
     assert len(found) == 3
     assert all(each.advice for each in found if each.verdict is not OK)

@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from starter.doctor import admission, checks, documents, showing
-from starter.doctor.accounts import Grant, shipped
+from starter.doctor import checks, installed, showing
 from starter.doctor.checks import Check, Report
-from starter.doctor.findings import Finding, Verdict, ok, problem, unknown, warning
-from starter.doctor.reviews import Account, Deed
-from starter.doctor.setup import Setup
+from starter.doctor.findings import Finding, Setup, Verdict, ok, problem, unknown, warning
+from starter.doctor.rights import Account, Deed, Grant, shipped
 from starter.targets import Output, Target
 
 Json = dict[str, Any]
@@ -33,7 +31,7 @@ Json = dict[str, Any]
 def test_what_the_hub_fills_in_is_no_difference_to_a_policy(
     wanted: Json, found: Json, holds: bool
 ) -> None:
-    assert admission.holds(wanted, found) is holds
+    assert installed.holds(wanted, found) is holds
 
 
 @pytest.mark.parametrize(
@@ -56,7 +54,7 @@ def test_what_the_hub_fills_in_is_no_difference_to_a_policy(
     ],
 )
 def test_an_edited_policy_is_reported(found: Json, verdict: Verdict, says: str) -> None:
-    finding = admission.judge("policy", {"spec": {"a": 1}}, found, [])
+    finding = installed.judge_policy("policy", {"spec": {"a": 1}}, found, [])
     assert finding.verdict is verdict
     assert finding.says.startswith(says)
 
@@ -188,4 +186,4 @@ def test_advice_for_problems_comes_before_that_for_warnings() -> None:
 )
 def test_the_worst_finding_is_the_verdict(findings: list[Finding], verdict: str) -> None:
     found = reports(*findings)
-    assert documents.document(found)["verdict"] == verdict == str(checks.worst(found))
+    assert showing.document(found)["verdict"] == verdict == str(checks.worst(found))

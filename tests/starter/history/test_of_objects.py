@@ -10,7 +10,7 @@ from api.names import CREATED_BY
 from planning.events import Event, EventType
 from planning.runs.approval_events import Given
 from planning.runs.run_events import PLANNED_ONLY
-from starter.history import of_objects, telling
+from starter.history import entries, of_objects
 from starter.history.entries import Entry, What
 from starter.history.of_objects import Objects
 from tests.starter.history.test_of_workflow import told
@@ -158,6 +158,6 @@ def test_history_before_a_lost_workflow_is_taken_from_the_objects() -> None:
 
 def test_an_adoption_says_how_far_the_run_was() -> None:
     message = "Temporal no longer knew this run; resuming from what the hub recorded: 1 of 2"
-    entry = telling.of_event(event("Adopted", message))
+    entry = entries.of_event(event("Adopted", message))
     assert entry is not None
     assert told([entry]) == ["adopted / resuming from what the hub recorded: 1 of 2"]

@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from activities.follower import REPAIR_EVERY, REPAIR_FIRST
+from activities.following import REPAIR_EVERY, REPAIR_FIRST
 from activities.requests import (
     AcceptApproval,
     ApprovalState,

@@ -6,7 +6,7 @@ import pytest
 
 from planning.runs import views
 from planning.runs.views import RunView
-from starter.run import effects
+from starter.run import waiting
 from tests.starter.test_views import recorded, seen
 
 UNDER_WAY = {
@@ -29,22 +29,22 @@ def view(moment: str) -> RunView:
 
 def said(before: str, after: str) -> list[str]:
     now = max(each.last_transition_time for each in view(after).conditions) + timedelta(seconds=7)
-    return list(effects.going(view(before), view(after), now))
+    return list(waiting.going(view(before), view(after), now))
 
 
 @pytest.mark.parametrize(("moment", "under_way"), UNDER_WAY.items())
 def test_a_run_is_under_way_once_there_is_something_to_show(moment: str, under_way: bool) -> None:
-    assert effects.is_under_way(view("planned"), view(moment)) is under_way
+    assert waiting.is_under_way(view("planned"), view(moment)) is under_way
 
 
 def test_a_status_from_before_the_request_shows_nothing_yet() -> None:
     run = recorded("first-cluster-in-flight")
     run.metadata.generation += 1
-    assert not effects.is_under_way(view("planned"), views.of(run))
+    assert not waiting.is_under_way(view("planned"), views.of(run))
     stopped = recorded("stopped")
-    assert effects.has_stopped(views.of(stopped))
+    assert waiting.has_stopped(views.of(stopped))
     stopped.metadata.generation += 1
-    assert not effects.has_stopped(views.of(stopped))
+    assert not waiting.has_stopped(views.of(stopped))
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,6 @@ def test_what_is_new_is_printed(before: str, after: str, lines: list[str]) -> No
 
 def test_how_far_a_stopped_run_got_is_printed() -> None:
     stopped, now = seen("stopped")
-    assert effects.stopped(stopped, now) == "stopped; 2 of 3 clusters are done"
+    assert waiting.stopped(stopped, now) == "stopped; 2 of 3 clusters are done"
     ended, now = seen("succeeded")
-    assert " ended before it could stop: succeeded" in effects.stopped(ended, now)
+    assert " ended before it could stop: succeeded" in waiting.stopped(ended, now)

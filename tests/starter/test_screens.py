@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from planning.runs import views
-from starter.run.board import Sighting, Trouble, board
+from starter.run.screens import Sighting, Trouble, board
 from tests.starter.made_runs import NOW, MadeStage, made_run
 
 

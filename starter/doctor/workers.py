@@ -1,20 +1,21 @@
-"""Check of the workers: which ones poll the task queue, and whether tasks are waiting there."""
+"""Checks of the workers: which poll the task queue, whether tasks wait, and one by its metrics."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+import aiohttp
+from prometheus_client.parser import text_string_to_metric_families
 from temporalio.api.enums.v1 import TaskQueueType, WorkerVersioningMode
 from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, DescribeTaskQueueResponse
 from temporalio.client import Client
 
-from hub import HubError
+from hub import HubError, Limits
 from starter import words
-from starter.doctor import reaching
-from starter.doctor.findings import Finding, ok, problem, warning
-from starter.doctor.setup import Command, Setup
+from starter.doctor import temporal_server
+from starter.doctor.findings import Command, Finding, Setup, ok, problem, warning
 
 GONE: Final = timedelta(seconds=100)
 """Age of the last poll after which a worker counts as gone: a poll lasts at most a minute, and the
@@ -50,12 +51,14 @@ class Polled:
 
 async def polled(setup: Setup) -> Sequence[Finding]:
     """Check that workers take workflows and activities from the task queue."""
-    client, now = await reaching.connect(setup), await _clock(setup)
+    client, now = await temporal_server.connect(setup), await _clock(setup)
     found = [
-        read(await _describe(client, setup.task_queue, kind), what, queue=setup.task_queue, now=now)
+        read_queue(
+            await _describe(client, setup.task_queue, kind), what, queue=setup.task_queue, now=now
+        )
         for what, kind in _KINDS.items()
     ]
-    return [finding for each in found for finding in judge(each, setup.command)]
+    return [finding for each in found for finding in judge_queue(each, setup.command)]
 
 
 async def _clock(setup: Setup) -> datetime:
@@ -82,7 +85,9 @@ async def _describe(
     )
 
 
-def read(answer: DescribeTaskQueueResponse, what: str, *, queue: str, now: datetime) -> Polled:
+def read_queue(
+    answer: DescribeTaskQueueResponse, what: str, *, queue: str, now: datetime
+) -> Polled:
     """Read Temporal's description of a task queue."""
     ages = {each.identity: _age(each, now) for each in answer.pollers}
     alive = [each for each in answer.pollers if _age(each, now) <= GONE]
@@ -109,7 +114,7 @@ def _is_versioned(poller: PollerInfo) -> bool:
     return poller.deployment_options.worker_versioning_mode == versioned
 
 
-def judge(found: Polled, command: Command) -> list[Finding]:
+def judge_queue(found: Polled, command: Command) -> list[Finding]:
     """Judge whether workers take tasks from a task queue in time."""
     about = f"workers for {found.what} on task queue {found.queue}"
     start = [command("fleetgate worker --run engine,bridge")]
@@ -156,3 +161,63 @@ def _version_trouble(about: str, found: Polled) -> Finding | None:
         advice="make the running version the current one",
         commands=[f"{switch} {which}"],
     )
+
+
+# -- one worker by its metrics -------------------------------------------------------------
+
+
+_READY: Final = "fleetgate_ready"
+_SILENCE: Final = "fleetgate_hub_watch_silence_seconds"
+_FORWARD: Final = "`kubectl port-forward` brings a pod's metrics here"
+SILENT: Final = Limits().silence
+"""After this a worker considers a watch dead and opens another."""
+
+
+async def reported(setup: Setup) -> Sequence[Finding]:
+    """Read the metrics at the given address; return no findings if there is none."""
+    if not setup.metrics:
+        return []
+    about = f"worker at {setup.metrics}"
+    try:
+        async with (
+            aiohttp.ClientSession(trust_env=False) as session,
+            session.get(f"http://{setup.metrics}/metrics") as answer,
+        ):
+            answer.raise_for_status()
+            text = await answer.text()
+    except (aiohttp.ClientError, OSError) as error:
+        advice = (
+            "check that the worker is running, and its FLEETGATE_METRICS_ADDRESS; reach the "
+            "metrics of a pod with `kubectl port-forward`"
+        )
+        return [problem(about, f"does not answer: {error}", advice=advice)]
+    return judge_metrics(about, _samples(text))
+
+
+def _samples(text: str) -> Iterable[tuple[str, dict[str, str], float]]:
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            yield sample.name, sample.labels, sample.value
+
+
+def judge_metrics(
+    about: str, samples: Iterable[tuple[str, dict[str, str], float]]
+) -> list[Finding]:
+    """Judge whether the worker is ready and its watches are alive."""
+    found = list(samples)
+    ready = [value for name, _, value in found if name == _READY]
+    silent = {
+        labels.get("resource", ""): timedelta(seconds=value)
+        for name, labels, value in found
+        if name == _SILENCE
+    }
+    log = "its log says what it is waiting for"
+    if not ready or not ready[0]:
+        return [problem(about, "is not ready", advice=log)]
+    late = {name: length for name, length in silent.items() if length > SILENT}
+    if late:
+        told = ", ".join(f"{name} for {words.age(length)}" for name, length in late.items())
+        return [warning(about, f"its watches have been silent: {told}", advice=log)]
+    longest = max(silent.values(), default=timedelta(0))
+    watches = words.count(len(silent), "kind")
+    return [ok(about, f"ready; watches {watches}, the quietest silent for {words.age(longest)}")]

@@ -1,33 +1,47 @@
-"""`fleetgate rollback`."""
+"""`fleetgate rollback`: creates and starts a run of an older snapshot."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import click
 
-from api.runs import RunState, UpdateRun
+from api.runs import RunState, UpdateRun, UpdateRunSpec
 from hub import Forbidden, Hub
 from planning.identity import RunRef
 from planning.placements.selecting import SelectionRules
+from planning.runs import rollback as earlier_runs
 from planning.runs import views
 from planning.runs.phases import Phase
-from starter import consent, output, records, words
+from planning.runs.rollback import RollbackError
+from starter import output, records, words
 from starter.completion import live
-from starter.consent import yes_option
+from starter.failures import Failure
 from starter.helping import examples
-from starter.options import target_options
+from starter.options import confirm, target_options, yes_option
 from starter.patience import Patience, wait_options
 from starter.plan.drafting import draft
-from starter.plan.printing import print_draft
+from starter.plan.showing import print_draft
 from starter.records import Record
-from starter.rollback import choosing
-from starter.rollback.choosing import Asked
 from starter.run.creating import body
 from starter.run.steering import ask_for
 from starter.run.waiting import Waiting
 from starter.targets import Target
 from workflows.messages import ChangeState
+
+NAME_AT_MOST = 63
+"""Maximum length of a run's name (contract: update-runs 1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options of the command; empty ones are derived from earlier runs."""
+
+    placement: str
+    to: str = ""
+    strategy: str = ""
+    name: str = ""
 
 
 @click.command(
@@ -80,10 +94,10 @@ async def _rollback(
     async with await target.connect() as hub:
         known = await records.read(hub, target, asked.placement)
         if known.active and not stop_active:
-            raise choosing.beside(known.active, datetime.now(UTC))
+            raise others_active(known.active, datetime.now(UTC))
         run = await _shown(hub, target, asked, known, diff=diff)
         click.echo()
-        consent.ask(_question(run, known.active), yes=yes)
+        confirm(_question(run, known.active), yes=yes)
         waiting = Waiting(hub, target, patience.timeout)
         for other in known.active:
             await _stop(waiting, other)
@@ -92,8 +106,8 @@ async def _rollback(
 
 async def _shown(hub: Hub, target: Target, asked: Asked, known: Record, *, diff: bool) -> UpdateRun:
     """Show what the run would do and why it uses that snapshot, and return it. Raises Failure."""
-    spec, why = choosing.spec(asked, known)
-    name = choosing.name(asked, spec.resource_snapshot_index, known.names)
+    spec, why = spec_of(asked, known)
+    name = name_of(asked, spec.resource_snapshot_index, known.names)
     for line in why:
         click.echo(line)
     ref = RunRef(scope_name=target.scope.name, namespace=target.namespace, name=name, uid="")
@@ -134,3 +148,79 @@ async def _start(waiting: Waiting, run: UpdateRun, patience: Patience) -> None:
         click.echo(line)
     flag = words.namespace_flag(views.of(made))
     click.echo(f"  fleetgate run watch {name}{flag}")
+
+
+# -- what is rolled out --------------------------------------------------------------------
+
+
+def spec_of(asked: Asked, known: Record) -> tuple[UpdateRunSpec, list[str]]:
+    """Return the spec of the run, and lines that say why it uses that snapshot.
+
+    Raises Failure if there is nothing to roll back to, no such snapshot, or no known strategy.
+    """
+    index, why = _asked_for(asked.to, known) if asked.to else _before(known)
+    chosen = UpdateRunSpec(
+        placement_name=asked.placement,
+        staged_rollout_strategy_name=asked.strategy or _strategy(known.runs),
+        resource_snapshot_index=index,
+        state=RunState.RUN,
+    )
+    return chosen, why
+
+
+def name_of(asked: Asked, index: str, taken: Collection[str]) -> str:
+    """Return the name of the run: the given one, or else the first free one."""
+    if asked.name:
+        return asked.name
+    number, ending = 1, f"-rollback-{index}"
+    while (found := _cut(asked.placement, ending)) in taken:
+        number += 1
+        ending = f"-rollback-{index}-{number}"
+    return found
+
+
+def others_active(active: Sequence[UpdateRun], now: datetime) -> Failure:
+    """Make the failure that other runs are active, with what to do about it."""
+    seen = [views.of(each) for each in active]
+    doing = "; ".join(f"run {each.name}: {words.sentence(each, now)}" for each in seen)
+    stop = ", ".join(f"fleetgate run stop {each.name}{words.namespace_flag(each)}" for each in seen)
+    return Failure(
+        f"the placement is being rolled out by another run; {doing}",
+        advice=f"stop it first: {stop}; or add --stop-active",
+    )
+
+
+def _asked_for(index: str, known: Record) -> tuple[str, list[str]]:
+    return known.version(index).index, []
+
+
+def _before(known: Record) -> tuple[str, list[str]]:
+    stored = known.versions.stored
+    whole = [index for index, each in stored.items() if not each.missing]
+    on_clusters = set(known.versions.has_now.values())
+    try:
+        found = earlier_runs.way(known.runs, stored=whole, on_clusters=on_clusters)
+    except RollbackError as error:
+        raise Failure(
+            f"there is nothing to roll back to: {error}",
+            advice=f"specify a snapshot with --to; available: {', '.join(whole) or 'none'}",
+        ) from error
+    rolled_out = found.last.status.resource_snapshot_index_used
+    undone = f"run {found.last.metadata.name} rolled out snapshot {rolled_out}"
+    why = [f"{undone}; snapshot {found.index} is {found.why}"]
+    if found.left_out:
+        left_out = ", ".join(found.left_out)
+        why.append(f"skipped: {left_out}, because less is known about them; --to selects one")
+    return found.index, why
+
+
+def _strategy(runs: Sequence[UpdateRun]) -> str:
+    try:
+        return earlier_runs.strategy(runs)
+    except RollbackError as error:
+        raise Failure(str(error), advice="specify one with --strategy") from error
+
+
+def _cut(placement: str, ending: str) -> str:
+    # A truncated name must still end with a letter or digit before the suffix is added.
+    return placement[: NAME_AT_MOST - len(ending)].rstrip("-.") + ending

@@ -1,15 +1,49 @@
-"""`fleetgate policies`."""
+"""`fleetgate crds` and `fleetgate policies`: print or install what a hub needs."""
 
 import asyncio
 
 import click
 import yaml
 
+from deploy.local import crds as definitions
 from deploy.local import manifests
 from deploy.local import policies as shipped
 from starter.helping import examples
 from starter.options import target_options
 from starter.targets import Target
+
+# -- fleetgate crds ------------------------------------------------------------------------
+
+
+@click.command(
+    epilog=examples(
+        "fleetgate crds > crds.yaml",
+        "fleetgate crds --apply --kubeconfig hub.kubeconfig",
+    )
+)
+@click.option(
+    "--apply",
+    "install",
+    is_flag=True,
+    help="Install them on the hub and wait until they are served.",
+)
+@target_options
+def crds(target: Target, install: bool) -> None:
+    """Print the custom resource definitions (CRDs), or install them on the hub."""
+    if install:
+        asyncio.run(_install_crds(target))
+    else:
+        click.echo(yaml.safe_dump_all(definitions.definitions(), sort_keys=False), nl=False)
+
+
+async def _install_crds(target: Target) -> None:
+    async with await target.connect() as hub:
+        bodies = definitions.definitions()
+        await definitions.install(hub, bodies)
+        click.echo(f"{len(bodies)} CRDs are served by {hub.url}")
+
+
+# -- fleetgate policies --------------------------------------------------------------------
 
 
 @click.command(
@@ -33,13 +67,13 @@ def policies(target: Target, install: bool) -> None:
     in deploy/rbac/hub-side.yaml: the policies reject an engine without them.
     """
     if install:
-        asyncio.run(_install(target))
+        asyncio.run(_install_policies(target))
         return
     bodies = [*manifests.documents(shipped.CHECKS), *manifests.documents(shipped.NAMES)]
     click.echo(yaml.safe_dump_all(bodies, sort_keys=False), nl=False)
 
 
-async def _install(target: Target) -> None:
+async def _install_policies(target: Target) -> None:
     async with await target.connect() as hub:
         named = await shipped.install(hub)
         click.echo(f"the policies are in force on {hub.url}")

@@ -1,1 +1,0 @@
-"""`fleetgate approve`: approves one gate, or all open ones."""

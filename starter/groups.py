@@ -1,0 +1,139 @@
+"""Groups of commands, which import a command only when it is used, so that `--help` is fast."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+
+class LazyGroup(click.Group):
+    """A group that knows the module and one-line help of each command, and imports it on use.
+
+    `commands_at` maps a name to (`module:attribute`, one-line help).
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        commands_at: Mapping[str, tuple[str, str]],
+        **attributes: Any,  # noqa: ANN401 - whatever click.Group takes
+    ) -> None:
+        super().__init__(name, **attributes)
+        self._commands_at = commands_at
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order in which they were given."""
+        return list(self._commands_at)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command; return None if there is no command with this name."""
+        if cmd_name not in self._commands_at:
+            self._suggest(ctx, cmd_name)
+            return None
+        module, _, attribute = self._commands_at[cmd_name][0].partition(":")
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def _suggest(self, ctx: click.Context, typed: str) -> None:
+        """Raise UsageError with a suggestion if a command has a similar name."""
+        meant = get_close_matches(typed, self._commands_at, n=1)
+        if meant and not ctx.resilient_parsing:
+            raise click.UsageError(f"unknown command {typed!r}; did you mean {meant[0]!r}?", ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Complete commands from the known names, without importing them."""
+        commands = [
+            CompletionItem(name, help=text)
+            for name, (_, text) in self._commands_at.items()
+            if name.startswith(incomplete)
+        ]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with their known help, without importing them."""
+        rows = [(name, text) for name, (_, text) in self._commands_at.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+# -- fleetgate run -------------------------------------------------------------------------
+
+
+OF_RUN = {
+    "list": ("starter.run.showing:list_runs", "List update runs and what they are doing."),
+    "show": ("starter.run.showing:show", "Show a run: stages, clusters, gates."),
+    "explain": (
+        "starter.explain.command:explain",
+        "Explain why a run waits or fails, who must act, what is next.",
+    ),
+    "create": ("starter.run.creating:create", "Create a run for a placement and a strategy."),
+    "start": ("starter.run.steering:start", "Start a planned run, or resume a stopped one."),
+    "stop": ("starter.run.steering:stop", "Stop a run; clusters in flight finish."),
+    "watch": ("starter.run.watching:watch", "Follow a run until it ends."),
+    "history": ("starter.history.command:history", "Show who did what to a run, and when."),
+    "delete": ("starter.run.steering:delete", "Delete runs; what they rolled out stays."),
+}
+
+
+@click.group(name="run", cls=LazyGroup, commands_at=OF_RUN)
+def run() -> None:
+    """Manage update runs: staged rollouts of a placement's snapshot.
+
+    Without -n, commands work on ClusterStagedUpdateRuns, with -n on the StagedUpdateRuns of that
+    namespace.
+    """
+
+
+# -- fleetgate snapshot --------------------------------------------------------------------
+
+
+OF_SNAPSHOT = {
+    "list": (
+        "starter.snapshot.showing:list_snapshots",
+        "List the snapshots of a placement's content.",
+    ),
+    "show": ("starter.snapshot.showing:show", "Show what a snapshot contains, and where it is."),
+    "diff": ("starter.snapshot.diffing:diff", "Show what changed between two snapshots."),
+}
+
+
+@click.group(name="snapshot", cls=LazyGroup, commands_at=OF_SNAPSHOT)
+def snapshot() -> None:
+    """List, show and compare the snapshots of a placement's content, which runs roll out.
+
+    Without -n, commands work on a ClusterResourcePlacement, with -n on a ResourcePlacement of that
+    namespace.
+    """
+
+
+# -- fleetgate temporal --------------------------------------------------------------------
+
+
+OF_TEMPORAL = {
+    "setup": (
+        "starter.operating.setup:setup",
+        "Set up the Temporal namespace for runs.",
+    ),
+    "set-current": (
+        "starter.operating.current_build:set_current",
+        "Make one build of the workers take over all runs.",
+    ),
+    "codec-server": (
+        "starter.operating.codec_server:codec_server",
+        "Decrypt payloads for the Temporal UI.",
+    ),
+}
+
+
+@click.group(name="temporal", cls=LazyGroup, commands_at=OF_TEMPORAL)
+def temporal() -> None:
+    """Set up and operate Temporal for fleetgate.
+
+    The connection is configured with Temporal's own settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
+    TEMPORAL_API_KEY, TEMPORAL_TLS, TEMPORAL_PROFILE and so on.
+    """

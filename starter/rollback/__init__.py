@@ -1,1 +1,0 @@
-"""`fleetgate rollback`: creates and starts a run of an older snapshot."""
