@@ -26,7 +26,7 @@ from placement.stores import OverrideStores, Stores, override_of
 from placement.telling import tell
 from planning.overrides import snapshotting, validation
 from planning.overrides.snapshotting import SnapshotPlan
-from planning.placements import usage
+from planning.runs import usage
 
 logger = logging.getLogger(__name__)
 

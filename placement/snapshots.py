@@ -17,9 +17,10 @@ from hub import AlreadyExists, Conflict, Hub, Json, Key, NotFound
 from placement.metadata import owner_reference
 from placement.selection import Selection, Sight, Watched, not_watched
 from planning import hashing
-from planning.placements import snapshotting, usage
+from planning.placements import snapshotting
 from planning.placements.selecting import SelectionRules
 from planning.placements.snapshotting import Revision
+from planning.runs import usage
 
 logger = logging.getLogger(__name__)
 

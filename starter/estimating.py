@@ -15,8 +15,8 @@ from api.runs import StageStatus, UpdateRun
 from api.strategies import Stage
 from planning.runs import concurrency, waves
 from planning.runs.gates import KINDS, is_passed
-from planning.runs.phases import ENDED, Phase
-from planning.runs.views import Progress, RunView, StageRow
+from planning.runs.phases import ENDED, Phase, Progress
+from planning.runs.views import RunView, StageRow
 
 COUNTED: Final = 0.9
 """Share of the durations that count, shortest first: a cluster that was stuck for a night says

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from rich.text import Text
 
-from planning.runs.phases import Phase
-from planning.runs.views import ClusterRow, Progress, RunView, StageRow, moved
+from planning.runs.phases import Phase, Progress
+from planning.runs.views import ClusterRow, RunView, StageRow, moved
 from starter import columns, output, words
 
 BAR_WIDTH = 30

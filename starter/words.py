@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from planning.runs.gates import OpenGate, PendingApproval
-from planning.runs.phases import Phase
-from planning.runs.views import Progress, RunView, StageRow
+from planning.runs.phases import Phase, Progress
+from planning.runs.views import RunView, StageRow
 
 if TYPE_CHECKING:
     from starter.estimating import Estimate

@@ -11,7 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from api.runs import RunState
     from api.strategies import StrategySpec
     from planning.identity import RunRef
-    from planning.runs import adopting
+    from planning.runs import phases
     from planning.runs.adopting import Recalled
     from planning.runs.initialization import Targets
     from planning.runs.ledger import Ledger, stage_of
@@ -203,6 +203,6 @@ def _recalled(carried: Carried) -> Recalled:
         waiting=carried.waiting,
         waiting_since=carried.waiting_since,
         # Read from the status, which is carried anyway: the carried state has to fit one payload.
-        in_flight=adopting.in_flight(stage_of(carried.status, carried.stage)),
+        in_flight=phases.in_flight(stage_of(carried.status, carried.stage)),
         desired=carried.desired,
     )

@@ -57,7 +57,7 @@ def plan(
 def superfluous(known: Sequence[PolicySnapshot], *, keep: int) -> list[str]:
     """Return the names of snapshots to delete so that at most `keep` are left, oldest first.
 
-    Those that runs still use must be kept as well (`planning.placements.usage`).
+    Those that runs still use must be kept as well (`planning.runs.usage`).
     """
     ordered = sorted(known, key=_index)
     return [each.metadata.name for each in ordered[: max(0, len(ordered) - keep)]]

@@ -87,7 +87,7 @@ def superfluous(known: Sequence[Revision], *, keep: int) -> list[Revision]:
     """Return the snapshots to delete so that at most `keep` are left, oldest first.
 
     Keeps the newest, while KubeFleet keeps any (contract: placement 12). Those that are still in
-    use must be kept as well (`planning.placements.usage`).
+    use must be kept as well (`planning.runs.usage`).
     """
     return list(known[: max(0, len(known) - keep)])
 

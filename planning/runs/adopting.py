@@ -11,7 +11,6 @@ clusters are, but nothing of a later stage is recorded before everything of the 
 contract: update-runs 8, 9 and 10
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -21,10 +20,11 @@ from api.runs import ClusterStatus, RunState, StageStatus, StageTaskStatus, Upda
 from api.strategies import Stage
 from planning import conditions, failures
 from planning.errors import RunError
-from planning.runs import concurrency, gates
+from planning.runs import concurrency, gates, phases
 from planning.runs.facts import HubFacts
 from planning.runs.gates import Side
-from planning.runs.ledger import DELETION, stage_of
+from planning.runs.ledger import DELETION, all_stages, stage_of
+from planning.runs.phases import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def recall(status: UpdateRunStatus, facts: HubFacts) -> Recalled:
         stage=stage,
         waiting=(waiting := _waiting(stage_of(status, stage))),
         waiting_since=gates.all_updated_at(stage_of(status, stage)) if waiting == "after" else None,
-        in_flight=in_flight(stage_of(status, stage)),
+        in_flight=phases.in_flight(stage_of(status, stage)),
         desired=_desired(status),
     )
     _check_state(facts, status)
@@ -78,7 +78,7 @@ def is_done(stage: StageStatus) -> bool:
     """Return whether a stage has nothing left to do; its own condition alone does not prove it."""
     return (
         conditions.has(stage.conditions, ConditionType.SUCCEEDED)
-        and all(map(_has_succeeded, stage.clusters))
+        and all(map(phases.is_done, stage.clusters))
         and (not stage.clusters or all(map(gates.is_passed, _tasks(stage))))
     )
 
@@ -86,25 +86,15 @@ def is_done(stage: StageStatus) -> bool:
 def open_clusters(stage: StageStatus) -> list[int]:
     """Return the positions of the clusters that are not done, those in flight first."""
     clusters = stage.clusters
-    positions = [each for each in range(len(clusters)) if not _has_succeeded(clusters[each])]
+    positions = [each for each in range(len(clusters)) if not phases.is_done(clusters[each])]
     return sorted(positions, key=lambda each: not _has_started(clusters[each]))
-
-
-def in_flight(stage: StageStatus) -> dict[str, datetime]:
-    """Return the clusters that were started and are not done, with their start times."""
-    return {
-        cluster.cluster_name: started.last_transition_time
-        for cluster in stage.clusters
-        if (started := conditions.find(cluster.conditions, ConditionType.STARTED))
-        and not _has_succeeded(cluster)
-    }
 
 
 # -- where the run was -----------------------------------------------------------------------
 
 
 def _waiting(stage: StageStatus) -> Side | None:
-    if stage.clusters and all(map(_has_succeeded, stage.clusters)):
+    if stage.clusters and all(map(phases.is_done, stage.clusters)):
         return "after"
     before = stage.before_stage_task_status
     asked = any(gates.KINDS[each.type].is_opened(each) for each in before)
@@ -154,7 +144,7 @@ def _check_declared(index: int, stage: StageStatus, declared: Stage) -> None:
 
 def _check_named_once(status: UpdateRunStatus) -> None:
     seen: dict[str, None] = {}
-    for cluster in (each for stage in _stages(status) for each in stage.clusters):
+    for cluster in (each for stage in all_stages(status) for each in stage.clusters):
         if cluster.cluster_name in seen:
             raise _not_ours(f"cluster `{cluster.cluster_name}` appears in more than one stages")
         seen[cluster.cluster_name] = None
@@ -173,7 +163,7 @@ def _check_order(status: UpdateRunStatus, at: int) -> None:
 
 
 def _check_nothing_failed(status: UpdateRunStatus) -> None:
-    for stage in _stages(status):
+    for stage in all_stages(status):
         if failed := _failure(stage.conditions):
             raise failures.STAGE_HAD_FAILED.error(stage=stage.stage_name, error=failed.message)
         for cluster in stage.clusters:
@@ -203,13 +193,13 @@ def _check_gates(stage: StageStatus) -> None:
             "approval of the stage"
         )
     touched = any(each.conditions for each in stage.after_stage_task_status)
-    if touched and not all(map(_has_succeeded, stage.clusters)):
+    if touched and not all(map(phases.is_done, stage.clusters)):
         raise _not_ours(f"the tasks after the stage `{name}` began before its clusters were done")
 
 
 def _check_limit(stage: StageStatus, declared: Stage) -> None:
     limit = concurrency.limit(declared.max_concurrency, clusters=len(stage.clusters))
-    if (flying := len(in_flight(stage))) > limit:
+    if (flying := len(phases.in_flight(stage))) > limit:
         raise _not_ours(
             f"the number of updating clusters `{flying}` in the updating stage "
             f"`{stage.stage_name}` exceeds maxConcurrency `{limit}`"
@@ -217,7 +207,7 @@ def _check_limit(stage: StageStatus, declared: Stage) -> None:
 
 
 def _check_state(facts: HubFacts, status: UpdateRunStatus) -> None:
-    if facts.spec.state is RunState.INITIALIZE and any(map(_is_touched, _stages(status))):
+    if facts.spec.state is RunState.INITIALIZE and any(map(_is_touched, all_stages(status))):
         raise _not_ours("the updateRun was never started, but its status says that it was")
 
 
@@ -226,11 +216,6 @@ def _not_ours(problem: str) -> RunError:
 
 
 # -- helpers ----------------------------------------------------------------------------------
-
-
-def _stages(status: UpdateRunStatus) -> Iterator[StageStatus]:
-    yield from status.stages_status
-    yield stage_of(status, DELETION)
 
 
 def _tasks(stage: StageStatus) -> list[StageTaskStatus]:
@@ -251,8 +236,4 @@ def _failure(found: list[Condition]) -> Condition | None:
 
 
 def _has_started(cluster: ClusterStatus) -> bool:
-    return conditions.has(cluster.conditions, ConditionType.STARTED)
-
-
-def _has_succeeded(cluster: ClusterStatus) -> bool:
-    return conditions.has(cluster.conditions, ConditionType.SUCCEEDED)
+    return phases.cluster_progress(cluster) is not Progress.AHEAD

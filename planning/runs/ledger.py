@@ -215,14 +215,19 @@ class Ledger:
         return conditions.put(into, made)
 
     def _all_conditions(self) -> list[list[Condition]]:
-        deletion = self.status.deletion_stage_status
         found: list[list[Condition]] = [self.status.conditions]
-        for stage in [*self.stages, *([deletion] if deletion else [])]:
+        for stage in all_stages(self.status):
             found.append(stage.conditions)
             found += [each.conditions for each in stage.clusters]
             found += [each.conditions for each in stage.before_stage_task_status]
             found += [each.conditions for each in stage.after_stage_task_status]
         return found
+
+
+def all_stages(status: UpdateRunStatus) -> list[StageStatus]:
+    """Return all stages, with the deletion stage, if there is one yet, as the last."""
+    deletion = status.deletion_stage_status
+    return [*status.stages_status, *([deletion] if deletion else [])]
 
 
 def stage_of(status: UpdateRunStatus, index: int) -> StageStatus:

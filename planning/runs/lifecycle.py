@@ -6,14 +6,14 @@ contract: update-runs 2.1 (state transitions)
 from api.reasons import ConditionType, RunReason
 from api.runs import RunState, UpdateRun
 from planning import conditions
-from planning.placements import usage
+from planning.runs import phases
 
 
 def is_active(run: UpdateRun) -> bool:
     """Return whether a run changes clusters now, or will without a further request."""
     if run.metadata.deletion_timestamp:
         return False
-    if not usage.is_under_way(run) or run.spec.state is RunState.INITIALIZE:
+    if phases.has_ended(run.status) or run.spec.state is RunState.INITIALIZE:
         return False
     progressing = conditions.find(run.status.conditions, ConditionType.PROGRESSING)
     halted = progressing is None or progressing.reason == RunReason.STOPPED

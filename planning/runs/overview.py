@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from api.reasons import ConditionType
-from api.runs import ClusterStatus, RunState, StageStatus, UpdateRunStatus
-from planning import conditions
+from api.runs import RunState, StageStatus, UpdateRunStatus
 from planning.identity import RunRef
 from planning.runs import phases
 from planning.runs.gates import PendingApproval, approve_command
+from planning.runs.phases import Progress
 
 GAP: Final = "\u2003"
 """Space between columns, which the UI does not separate."""
@@ -52,36 +51,8 @@ def headline(status: UpdateRunStatus) -> str:
     return found.message if found else "Not initialized yet"
 
 
-def done(stage: StageStatus) -> int:
-    """Return how many clusters of a stage have succeeded."""
-    # Called with every change: most of a thousand clusters need not be checked.
-    if conditions.has(stage.conditions, ConditionType.SUCCEEDED):
-        return len(stage.clusters)
-    return sum(
-        conditions.has(cluster.conditions, ConditionType.SUCCEEDED) for cluster in _begun(stage)
-    )
-
-
-def in_flight(stage: StageStatus) -> list[str]:
-    """Return the clusters of a stage that were started and have neither succeeded nor failed."""
-    if conditions.has(stage.conditions, ConditionType.SUCCEEDED):
-        return []
-    return [
-        cluster.cluster_name
-        for cluster in _begun(stage)
-        if conditions.has(cluster.conditions, ConditionType.STARTED)
-        and conditions.find(cluster.conditions, ConditionType.SUCCEEDED) is None
-    ]
-
-
-def _begun(stage: StageStatus) -> list[ClusterStatus]:
-    return [cluster for cluster in stage.clusters if cluster.conditions]
-
-
 def _table(status: UpdateRunStatus) -> str:
-    stages = list(status.stages_status)
-    if status.deletion_stage_status and status.deletion_stage_status.clusters:
-        stages.append(status.deletion_stage_status)
+    stages = phases.stages(status)
     if not stages:
         return ""
     rows = [_line("stage", "clusters done", "in flight", "state"), "| --- | --- | --- | --- |"]
@@ -92,12 +63,12 @@ _NAMED = 3
 
 
 def _row(stage: StageStatus) -> str:
-    flying = in_flight(stage)
+    flying = list(phases.in_flight(stage))
     names = ", ".join(flying[:_NAMED]) + ("…" if len(flying) > _NAMED else "")
-    progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
-    state = progressing.reason.removeprefix("StageUpdating") if progressing else ""
+    progress = phases.stage_progress(stage)
+    state = "" if progress is Progress.AHEAD else str(progress)
     # Not "1/3": the UI would render it as a fraction.
-    return _line(stage.stage_name, f"{done(stage)} of {len(stage.clusters)}", names, state)
+    return _line(stage.stage_name, f"{phases.done(stage)} of {len(stage.clusters)}", names, state)
 
 
 def _line(*cells: str) -> str:

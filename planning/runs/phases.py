@@ -1,15 +1,16 @@
-"""The phase of a run, and its current stage.
+"""How far a run is, and each of its stages and clusters: one reading of its status for all.
 
 contract: update-runs 5
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
 from api.base import Condition
-from api.reasons import ConditionType, RunReason
-from api.runs import StageStatus, UpdateRunStatus
+from api.reasons import ConditionType, RunReason, StageReason
+from api.runs import ClusterStatus, StageStatus, UpdateRunStatus
 from planning import conditions
 
 
@@ -31,6 +32,7 @@ class Phase(StrEnum):
 
 ENDED: Final = frozenset({Phase.SUCCEEDED, Phase.FAILED})
 
+_BY_END: Final[dict[str, Phase]] = {"True": Phase.SUCCEEDED, "False": Phase.FAILED}
 _BY_REASON: Final[dict[str, Phase]] = {
     RunReason.WAITING: Phase.WAITING,
     RunReason.STUCK: Phase.STUCK,
@@ -61,12 +63,13 @@ def body_has_ended(run: Mapping[str, Any]) -> bool:
 
 def _phase(current: Mapping[str, tuple[str, str]]) -> Phase:
     """Return the phase by the status and the reason of each condition."""
+    ended = current.get(ConditionType.SUCCEEDED, ("", ""))[0]
+    if ended in _BY_END:
+        return _BY_END[ended]
     if ConditionType.INITIALIZED not in current:
         return Phase.PENDING
     if current[ConditionType.INITIALIZED][0] == "False":
         return Phase.FAILED
-    if succeeded := current.get(ConditionType.SUCCEEDED):
-        return Phase.SUCCEEDED if succeeded[0] == "True" else Phase.FAILED
     if ConditionType.PROGRESSING not in current:
         return Phase.PLANNED
     return _BY_REASON.get(current[ConditionType.PROGRESSING][1], Phase.RUNNING)
@@ -78,17 +81,83 @@ def deciding(status: UpdateRunStatus) -> Condition | None:
     return next((each for each in found if each), None)
 
 
+# -- stages and clusters -------------------------------------------------------------------
+
+
+class Progress(StrEnum):
+    """Progress of a stage or a cluster."""
+
+    AHEAD = "ahead"
+    WAITING = "waiting"
+    """At a gate; only for stages."""
+    UPDATING = "updating"
+    STOPPED = "stopped"
+    DONE = "done"
+    SKIPPED = "skipped"
+    """A stage without clusters."""
+    FAILED = "failed"
+
+
+_STAGE_BY_REASON: Final[dict[str, Progress]] = {
+    StageReason.WAITING: Progress.WAITING,
+    StageReason.STOPPED: Progress.STOPPED,
+}
+
+
+def stages(status: UpdateRunStatus) -> list[StageStatus]:
+    """Return the stages of a run, and the deletion stage if it has clusters to remove."""
+    deletion = status.deletion_stage_status
+    return [*status.stages_status, *([deletion] if deletion and deletion.clusters else [])]
+
+
 def stage_name(status: UpdateRunStatus) -> str:
     """Return the stage that is running, comes next, or failed; empty if none is left."""
-    return next((stage.stage_name for stage in _stages(status) if not _is_done(stage)), "")
+    left = (each for each in stages(status) if not _has_succeeded(each))
+    return next((each.stage_name for each in left), "")
 
 
-def _stages(status: UpdateRunStatus) -> Iterator[StageStatus]:
-    yield from status.stages_status
-    deletion = status.deletion_stage_status
-    if deletion and deletion.clusters:
-        yield deletion
+def stage_progress(stage: StageStatus) -> Progress:
+    """Return the progress of a stage, by its conditions."""
+    if succeeded := conditions.find(stage.conditions, ConditionType.SUCCEEDED):
+        if succeeded.reason == StageReason.SKIPPED:
+            return Progress.SKIPPED
+        return Progress.DONE if succeeded.status == "True" else Progress.FAILED
+    progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
+    if progressing is None:
+        return Progress.AHEAD
+    return _STAGE_BY_REASON.get(progressing.reason, Progress.UPDATING)
 
 
-def _is_done(stage: StageStatus) -> bool:
+def cluster_progress(cluster: ClusterStatus) -> Progress:
+    """Return the progress of a cluster, by its conditions."""
+    if succeeded := conditions.find(cluster.conditions, ConditionType.SUCCEEDED):
+        return Progress.DONE if succeeded.status == "True" else Progress.FAILED
+    begun = conditions.has(cluster.conditions, ConditionType.STARTED)
+    return Progress.UPDATING if begun else Progress.AHEAD
+
+
+def done(stage: StageStatus) -> int:
+    """Return how many clusters of a stage are done."""
+    # Called with every change: most of a thousand clusters need not be checked.
+    if _has_succeeded(stage):
+        return len(stage.clusters)
+    return sum(each.conditions != [] and is_done(each) for each in stage.clusters)
+
+
+def is_done(cluster: ClusterStatus) -> bool:
+    """Return whether a cluster is done."""
+    return cluster_progress(cluster) is Progress.DONE
+
+
+def in_flight(stage: StageStatus) -> dict[str, datetime]:
+    """Return the clusters that are being updated or removed, with their start times."""
+    return {
+        cluster.cluster_name: started.last_transition_time
+        for cluster in stage.clusters
+        if (started := conditions.find(cluster.conditions, ConditionType.STARTED))
+        and cluster_progress(cluster) is Progress.UPDATING
+    }
+
+
+def _has_succeeded(stage: StageStatus) -> bool:
     return conditions.has(stage.conditions, ConditionType.SUCCEEDED)

@@ -19,7 +19,7 @@ from api.texts import Text
 from planning import conditions, durations, signatures
 from planning.events import Event, EventType
 from planning.identity import RunRef
-from planning.runs import concurrency, gates, overview, phases
+from planning.runs import concurrency, gates, phases
 from planning.runs.approval_events import Given
 from planning.runs.gates import Side, Where
 from planning.runs.phases import Phase
@@ -81,7 +81,7 @@ class Situation:
 
 def situation(status: UpdateRunStatus, *, desired: RunState, asked: Steered = NOBODY) -> Situation:
     """Return the current situation of a run; later changes of `status` do not affect it."""
-    stages = enumerate(_stages(status))
+    stages = enumerate(phases.stages(status))
     return Situation(
         phase=phases.phase(status),
         initialized=conditions.find(status.conditions, ConditionType.INITIALIZED),
@@ -119,12 +119,12 @@ def approved(*, stage: str, side: Side, given: Given, now: datetime) -> Event:
 
 def adopted(status: UpdateRunStatus, *, now: datetime) -> Event:
     """Return the event for a run that Temporal had lost and that resumes from its status."""
-    stages = [each for each in _stages(status) if each.clusters]
+    stages = [each for each in phases.stages(status) if each.clusters]
     done = sum(conditions.has(each.conditions, ConditionType.SUCCEEDED) for each in stages)
     clusters = sum(len(each.clusters) for each in stages)
     text = ADOPTED.fill(
         progress=f"{done} of {_count(len(stages), 'stage')}, "
-        f"{sum(map(overview.done, stages))} of {_count(clusters, 'cluster')}"
+        f"{sum(map(phases.done, stages))} of {_count(clusters, 'cluster')}"
     )
     return Event(type=WARNING, reason=EventReason.ADOPTED, message=text, at=now)
 
@@ -176,7 +176,7 @@ def _stopped(before: Situation, after: Situation) -> Found:
 
 
 def _stages_started(before: Situation, after: Situation, status: UpdateRunStatus) -> Found:
-    stages = _stages(status)
+    stages = phases.stages(status)
     for index in after.started:
         if index not in before.started:
             yield NORMAL, EventReason.STAGE_STARTED, _start(stages[index], _declared(status, index))
@@ -207,11 +207,6 @@ def _came(reason: RunReason, before: Situation, after: Situation) -> bool:
     # The message of Stuck names clusters and may change with each of them: no new event for that.
     moved = before.progressing.message != after.progressing.message
     return moved and reason == RunReason.WAITING
-
-
-def _stages(status: UpdateRunStatus) -> list[StageStatus]:
-    deletion = status.deletion_stage_status
-    return [*status.stages_status, *([deletion] if deletion else [])]
 
 
 def _declared(status: UpdateRunStatus, index: int) -> Stage | None:

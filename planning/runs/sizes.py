@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from api.runs import StageStatus, UpdateRunStatus
+from api.runs import UpdateRunStatus
 from planning import failures
+from planning.runs.ledger import all_stages
 
 MOST_STATUS: Final = 1_400_000
 """Bytes. etcd accepts 1.5 MiB per object; the rest is for metadata, managed fields and the text of
@@ -39,7 +40,7 @@ def check(status: UpdateRunStatus, *, targets: BaseModel | None = None) -> None:
     strategy = status.staged_update_strategy_snapshot
     if strategy and _size(strategy.to_wire()) > MOST_STATUS / 2:
         raise failures.STRATEGY_TOO_LARGE.error(size=final, most=MOST_STATUS)
-    clusters = sum(len(stage.clusters) for stage in _stages(status))
+    clusters = sum(len(stage.clusters) for stage in all_stages(status))
     possible = int(clusters * min(MOST_STATUS / final, MOST_PAYLOAD / carried))
     raise failures.RUN_TOO_LARGE.error(
         why=f"its status would grow to {final} bytes with {clusters} clusters, and etcd accepts at "
@@ -71,18 +72,13 @@ def check_payload(payload: BaseModel, *, what: str, remedy: str) -> None:
 
 def largest(status: UpdateRunStatus) -> int:
     """Return the size in bytes of a status once all its clusters, gates and stages are done."""
-    stages = _stages(status)
+    stages = all_stages(status)
     tasks = (
         len(stage.before_stage_task_status) + len(stage.after_stage_task_status) for stage in stages
     )
     clusters = sum(len(stage.clusters) for stage in stages)
     grown = clusters * CLUSTER + sum(tasks) * TASK + len(stages) * STAGE + RUN
     return _size(status.to_wire()) + grown
-
-
-def _stages(status: UpdateRunStatus) -> list[StageStatus]:
-    deletion = status.deletion_stage_status
-    return [*status.stages_status, *([deletion] if deletion else [])]
 
 
 def _size(value: Any) -> int:  # noqa: ANN401  (JSON)

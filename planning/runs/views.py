@@ -5,29 +5,14 @@ Pure: a run in, rows out; ages are added on display, from the current time.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from api.base import Condition
-from api.reasons import ConditionType, StageReason
+from api.reasons import ConditionType
 from api.runs import ClusterStatus, RunState, StageStatus, UpdateRun
 from planning import conditions
 from planning.runs import gates, phases
 from planning.runs.gates import Gates
-from planning.runs.phases import Phase
-
-
-class Progress(StrEnum):
-    """Progress of a stage or a cluster."""
-
-    AHEAD = "ahead"
-    WAITING = "waiting"
-    """At a gate; only for stages."""
-    UPDATING = "updating"
-    STOPPED = "stopped"
-    DONE = "done"
-    SKIPPED = "skipped"
-    """A stage without clusters."""
-    FAILED = "failed"
+from planning.runs.phases import Phase, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +99,7 @@ class RunView:
 def of(run: UpdateRun) -> RunView:
     """Return the view of a run."""
     status = run.status
-    deletion = status.deletion_stage_status
-    stages = [_stage(stage) for stage in status.stages_status]
-    if deletion and deletion.clusters:
-        stages.append(_stage(deletion, deletes=True))
-    current = phases.phase(status)
+    declared = len(status.stages_status)
     return RunView(
         name=run.metadata.name,
         namespace=run.metadata.namespace,
@@ -126,8 +107,11 @@ def of(run: UpdateRun) -> RunView:
         strategy=run.spec.staged_rollout_strategy_name,
         snapshot=status.resource_snapshot_index_used or run.spec.resource_snapshot_index,
         state=run.spec.state,
-        phase=current,
-        stages=tuple(stages),
+        phase=phases.phase(status),
+        stages=tuple(
+            _stage(stage, deletes=index >= declared)
+            for index, stage in enumerate(phases.stages(status))
+        ),
         gates=gates.closed(status),
         conditions=tuple(status.conditions),
         deciding=phases.deciding(status),
@@ -156,37 +140,25 @@ def _up_to_date(run: UpdateRun) -> bool:
     return all(each.observed_generation == generation for each in run.status.conditions)
 
 
-def _stage(stage: StageStatus, *, deletes: bool = False) -> StageRow:
+def _stage(stage: StageStatus, *, deletes: bool) -> StageRow:
     return StageRow(
         name=stage.stage_name,
-        progress=_stage_progress(stage),
+        progress=phases.stage_progress(stage),
         clusters=tuple(_cluster(each) for each in stage.clusters),
         deletes=deletes,
     )
 
 
-def _stage_progress(stage: StageStatus) -> Progress:
-    succeeded = conditions.find(stage.conditions, ConditionType.SUCCEEDED)
-    progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
-    if succeeded is not None:
-        if succeeded.reason == StageReason.SKIPPED:
-            return Progress.SKIPPED
-        return Progress.DONE if succeeded.status == "True" else Progress.FAILED
-    if progressing is None:
-        return Progress.AHEAD
-    if progressing.reason == StageReason.WAITING:
-        return Progress.WAITING
-    return Progress.STOPPED if progressing.reason == StageReason.STOPPED else Progress.UPDATING
-
-
 def _cluster(cluster: ClusterStatus) -> ClusterRow:
     started = conditions.find(cluster.conditions, ConditionType.STARTED)
-    succeeded = conditions.find(cluster.conditions, ConditionType.SUCCEEDED)
-    since = started.last_transition_time if started else None
-    if succeeded is None:
-        progress = Progress.UPDATING if started else Progress.AHEAD
-        return ClusterRow(cluster.cluster_name, progress, since)
-    ended = succeeded.last_transition_time
-    if succeeded.status == "True":
-        return ClusterRow(cluster.cluster_name, Progress.DONE, since or ended, ended)
-    return ClusterRow(cluster.cluster_name, Progress.FAILED, since, ended, succeeded.message)
+    ended = conditions.find(cluster.conditions, ConditionType.SUCCEEDED)
+    since, until = (each.last_transition_time if each else None for each in (started, ended))
+    progress = phases.cluster_progress(cluster)
+    return ClusterRow(
+        cluster.cluster_name,
+        progress,
+        # Who wrote the end only has not written the start.
+        started=since or (until if progress is Progress.DONE else None),
+        ended=until,
+        message=ended.message if ended and progress is Progress.FAILED else "",
+    )

@@ -13,8 +13,7 @@ from api.runs import UpdateRun
 from hub import Json
 from planning import conditions
 from planning.runs import phases, views
-from planning.runs.phases import Phase
-from planning.runs.views import Progress
+from planning.runs.phases import Phase, Progress
 from starter.demo import deeds, looking, manifests
 from starter.demo.looking import RunCheck
 from starter.demo.tale import Tale

@@ -16,7 +16,8 @@ from planning import signatures
 from planning.events import REPORTER
 from planning.placements.binding_steps import WorkReport
 from planning.runs import steering
-from planning.runs.views import ClusterRow, Progress, RunView
+from planning.runs.phases import Progress
+from planning.runs.views import ClusterRow, RunView
 from planning.writers import Writer, last_writer
 from starter import words
 

@@ -8,7 +8,8 @@ from api.strategies import Stage, StageTask
 from planning.errors import RunAborted
 from planning.runs import concurrency
 from planning.runs.gates import KINDS
-from planning.runs.views import Progress, RunView, StageRow
+from planning.runs.phases import Progress
+from planning.runs.views import RunView, StageRow
 from starter import words
 
 _OVER: Final = (Progress.DONE, Progress.SKIPPED)

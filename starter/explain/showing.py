@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.base import format_time
-from planning.runs.views import Progress
+from planning.runs.phases import Progress
 from starter import output, words
 from starter.explain.explanations import ClusterReport, Explanation
 from starter.explain.looks import Attention

@@ -13,7 +13,8 @@ from rich.live import Live
 from rich.text import Text
 
 from api.runs import UpdateRun
-from planning.runs.views import ClusterRow, Progress, RunView, StageRow
+from planning.runs.phases import Progress
+from planning.runs.views import ClusterRow, RunView, StageRow
 from starter import columns, output, tables, words
 from starter.estimating import Estimate, estimate
 

@@ -12,8 +12,8 @@ from api.runs import UpdateRun
 from hub import Hub
 from planning import durations
 from planning.runs import phases, views
-from planning.runs.phases import ENDED, Phase
-from planning.runs.views import Progress, RunView, moved
+from planning.runs.phases import ENDED, Phase, Progress
+from planning.runs.views import RunView, moved
 from starter import tables, words
 from starter.failures import ExitCode, Failure
 from starter.run.reading import versions

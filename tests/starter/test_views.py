@@ -9,8 +9,8 @@ import yaml
 from api.runs import RunState, UpdateRun
 from planning.runs import phases, views
 from planning.runs.gates import GateSide
-from planning.runs.phases import Phase
-from planning.runs.views import Progress, RunView
+from planning.runs.phases import Phase, Progress
+from planning.runs.views import RunView
 from starter import tables, words
 
 DATA = Path(__file__).parent / "data"

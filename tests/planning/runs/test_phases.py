@@ -63,3 +63,11 @@ def test_a_run_that_failed_is_at_the_stage_that_failed() -> None:
     marks.stage_failed(book, 1, "why", NOW)
     marks.run_failed(book, "why", NOW)
     assert at(book) == (Phase.FAILED, "two")
+
+
+def test_a_cluster_that_failed_is_neither_done_nor_in_flight() -> None:
+    book = ledger()
+    marks.cluster_started(book, 0, 0, NOW)
+    marks.cluster_failed(book, 0, 0, "why", NOW)
+    assert phases.done(book.stage(0)) == 0
+    assert phases.in_flight(book.stage(0)) == {}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.runs import ClusterStagedUpdateRun
-from planning.placements import usage
+from planning.runs import usage
 from tests.support.conditions import AT, condition
 
 Json = dict[str, Any]
