@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from api import names
 from api.bindings import Binding
 from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnapshot
+from api.reasons.bindings import OVERRIDE_MISSING
 from hub import Change, Json, Key, labels_of
 from placement.stores import Store, Stores
 from planning.overrides.matching import ClusterOverrides, Overrides, targets
@@ -44,16 +45,11 @@ class BindingOverrides:
     def _of(self, binding: Binding) -> Overrides:
         spec = binding.spec
         cluster_resource = [
-            _found(self._cluster, "", name, f"clusterResourceOverrideSnapshot {name}")
+            _found(self._cluster, "", name, "clusterResourceOverrideSnapshot")
             for name in spec.cluster_resource_override_snapshots
         ]
         resource = [
-            _found(
-                self._resource,
-                each.namespace,
-                each.name,
-                f"resourceOverrideSnapshot {each.namespace}/{each.name}",
-            )
+            _found(self._resource, each.namespace, each.name, "resourceOverrideSnapshot")
             for each in spec.resource_override_snapshots
         ]
         return Overrides.of(
@@ -115,8 +111,9 @@ def _labels(members: Store, cluster: str) -> dict[str, str]:
     return labels_of(members.get(("", cluster))) or {}
 
 
-def _found(store: Store, namespace: str, name: str, what: str) -> Json:
+def _found(store: Store, namespace: str, name: str, kind: str) -> Json:
     body = store.get((namespace, name))
     if body is None:
-        raise OverrideError(f"{what} is not found")
+        where = f"{namespace}/{name}" if namespace else name
+        raise OverrideError(OVERRIDE_MISSING.fill(kind=kind, name=where))
     return body

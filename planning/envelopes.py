@@ -10,6 +10,13 @@ from typing import Any, Final
 
 from api.kinds import CLUSTER_RESOURCE_ENVELOPE, RESOURCE_ENVELOPE, Kind
 from api.outcomes import EnvelopeIdentifier, EnvelopeType
+from api.reasons.bindings import (
+    CLUSTER_SCOPED_IN_ENVELOPE,
+    NAMESPACED_IN_CLUSTER_ENVELOPE,
+    OF_OTHER_NAMESPACE_IN_ENVELOPE,
+    WRAPPED_NOT_READABLE,
+)
+from api.texts import Text
 from planning.errors import unexpected, user
 
 Json = dict[str, Any]
@@ -74,15 +81,12 @@ def _check(key: str, wrapped: Json, envelope: Json, served: Served) -> None:
     lacking = _lacking(wrapped)
     if lacking:
         raise EnvelopeError(
-            unexpected(
-                "failed to parse the wrapped manifest data to a Kubernetes runtime object"
-                f" (manifestKey={key},envelopeObjRef={where}): {lacking} is missing"
-            )
+            unexpected(WRAPPED_NOT_READABLE.fill(key=key, envelope=where, field=lacking))
         )
     misplaced = _misplaced(wrapped, served(wrapped["apiVersion"], wrapped["kind"]), envelope)
     if misplaced:
         what = f"{key} ({_reference(wrapped['metadata'])})"
-        raise EnvelopeError(user(misplaced.format(what=what, where=where)))
+        raise EnvelopeError(user(misplaced.fill(wrapped=what, envelope=where)))
 
 
 def _lacking(wrapped: Json) -> str:
@@ -93,24 +97,19 @@ def _lacking(wrapped: Json) -> str:
     return "" if isinstance(wrapped.get("metadata"), Mapping) else "metadata"
 
 
-def _misplaced(wrapped: Json, kind: Kind | None, envelope: Json) -> str:
-    """Return why an object is in the wrong envelope; empty if it is not.
+def _misplaced(wrapped: Json, kind: Kind | None, envelope: Json) -> Text | None:
+    """Return why an object is in the wrong envelope; None if it is not.
 
     A namespace set on an object of a cluster-scoped kind means nothing. For a kind that only
     members serve, the scope is guessed from the namespace here; the members' agents know it.
     """
     namespace = wrapped["metadata"].get("namespace") or ""
     if envelope["kind"] == CLUSTER_RESOURCE_ENVELOPE.kind:
-        wrong = "a namespaced object {what} has been wrapped in a cluster resource envelope {where}"
-        return wrong if namespace else ""
+        return NAMESPACED_IN_CLUSTER_ENVELOPE if namespace else None
     if not namespace or (kind and not kind.namespaced):
-        return "a cluster scope object {what} has been wrapped in a resource envelope {where}"
-    if namespace == envelope["metadata"].get("namespace"):
-        return ""
-    return (  # "in has been" is KubeFleet's wording.
-        "a namespaced object {what} in has been wrapped in a resource envelope from another"
-        " namespace ({where})"
-    )
+        return CLUSTER_SCOPED_IN_ENVELOPE
+    same = namespace == envelope["metadata"].get("namespace")
+    return None if same else OF_OTHER_NAMESPACE_IN_ENVELOPE
 
 
 def _reference(metadata: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from planning.errors import (
     RunError,
     StageAborted,
 )
-from planning.explaining.patterns import Meaning
+from planning.explaining.entries import Meaning
 
 _PREFIX: Final[dict[type[RunError], str]] = {
     InitializationError: NOT_VALID,
@@ -517,13 +517,15 @@ ALL: Final = tuple(each for each in list(globals().values()) if isinstance(each,
 
 _SHARED: Final = ("", ABORTED, NOT_VALID.removeprefix(f"{ABORTED}: "), USER_ERROR, UNEXPECTED)
 """Prefixes of messages, the outermost first."""
-_HUB_INCONSISTENT: Final = (
+_HUB_INCONSISTENT: Final = Meaning(
     "The hub is in a state that should not occur: objects were changed by hand, or this is a bug.",
     "Check the objects that the message names, fix them and create a new run.",
+    (_SHOW_PLACEMENT,),
 )
-_UNKNOWN: Final = (
+_UNKNOWN: Final = Meaning(
     "Something that the run needs is missing or not valid; the message names it.",
     "Fix what the message names and create a new run.",
+    (_SHOW_PLACEMENT,),
 )
 
 
@@ -574,10 +576,5 @@ def explain(
     }
     if found := recognise(message):
         failure, parameters = found
-        texts = (failure.cause, failure.cure)
-        commands, names = failure.commands, names | parameters
-    else:
-        texts = _HUB_INCONSISTENT if UNEXPECTED in message else _UNKNOWN
-        commands = (_SHOW_PLACEMENT,)
-    cause, cure = (each.format_map(names) for each in texts)
-    return Meaning(cause, cure, tuple(each.format_map(names) for each in commands))
+        return Meaning(failure.cause, failure.cure, failure.commands).fill(names | parameters)
+    return (_HUB_INCONSISTENT if UNEXPECTED in message else _UNKNOWN).fill(names)

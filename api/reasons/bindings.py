@@ -52,48 +52,47 @@ STARTED_BY_RUN: Final = Text(
     f"{BindingMessage.ROLLOUT_STARTED}, resourceSnapshotIndex: {{index}}, updateRun: {{run}}"
 )
 """Message of RolloutStarted set by a run; `index` is the one used (contract decision 9)."""
+OVERRIDE_FAILED: Final = Text("Failed to apply the override rules on the resources: {error}")
+"""Message of Overridden False."""
+SYNC_FAILED: Final = Text("Failed to synchronize the work to the latest: {error}")
+"""Message of WorkSynchronized False."""
+WORK_STILL_APPLYING: Final = Text("Work object {work} has not yet completed the apply op")
+"""Message of Applied False when the member has not reported yet."""
+WORK_NOT_APPLIED: Final = Text("Work object {work} has failed to apply")
+"""Message of Applied False when the member has reported a failure."""
+WORK_NOT_CHECKED: Final = Text("Work object {work} has not yet completed availability check")
+"""Message of Available False when the member has not reported yet."""
+WORK_NOT_AVAILABLE: Final = Text("Work object {work} is not yet available")
+"""Message of Available False when the member has reported it."""
+WORK_NOT_TRACKABLE: Final = Text("The availability of work object {work} is not trackable")
+"""Message of Available True when availability cannot be tracked."""
+WORK_STILL_DIFFING: Final = Text("Work object {work} has not yet completed diff reporting")
+"""Message of DiffReported False when the member has not reported yet."""
+WORK_NOT_DIFFED: Final = Text("Work object {work} has failed to report diff")
+"""Message of DiffReported False when the member has reported a failure."""
 
 
-def override_failed(error: str) -> str:
-    """Return the message of Overridden False."""
-    return f"Failed to apply the override rules on the resources: {error}"
+# -- errors, as those messages have them ---------------------------------------------------
 
-
-def sync_failed(error: str) -> str:
-    """Return the message of WorkSynchronized False."""
-    return f"Failed to synchronize the work to the latest: {error}"
-
-
-def work_still_applying(work: str) -> str:
-    """Return the message of Applied False when the member has not reported yet."""
-    return f"Work object {work} has not yet completed the apply op"
-
-
-def work_not_applied(work: str) -> str:
-    """Return the message of Applied False when the member has reported a failure."""
-    return f"Work object {work} has failed to apply"
-
-
-def work_not_checked(work: str) -> str:
-    """Return the message of Available False when the member has not reported yet."""
-    return f"Work object {work} has not yet completed availability check"
-
-
-def work_not_available(work: str) -> str:
-    """Return the message of Available False when the member has reported it."""
-    return f"Work object {work} is not yet available"
-
-
-def work_not_trackable(work: str) -> str:
-    """Return the message of Available True when availability cannot be tracked."""
-    return f"The availability of work object {work} is not trackable"
-
-
-def work_still_diffing(work: str) -> str:
-    """Return the message of DiffReported False when the member has not reported yet."""
-    return f"Work object {work} has not yet completed diff reporting"
-
-
-def work_not_diffed(work: str) -> str:
-    """Return the message of DiffReported False when the member has reported a failure."""
-    return f"Work object {work} has failed to report diff"
+SNAPSHOT_INCOMPLETE: Final = Text("only {found} of {size} resource snapshots of {name} exist")
+OVERRIDE_MISSING: Final = Text("{kind} {name} is not found")
+OVERRIDE_REFUSED: Final = Text(
+    '{kind} "{name}" failed to apply on {object_kind} "{object}" in namespace "{namespace}": '
+    "{error}"
+)
+LABEL_MISSING: Final = Text("label key {key} not found on cluster {cluster}")
+WRAPPED_NOT_READABLE: Final = Text(
+    "failed to parse the wrapped manifest data to a Kubernetes runtime object"
+    " (manifestKey={key},envelopeObjRef={envelope}): {field} is missing"
+)
+NAMESPACED_IN_CLUSTER_ENVELOPE: Final = Text(
+    "a namespaced object {wrapped} has been wrapped in a cluster resource envelope {envelope}"
+)
+CLUSTER_SCOPED_IN_ENVELOPE: Final = Text(
+    "a cluster scope object {wrapped} has been wrapped in a resource envelope {envelope}"
+)
+# "in has been" is KubeFleet's wording.
+OF_OTHER_NAMESPACE_IN_ENVELOPE: Final = Text(
+    "a namespaced object {wrapped} in has been wrapped in a resource envelope from another"
+    " namespace ({envelope})"
+)

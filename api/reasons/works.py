@@ -4,6 +4,9 @@ contract: placement 8
 """
 
 from enum import StrEnum
+from typing import Final
+
+from api.texts import Text
 
 
 class WorkReason(StrEnum):
@@ -130,24 +133,17 @@ class ApplyError(StrEnum):
     )
 
 
-def manifest_apply_failed(error: str) -> str:
-    """Return the message of a manifest's Applied False."""
-    return f"Failed to apply the manifest (error: {error})"
-
-
-def manifest_availability_failed(error: str) -> str:
-    """Return the message of a manifest's Available False when its availability check failed."""
-    return f"Failed to track the availability of the applied manifest (error = {error})"
-
-
-def manifest_diff_blocked(reason: str, error: str) -> str:
-    """Return the message of a manifest's DiffReported False when it could not be compared."""
-    return f"An error blocks the diff reporting process ({reason}, error: {error})"
-
-
-def manifest_diff_failed(error: str) -> str:
-    """Return the message of a manifest's DiffReported False."""
-    return (
-        "Failed to report the diff between the hub cluster and the member cluster"
-        f" (error = {error})"
-    )
+MANIFEST_APPLY_FAILED: Final = Text("Failed to apply the manifest (error: {error})")
+"""Message of a manifest's Applied False."""
+MANIFEST_AVAILABILITY_FAILED: Final = Text(
+    "Failed to track the availability of the applied manifest (error = {error})"
+)
+"""Message of a manifest's Available False when its availability check failed."""
+MANIFEST_DIFF_BLOCKED: Final = Text(
+    "An error blocks the diff reporting process ({reason}, error: {error})"
+)
+"""Message of a manifest's DiffReported False when it could not be compared."""
+MANIFEST_DIFF_FAILED: Final = Text(
+    "Failed to report the diff between the hub cluster and the member cluster (error = {error})"
+)
+"""Message of a manifest's DiffReported False."""

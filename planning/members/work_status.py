@@ -169,7 +169,7 @@ _MESSAGES: Final[Mapping[ManifestReason, str]] = {
 
 def _said_of_apply(outcome: Outcome) -> list[_Said]:
     if outcome.refusal is not None:
-        message = reasons.manifest_apply_failed(outcome.refusal.error)
+        message = reasons.MANIFEST_APPLY_FAILED.fill(error=outcome.refusal.error)
         return [_Said(ConditionType.APPLIED, "False", outcome.refusal.reason, message)]
     message = _MESSAGES[outcome.finding]
     applied = _Said(ConditionType.APPLIED, "True", outcome.finding, message)
@@ -182,9 +182,9 @@ def _said_of_diff(outcome: Outcome) -> _Said:
         message = _MESSAGES[outcome.finding]
         return _Said(ConditionType.DIFF_REPORTED, "True", outcome.finding, message)
     if refusal.reason is ManifestReason.DIFF_FAILED:
-        message = reasons.manifest_diff_failed(refusal.error)
+        message = reasons.MANIFEST_DIFF_FAILED.fill(error=refusal.error)
     else:
-        message = reasons.manifest_diff_blocked(refusal.reason, refusal.error)
+        message = reasons.MANIFEST_DIFF_BLOCKED.fill(reason=refusal.reason, error=refusal.error)
     return _Said(ConditionType.DIFF_REPORTED, "False", ManifestReason.DIFF_FAILED, message)
 
 

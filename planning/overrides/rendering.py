@@ -13,6 +13,7 @@ import jsonpointer
 
 from api.names import MEMBER_NAME
 from api.overrides import JsonPatchOverride, OverrideType, PatchOperation
+from api.reasons.bindings import LABEL_MISSING, OVERRIDE_REFUSED
 from planning import envelopes
 from planning.overrides import matching
 from planning.overrides.matching import Overrides, OverrideSnapshot, UnreadableError, targets
@@ -125,9 +126,13 @@ def _identity(wrapped: object) -> Identity | None:
 
 def _failed(snapshot: OverrideSnapshot, resource: Json, error: str) -> str:
     what = identify(resource)
-    return (
-        f'{snapshot.kind} "{snapshot.metadata.name}" failed to apply on {what.kind}'
-        f' "{what.name}" in namespace "{what.namespace}": {error}'
+    return OVERRIDE_REFUSED.fill(
+        kind=snapshot.kind,
+        name=snapshot.metadata.name,
+        object_kind=what.kind,
+        object=what.name,
+        namespace=what.namespace,
+        error=error,
     )
 
 
@@ -199,6 +204,6 @@ def _with_labels(text: str, member: Member) -> str:
         if not closed:
             raise PatchError(f"input {text} is missing the closing bracket `}}`")
         if key not in member.labels:
-            raise PatchError(f"label key {key} not found on cluster {member.name}")
+            raise PatchError(LABEL_MISSING.fill(key=key, cluster=member.name))
         filled = before + member.labels[key] + after
     return filled

@@ -14,19 +14,19 @@ from api.base import Condition
 from api.bindings import BindingSpec
 from api.outcomes import EnvelopeIdentifier, EnvelopeType
 from api.reasons import (
+    OVERRIDE_FAILED,
+    SYNC_FAILED,
+    WORK_NOT_APPLIED,
+    WORK_NOT_AVAILABLE,
+    WORK_NOT_CHECKED,
+    WORK_NOT_DIFFED,
+    WORK_NOT_TRACKABLE,
+    WORK_STILL_APPLYING,
+    WORK_STILL_DIFFING,
     BindingMessage,
     BindingReason,
     ConditionType,
     WorkReason,
-    override_failed,
-    sync_failed,
-    work_not_applied,
-    work_not_available,
-    work_not_checked,
-    work_not_diffed,
-    work_not_trackable,
-    work_still_applying,
-    work_still_diffing,
 )
 from api.works import WorkStatus
 from planning import conditions
@@ -137,7 +137,7 @@ def verdicts(spec: BindingSpec, outcome: Outcome, *, waited: timedelta) -> list[
 def _overridden(spec: BindingSpec, outcome: Outcome) -> Verdict:
     kind = ConditionType.OVERRIDDEN
     if outcome.override_error:
-        message = override_failed(outcome.override_error)
+        message = OVERRIDE_FAILED.fill(error=outcome.override_error)
         return Verdict(kind, False, BindingReason.OVERRIDE_FAILED, message)
     if spec.cluster_resource_override_snapshots or spec.resource_override_snapshots:
         return Verdict(kind, True, BindingReason.OVERRIDDEN, BindingMessage.OVERRIDDEN)
@@ -147,7 +147,8 @@ def _overridden(spec: BindingSpec, outcome: Outcome) -> Verdict:
 def _synchronized(outcome: Outcome) -> Verdict:
     kind = ConditionType.WORK_SYNCHRONIZED
     if outcome.sync_error:
-        return Verdict(kind, False, BindingReason.SYNC_FAILED, sync_failed(outcome.sync_error))
+        message = SYNC_FAILED.fill(error=outcome.sync_error)
+        return Verdict(kind, False, BindingReason.SYNC_FAILED, message)
     return Verdict(kind, True, BindingReason.SYNCED, BindingMessage.SYNCED)
 
 
@@ -158,11 +159,11 @@ def _applied(works: Sequence[WorkReport], waited: timedelta) -> Verdict:
         return Verdict(kind, True, BindingReason.APPLIED, BindingMessage.APPLIED)
     name, reported = negative
     if reported:
-        return Verdict(kind, False, BindingReason.NOT_ALL_APPLIED, work_not_applied(name))
+        return Verdict(kind, False, BindingReason.NOT_ALL_APPLIED, WORK_NOT_APPLIED.fill(work=name))
     if waited < IN_PROGRESS_FOR:
         busy = BindingMessage.APPLYING
         return Verdict(kind, False, BindingReason.APPLYING, busy, waiting=True)
-    late = work_still_applying(name)
+    late = WORK_STILL_APPLYING.fill(work=name)
     return Verdict(kind, False, BindingReason.NOT_ALL_APPLIED, late)
 
 
@@ -171,12 +172,13 @@ def _available(works: Sequence[WorkReport]) -> Verdict:
     negative = _first_not_true(works, kind)
     if negative is not None:
         name, reported = negative
-        message = work_not_available(name) if reported else work_not_checked(name)
+        text = WORK_NOT_AVAILABLE if reported else WORK_NOT_CHECKED
+        message = text.fill(work=name)
         return Verdict(kind, False, BindingReason.NOT_ALL_AVAILABLE, message)
     for work in works:
         found = work.find(kind)
         if found and found.reason == WorkReason.NOT_TRACKABLE:
-            message = work_not_trackable(work.name)
+            message = WORK_NOT_TRACKABLE.fill(work=work.name)
             return Verdict(kind, True, BindingReason.NOT_TRACKABLE, message)
     return Verdict(kind, True, BindingReason.AVAILABLE, BindingMessage.AVAILABLE)
 
@@ -188,11 +190,11 @@ def _diff_reported(works: Sequence[WorkReport], waited: timedelta) -> Verdict:
         return Verdict(kind, True, BindingReason.DIFFED, BindingMessage.DIFFED)
     name, reported = negative
     if reported:
-        return Verdict(kind, False, BindingReason.NOT_ALL_DIFFED, work_not_diffed(name))
+        return Verdict(kind, False, BindingReason.NOT_ALL_DIFFED, WORK_NOT_DIFFED.fill(work=name))
     if waited < IN_PROGRESS_FOR:
         busy = BindingMessage.REPORTING_DIFF
         return Verdict(kind, False, BindingReason.REPORTING_DIFF, busy, waiting=True)
-    return Verdict(kind, False, BindingReason.NOT_ALL_DIFFED, work_still_diffing(name))
+    return Verdict(kind, False, BindingReason.NOT_ALL_DIFFED, WORK_STILL_DIFFING.fill(work=name))
 
 
 def _first_not_true(works: Sequence[WorkReport], kind: ConditionType) -> tuple[str, bool] | None:

@@ -12,7 +12,7 @@ from api.applying import ReportBackStrategy
 from api.bindings import Binding
 from api.names import member_namespace
 from api.outcomes import EnvelopeIdentifier
-from api.reasons import BindingMessage
+from api.reasons.bindings import SNAPSHOT_INCOMPLETE, BindingMessage
 from planning import envelopes, hashing, integers
 from planning.envelopes import Served
 from planning.placements import snapshotting
@@ -141,9 +141,7 @@ def _parts(name: str, snapshots: Iterable[Json]) -> list[Json]:
     group = [each for each in ordered if snapshotting.index_of(each) == index]
     size = _size(masters[0])
     if len(group) < size:
-        raise MissingSnapshotError(
-            f"only {len(group)} of {size} resource snapshots of {name} exist"
-        )
+        raise MissingSnapshotError(SNAPSHOT_INCOMPLETE.fill(found=len(group), size=size, name=name))
     return group
 
 

@@ -11,7 +11,7 @@ from api.names import RUN_FINALIZER
 from api.reasons import ConditionType
 from api.runs import RunState
 from planning import conditions, failures
-from planning.explaining.patterns import Meaning
+from planning.explaining.entries import Meaning
 from planning.runs import approval_events, approvals
 from planning.runs.gates import OpenGate, PendingApproval
 from planning.runs.phases import ENDED, Phase

@@ -51,7 +51,7 @@ def test_recorded_messages_are_known() -> None:
         reasons.found_all(3),
         reasons.waiting_before("canary"),
         stuck(["member2"], stage="staging"),
-        reasons.work_not_available("my-app.web-app-placement-work"),
+        reasons.WORK_NOT_AVAILABLE.fill(work="my-app.web-app-placement-work"),
         *[reasons.picked(f"member{n}", affinity_score=0, spread_score=0) for n in range(1, 4)],
     ]
     recorded = {each["message"] for each in conditions(RECORDED)}

@@ -14,6 +14,7 @@ from tests.workflows.simulated.simulated_runs import stage
 
 RELEASE: Final = "0.1.0"
 """Release of the recorded run, which is kept forever."""
+TASK: Final = ("WORKFLOW_TASK_SCHEDULED", "WORKFLOW_TASK_STARTED", "WORKFLOW_TASK_COMPLETED")
 
 
 def recorded(name: str) -> tuple[Counter[str], int]:
@@ -37,6 +38,9 @@ def test_a_simulated_run_has_the_same_history_as_on_real_servers(
     run.outcome()
     counted = run.temporal.executions[execution].history
     real, size = recorded(f"long-{execution + 1}")
+    # On real servers, what arrives within a millisecond may share a workflow task.
+    for kind in TASK:
+        assert counted.by_type.pop(kind) == pytest.approx(real.pop(kind), abs=1)
     assert counted.by_type == real
     # The recorded names are longer, and the simulated bytes of events are averages.
     assert counted.size == pytest.approx(size, rel=0.25)
