@@ -515,8 +515,9 @@ CLUSTER_PREEMPTED: Final = _in_progress(
 ALL: Final = tuple(each for each in list(globals().values()) if isinstance(each, Failure))
 """Every failure, in the order of this module: narrower texts come before wider ones."""
 
-_SHARED: Final = ("", ABORTED, NOT_VALID.removeprefix(f"{ABORTED}: "), USER_ERROR, UNEXPECTED)
-"""Prefixes of messages, the outermost first."""
+_MEANINGLESS: Final = (ABORTED, NOT_VALID.removeprefix(f"{ABORTED}: "), USER_ERROR)
+"""Prefixes of messages that mean nothing to a reader, the outermost first."""
+_SHARED: Final = ("", *_MEANINGLESS, UNEXPECTED)
 _HUB_INCONSISTENT: Final = Meaning(
     "The hub is in a state that should not occur: objects were changed by hand, or this is a bug.",
     "Check the objects that the message names, fix them and create a new run.",
@@ -540,6 +541,11 @@ def recognise(message: str) -> tuple[Failure, dict[str, str]] | None:
             if (parameters := failure.text.read(bare)) is not None:
                 return failure, parameters
     return None
+
+
+def reason(message: str) -> str:
+    """Return a message without the prefixes that mean nothing to a reader."""
+    return reduce(_without, _MEANINGLESS, message)
 
 
 def _bare(message: str) -> Iterator[str]:
