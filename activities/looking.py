@@ -18,7 +18,7 @@ from hub import Hub, labels_of
 from planning import failures, selectors
 from planning.identity import RunRef
 from planning.runs import observing, sizes, stages
-from planning.runs.facts import BindingFact, HubFacts, PlacementFact, PolicyFact
+from planning.runs.facts import HubFacts
 
 
 async def look(
@@ -41,23 +41,24 @@ async def look(
     placement = await _placement(hub, run, spec.placement_name)
     if placement is None:
         # Nothing else matters then.
-        return HubFacts(spec=spec, generation=generation)
+        return observing.hub_facts(spec, generation=generation, placement=None)
     policies, bindings, strategy, clusters = await asyncio.gather(
         _policies(hub, run, spec.placement_name),
-        _bindings(hub, run, spec.placement_name, content),
+        _bindings(hub, run, spec.placement_name),
         _strategy(hub, run, spec.staged_rollout_strategy_name),
         hub.list(MEMBER_CLUSTER, metadata_only=True),
     )
-    keys = stages.deciding_labels(strategy) if label_keys is None else label_keys
     labels = {each["metadata"]["name"]: labels_of(each) for each in clusters.items}
-    facts = HubFacts(
-        spec=spec,
+    facts = observing.hub_facts(
+        spec,
         generation=generation,
         placement=placement,
         policies=policies,
         bindings=bindings,
         strategy=strategy,
-        clusters=observing.cluster_facts(labels.get, bindings, keys),
+        labels_of=labels.get,
+        keys=stages.deciding_labels(strategy) if label_keys is None else label_keys,
+        content=content,
     )
     sizes.check_payload(
         facts,
@@ -67,33 +68,31 @@ async def look(
     return facts
 
 
-async def _placement(hub: Hub, run: RunRef, name: str) -> PlacementFact | None:
+async def _placement(hub: Hub, run: RunRef, name: str) -> Placement | None:
     found = await hub.find(run.scope.placement, name, namespace=run.namespace)
     if found is None:
         return None
     if selectors.problem(LabelSelector(match_labels={names.PARENT_PLACEMENT: name})):
         raise failures.PLACEMENT_NAME_TOO_LONG.error(key=run.key(name), length=len(name))
-    return observing.placement_fact(Placement.from_wire(found))
+    return Placement.from_wire(found)
 
 
-async def _policies(hub: Hub, run: RunRef, placement: str) -> list[PolicyFact]:
+async def _policies(hub: Hub, run: RunRef, placement: str) -> list[PolicySnapshot]:
     found = await hub.list(
         run.scope.policy_snapshot,
         namespace=run.namespace,
         labels=f"{names.PARENT_PLACEMENT}={placement},{names.IS_LATEST_SNAPSHOT}=true",
     )
-    return [observing.policy_fact(PolicySnapshot.from_wire(each)) for each in found.items]
+    return list(map(PolicySnapshot.from_wire, found.items))
 
 
-async def _bindings(hub: Hub, run: RunRef, placement: str, content: str) -> list[BindingFact]:
+async def _bindings(hub: Hub, run: RunRef, placement: str) -> list[Binding]:
     found = await hub.list(
         run.scope.binding,
         namespace=run.namespace,
         labels=f"{names.PARENT_PLACEMENT}={placement}",
     )
-    bindings = map(Binding.from_wire, found.items)
-    facts = (observing.binding_fact(each, content=content) for each in bindings)
-    return sorted(facts, key=lambda each: each.name)
+    return list(map(Binding.from_wire, found.items))
 
 
 async def _strategy(hub: Hub, run: RunRef, name: str) -> StrategySpec | None:

@@ -101,23 +101,18 @@ class Surroundings:
         if self._watched is None:
             return None
         policies, bindings, clusters = self._watched
-        bound = [observing.binding_fact(Binding.from_wire(each)) for each in bindings.items()]
-        keys = stages.deciding_labels(run.status.staged_update_strategy_snapshot)
         namespace, name = self.placement
         found = self._placements.get(name, namespace)
-        return HubFacts(
-            spec=run.spec,
+        return observing.hub_facts(
+            run.spec,
             generation=run.metadata.generation,
-            placement=observing.placement_fact(Placement.from_wire(found)) if found else None,
+            placement=Placement.from_wire(found) if found else None,
             policies=[
-                observing.policy_fact(PolicySnapshot.from_wire(each))
-                for each in policies.items()
-                if self._owns(each)
+                PolicySnapshot.from_wire(each) for each in policies.items() if self._owns(each)
             ],
-            bindings=bound,
-            clusters=observing.cluster_facts(
-                lambda cluster: labels_of(clusters.get(cluster)), bound, keys
-            ),
+            bindings=map(Binding.from_wire, bindings.items()),
+            labels_of=lambda cluster: labels_of(clusters.get(cluster)),
+            keys=stages.deciding_labels(run.status.staged_update_strategy_snapshot),
         )
 
     def _noter(self, decides: Deciding, changed: Callable[[], None]) -> Callable[[Change], None]:

@@ -43,8 +43,7 @@ def plan(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> Targets:
         InitializationError: final; the text goes into the run's condition Initialized.
         TransientState: retry soon; nothing goes into the status.
     """
-    inspect_placement(facts.placement, status=status)
-    policy = inspect_policy(facts, run=run, status=status)
+    policy = _inspect_placement_and_policy(facts, run=run, status=status)
     targets = inspect_bindings(facts, policy, run=run, status=status)
     reference = run.key(facts.spec.staged_rollout_strategy_name)
     if facts.strategy is None:
@@ -104,6 +103,13 @@ def master_missing(*, placement: str) -> Exception:
     return failures.MASTER_MISSING.error(key=placement)
 
 
+def _inspect_placement_and_policy(
+    facts: HubFacts, *, run: RunRef, status: UpdateRunStatus
+) -> PolicyFact:
+    inspect_placement(facts.placement, status=status)
+    return inspect_policy(facts, run=run, status=status)
+
+
 def inspect_placement(placement: PlacementFact | None, *, status: UpdateRunStatus) -> None:
     """Check that the placement exists and leaves its rollout to runs (step 7.1)."""
     if placement is None:
@@ -160,10 +166,8 @@ def check_settled(facts: HubFacts, *, run: RunRef) -> None:
     Raises:
         TransientState: a binding still belongs to an older policy snapshot.
     """
-    scratch = UpdateRunStatus()
     try:
-        inspect_placement(facts.placement, status=scratch)
-        policy = inspect_policy(facts, run=run, status=scratch)
+        policy = _inspect_placement_and_policy(facts, run=run, status=UpdateRunStatus())
     except InitializationError:
         return  # decided without the bindings
     _sorted_out(facts.bindings, policy)

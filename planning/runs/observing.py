@@ -11,18 +11,56 @@ from api.applying import ApplyStrategy
 from api.bindings import Binding
 from api.placements import Placement
 from api.policies import PolicySnapshot
+from api.runs import UpdateRunSpec
+from api.strategies import StrategySpec
 from planning import conditions
 from planning.bindings import ROLLOUT_STARTED
-from planning.runs.facts import BindingFact, ClusterFact, PlacementFact, PolicyFact
+from planning.runs.facts import BindingFact, ClusterFact, HubFacts, PlacementFact, PolicyFact
 
 
-def placement_fact(placement: Placement) -> PlacementFact | None:
-    """Return how a placement is rolled out; None if it is being deleted.
+def hub_facts(
+    spec: UpdateRunSpec,
+    *,
+    generation: int,
+    placement: Placement | None,
+    policies: Iterable[PolicySnapshot] = (),
+    bindings: Iterable[Binding] = (),
+    strategy: StrategySpec | None = None,
+    labels_of: Callable[[str], Mapping[str, str] | None] = lambda _: None,
+    keys: Iterable[str] = (),
+    content: str = "",
+) -> HubFacts:
+    """Return the facts about a run with this spec.
 
-    Its snapshots and bindings are deleted with it, so it counts as gone.
+    Args:
+        spec: the run's.
+        generation: of the run's object; 0 if there is none.
+        placement: the run's; None if it does not exist.
+        policies: the placement's latest policy snapshots; there should be one.
+        bindings: all of the placement.
+        strategy: the run's; None if it does not exist or does not matter.
+        labels_of: returns the labels of a cluster by its name; None if it is not in the fleet.
+        keys: labels that decide about stages; all others are left out, for a small history.
+        content: name of the resource snapshot to compare bindings with; empty compares nothing.
     """
-    if placement.metadata.deletion_timestamp:
-        return None
+    # A placement's snapshots and bindings are deleted with it, so it counts as gone.
+    if placement is None or placement.metadata.deletion_timestamp:
+        return HubFacts(spec=spec, generation=generation)
+    bound = sorted(
+        (binding_fact(each, content=content) for each in bindings), key=lambda each: each.name
+    )
+    return HubFacts(
+        spec=spec,
+        generation=generation,
+        placement=_placement_fact(placement),
+        policies=list(map(policy_fact, policies)),
+        bindings=bound,
+        strategy=strategy,
+        clusters=_cluster_facts(labels_of, {each.cluster for each in bound}, list(keys)),
+    )
+
+
+def _placement_fact(placement: Placement) -> PlacementFact:
     strategy = placement.spec.strategy
     return PlacementFact(
         strategy_type=strategy.type, apply_strategy=strategy.apply_strategy or ApplyStrategy()
@@ -73,17 +111,10 @@ def _other_since(binding: Binding, content: str) -> datetime | None:
     return announced.last_transition_time if current else None
 
 
-def cluster_facts(
-    labels_of: Callable[[str], Mapping[str, str] | None],
-    bindings: Iterable[BindingFact],
-    keys: Iterable[str],
+def _cluster_facts(
+    labels_of: Callable[[str], Mapping[str, str] | None], clusters: Iterable[str], keys: list[str]
 ) -> list[ClusterFact]:
-    """Return facts of clusters with a binding and only the labels in `keys`, for a small history.
-
-    `labels_of` returns the labels of a cluster by its name; None if it is not in the fleet.
-    """
-    bound, keys = sorted({each.cluster for each in bindings}), list(keys)
-    known = ((name, labels_of(name)) for name in bound)
+    known = ((name, labels_of(name)) for name in sorted(clusters))
     return [
         ClusterFact(name=name, labels={key: labels[key] for key in keys if key in labels})
         for name, labels in known
