@@ -74,12 +74,12 @@ async def _find_snapshot(rollout: Rollout, facts: HubFacts) -> SnapshotFacts:
 
 async def _adopt(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) -> bool:
     """Resume from a recorded status; return whether there is anything to resume."""
+    rollout.notices.reported_by_others(run_events.situation(recorded, desired=rollout.intent.state))
     if phases.has_ended(recorded):
         # The run ended while this workflow started: its status stays as it is.
         rollout.ledger.status = recorded
         return False
     rollout.ledger.recall(recorded)
-    rollout.notices.reported_by_others(run_events.situation(recorded, desired=rollout.intent.state))
     try:
         await _recall(rollout, facts, recorded)
     except RunAborted as error:

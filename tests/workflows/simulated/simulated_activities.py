@@ -116,6 +116,13 @@ class SimulatedActivities:
         """Make the next attempts of an activity fail."""
         self.faults[activity_type] = Fault(attempts, kind, message, final)
 
+    def forget(self) -> None:
+        """Forget what is under way: Temporal no longer knows any activity."""
+        self._clusters.clear()
+        self._unwritten.clear()
+        self._followers.clear()
+        self._open_writes.clear()
+
     def _do(self, activity_type: str, attempt: Attempt) -> None:
         self.attempts[activity_type] += 1
         seconds = self.takes.get(activity_type, SECONDS)

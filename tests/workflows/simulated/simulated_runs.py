@@ -196,6 +196,13 @@ class SimulatedRun:
             self.hub.taken.add(cluster)
             self.activities.notice(cluster)
 
+    # -- Temporal --------------------------------------------------------------------------
+
+    def lose_temporal(self, *, away: float = 5) -> None:
+        """Lose Temporal's database; the bridge starts the workflow again after these seconds."""
+        self.activities.forget()
+        self.temporal.lose_database(away=timedelta(seconds=away))
+
     # -- people, on the hub ----------------------------------------------------------------
 
     def set_state(self, state: RunState) -> None:

@@ -298,6 +298,13 @@ class Execution:
 
     # -- lost workers and replay -----------------------------------------------------------
 
+    def vanish(self) -> None:
+        """End without a trace: Temporal has lost its database."""
+        self.is_open = False
+        self._task = None
+        self._tasks += 1
+        self._activities.give_up()
+
     def lose_worker(self, *, away: timedelta) -> None:
         """Kill the worker; another one takes over after some time, knowing only the history."""
         timeline = self._setting.timeline

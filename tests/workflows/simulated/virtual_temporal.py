@@ -94,7 +94,8 @@ class VirtualTemporal:
         """How the workflow ended."""
         self.executions: list[Execution] = []
         self._workflow, self._workflow_id = workflow, workflow_id
-        self._begin(self._converter.to_payloads([argument]))
+        self._arguments = self._converter.to_payloads([argument])
+        self._begin(self._arguments)
 
     @property
     def execution(self) -> Execution:
@@ -175,6 +176,11 @@ class VirtualTemporal:
         """Kill the worker; another one takes over after some time."""
         self.execution.lose_worker(away=away)
 
+    def lose_database(self, *, away: timedelta) -> None:
+        """Lose everything; the bridge starts the workflow again after some time."""
+        self.execution.vanish()
+        self._timeline.after(away, lambda: self._begin(self._arguments, new=True))
+
     def check_replay(self) -> None:
         """Replay all executions; raises NondeterminismError."""
         for each in self.executions:
@@ -187,8 +193,8 @@ class VirtualTemporal:
 
     # -- executions ------------------------------------------------------------------------
 
-    def _begin(self, arguments: list[Payload]) -> None:
-        before = self.executions[-1].start.run_id if self.executions else None
+    def _begin(self, arguments: list[Payload], *, new: bool = False) -> None:
+        before = self.executions[-1].start.run_id if self.executions and not new else None
         start = Start(
             workflow=self._workflow,
             workflow_id=self._workflow_id,
