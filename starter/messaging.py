@@ -22,7 +22,7 @@ from starter.failures import Failure
 from starter.targets import Target
 from workflows.encryption import ENCODED_FAILURE, EncryptedError
 from workflows.encryption import VARIABLE as KEYS_VARIABLE
-from workflows.messages import Answer, Approve, ChangeState, Verdict
+from workflows.messages import Answer, Approve, ChangeState, Forecast
 
 ANSWER_WITHIN: Final = timedelta(seconds=10)
 """Longer than a worker takes to answer that has just replaced a killed one."""
@@ -68,18 +68,18 @@ class Line:
         except temporal.OutOfReach as reason:
             raise Unanswered(str(reason)) from reason
 
-    async def consult(self, query: str, *arguments: Approve) -> Verdict:
+    async def consult(self, query: str, *arguments: Approve) -> Forecast:
         """Ask what a message would do. Raises Unanswered if no workflow answers."""
         with _unanswered():
             try:
                 async with asyncio.timeout(ANSWER_WITHIN.total_seconds()):
-                    verdict: Verdict = await self._handle.query(
-                        query, args=arguments, result_type=Verdict
+                    verdict: Forecast = await self._handle.query(
+                        query, args=arguments, result_type=Forecast
                     )
             except (WorkflowQueryFailedError, EncryptedError):
                 # A worker of an earlier version does not know the query, or its answer cannot be
                 # decrypted here. The request is then made without asking first.
-                return Verdict()
+                return Forecast()
         return verdict
 
     async def tell(self, update: str, message: ChangeState | Approve) -> str:

@@ -24,7 +24,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import calls
     from workflows.chronicle import Chronicle
     from workflows.messages import Message, Outcome, UpdateRunInput
-    from workflows.mirror import Mirror
+    from workflows.mirror import StatusMirror
     from workflows.rollout import Rollout
 
 END_WORKFLOW: Final = "EndUpdateRun"
@@ -45,7 +45,7 @@ class EndUpdateRun:
     @workflow.init
     def __init__(self, start: EndRunInput) -> None:
         self._rollout = Rollout(UpdateRunInput(run=start.run))
-        self._mirror = Mirror(self._rollout)
+        self._mirror = StatusMirror(self._rollout)
         self._chronicle = Chronicle(self._rollout)
 
     @workflow.run

@@ -24,7 +24,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.rollout import Rollout
 
 
-class Gate(ABC):
+class GateExecutor(ABC):
     """Executor of a gate: what a run does until the gate is passed."""
 
     def __init__(self, rollout: Rollout, side: Side, position: int, task: StageTask) -> None:
@@ -80,7 +80,7 @@ async def pass_gates(rollout: Rollout, side: Side, declared: list[StageTask]) ->
     rollout.position.close_gates()
 
 
-def open_gates(rollout: Rollout, side: Side, declared: list[StageTask]) -> list[Gate]:
+def open_gates(rollout: Rollout, side: Side, declared: list[StageTask]) -> list[GateExecutor]:
     """Return a gate for each declared task that has not been passed, in the declared order."""
     recorded = rollout.ledger.tasks(rollout.position.stage, side)
     return [
@@ -90,7 +90,7 @@ def open_gates(rollout: Rollout, side: Side, declared: list[StageTask]) -> list[
     ]
 
 
-class TimedWaitGate(Gate):
+class TimedWaitGate(GateExecutor):
     """A gate that passes some time after the stage's last cluster was updated."""
 
     async def due(self) -> None:
@@ -104,7 +104,7 @@ class TimedWaitGate(Gate):
         await self.rollout.until_running()
 
 
-class ApprovalGate(Gate):
+class ApprovalGate(GateExecutor):
     """A gate that passes when a person approves it, on the hub or through Temporal."""
 
     _ticket: Ticket
@@ -157,7 +157,7 @@ class ApprovalGate(Gate):
         return accepted.approved
 
 
-EXECUTORS: Final[dict[str, type[Gate]]] = {
+EXECUTORS: Final[dict[str, type[GateExecutor]]] = {
     StageTaskType.APPROVAL: ApprovalGate,
     StageTaskType.TIMED_WAIT: TimedWaitGate,
 }

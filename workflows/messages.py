@@ -139,7 +139,7 @@ class Answer(Message):
     text: str
 
 
-class Verdict(Message):
+class Forecast(Message):
     """What a message would do: why it would be refused, or which gate it would approve."""
 
     refusal: str = ""

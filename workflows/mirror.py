@@ -29,7 +29,7 @@ RECORDED: Final = timedelta(milliseconds=1)
 the next one begins."""
 
 
-class Mirror:
+class StatusMirror:
     """The only writer of a run's status."""
 
     def __init__(self, rollout: Rollout) -> None:

@@ -21,7 +21,7 @@ from workflows.deliverable import Deliverable
 from workflows.encryption import Keys, data_converter, keys_of
 from workflows.ended_run import EndUpdateRun
 from workflows.sandbox import ContextFreeSandbox
-from workflows.update_run import UpdateRun
+from workflows.update_run import UpdateRunWorkflow
 
 _PASSED_THROUGH: Final = (
     "pydantic",
@@ -41,7 +41,7 @@ def fleetgate_plugin(keys: Keys | None = None) -> SimplePlugin:
         "fleetgate",
         data_converter=data_converter(keys),
         workflow_runner=_passing_through,
-        workflows=[UpdateRun, EndUpdateRun],
+        workflows=[UpdateRunWorkflow, EndUpdateRun],
         interceptors=[Deliverable()],
     )
 

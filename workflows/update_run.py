@@ -32,12 +32,12 @@ with workflow.unsafe.imports_passed_through():
         ApprovalLost,
         Approve,
         ChangeState,
+        Forecast,
         Outcome,
         Recheck,
         UpdateRunInput,
-        Verdict,
     )
-    from workflows.mirror import Mirror
+    from workflows.mirror import StatusMirror
     from workflows.planning_phase import initialize
     from workflows.rollout import Rollout
     from workflows.stages import StageRun
@@ -56,7 +56,7 @@ NOT_IN_TEMPORAL = (
 
 
 @workflow.defn(name=WORKFLOW)
-class UpdateRun:
+class UpdateRunWorkflow:
     """Rolls one snapshot out to the clusters of a placement, stage by stage."""
 
     @workflow.init
@@ -64,7 +64,7 @@ class UpdateRun:
         self._rollout = Rollout(start)
         self._desired = DesiredState(self._rollout)
         self._guard = Guard(self._rollout)
-        self._mirror = Mirror(self._rollout)
+        self._mirror = StatusMirror(self._rollout)
         self._chronicle = Chronicle(self._rollout)
         self._display = Display(self._rollout, searchable=start.searchable)
 
@@ -160,22 +160,22 @@ class UpdateRun:
         return self._rollout.approvals.pending
 
     @workflow.query(name="would_approve", description="What an approval would do")
-    def would_approve(self, message: Approve = Approve()) -> Verdict:
+    def would_approve(self, message: Approve = Approve()) -> Forecast:
         """Return which gate an approval would apply to, or why it would be refused."""
         try:
-            return Verdict(gate=self._rollout.approvals.the_one(message).pending)
+            return Forecast(gate=self._rollout.approvals.the_one(message).pending)
         except ValueError as error:
-            return Verdict(refusal=str(error))
+            return Forecast(refusal=str(error))
 
     @workflow.query(name="would_pause", description="Whether a request to stop would be refused")
-    def would_pause(self) -> Verdict:
+    def would_pause(self) -> Forecast:
         """Return why a request to stop would be refused."""
-        return Verdict(refusal=self._desired.refusal(RunState.STOP) or "")
+        return Forecast(refusal=self._desired.refusal(RunState.STOP) or "")
 
     @workflow.query(name="would_resume", description="Whether a request to run would be refused")
-    def would_resume(self) -> Verdict:
+    def would_resume(self) -> Forecast:
         """Return why a request to run would be refused."""
-        return Verdict(refusal=self._desired.refusal(RunState.RUN) or "")
+        return Forecast(refusal=self._desired.refusal(RunState.RUN) or "")
 
     # -- main flow -------------------------------------------------------------------------
 

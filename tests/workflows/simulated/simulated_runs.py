@@ -32,7 +32,7 @@ from workflows.messages import (
     UpdateRunInput,
 )
 from workflows.plugin import fleetgate_plugin
-from workflows.update_run import DELETED, UpdateRun
+from workflows.update_run import DELETED, UpdateRunWorkflow
 
 BRIDGE: Final = timedelta(milliseconds=10)
 """Time from a change on the hub to the message about it."""
@@ -88,7 +88,7 @@ class SimulatedRun:
         self._takes = takes
         self.activities.begun = self._begun
         self.temporal = VirtualTemporal(
-            UpdateRun,
+            UpdateRunWorkflow,
             UpdateRunInput(run=ref, **fields),
             workflow_id=ref.workflow_id,
             activities=self.activities,

@@ -14,8 +14,8 @@ from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
 from workflows.messages import (
     Answer,
     Approve,
+    Forecast,
     TemporalApprovals,
-    Verdict,
 )
 
 BEFORE = "v2-before-one"
@@ -218,7 +218,7 @@ def test_an_approval_that_matches_no_gate_is_refused_and_leaves_no_trace(
     sent = at_gate.update("approve", message)
     assert sent.accepted is False
     assert sent.failure.startswith(refusal)
-    assert at_gate.temporal.query("would_approve", message, kind=Verdict).refusal == sent.failure
+    assert at_gate.temporal.query("would_approve", message, kind=Forecast).refusal == sent.failure
     assert at_gate.temporal.events == before
 
     at_gate.signal("approve", message)
@@ -229,7 +229,7 @@ def test_an_approval_that_matches_no_gate_is_refused_and_leaves_no_trace(
 def test_the_open_gates_can_be_queried(at_gate: SimulatedRun) -> None:
     gate = PendingApproval(stage="one", side=GateSide.BEFORE, request=BEFORE)
     assert at_gate.temporal.query("pending_approvals", kind=list[PendingApproval]) == [gate]
-    assert at_gate.temporal.query("would_approve", Approve(), kind=Verdict).gate == gate
+    assert at_gate.temporal.query("would_approve", Approve(), kind=Forecast).gate == gate
 
     at_gate.approve(BEFORE)
     at_gate.until_handed_out("a")

@@ -18,7 +18,7 @@ from tests.planning.run_samples import APPROVAL
 from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
 from workflows import gates as executors
-from workflows.gates import Gate
+from workflows.gates import GateExecutor
 
 TIDE = StageTask(type="Tide")
 LOW = timedelta(seconds=30)
@@ -55,7 +55,7 @@ class Tide(GateKind):
         return "the tide to go out"
 
 
-class WaitsForTide(Gate):
+class WaitsForTide(GateExecutor):
     async def due(self) -> None:
         await workflow.sleep(LOW, summary="tide")
         await self.rollout.until_running()

@@ -10,7 +10,7 @@ from tests.planning.run_samples import APPROVAL, WAIT
 from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.histories import Limits
 from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
-from workflows.messages import Answer, ChangeState, Verdict
+from workflows.messages import Answer, ChangeState, Forecast
 
 BEFORE = "v2-before-one"
 AFTER = "v2-after-one"
@@ -54,7 +54,7 @@ def test_a_run_that_never_started_cannot_be_paused(begin: Begin) -> None:
     sent = run.update("pause", ChangeState())
     assert sent.accepted is False
     assert "was never started, so there is nothing to stop" in sent.failure
-    assert run.temporal.query("would_pause", kind=Verdict).refusal == sent.failure
+    assert run.temporal.query("would_pause", kind=Forecast).refusal == sent.failure
 
     assert run.update("resume", ChangeState()).result(Answer).text == "run v2 is running"
     assert run.hub.spec.state is RunState.RUN
