@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 import hub
-from deploy.local.errors import LocalFleetError
+from deploy.errors import DeployError
 
 
 class ExitCode(IntEnum):
@@ -54,7 +54,7 @@ def explain(error: Exception) -> Failure:
             return _not_found(error)
         case hub.BadConfiguration():
             return Failure(str(error), exit_code=ExitCode.USAGE)
-        case LocalFleetError():
+        case DeployError():
             return Failure(str(error))
         case hub.HubError():
             return Failure(str(error), advice=_advice(error))

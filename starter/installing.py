@@ -5,9 +5,9 @@ import asyncio
 import click
 import yaml
 
-from deploy.local import crds as definitions
-from deploy.local import manifests
-from deploy.local import policies as shipped
+from deploy.installing import crds as definitions
+from deploy.installing import manifests
+from deploy.installing import policies as shipped
 from starter.helping import examples
 from starter.options import target_options
 from starter.targets import Target

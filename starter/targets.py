@@ -6,8 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
-from deploy.local.paths import FOLDER, FleetPaths
-from deploy.local.state import HUB
+from deploy.local.paths import FOLDER, HUB, FleetPaths
 from hub import Hub
 
 

@@ -9,8 +9,6 @@ from typing import Final
 
 from temporalio.client import Client
 
-from deploy.local.ports import LOOPBACK
-from deploy.local.state import TEMPORAL, load
 from starter.failures import ExitCode, Failure
 from starter.targets import Target
 from workflows import plugin
@@ -58,7 +56,11 @@ def environment(target: Target) -> dict[str, str]:
     A Temporal that the environment names takes precedence.
     """
     named = any(name in os.environ for name in _NAMES_A_TEMPORAL)
-    state = load(target.fleet.state) if target.fleet and not named else None
-    if state is None:
+    if named or target.fleet is None:
         return dict(os.environ)
-    return {**os.environ, "TEMPORAL_ADDRESS": f"{LOOPBACK}:{state.ports[TEMPORAL]}"}
+    from deploy.local import ports, state  # here, because only a local fleet needs them
+
+    known = state.load(target.fleet.state)
+    if known is None:
+        return dict(os.environ)
+    return {**os.environ, "TEMPORAL_ADDRESS": f"{ports.LOOPBACK}:{known.ports[state.TEMPORAL]}"}

@@ -45,6 +45,31 @@ def test_the_worker_imports_neither_the_command_line_nor_the_deployment() -> Non
     assert not imported_by(ROOT / "worker.py") & {"starter", "deploy"}
 
 
+OF_THE_LOCAL_FLEET = {"local", "demo"}
+IMPORTING_COMMANDS = """
+import sys
+import click
+from starter.cli import fleetgate
+
+def import_all(group):
+    for name in set(group.list_commands(context)) - OF_THE_LOCAL_FLEET:
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            import_all(command)
+
+context = click.Context(fleetgate)
+import_all(fleetgate)
+print(*(name for name in sys.modules if name.startswith("deploy.local.")))
+"""
+
+
+def test_commands_for_a_real_hub_import_no_more_of_the_local_fleet_than_where_it_would_be() -> None:
+    code = IMPORTING_COMMANDS.replace("OF_THE_LOCAL_FLEET", repr(OF_THE_LOCAL_FLEET))
+    arguments = [sys.executable, "-c", code]
+    result = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["deploy.local.paths"]
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_package_states_its_responsibility(room: str) -> None:
     docstring = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text()))

@@ -16,7 +16,8 @@ from pydantic import ValidationError
 
 import worker
 from api.kinds import LEASE
-from deploy.local import crds, ports
+from deploy.installing import crds
+from deploy.local import ports
 from hub import Hub
 from planning.placements.selecting import SelectionRules
 from telemetry import AddressError, Health, LogFormat, Tracing, serve_health

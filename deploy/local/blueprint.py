@@ -7,13 +7,12 @@ from deploy.local import own_processes
 from deploy.local.binaries import Binaries
 from deploy.local.control_plane import ControlPlane
 from deploy.local.etcd import etcd
-from deploy.local.paths import FleetPaths
+from deploy.local.paths import HUB, FleetPaths
 from deploy.local.ports import LOOPBACK
 from deploy.local.services import Service
 from deploy.local.state import (
     ETCD,
     ETCD_PEERS,
-    HUB,
     TEMPORAL,
     TEMPORAL_UI,
     WORKER,

@@ -13,8 +13,10 @@ LocalFleetError
 
 # ruff: noqa: N818 - the names say what happened, without "Error"
 
+from deploy.errors import DeployError
 
-class LocalFleetError(Exception):
+
+class LocalFleetError(DeployError):
     """A problem with the local fleet that the user can fix; the text says how."""
 
 

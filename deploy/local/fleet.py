@@ -12,18 +12,18 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from api.kinds import APPLIED_WORK
-from deploy.local import crds, members, policies, worker_rights
+from deploy.installing import crds, policies
+from deploy.local import members, worker_rights
 from deploy.local.binaries import Binaries
 from deploy.local.blueprint import Blueprint
 from deploy.local.control_plane import ensure_control_plane
 from deploy.local.errors import FleetBusy, UnknownProcess
 from deploy.local.files import disk_full_explained, private_folder
-from deploy.local.paths import FleetPaths
+from deploy.local.paths import HUB, FleetPaths
 from deploy.local.processes import Processes
 from deploy.local.services import Service, ensure, require_alive
 from deploy.local.state import (
     ETCD,
-    HUB,
     TEMPORAL,
     WORKER,
     FleetState,

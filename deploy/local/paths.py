@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+HUB: Final = "hub"
+"""Name of the hub among the clusters."""
 FOLDER: Final = ".fleetgate"
 """Name of the fleet's folder, in the current directory of the command."""
 

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from deploy.local import ports
 from deploy.local.errors import LocalFleetError, WrongSize
 from deploy.local.files import write_private
-
-HUB: Final = "hub"
+from deploy.local.paths import HUB
 
 ETCD: Final = "etcd"
 TEMPORAL: Final = "temporal"

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from deploy.local import manifests
+from deploy.installing import manifests
 from hub import Hub, Json
 
 NAMESPACE: Final = "fleetgate"

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Any, Final
 
 from api.kinds import CUSTOM_RESOURCE_DEFINITION
-from deploy.local import crds, manifests
-from deploy.local.policies import CHECKS, NAMES
+from deploy.installing import crds, manifests
+from deploy.installing.policies import CHECKS, NAMES
 from hub import Forbidden, Json
 from starter import words
 from starter.doctor.findings import Command, Finding, Setup, ok, problem, unknown, warning

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Final
 
 from api.kinds import CUSTOM_RESOURCE_DEFINITION, Kind, Scope
-from deploy.local import manifests
+from deploy.installing import manifests
 from hub import Hub, Json
 from starter import people, words
 from starter.doctor.findings import HOME, Finding, Setup, ok, problem, unknown, warning

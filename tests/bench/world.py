@@ -12,7 +12,8 @@ from typing import Any
 
 import psutil
 
-from deploy.local import crds, ports
+from deploy.installing import crds
+from deploy.local import ports
 from deploy.local.control_plane import ControlPlane
 from deploy.local.services import Service, answers, ensure
 from hub import Hub

@@ -14,7 +14,7 @@ from temporalio.worker import Worker
 
 from activities.registry import all_activities
 from api.kinds import NAMESPACE, Scope
-from deploy.local import crds
+from deploy.installing import crds
 from hub import Hub
 from tests.bridge.support import BridgeProcess
 from tests.support.hand_placement import HandPlacement

@@ -13,7 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from agent import AgentMetrics
 from api.kinds import CLUSTER_SCOPE
-from deploy.local import crds, ports
+from deploy.installing import crds
+from deploy.local import ports
 from docs.generator.markdown import slug
 from hub import Hub
 from planning.runs.phases import Phase

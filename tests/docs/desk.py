@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deploy.local.fleet import LocalFleet
-from deploy.local.paths import FleetPaths
-from deploy.local.state import HUB, load
+from deploy.local.paths import HUB, FleetPaths
+from deploy.local.state import load
 from deploy.local.status import ProcessState
 from tests.docs.pages import FOLDER
 from tests.docs.shell import Shell

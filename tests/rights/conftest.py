@@ -12,7 +12,7 @@ import pytest
 
 from api.kinds import SCOPES, Kind, Scope, ScopeName
 from bridge import BridgeSettings
-from deploy.local import policies
+from deploy.installing import policies
 from hub import Forbidden, Hub, Json, Unavailable
 from placement.room import Placement
 from tests.agent.credentials import grant, of_account

@@ -8,7 +8,7 @@ import pytest
 
 from api.kinds import CLUSTER_SCOPE
 from api.names import CREATED_BY, STATE_BY, STATE_COMMENT, STATE_GENERATION
-from deploy.local import crds, manifests, policies
+from deploy.installing import crds, manifests, policies
 from hub import Forbidden, Hub, Json
 from tests.agent.credentials import grant
 from tests.rights.conftest import Person

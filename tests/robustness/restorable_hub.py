@@ -6,7 +6,8 @@ import shutil
 from datetime import timedelta
 from pathlib import Path
 
-from deploy.local import crds, ports
+from deploy.installing import crds
+from deploy.local import ports
 from deploy.local.control_plane import ControlPlane
 from deploy.local.etcd import etcd
 from deploy.local.processes import Processes

@@ -16,12 +16,14 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
-from deploy.local import crds, own_processes, ports
+from deploy.installing import crds
+from deploy.local import own_processes, ports
 from deploy.local.control_plane import ControlPlane
 from deploy.local.etcd import etcd
+from deploy.local.paths import HUB
 from deploy.local.processes import Processes
 from deploy.local.services import Service, answers, ensure
-from deploy.local.state import ETCD, HUB, TEMPORAL, api_server
+from deploy.local.state import ETCD, TEMPORAL, api_server
 from deploy.local.temporal import temporal
 from hub import Hub
 from tests.soak.history import AUDIT_POLICY

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from api.kinds import CLUSTER_SCOPE
-from deploy.local import crds
+from deploy.installing import crds
 from hub import Hub, Json
 from planning.runs import views
 from starter.failures import ExitCode

@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 from api.kinds import Kind
 from deploy.local.fleet import FleetAddresses
-from deploy.local.state import HUB
+from deploy.local.paths import HUB
 from hub import Hub, Json, Limits
 from tests.support import sweeping
 

@@ -23,7 +23,8 @@ import psutil
 from filelock import AsyncFileLock
 
 from api.kinds import CUSTOM_RESOURCE_DEFINITION
-from deploy.local import crds, ports
+from deploy.installing import crds
+from deploy.local import ports
 from deploy.local.binaries import Binaries
 from deploy.local.control_plane import ControlPlane, ensure_control_plane
 from deploy.local.errors import ProcessFailed

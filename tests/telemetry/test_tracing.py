@@ -12,7 +12,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 import worker
 from api.kinds import CLUSTER_SCOPE
-from deploy.local import crds, ports
+from deploy.installing import crds
+from deploy.local import ports
 from hub import Hub
 from telemetry import TracingError, start_tracing
 from tests.support.eventually import eventually

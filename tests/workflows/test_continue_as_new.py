@@ -13,7 +13,7 @@ from temporalio.worker import Worker
 from activities.registry import all_activities
 from api.kinds import CLUSTER_SCOPE
 from bridge import Bridge, BridgeSettings
-from deploy.local import crds
+from deploy.installing import crds
 from hub import Hub
 from planning.identity import RunRef
 from planning.runs.gates import GateSide

@@ -19,7 +19,8 @@ from api.kinds import (
     Kind,
 )
 from api.names import MEMBER_NAMESPACE_PREFIX
-from deploy.local import crds, ports
+from deploy.installing import crds
+from deploy.local import ports
 from hub import Hub
 from tests.agent.credentials import ON_HUB, grant, of_account, token
 from tests.deploy.helm.charts import HUB_SIDE, MEMBER_SIDE, Helm, Json, Objects, merged

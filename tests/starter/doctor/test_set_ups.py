@@ -15,7 +15,7 @@ from temporalio.worker import Worker, WorkerDeploymentConfig
 from api.base import format_time
 from api.kinds import CUSTOM_RESOURCE_DEFINITION, LEASE, MEMBER_CLUSTER, Kind
 from bridge import BridgeSettings
-from deploy.local import crds
+from deploy.installing import crds
 from hub import Hub, Json
 from tests.agent.credentials import grant, kubeconfig_of_nobody
 from tests.starter.doctor.conftest import Doctor

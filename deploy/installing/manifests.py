@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import yaml
 
-from deploy.local.errors import LocalFleetError
+from deploy.errors import DeployError
 from hub import Hub
 
 FOLDER: Final = Path(__file__).parent.parent / "rbac"
@@ -17,8 +17,8 @@ def documents(file: str) -> list[dict[str, Any]]:
 
 
 async def apply(hub: Hub, body: dict[str, Any]) -> None:
-    """Apply an object of any kind. Raises LocalFleetError if the hub does not serve the kind."""
+    """Apply an object of any kind. Raises DeployError if the hub does not serve the kind."""
     kind = await hub.kind_for(body["apiVersion"], body["kind"])
     if kind is None:
-        raise LocalFleetError(f"{hub.url} does not serve {body['apiVersion']} {body['kind']}")
+        raise DeployError(f"{hub.url} does not serve {body['apiVersion']} {body['kind']}")
     await hub.apply(kind, body)

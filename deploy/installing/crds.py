@@ -10,7 +10,7 @@ from typing import Any, Final
 import yaml
 
 from api.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
-from deploy.local.errors import LocalFleetError
+from deploy.errors import DeployError
 from hub import Forbidden, Hub, NotFound, TooManyRequests
 
 FOLDER: Final = Path(__file__).parent.parent / "crds"
@@ -53,7 +53,7 @@ async def _install(hub: Hub, body: dict[str, Any]) -> None:
             await _wait_until_answered(hub, _kind(definition))
     except TimeoutError as error:
         limit = f"{_SERVED_WITHIN.total_seconds():g} s"
-        raise LocalFleetError(f"{hub.url} did not serve {name} within {limit}") from error
+        raise DeployError(f"{hub.url} did not serve {name} within {limit}") from error
 
 
 async def _wait_until_served(hub: Hub, definition: dict[str, Any]) -> None:

@@ -10,8 +10,8 @@ from typing import Final
 
 from api.kinds import SCOPES, Kind
 from api.names import CREATED_BY
-from deploy.local import manifests
-from deploy.local.errors import LocalFleetError
+from deploy.errors import DeployError
+from deploy.installing import manifests
 from hub import Forbidden, Hub, Json, NotFound, Unavailable
 
 CHECKS: Final = "admission.yaml"
@@ -30,7 +30,7 @@ async def install(hub: Hub) -> bool:
     """Apply the policies and wait until they are in force.
 
     Returns whether the API server records who did what, which it can from Kubernetes 1.34 on.
-    Raises LocalFleetError if it does not support admission policies, or takes too long.
+    Raises DeployError if it does not support admission policies, or takes too long.
     """
     for body in manifests.documents(CHECKS):
         await manifests.apply(hub, body)
@@ -42,7 +42,7 @@ async def install(hub: Hub) -> bool:
             await _until_in_force(hub)
     except TimeoutError as error:
         limit = f"{_IN_FORCE_WITHIN.total_seconds():g} s"
-        raise LocalFleetError(f"{hub.url} did not enforce the policies within {limit}") from error
+        raise DeployError(f"{hub.url} did not enforce the policies within {limit}") from error
     return bool(version)
 
 
