@@ -13,7 +13,7 @@ from activities.errors import told_to_temporal
 from activities.events import write
 from activities.looking import look
 from activities.requests import Survey, Surveyed
-from api.reasons import ConditionType
+from api.reasons import ConditionType, placement_condition
 from api.runs import UpdateRun
 from hub import Hub
 from planning import conditions
@@ -89,8 +89,9 @@ class SurveyingActivities:
         if self._places:
             return True
         found = (await self._hub.list(run.scope.placement)).items
+        scheduled = placement_condition(run.scope.placement, ConditionType.SCHEDULED)
         return any(
-            condition["type"].endswith("PlacementScheduled")
+            condition["type"] == scheduled
             for each in found
             for condition in each.get("status", {}).get("conditions", [])
         )

@@ -11,7 +11,7 @@ from api.approvals import BaseApprovalRequest
 from api.names import RUN_UID, TASK_TYPE
 from api.reasons import ConditionType
 from api.runs import StageStatus, UpdateRun
-from bridge.runs import RunIndex, is_active, key_of
+from bridge.runs import RunIndex, is_live, key_of
 from bridge.temporal import Signal, Workflows
 from hub import Cache, Hub, Key, NotFound
 from planning import conditions
@@ -58,7 +58,7 @@ class ApprovalReconciler:
         run = self._runs.get((namespace, request.spec.parent_stage_rollout))
         if run is None:
             await self._remove_orphan(request)
-        elif not is_active(run) or approvals.accepted(request):
+        elif not is_live(run) or approvals.accepted(request):
             return
         elif approvals.approved(request):
             await self._approve(run, request)

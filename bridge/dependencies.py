@@ -15,7 +15,7 @@ from typing import Final
 
 from api.reasons import ConditionType
 from api.runs import RunState, UpdateRun
-from bridge.runs import RunIndex, is_active, key_of, logged_about_run
+from bridge.runs import RunIndex, is_live, key_of, logged_about_run
 from bridge.surroundings import Surroundings
 from bridge.temporal import Signal, Workflows
 from hub import Cache, Change, Controller, Key, SharedCaches
@@ -139,7 +139,7 @@ class Dependencies:
 
 def _is_under_way(run: UpdateRun) -> bool:
     """Return whether the run runs or is stopping; a resumed run checks by itself first."""
-    if not conditions.has(run.status.conditions, ConditionType.INITIALIZED) or not is_active(run):
+    if not conditions.has(run.status.conditions, ConditionType.INITIALIZED) or not is_live(run):
         return False
     is_stopping = run.spec.state == RunState.STOP and phase(run.status) is not Phase.STOPPED
     return run.spec.state == RunState.RUN or is_stopping

@@ -18,8 +18,8 @@ from bridge.presence import Presence, Told
 from bridge.runs import (
     RunIndex,
     RunReconciler,
-    is_active,
     is_damaged,
+    is_live,
     is_planned,
     kept,
     key_of,
@@ -169,7 +169,7 @@ class _ScopeBridge:
         self._runs.queue.add(change.key)
         self._dependencies.note(change.key)
         self._metrics.note(change.key, run)
-        for request in open_requests(run) if run and is_active(run) else []:
+        for request in open_requests(run) if run and is_live(run) else []:
             key = (change.key[0], request)
             if self._approval_cache.get(request, key[0]) is None:
                 self._approvals.queue.add(key)

@@ -45,14 +45,14 @@ class RunIndex:
         """Return a run after a change, with its stages even if it has just ended."""
         before = self._parsed.get(change.key)
         run = self.get(change.key)
-        if run and before and change.new and is_active(before.run) and not is_active(run):
+        if run and before and change.new and is_live(before.run) and not is_live(run):
             return ParsedRun(change.new, before=before).run
         return run
 
     def active(self) -> list[UpdateRun]:
         """Return all runs that have not ended and are not being deleted."""
         runs = map(self.get, self.cache.keys())
-        return [run for run in runs if run and is_active(run)]
+        return [run for run in runs if run and is_live(run)]
 
     def ref(self, run: UpdateRun) -> RunRef:
         """Return the reference by which workflows name the run."""
@@ -74,8 +74,8 @@ def key_of(run: UpdateRun) -> Key:
     return run.metadata.namespace, run.metadata.name
 
 
-def is_active(run: UpdateRun) -> bool:
-    """Return whether the run has not ended and is not being deleted."""
+def is_live(run: UpdateRun) -> bool:
+    """Return whether the run may still change: it has not ended and is not being deleted."""
     return not (phases.has_ended(run.status) or run.metadata.deletion_timestamp)
 
 
@@ -125,7 +125,7 @@ class RunReconciler:
         return [
             (key, ref, key in self._over)
             for key, (ref, _) in self._told.items()
-            if key not in self._doubted and (run := self._runs.get(key)) and is_active(run)
+            if key not in self._doubted and (run := self._runs.get(key)) and is_live(run)
         ]
 
     async def reconcile(self, key: Key) -> None:
@@ -147,7 +147,7 @@ class RunReconciler:
             await self._clean_up(run)
             self._forget(key)
             return
-        if is_active(run):
+        if is_live(run):
             await self._tell(key, run)
         else:
             self._doubted.discard(key)
@@ -180,7 +180,7 @@ class RunReconciler:
         meta = run.metadata
         found = await self._hub.find(self._runs.scope.run, meta.name, namespace=meta.namespace)
         # Read from the hub: if the run has just ended, the cache may not show it yet.
-        if found and found["metadata"]["uid"] == meta.uid and is_active(UpdateRun.from_wire(found)):
+        if found and found["metadata"]["uid"] == meta.uid and is_live(UpdateRun.from_wire(found)):
             await self._workflows.end(ref, run)
 
     async def _restore(self, key: Key, run: UpdateRun) -> None:
@@ -193,7 +193,7 @@ class RunReconciler:
         if there:
             restore = Signal("restore", Recheck(reason="the status was edited"))
             await self._workflows.tell(ref, restore)
-        elif is_active(run):
+        elif is_live(run):
             self._doubted.add(key)
             await self._tell(key, run)
         self._damaged.discard(key)

@@ -6,10 +6,10 @@ commands explain it. To add a failure, add a definition here and raise its error
 contract: update-runs 5, 7, 8.4 to 8.6, 8.8, 9, 10.1 and 11, placement 2.1
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Final
+from typing import Final, Self
 
 from api.kinds import Scope
 from api.texts import Text
@@ -23,13 +23,30 @@ from planning.errors import (
     RunError,
     StageAborted,
 )
-from planning.explaining.entries import Meaning
 
 _PREFIX: Final[dict[type[RunError], str]] = {
     InitializationError: NOT_VALID,
     RunAborted: ABORTED,
     StageAborted: ABORTED,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Explanation of a text: its cause, and what to do about it."""
+
+    cause: str
+    cure: str
+    commands: tuple[str, ...] = ()
+    """Commands that show the problem or fix it."""
+
+    def fill(self, names: Mapping[str, str]) -> Self:
+        """Return the explanation with the names that it has in braces filled in."""
+        return type(self)(
+            cause=self.cause.format_map(names),
+            cure=self.cure.format_map(names),
+            commands=tuple(each.format_map(names) for each in self.commands),
+        )
 
 
 @dataclass(frozen=True, slots=True)

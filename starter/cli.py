@@ -20,7 +20,7 @@ COMMANDS = {
     ),
     "plan": ("starter.plan.command:plan", "Show what a run would do without creating it."),
     "approve": ("starter.approve:approve", "Approve a gate of a run."),
-    "rollback": ("starter.rollback:rollback", "Roll out an older snapshot."),
+    "rollback": ("starter.rollback.command:rollback", "Roll out an older snapshot."),
     "snapshot": (
         "starter.groups:snapshot",
         "List, show and compare the snapshots of a placement.",

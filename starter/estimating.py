@@ -1,4 +1,4 @@
-"""Estimating how long a run will take from now, from how long its clusters took so far.
+"""Estimating how long a run will take, from how long its clusters took and its gates ask for.
 
 Pure: the run, its view and earlier durations in, an estimate out.
 contract: update-runs 8.3 (maxConcurrency), 8.7 (waits)
@@ -6,14 +6,14 @@ contract: update-runs 8.3 (maxConcurrency), 8.7 (waits)
 
 import heapq
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from api.runs import StageStatus, UpdateRun
 from api.strategies import Stage
-from planning.runs import concurrency, waves
+from planning.runs import concurrency
 from planning.runs.gates import KINDS, is_passed
 from planning.runs.phases import ENDED, Phase, Progress
 from planning.runs.views import RunView, StageRow
@@ -106,7 +106,7 @@ def _stage_time(row: StageRow, at_once: int, each_takes: timedelta, now: datetim
 def _wait(view: RunView, stage: Stage, row: StageRow, now: datetime) -> timedelta:
     """Return what is left of the timed wait after a stage."""
     if row.done < len(row.clusters):
-        return waves.wait_after(stage)
+        return wait_after(stage)
     waits = (gate.left(now) for gate in view.gates.waits if gate.stage == row.name)
     return next(waits, ZERO)
 
@@ -115,3 +115,33 @@ def _approvals(stage: StageStatus) -> int:
     """Return how many approvals a stage still needs."""
     tasks = [*stage.before_stage_task_status, *stage.after_stage_task_status]
     return sum(KINDS[task.type].by_person and not is_passed(task) for task in tasks)
+
+
+# -- of a run that is only planned ---------------------------------------------------------
+
+
+def waves(stage: Stage, entry: StageStatus) -> list[list[str]]:
+    """Return the waves of clusters that are updated side by side, if all take equally long.
+
+    Raises RunAborted if maxConcurrency is neither a number nor a percentage.
+    """
+    names = [each.cluster_name for each in entry.clusters]
+    size = concurrency.limit(stage.max_concurrency, clusters=len(names))
+    return [names[start : start + size] for start in range(0, len(names), size)]
+
+
+def approvals_of(stage: Stage) -> int:
+    """Return how many gates of a stage need a person."""
+    tasks = [*stage.before_stage_tasks, *stage.after_stage_tasks]
+    return sum(KINDS[task.type].by_person for task in tasks)
+
+
+def wait_after(stage: Stage) -> timedelta:
+    """Return how long a stage waits after its last cluster; zero without a TimedWait."""
+    waits = (KINDS[task.type].least_time(task) for task in stage.after_stage_tasks)
+    return max(waits, default=timedelta(0))
+
+
+def least_time(stages: Iterable[Stage]) -> timedelta:
+    """Return the sum of the stages' timed waits; `stages` are those that have clusters."""
+    return sum(map(wait_after, stages), timedelta(0))

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from rich.text import Text
 
+from planning import failures
 from planning.runs.phases import Phase, Progress
 from planning.runs.views import ClusterRow, RunView, StageRow, moved
 from starter import columns, output, words
@@ -50,7 +51,7 @@ def conditions(view: RunView, now: datetime, *, width: int) -> Text:
             each.type,
             str(each.status),
             words.age(now - each.last_transition_time),
-            words.reason(each.message),
+            failures.reason(each.message),
         ]
         for each in view.conditions
     ]
@@ -112,14 +113,14 @@ def _outcome(cluster: ClusterRow, now: datetime) -> str:
     if cluster.progress is Progress.DONE:
         return f"updated in {words.duration(cluster.took(now))}"
     text = str(cluster.progress)
-    return f"{text}: {words.reason(cluster.message)}" if cluster.message else text
+    return f"{text}: {failures.reason(cluster.message)}" if cluster.message else text
 
 
 def cluster_cells(cluster: ClusterRow, now: datetime) -> list[str | Text]:
     """Return a cluster's name, its progress, and its duration with why it failed."""
     detail = words.duration(cluster.took(now))
     if cluster.message:
-        detail = f"{detail} {words.reason(cluster.message)}"
+        detail = f"{detail} {failures.reason(cluster.message)}"
     return [cluster.name, output.word(cluster.progress), detail]
 
 

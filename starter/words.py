@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from planning import failures
+from planning.runs import gates
 from planning.runs.gates import OpenGate, PendingApproval
 from planning.runs.phases import Phase, Progress
 from planning.runs.views import RunView, StageRow
@@ -13,13 +15,6 @@ if TYPE_CHECKING:
 
 NAMED_AT_MOST = 3
 """Clusters that a sentence names; tables show all of them."""
-
-# Texts that the contract puts before the reason of a failure; they mean nothing to a reader.
-_PREFIXES = (
-    "cannot continue the updateRun: ",
-    "failed to validate the updateRun: ",
-    "failed to process the request due to a client error: ",
-)
 
 
 def age(length: timedelta | None) -> str:
@@ -45,13 +40,6 @@ def duration(length: timedelta | None) -> str:
 def upper(text: str) -> str:
     """Return the text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
-
-
-def reason(text: str) -> str:
-    """Return a failure's text without the prefixes that all failures have."""
-    for prefix in _PREFIXES:
-        text = text.removeprefix(prefix)
-    return text
 
 
 def about(length: timedelta) -> str:
@@ -116,7 +104,7 @@ def phrase(view: RunView, now: datetime) -> str:
             return _succeeded(view)
         case Phase.FAILED:
             deciding = view.deciding
-            return f"failed: {reason(deciding.message)}" if deciding else "failed"
+            return f"failed: {failures.reason(deciding.message)}" if deciding else "failed"
 
 
 def named(names: Sequence[str], *, at_most: int = NAMED_AT_MOST) -> str:
@@ -133,7 +121,9 @@ def count(number: int, what: str) -> str:
 
 def approve_command(view: RunView, gate: PendingApproval) -> str:
     """Return the command that approves a gate."""
-    return f"fleetgate approve {view.name} {gate.stage} --{gate.side}{namespace_flag(view)}"
+    return gates.approve_command(
+        run=view.name, stage=gate.stage, side=gate.side, namespace=view.namespace
+    )
 
 
 def namespace_flag(view: RunView) -> str:

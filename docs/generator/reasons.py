@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from docs.generator.markdown import Pages, page
-from planning.explaining import reasons
-from planning.explaining.entries import Entry
+from starter.explain import reasons
+from starter.explain.reasons.entries import Entry
 
 
 def pages() -> Pages:

@@ -109,6 +109,7 @@ def _rules(schema: Part) -> dict[str, Any]:
 
 _NAMED_AT_MOST: Final = 4
 _APPLY: Final = "fleetgate crds --apply"
+_INSTALL: Final = "install the CRDs"
 
 
 async def served(setup: Setup) -> Sequence[Finding]:
@@ -118,25 +119,38 @@ async def served(setup: Setup) -> Sequence[Finding]:
         found = await asyncio.gather(*(_find(setup, each) for each in built))
     except Forbidden:
         return await _by_discovery(setup, built)
-    judged = [
-        judge_definition(one, other, setup.command) for one, other in zip(built, found, strict=True)
-    ]
-    bad = [each for each in judged if each]
-    well = len(judged) - len(bad)
+    pairs = list(zip(built, found, strict=True))
+    missing = [one for one, other in pairs if other is None]
+    judged = [judge_definition(one, other, setup.command) for one, other in pairs if other]
+    bad = [*judge_missing(missing, setup.command), *(each for each in judged if each)]
+    well = judged.count(None)
     count = f"{well} of {len(built)}" if bad else f"all {well}"
     good = [ok("CRDs", f"{count} match this version of fleetgate")] if well else []
-    return [*good, *_missing_together(bad, setup.command)]
+    return [*good, *bad]
 
 
 async def _find(setup: Setup, definition: Json) -> Json | None:
     return await setup.hub.find(CUSTOM_RESOURCE_DEFINITION, definition["metadata"]["name"])
 
 
-def judge_definition(built: Json, installed: Json | None, command: Command) -> Finding | None:
-    """Return what is wrong with a CRD, or None."""
-    about, apply = f"CRD {built['metadata']['name']}", [command(_APPLY)]
-    if installed is None:
-        return problem(about, _MISSING, advice=_INSTALL, commands=apply)
+def judge_missing(missing: Sequence[Json], command: Command) -> Iterator[Finding]:
+    """Yield one finding for all missing CRDs, because usually all are missing at once."""
+    if len(missing) == 1:
+        about, says = _about(missing[0]), "not installed"
+    else:
+        names = [each["spec"]["names"]["plural"] for each in missing]
+        about, says = "CRDs", f"{len(missing)} are not installed: {words.named(names)}"
+    if missing:
+        yield problem(about, says, advice=_INSTALL, commands=[command(_APPLY)])
+
+
+def _about(definition: Json) -> str:
+    return f"CRD {definition['metadata']['name']}"
+
+
+def judge_definition(built: Json, installed: Json, command: Command) -> Finding | None:
+    """Return what is wrong with an installed CRD, or None."""
+    about, apply = _about(built), [command(_APPLY)]
     if refusal := _not_established(installed):
         describe = command(f"kubectl describe crd {built['metadata']['name']}")
         advice = "find out what prevents it"
@@ -153,21 +167,6 @@ def judge_definition(built: Json, installed: Json | None, command: Command) -> F
     advice = "install that of this version of fleetgate, unless another one is intended"
     return warning(about, f"edited, or from another version: {_told(found)}", advice=advice,
                    commands=apply)  # fmt: skip
-
-
-_MISSING: Final = "not installed"
-_INSTALL: Final = "install the CRDs"
-
-
-def _missing_together(bad: Sequence[Finding], command: Command) -> list[Finding]:
-    """Merge the findings for missing CRDs into one, because usually all are missing at once."""
-    missing = [each for each in bad if each.says == _MISSING]
-    if len(missing) < 2:
-        return list(bad)
-    names = [each.about.removeprefix("CRD ").partition(".")[0] for each in missing]
-    says = f"{len(missing)} are not installed: {words.named(names)}"
-    together = problem("CRDs", says, advice=_INSTALL, commands=[command(_APPLY)])
-    return [together, *(each for each in bad if each.says != _MISSING)]
 
 
 def _not_established(installed: Json) -> str:

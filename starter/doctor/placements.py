@@ -6,7 +6,7 @@ from typing import Final
 
 from api.kinds import Scope
 from api.placements import Placement
-from api.reasons import ConditionType
+from api.reasons import ConditionType, placement_condition
 from planning import conditions
 from planning.writers import last_writer
 from starter import words
@@ -56,7 +56,7 @@ def _unseen(placement: Placement, scope: Scope, now: datetime) -> bool:
     metadata = placement.metadata
     if metadata.deletion_timestamp:
         return False
-    kind = f"{scope.placement.kind}{ConditionType.SCHEDULED}"
+    kind = placement_condition(scope.placement, ConditionType.SCHEDULED)
     found = conditions.find(placement.status.conditions, kind)
     if found is not None and found.observed_generation >= metadata.generation:
         return False

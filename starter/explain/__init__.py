@@ -4,6 +4,8 @@ command      the command
 collecting   reads the runs, and the objects about the clusters and gates that they wait for
 looks        a run at one moment, with what was read about it
 reaching     kubectl commands for a member
+reasons      what each reason of a condition means, and what to do about it
+refusals     the same for what a hub or member refuses
 troubles     what is wrong on one cluster
 situations   what a run does or waits for, and who must act
 prospects    what happens after that

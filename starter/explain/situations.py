@@ -11,7 +11,7 @@ from api.names import RUN_FINALIZER
 from api.reasons import ConditionType
 from api.runs import RunState
 from planning import conditions, failures
-from planning.explaining.entries import Meaning
+from planning.failures import Meaning
 from planning.runs import approval_events, approvals
 from planning.runs.gates import OpenGate, PendingApproval
 from planning.runs.phases import ENDED, Phase
@@ -136,7 +136,7 @@ def _failed(look: Look) -> Situation:
         since=look.decided,
         cause=meaning.cause,
         cure=meaning.cure,
-        message=words.reason(look.verdict),
+        message=failures.reason(look.verdict),
         commands=(*(each for _, each in takers), *meaning.commands, *next_commands),
     )
 

@@ -14,13 +14,13 @@ from api.outcomes import FailedResourcePlacement, PatchDetail, ResourceIdentifie
 from api.reasons import BindingReason, ConditionType
 from api.works import WorkResourceIdentifier
 from planning import bindings, conditions
-from planning.explaining import reasons, refusals
-from planning.explaining.entries import Holder
 from planning.placements import eligibility
 from planning.placements.binding_status import failed
 from planning.placements.binding_steps import WorkReport
 from starter import words
+from starter.explain import reasons, refusals
 from starter.explain.looks import ClusterEvidence
+from starter.explain.reasons.entries import Holder
 
 OBJECTS_NAMED: Final = 3
 """Objects of a cluster that are named; they often fail for the same reason."""

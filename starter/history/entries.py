@@ -6,10 +6,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from planning import failures
 from planning.events import Event
 from planning.runs import run_events
 from planning.runs.run_events import EventReason
-from starter import words
 
 
 class What(StrEnum):
@@ -99,4 +99,4 @@ def of_event(event: Event) -> Entry | None:
             return Entry(event.at, what, comment=run_events.PLANNED.fill(**found))
         case What.STOPPED | What.RESUMED | What.SUCCEEDED:
             return Entry(event.at, what)  # the message only repeats what happened
-    return Entry(event.at, what, comment=words.reason(event.message))
+    return Entry(event.at, what, comment=failures.reason(event.message))

@@ -13,11 +13,10 @@ from api.base import Condition, ObjectMeta
 from api.names import CREATED_BY
 from api.reasons import ConditionType, RunReason
 from api.runs import ClusterStatus, StageStatus, StageTaskStatus, UpdateRun
-from planning import conditions
+from planning import conditions, failures
 from planning.events import Event
 from planning.runs import approval_events
 from planning.runs.approval_events import Given
-from starter import words
 from starter.history.entries import Entry, What, of_event
 
 _WHAT: Final[Mapping[tuple[str, str], What]] = {
@@ -118,7 +117,7 @@ def _of_run(found: Iterable[Condition], kind: ConditionType) -> Iterator[Entry]:
     condition = conditions.find(found, kind)
     what = _WHAT.get((kind, condition.reason)) if condition else None
     if condition and what:
-        text = words.reason(condition.message) if what is What.FAILED else ""
+        text = failures.reason(condition.message) if what is What.FAILED else ""
         yield Entry(condition.last_transition_time, what, comment=text)
 
 
@@ -166,5 +165,5 @@ def _of_cluster(cluster: ClusterStatus, stage: str, started: What, done: What) -
         elif condition.status == "True":
             yield Entry(at, done, stage=stage, cluster=name)
         else:
-            text = words.reason(condition.message)
+            text = failures.reason(condition.message)
             yield Entry(at, What.CLUSTER_LOST, stage=stage, cluster=name, comment=text)

@@ -26,10 +26,9 @@ from activities.requests import (
     Request,
     StateSet,
 )
-from planning import signatures
+from planning import failures, signatures
 from planning.runs.approval_events import Given
 from planning.runs.gates import WAIT_TIMER
-from starter import words
 from starter.history.entries import Entry, What, of_event
 from workflows.messages import Approve, ChangeState, Outcome
 from workflows.update_run import DELETED
@@ -192,7 +191,7 @@ class _Reader:
         found = event.activity_task_failed_event_attributes
         name, given = self._scheduled.pop(found.scheduled_event_id, ("", Payloads()))
         if name in {stubs.UPDATE_CLUSTER.name, stubs.REMOVE_CLUSTER.name}:
-            text = words.reason(found.failure.message)
+            text = failures.reason(found.failure.message)
             self._cluster(What.CLUSTER_FAILED, given, at, comment=text)
 
     def timer_started(self, event: HistoryEvent, at: datetime) -> None:

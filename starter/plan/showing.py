@@ -10,9 +10,9 @@ from api.kinds import Scope
 from api.runs import StageStatus
 from api.strategies import Stage
 from planning import durations, failures
-from planning.runs import waves
 from planning.runs.gates import KINDS, GateSide
 from starter import columns, differences, words
+from starter.estimating import approvals_of, least_time, waves
 from starter.failures import Failure
 from starter.plan.drafting import Draft
 from starter.targets import Target
@@ -66,9 +66,9 @@ def totals(draft: Draft) -> str:
     """Return the numbers of clusters, waves and approvals, and the sum of the timed waits."""
     busy = [(stage, entry) for stage, entry in stages(draft) if entry.clusters]
     clusters = sum(len(entry.clusters) for _, entry in busy)
-    steps = sum(len(waves.of_stage(stage, entry)) for stage, entry in busy)
-    asked = sum(waves.approvals(stage) for stage, _ in busy)
-    least = waves.least_time(stage for stage, _ in busy)
+    steps = sum(len(waves(stage, entry)) for stage, entry in busy)
+    asked = sum(approvals_of(stage) for stage, _ in busy)
+    least = least_time(stage for stage, _ in busy)
     parts = [words.count(clusters, "cluster"), f"in {words.count(steps, 'wave')}"]
     gone = len(leaving(draft))
     parts += [f"removal from {words.count(gone, 'cluster')}"] if gone else []
@@ -118,7 +118,7 @@ def _stage(draft: Draft, stage: Stage, entry: StageStatus) -> Iterator[Sequence[
     for task in stage.before_stage_tasks:
         yield [label, KINDS[task.type].label(task, GateSide.BEFORE), "", ""]
         label = ""
-    for number, wave in enumerate(waves.of_stage(stage, entry), start=1):
+    for number, wave in enumerate(waves(stage, entry), start=1):
         yield [label, f"wave {number}", words.named(wave, at_most=NAMED_AT_MOST), _now(draft, wave)]
         label = ""
     for task in stage.after_stage_tasks:
@@ -150,4 +150,4 @@ def remedy(draft: Draft, scope: Scope, namespace: str) -> str:
 
 def problem(draft: Draft) -> str:
     """Return why a run could not be initialized, without the prefixes that the object has."""
-    return words.reason(draft.problem)
+    return failures.reason(draft.problem)

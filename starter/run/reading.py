@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator, Callable
 
 from api.runs import UpdateRun
 from hub import Hub, HubError
+from planning import failures
 from planning.runs import phases, views
 from planning.runs.phases import Phase
-from starter import words
 from starter.failures import Failure
 from starter.following import follow
 from starter.targets import Target
@@ -23,7 +23,7 @@ async def read_unfinished(hub: Hub, target: Target, name: str) -> UpdateRun:
     view = views.of(run)
     if view.phase in phases.ENDED:
         failed = view.phase is Phase.FAILED and view.deciding
-        why = f": {words.reason(failed.message)}" if failed else ""
+        why = f": {failures.reason(failed.message)}" if failed else ""
         raise Failure(
             f"run {name} has {view.phase}{why}; that is final",
             advice="create a new one: fleetgate run create --help",

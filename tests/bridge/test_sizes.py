@@ -11,7 +11,7 @@ from temporalio.client import Client
 from api.kinds import MEMBER_CLUSTER, Scope
 from api.runs import UpdateRun
 from bridge.dependencies import Dependencies
-from bridge.runs import RunIndex, is_active, kept
+from bridge.runs import RunIndex, is_live, kept
 from bridge.surroundings import Surroundings
 from bridge.temporal import Workflows
 from hub import Cache, Hub, Json, SharedCaches
@@ -59,7 +59,7 @@ async def test_a_run_that_is_over_is_kept_without_its_stages_but_reported_once_w
 
         run, ended = index.get(key), told[-1]
     assert run is not None
-    assert not is_active(run)
+    assert not is_live(run)
     assert run.status.stages_status == []
     assert run.status.conditions == ended.status.conditions
     assert [len(each.clusters) for each in ended.status.stages_status] == [20]

@@ -13,9 +13,9 @@ from api.markers import Schema
 from docs.generator import all_pages, settings, write
 from docs.generator.markdown import literal, plain
 from planning import durations
-from planning.explaining import reasons
-from planning.explaining.entries import Entry
 from starter.cli import fleetgate
+from starter.explain import reasons
+from starter.explain.reasons.entries import Entry
 from starter.failures import ExitCode
 from starter.worker import worker as worker_command
 from wiring import Settings

@@ -16,9 +16,10 @@ from api.selectors import LabelSelector, LabelSelectorRequirement
 from api.strategies import Stage, StageTask, StageTaskType
 from planning import conditions, failures, integers
 from planning.errors import InitializationError, RunAborted, RunError, TransientState
-from planning.runs import concurrency, initialization, marks, sizes, stages, validation, waves
+from planning.runs import concurrency, initialization, marks, sizes, stages, validation
 from planning.runs.facts import BindingFact, ClusterFact, HubFacts, PolicyFact
 from planning.runs.ledger import Ledger
+from starter import estimating
 from tests.inputs.generated import LABEL_KEYS, LABEL_VALUES, TEXTS, WAITS
 from tests.planning.run_samples import CLUSTER_RUN, NOW, facts, strategy
 from tests.planning.test_failures import TEXTS as KNOWN
@@ -208,9 +209,9 @@ def test_waves_contain_each_cluster_once_and_never_more_than_allowed(
     )
     if stage.max_concurrency == "x":
         with pytest.raises(RunAborted, match='"x"'):
-            waves.of_stage(stage, entry)
+            estimating.waves(stage, entry)
         return
-    found = waves.of_stage(stage, entry)
+    found = estimating.waves(stage, entry)
     assert [each for wave in found for each in wave] == [f"c{n}" for n in range(clusters)]
     assert max(map(len, found), default=0) <= concurrency.MOST
 

@@ -6,8 +6,7 @@ from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, POD, Scope
 from api.texts import Text
 from planning import failures
 from planning.errors import abort, user
-from planning.explaining.entries import Meaning
-from planning.failures import Failure
+from planning.failures import Failure, Meaning
 from planning.overrides.matching import UnreadableError
 from planning.placements.selecting import Selecting, SelectionError
 from planning.runs import initialization, restored

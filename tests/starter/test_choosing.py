@@ -9,7 +9,7 @@ from planning.runs import views
 from planning.runs.gates import GateSide
 from starter import approve, people
 from starter.failures import Failure
-from starter.rollback import NAME_AT_MOST, Asked, name_of, others_active
+from starter.rollback.command import NAME_AT_MOST, Asked, name_of, others_active
 from tests.starter.test_views import recorded
 from workflows.messages import Approve
 

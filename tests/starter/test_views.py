@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from api.runs import RunState, UpdateRun
+from planning import failures
 from planning.runs import phases, views
 from planning.runs.gates import GateSide
 from planning.runs.phases import Phase, Progress
@@ -128,7 +129,9 @@ def test_a_failed_cluster_says_why() -> None:
     failed = next(each for stage in view.stages for each in stage.clusters if each.message)
     assert failed.name == "member2"
     assert failed.progress is Progress.FAILED
-    assert words.reason(failed.message).startswith("the binding of the updating cluster `member2`")
+    assert failures.reason(failed.message).startswith(
+        "the binding of the updating cluster `member2`"
+    )
 
 
 def test_the_deletion_stage_is_shown_only_when_it_removes_something() -> None:

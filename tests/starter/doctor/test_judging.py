@@ -78,14 +78,12 @@ def test_a_wrong_clock_is_reported_with_the_difference(
     assert (found.verdict, found.says) == (verdict, says)
 
 
-def edited(change: str) -> Json | None:
+def edited(change: str) -> Json:
     """Return the CRD of runs as some hub might have it."""
     found: Json = deepcopy(definition(ClusterStagedUpdateRun))
     version = found["spec"]["versions"][-1]
     schema = version["schema"]["openAPIV3Schema"]["properties"]
     match change:
-        case "missing":
-            return None
         case "refused":
             refused = {"type": "NamesAccepted", "status": "False", "message": "csur is taken"}
             found["status"] = {"conditions": [refused]}
@@ -107,7 +105,6 @@ def edited(change: str) -> Json | None:
 @pytest.mark.parametrize(
     ("change", "verdict", "says"),
     [
-        ("missing", PROBLEM, "not installed"),
         ("refused", PROBLEM, "not served: csur is taken"),
         ("older", PROBLEM, "older, or edited: lacks spec.state"),
         ("newer", WARNING, "newer, or edited: also has spec.budget"),
@@ -124,6 +121,13 @@ def test_a_crd_that_differs_is_reported(change: str, verdict: Verdict, says: str
     found = installed.judge_definition(definition(ClusterStagedUpdateRun), edited(change), plain)
     assert found is not None
     assert (found.verdict, found.says) == (verdict, says)
+
+
+def test_one_missing_crd_is_named() -> None:
+    (found,) = installed.judge_missing([definition(ClusterStagedUpdateRun)], plain)
+    assert found.verdict is PROBLEM
+    assert found.about == "CRD clusterstagedupdateruns.placement.kubernetes-fleet.io"
+    assert found.says == "not installed"
 
 
 @pytest.mark.parametrize("change", ["none", "described"])

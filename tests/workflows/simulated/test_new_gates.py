@@ -10,10 +10,10 @@ from api.runs import StageStatus, StageTaskStatus, UpdateRun
 from api.strategies import StageTask
 from planning import conditions
 from planning.runs import gates as definitions
-from planning.runs import views, waves
+from planning.runs import views
 from planning.runs.gates import GateKind, GateSide, OpenGate, Where
 from planning.runs.phases import Phase
-from starter import words
+from starter import estimating, words
 from tests.planning.run_samples import APPROVAL
 from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.simulated_runs import SimulatedRun, stage
@@ -104,7 +104,7 @@ def test_people_read_what_the_run_waits_for(at_tide: SimulatedRun) -> None:
     assert [str(each) for each in run.gates.open] == ["low tide before stage one"]
     (event,) = [each for each in at_tide.hub.events if each.reason == "Waiting"]
     assert event.message == "Waiting before stage one for the tide to go out"
-    assert waves.approvals(stage("one", before_stage_tasks=[TIDE]).stage) == 0
+    assert estimating.approvals_of(stage("one", before_stage_tasks=[TIDE]).stage) == 0
 
 
 def test_a_lost_workflow_takes_it_up_again(at_tide: SimulatedRun) -> None:

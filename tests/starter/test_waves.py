@@ -7,7 +7,7 @@ import pytest
 
 from api.runs import ClusterStatus, StageStatus
 from api.strategies import Stage, StageTask
-from planning.runs import waves
+from starter import estimating
 
 APPROVAL = StageTask.from_wire({"type": "Approval"})
 
@@ -32,12 +32,12 @@ def entry(names: str) -> StageStatus:
     ],
 )
 def test_clusters_follow_each_other_in_waves(limit: int | str, expected: list[str]) -> None:
-    found = waves.of_stage(stage(max_concurrency=limit), entry("abcde"))
+    found = estimating.waves(stage(max_concurrency=limit), entry("abcde"))
     assert ["".join(wave) for wave in found] == expected
 
 
 def test_a_stage_without_clusters_has_no_waves() -> None:
-    assert waves.of_stage(stage(), entry("")) == []
+    assert estimating.waves(stage(), entry("")) == []
 
 
 def test_the_minimum_duration_is_the_sum_of_all_waits() -> None:
@@ -47,5 +47,5 @@ def test_the_minimum_duration_is_the_sum_of_all_waits() -> None:
         stage(before_stage_tasks=[APPROVAL]),
         stage(after_stage_tasks=[waiting[1]]),
     ]
-    assert waves.least_time(stages) == timedelta(hours=1, seconds=90)
-    assert [waves.approvals(each) for each in stages] == [1, 1, 0]
+    assert estimating.least_time(stages) == timedelta(hours=1, seconds=90)
+    assert [estimating.approvals_of(each) for each in stages] == [1, 1, 0]

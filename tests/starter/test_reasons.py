@@ -7,8 +7,8 @@ import pytest
 
 from api import reasons
 from api.reasons import BindingReason, ConditionType, ManifestReason
-from planning.explaining.entries import Entry, Holder
-from planning.explaining.reasons import ALL, find
+from starter.explain.reasons import ALL, find
+from starter.explain.reasons.entries import Entry, Holder
 
 HOLDERS = {
     "RunReason": {Holder.RUN},

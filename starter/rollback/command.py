@@ -1,4 +1,4 @@
-"""`fleetgate rollback`: creates and starts a run of an older snapshot."""
+"""The command `fleetgate rollback`."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -11,10 +11,8 @@ from api.runs import RunState, UpdateRun, UpdateRunSpec
 from hub import Forbidden, Hub
 from planning.identity import RunRef
 from planning.placements.selecting import SelectionRules
-from planning.runs import rollback as earlier_runs
 from planning.runs import views
 from planning.runs.phases import Phase
-from planning.runs.rollback import RollbackError
 from starter import output, records, words
 from starter.completion import live
 from starter.failures import Failure
@@ -24,6 +22,8 @@ from starter.patience import Patience, wait_options
 from starter.plan.drafting import draft
 from starter.plan.showing import print_draft
 from starter.records import Record
+from starter.rollback import choosing
+from starter.rollback.choosing import RollbackError
 from starter.run.creating import body
 from starter.run.steering import ask_for
 from starter.run.waiting import Waiting
@@ -199,7 +199,7 @@ def _before(known: Record) -> tuple[str, list[str]]:
     whole = [index for index, each in stored.items() if not each.missing]
     on_clusters = set(known.versions.has_now.values())
     try:
-        found = earlier_runs.way(known.runs, stored=whole, on_clusters=on_clusters)
+        found = choosing.choose(known.runs, stored=whole, on_clusters=on_clusters)
     except RollbackError as error:
         raise Failure(
             f"there is nothing to roll back to: {error}",
@@ -216,7 +216,7 @@ def _before(known: Record) -> tuple[str, list[str]]:
 
 def _strategy(runs: Sequence[UpdateRun]) -> str:
     try:
-        return earlier_runs.strategy(runs)
+        return choosing.strategy(runs)
     except RollbackError as error:
         raise Failure(str(error), advice="specify one with --strategy") from error
 

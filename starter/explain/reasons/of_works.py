@@ -6,7 +6,7 @@ contract: placement 8
 from typing import Final
 
 from api.reasons import ConditionType, ManifestReason, WorkReason
-from planning.explaining.entries import NOTHING, Entry, Holder
+from starter.explain.reasons.entries import NOTHING, Entry, Holder
 
 _MANIFESTS: Final = "Read the conditions in status.manifestConditions that are not True."
 

@@ -6,7 +6,7 @@ contract: placement 11
 from typing import Final
 
 from api.reasons import ConditionType, MemberReason
-from planning.explaining.entries import NOTHING, Entry, Holder
+from starter.explain.reasons.entries import NOTHING, Entry, Holder
 
 _START_THE_AGENT: Final = (
     "Start the agent: `fleetgate agent --member CLUSTER`, or `fleetgate worker --run agents` with "

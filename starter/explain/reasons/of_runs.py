@@ -13,7 +13,7 @@ from api.reasons import (
     StageReason,
     TaskReason,
 )
-from planning.explaining.entries import NOTHING, Entry, Holder
+from starter.explain.reasons.entries import NOTHING, Entry, Holder
 
 _MEND_AND_CREATE: Final = (
     "Fix what the message names, then create a new run: this one has ended. "

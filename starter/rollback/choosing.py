@@ -19,7 +19,7 @@ class RollbackError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Choice:
     """The snapshot to roll back to, and why."""
 
     index: str
@@ -49,7 +49,9 @@ def strategy(runs: Sequence[UpdateRun]) -> str:
     return found.spec.staged_rollout_strategy_name
 
 
-def way(runs: Sequence[UpdateRun], *, stored: Sequence[str], on_clusters: Collection[str]) -> Way:
+def choose(
+    runs: Sequence[UpdateRun], *, stored: Sequence[str], on_clusters: Collection[str]
+) -> Choice:
     """Return the snapshot to roll back to: the best before the one that the last run rolled out.
 
     A snapshot is taken whenever content changes, so the previous one may never have reached a
@@ -76,7 +78,7 @@ def way(runs: Sequence[UpdateRun], *, stored: Sequence[str], on_clusters: Collec
     standings = {each: _standing(each, runs, on_clusters) for each in before}
     index = max(before, key=lambda each: (standings[each][0], int(each)))
     left_out = sorted((each for each in before if int(each) > int(index)), key=int)
-    return Way(index, last, standings[index][1], tuple(left_out))
+    return Choice(index, last, standings[index][1], tuple(left_out))
 
 
 def _standing(

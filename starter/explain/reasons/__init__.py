@@ -3,21 +3,15 @@
 from types import MappingProxyType
 from typing import Final
 
-from planning.explaining import (
-    binding_reasons,
-    member_reasons,
-    placement_reasons,
-    run_reasons,
-    work_reasons,
-)
-from planning.explaining.entries import Entry, Holder
+from starter.explain.reasons import of_bindings, of_members, of_placements, of_runs, of_works
+from starter.explain.reasons.entries import Entry, Holder
 
 ALL: Final = (
-    *run_reasons.ENTRIES,
-    *binding_reasons.ENTRIES,
-    *work_reasons.ENTRIES,
-    *placement_reasons.ENTRIES,
-    *member_reasons.ENTRIES,
+    *of_runs.ENTRIES,
+    *of_bindings.ENTRIES,
+    *of_works.ENTRIES,
+    *of_placements.ENTRIES,
+    *of_members.ENTRIES,
 )
 """Every reason that fleetgate writes, in the order in which a rollout reaches them."""
 

@@ -15,7 +15,7 @@ from api.reasons import (
     ApplyError,
     BindingMessage,
 )
-from planning.explaining import refusals
+from starter.explain import refusals
 
 WORDS = {
     "no report": (WORK_STILL_APPLYING.fill(work="web-work"), "has not reported on this snapshot"),

@@ -1,27 +1,8 @@
-"""The shapes of explanations: of a text, and of a condition's reason."""
+"""The shape of the explanation of a condition's reason."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Self
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """Explanation of a text: its cause, and what to do about it."""
-
-    cause: str
-    cure: str
-    commands: tuple[str, ...] = ()
-    """Commands that show the problem or fix it."""
-
-    def fill(self, names: Mapping[str, str]) -> Self:
-        """Return the explanation with the names that it has in braces filled in."""
-        return type(self)(
-            cause=self.cause.format_map(names),
-            cure=self.cure.format_map(names),
-            commands=tuple(each.format_map(names) for each in self.commands),
-        )
+from typing import Final
 
 
 class Holder(StrEnum):

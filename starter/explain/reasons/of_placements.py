@@ -6,7 +6,7 @@ contract: placement 4 and 7
 from typing import Final
 
 from api.reasons import ConditionType, PlacementReason, SchedulingReason
-from planning.explaining.entries import NOTHING, WAIT, Entry, Holder
+from starter.explain.reasons.entries import NOTHING, WAIT, Entry, Holder
 
 _EACH_CLUSTER: Final = (
     "For details, read each cluster's conditions in status.placementStatuses or in its binding."

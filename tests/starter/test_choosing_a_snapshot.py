@@ -8,8 +8,8 @@ from api.base import Condition, ObjectMeta
 from api.reasons import ConditionType
 from api.runs import ClusterStagedUpdateRun, ClusterStatus, StageStatus, UpdateRun, UpdateRunSpec
 from planning import conditions
-from planning.runs import rollback
-from planning.runs.rollback import RollbackError
+from starter.rollback import choosing
+from starter.rollback.choosing import RollbackError
 from tests.planning.run_samples import NOW
 
 
@@ -75,7 +75,7 @@ def test_the_best_earlier_snapshot_is_chosen(
     why: str,
     left_out: tuple[str, ...],
 ) -> None:
-    found = rollback.way(runs, stored=stored, on_clusters=set(on_clusters))
+    found = choosing.choose(runs, stored=stored, on_clusters=set(on_clusters))
     assert (found.index, found.left_out) == (index, left_out)
     assert why in found.why
 
@@ -93,12 +93,12 @@ def test_without_an_earlier_snapshot_the_error_says_why(
     runs: list[UpdateRun], stored: str, why: str
 ) -> None:
     with pytest.raises(RollbackError, match=why):
-        rollback.way(runs, stored=list(stored), on_clusters=[])
+        choosing.choose(runs, stored=list(stored), on_clusters=[])
 
 
 def test_the_strategy_is_that_of_the_run_that_started_last() -> None:
     planned = run("v2", "2", "planned", at=9, strategy="new")
-    assert rollback.strategy([V1, planned, run("v0", "0", "done", strategy="old")]) == "slow"
-    assert rollback.strategy([planned]) == "new"
+    assert choosing.strategy([V1, planned, run("v0", "0", "done", strategy="old")]) == "slow"
+    assert choosing.strategy([planned]) == "new"
     with pytest.raises(RollbackError, match="no strategy"):
-        rollback.strategy([])
+        choosing.strategy([])

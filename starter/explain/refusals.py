@@ -9,7 +9,7 @@ from typing import Final
 from api.reasons import bindings, works
 from api.texts import Text
 from planning.errors import UNEXPECTED, USER_ERROR
-from planning.explaining.entries import Meaning
+from planning.failures import Meaning
 
 
 def _known(shape: str, cause: str, cure: str) -> tuple[re.Pattern[str], Meaning]:

@@ -6,7 +6,7 @@ contract: placement 6
 from typing import Final
 
 from api.reasons import BindingReason, ConditionType
-from planning.explaining.entries import NOTHING, WAIT, Entry, Holder
+from starter.explain.reasons.entries import NOTHING, WAIT, Entry, Holder
 
 ENTRIES: Final = (
     Entry(

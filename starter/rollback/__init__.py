@@ -1,0 +1,1 @@
+"""`fleetgate rollback`: creates and starts a run of an older snapshot."""
