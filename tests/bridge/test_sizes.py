@@ -108,8 +108,9 @@ async def test_only_changes_of_members_with_the_placement_cause_a_check(
     spec = placement.run_spec("none")
     run = UpdateRun.from_wire({**placement.body({"spec": spec}), "apiVersion": "v1", "kind": "R"})
     shared, seen = SharedCaches(hub), list[int]()
-    async with shared.use(MEMBER_CLUSTER, metadata_only=True) as members:
-        surroundings = Surroundings(run, scope=scope, placements=Cache(hub, scope.placement))
+    placements = Cache(hub, scope.placement)
+    async with mirrored(placements), shared.use(MEMBER_CLUSTER, metadata_only=True) as members:
+        surroundings = Surroundings(run, scope=scope, placements=placements)
         with following(surroundings, shared, seen):
             await eventually(lambda: surroundings.facts(run) is not None)
             begun = len(seen)
