@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from hub import BOUNDS, Hub, HubError, allow_many_files, process_identity
 from telemetry import (
     AddressError,
-    Health,
     LeadershipMetrics,
     LogFormat,
+    ProcessHealth,
     TracingError,
     configure_logging,
     process_registry,
@@ -25,7 +25,7 @@ from telemetry import (
     register_readiness,
     serve_health,
 )
-from wiring import MANAGER, Part, Settings, Surroundings, parts_of, problems
+from wiring import MANAGER, Part, ProcessContext, Settings, parts_of, problems
 from workflows.connecting import UnusableSettingsError
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ async def serve(settings: Settings) -> None:
     Raises HubError, AddressError, TracingError or UnusableSettingsError for errors that an operator
     can fix.
     """
-    health, registry = Health(), process_registry()
+    health, registry = ProcessHealth(), process_registry()
     register_readiness(registry, health)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(serve_health(settings.metrics_address, health, registry))
@@ -48,14 +48,14 @@ async def serve(settings: Settings) -> None:
             await Hub.connect(settings.kubeconfig, context=settings.context, manager=MANAGER)
         )
         register_client(registry, hub, bounds=BOUNDS)
-        around = Surroundings(
+        context = ProcessContext(
             hub=hub,
             registry=registry,
             health=health,
             leaderships=LeadershipMetrics(registry),
             identity=settings.identity or process_identity(),
         )
-        parts = await parts_of(settings, around, stack)
+        parts = await parts_of(settings, context, stack)
         # An engine polls in the background, so a process with only an engine needs this to wait on.
         stay = asyncio.Event().wait()
         work = (*(part.run() for part in parts), _announce(parts, health), stay)
@@ -77,7 +77,7 @@ async def _ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _announce(parts: Sequence[Part], health: Health) -> None:
+async def _announce(parts: Sequence[Part], health: ProcessHealth) -> None:
     await asyncio.gather(*(part.ready() for part in parts))
     health.ready = True
     logger.info("ready")

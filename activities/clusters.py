@@ -49,7 +49,7 @@ class ClusterActivities:
                 updated = await self._update(request, again=True)
         if isinstance(updated, ClusterUpdated):
             return updated
-        if bindings.progress(updated) is bindings.Progress.FINISHED:
+        if bindings.progress(updated) is bindings.BindingProgress.FINISHED:
             logger.info("cluster is done")
             return ClusterUpdated()
         activity.heartbeat(ClusterWritten.of(updated))

@@ -14,7 +14,7 @@ from activities.errors import told_to_temporal
 from activities.requests import RecordEvents
 from hub import Hub, record
 from planning import events
-from planning.events import Event, Subject
+from planning.events import Event, EventSubject
 
 logger = logging.getLogger(__name__)
 
@@ -31,14 +31,14 @@ class EventActivities:
 
         Raises (retried): the hub is unreachable.
         """
-        about = Subject.of(request.run)
+        about = EventSubject.of(request.run)
         with told_to_temporal():
             for event in request.events:
                 logger.info("%s: %s", event.reason, event.message)
                 await write(self._hub, event, about)
 
 
-async def write(hub: Hub, event: Event, about: Subject, *, key: str = "") -> None:
+async def write(hub: Hub, event: Event, about: EventSubject, *, key: str = "") -> None:
     """Write an event unless it exists.
 
     Raises Unavailable or TooManyRequests; logs other refusals, which a retry would not fix.

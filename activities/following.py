@@ -31,7 +31,7 @@ from api.bindings import Binding
 from api.names import PARENT_PLACEMENT
 from hub import Cache, Change, Controller, Json, Key, SharedCaches, Unavailable
 from planning import bindings
-from planning.bindings import Desired, Progress
+from planning.bindings import BindingProgress, Desired
 
 
 class FollowingActivities:
@@ -158,11 +158,11 @@ class Follower:
     async def _judge_update(self, cluster: str, binding: Binding) -> None:
         self._held[cluster] = None
         match bindings.progress(binding):
-            case Progress.FINISHED:
+            case BindingProgress.FINISHED:
                 await self._complete(cluster, ClusterUpdated())
-            case Progress.FAILING:
+            case BindingProgress.FAILING:
                 await self._report(cluster, binding, bindings.failure(binding) or "")
-            case Progress.UNDER_WAY:
+            case BindingProgress.UNDER_WAY:
                 self._failures.pop(cluster, None)
 
     async def _judge_change(self, cluster: str, binding: Binding) -> None:

@@ -8,7 +8,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from planning.identity import RunRef
 from telemetry import log_about
 
-_TOLD: Final = ("stage", "cluster")
+_LOGGED: Final = ("stage", "cluster")
 """Fields of requests that become log fields."""
 
 
@@ -17,10 +17,10 @@ class LogFields(Interceptor):
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - Temporal's name
         """Return the interceptor in front of an activity."""
-        return _Told(next)
+        return _LogFields(next)
 
 
-class _Told(ActivityInboundInterceptor):
+class _LogFields(ActivityInboundInterceptor):
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - as Temporal has it
         # Not reset afterwards: what Temporal logs when the activity ends needs the same fields.
         log_about(activity=activity.info().activity_type)
@@ -33,5 +33,5 @@ def _fields(request: object) -> dict[str, str]:
     run = getattr(request, "run", None)
     if not isinstance(run, RunRef):
         return {}
-    told = {name: getattr(request, name, "") for name in _TOLD}
-    return run.log_fields | told
+    named = {name: getattr(request, name, "") for name in _LOGGED}
+    return run.log_fields | named

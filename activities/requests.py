@@ -17,13 +17,13 @@ from planning.runs.approval_events import Given
 from planning.runs.facts import HubFacts
 
 
-class Request(BaseModel):
+class ActivityMessage(BaseModel):
     """Base of all requests and answers: immutable, unknown keys ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Survey(Request):
+class Survey(ActivityMessage):
     """Request to read everything that decides about a run."""
 
     run: RunRef
@@ -39,7 +39,7 @@ class Survey(Request):
     """Digest of facts that need not be returned again; empty returns them in any case."""
 
 
-class Surveyed(Request):
+class Surveyed(ActivityMessage):
     """Facts read from the hub; empty if the run itself is gone."""
 
     facts: HubFacts | None = None
@@ -49,7 +49,7 @@ class Surveyed(Request):
     """The run's status, if it was requested and the run has been planned already."""
 
 
-class FindSnapshot(Request):
+class FindSnapshot(ActivityMessage):
     """Request to find the resource snapshot with an index, or to take a new one."""
 
     run: RunRef
@@ -59,7 +59,7 @@ class FindSnapshot(Request):
     clusters: list[str] = []
 
 
-class WriteStatus(Request):
+class WriteStatus(ActivityMessage):
     """Request to update a run's status on the hub."""
 
     run: RunRef
@@ -71,7 +71,7 @@ class WriteStatus(Request):
     """Whether to pause before the next write, to spare the hub."""
 
 
-class StatusWritten(Request):
+class StatusWritten(ActivityMessage):
     """Result of a status write."""
 
     resource_version: str = ""
@@ -82,7 +82,7 @@ class StatusWritten(Request):
     """Whether the run no longer exists."""
 
 
-class SetState(Request):
+class SetState(ActivityMessage):
     """Request to write a state that a person requested from the workflow to the run's spec."""
 
     run: RunRef
@@ -91,7 +91,7 @@ class SetState(Request):
     comment: str = ""
 
 
-class StateSet(Request):
+class StateSet(ActivityMessage):
     """State in the run's spec after the write."""
 
     state: RunState
@@ -100,7 +100,7 @@ class StateSet(Request):
     """Why the API server refused the write; empty if it did not."""
 
 
-class OpenApproval(Request):
+class OpenApproval(ActivityMessage):
     """Request to make sure that an approval request exists."""
 
     run: RunRef
@@ -110,7 +110,7 @@ class OpenApproval(Request):
     """`beforeStage` or `afterStage`."""
 
 
-class ApprovalState(Request):
+class ApprovalState(ActivityMessage):
     """State of an approval request."""
 
     approved: bool = False
@@ -119,7 +119,7 @@ class ApprovalState(Request):
     """How the approval was given."""
 
 
-class RecordApproval(Request):
+class RecordApproval(ActivityMessage):
     """Request to write an approval that the workflow received to its approval request."""
 
     run: RunRef
@@ -128,14 +128,14 @@ class RecordApproval(Request):
     comment: str = ""
 
 
-class AcceptApproval(Request):
+class AcceptApproval(ActivityMessage):
     """Request to mark an approved approval request as accepted, which cannot be undone."""
 
     run: RunRef
     name: str
 
 
-class RecordEvents(Request):
+class RecordEvents(ActivityMessage):
     """Request to record events about a run."""
 
     run: RunRef
@@ -151,7 +151,7 @@ def activity_of(cluster: str) -> str:
     return f"cluster/{cluster}"
 
 
-class UpdateCluster(Request):
+class UpdateCluster(ActivityMessage):
     """Request to roll the run's content out to one cluster."""
 
     run: RunRef
@@ -166,7 +166,7 @@ class UpdateCluster(Request):
     """When a lost workflow of the run handed the cluster out; None if none did."""
 
 
-class RemoveCluster(Request):
+class RemoveCluster(ActivityMessage):
     """Request to delete the binding of a cluster that is no longer picked."""
 
     run: RunRef
@@ -174,7 +174,7 @@ class RemoveCluster(Request):
     binding: str
 
 
-class ClusterUpdated(Request):
+class ClusterUpdated(ActivityMessage):
     """Result of a cluster's update."""
 
     preempted: bool = False
@@ -188,7 +188,7 @@ class ClusterUpdated(Request):
         return not (self.preempted or self.gone)
 
 
-class ClusterWritten(Request):
+class ClusterWritten(ActivityMessage):
     """The binding that a cluster's activity wrote, kept by Temporal as heartbeat details."""
 
     uid: str
@@ -213,7 +213,7 @@ class ClusterWritten(Request):
         return metadata.uid != self.uid or metadata.generation >= self.generation
 
 
-class FollowBindings(Request):
+class FollowBindings(ActivityMessage):
     """Request to watch the bindings of a placement and complete the clusters' activities."""
 
     run: RunRef

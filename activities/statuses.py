@@ -19,7 +19,7 @@ from activities.requests import SetState, StateSet, StatusWritten, WriteStatus
 from api.runs import RunState, UpdateRun
 from hub import Conflict, Hub, Invalid, Json, NotFound
 from planning import signatures
-from planning.events import Subject
+from planning.events import EventSubject
 from planning.identity import RunRef
 from planning.runs import run_events, steering
 
@@ -101,7 +101,7 @@ class StatusActivities:
 
     async def _tell_refused(self, run: RunRef, version: str, refusal: Invalid) -> None:
         event = run_events.status_refused(str(refusal), now=datetime.now(UTC))
-        await write(self._hub, event, Subject.of(run), key=f"status-refused {version}")
+        await write(self._hub, event, EventSubject.of(run), key=f"status-refused {version}")
 
     @activity.defn(name=stubs.SET_STATE.name)
     async def set_state(self, request: SetState) -> StateSet:

@@ -9,6 +9,7 @@ from typing import Final, Generic, TypeVar
 
 from activities.requests import (
     AcceptApproval,
+    ActivityMessage,
     ApprovalState,
     ClusterUpdated,
     FindSnapshot,
@@ -17,7 +18,6 @@ from activities.requests import (
     RecordApproval,
     RecordEvents,
     RemoveCluster,
-    Request,
     SetState,
     StateSet,
     StatusWritten,
@@ -28,7 +28,7 @@ from activities.requests import (
 )
 from planning.runs.facts import SnapshotFacts
 
-RequestT = TypeVar("RequestT", bound=Request)
+RequestT = TypeVar("RequestT", bound=ActivityMessage)
 AnswerT = TypeVar("AnswerT")
 
 

@@ -18,7 +18,7 @@ from api.runs import UpdateRun
 from hub import Hub
 from planning import conditions
 from planning.errors import TransientState
-from planning.events import Subject
+from planning.events import EventSubject
 from planning.identity import RunRef
 from planning.runs import initialization, run_events
 from planning.runs.facts import HubFacts
@@ -81,7 +81,7 @@ class SurveyingActivities:
                 event = run_events.placement_awaited(
                     str(why), within=LOOKED_AT_WITHIN, now=datetime.now(UTC)
                 )
-                await write(self._hub, event, Subject.of(run))
+                await write(self._hub, event, EventSubject.of(run))
             raise
 
     async def _has_scheduler(self, run: RunRef) -> bool:

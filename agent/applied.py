@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 
 from agent.manifests import Manifest
-from agent.sightings import seen
+from agent.object_watches import seen
 from api.kinds import Kind
 from api.outcomes import PatchDetail
 from api.reasons import ManifestReason
 from hub import BadConfiguration, HubError, Json, TooManyRequests, Unauthorized, Unavailable
 from planning.members.comparisons import content_hash
-from planning.members.outcomes import Outcome, Refusal
+from planning.members.outcomes import ManifestOutcome, Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Applied:
     """The result for one manifest, and the version that the object had on the member then."""
 
     manifest: Manifest
-    outcome: Outcome
+    outcome: ManifestOutcome
     version: str = ""
     """Resource version of the object; empty if it did not exist."""
     content: str = ""
@@ -55,7 +55,7 @@ def judged(
 ) -> Applied:
     """Return the result for an applied manifest, with the state of its object."""
     found = seen(kind, live)
-    outcome = Outcome(
+    outcome = ManifestOutcome(
         identifier=manifest.identifier,
         finding=finding,
         generation=found.generation,
@@ -71,7 +71,7 @@ def compared(
     manifest: Manifest, live: Json | None, *, finding: ManifestReason, diffs: Sequence[PatchDetail]
 ) -> Applied:
     """Return the result for a manifest that was only compared with the object on the member."""
-    outcome = Outcome(
+    outcome = ManifestOutcome(
         identifier=manifest.identifier,
         finding=finding,
         is_there=live is not None,
@@ -91,7 +91,7 @@ def refused(
     diffs: Sequence[PatchDetail] = (),
 ) -> Applied:
     """Return the result for a manifest that was refused; `live` is the object that exists."""
-    outcome = Outcome(
+    outcome = ManifestOutcome(
         identifier=manifest.identifier,
         refusal=refusal,
         is_there=live is not None,
@@ -114,7 +114,7 @@ def passes(error: HubError) -> bool:
     return isinstance(error, Unavailable) and error.code != HTTPStatus.INTERNAL_SERVER_ERROR
 
 
-def _noted(manifest: Manifest, outcome: Outcome, live: Json | None) -> Applied:
+def _noted(manifest: Manifest, outcome: ManifestOutcome, live: Json | None) -> Applied:
     if live is None:
         return Applied(manifest=manifest, outcome=outcome)
     metadata = live["metadata"]

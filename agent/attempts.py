@@ -11,7 +11,7 @@ from typing import Final
 from agent.applied import Applied, Refused, compared, judged, passes, refused
 from agent.manifests import Manifest
 from agent.settings import OBJECT_MANAGER
-from agent.writing import Writer
+from agent.writing import ObjectWriter
 from api.applying import ApplyStrategy, ApplyType, ComparisonOption, WhenToApply, WhenToTakeOver
 from api.base import OwnerReference
 from api.kinds import Kind
@@ -146,7 +146,7 @@ class Attempt:
             orphans = takeovers.orphans(live, is_orphan=is_orphan)
             await self._permit(takeovers.without(live, orphans), owner)
         body = applied_bodies.owned(self.manifest.body, owner)
-        writer = Writer(self.cluster, self.kind, self.strategy)
+        writer = ObjectWriter(self.cluster, self.kind, self.strategy)
         return await self._judged(await writer.write(body, live=live, orphans=orphans))
 
     async def _permit(self, live: Json, owner: OwnerReference) -> None:

@@ -49,12 +49,12 @@ class Membership:
         self._metrics = metrics
         self._properties = Properties(cluster, settings=settings)
         self._changed = asyncio.Event()
-        self._namespaces = Namespaces(cluster, settings=settings, told=self._changed.set)
+        self._namespaces = Namespaces(cluster, settings=settings, notify=self._changed.set)
         self.cache = cache
 
-    def subscribe(self, told: Callable[[], None]) -> None:
+    def subscribe(self, notify: Callable[[], None]) -> None:
         """Call back whenever the cluster joins or leaves the fleet."""
-        self.cache.subscribe(lambda change: told() if _moves(change) else None)
+        self.cache.subscribe(lambda change: notify() if _moves(change) else None)
 
     @property
     def is_member(self) -> bool:
@@ -217,12 +217,14 @@ class Properties:
 class Namespaces:
     """The current namespaces of a cluster, and the Works that own them."""
 
-    def __init__(self, cluster: Hub, *, settings: AgentSettings, told: Callable[[], None]) -> None:
-        """Prepare the watch; `told` is called a short time after namespaces came or went."""
+    def __init__(
+        self, cluster: Hub, *, settings: AgentSettings, notify: Callable[[], None]
+    ) -> None:
+        """Prepare the watch; `notify` is called a short time after namespaces came or went."""
         self._cache = Cache(cluster, NAMESPACE)
         self._pause = settings.namespaces_pause.total_seconds()
-        self._told = told
-        self._telling: asyncio.TimerHandle | None = None
+        self._notify_of = notify
+        self._to_notify: asyncio.TimerHandle | None = None
         self._is_known = False
 
     @property
@@ -241,8 +243,8 @@ class Namespaces:
             await following
         finally:
             following.cancel()
-            if self._telling is not None:
-                self._telling.cancel()
+            if self._to_notify is not None:
+                self._to_notify.cancel()
 
     def _on_change(self, change: Change) -> None:
         before, after = ([each] if each else [] for each in (change.old, change.new))
@@ -251,9 +253,9 @@ class Namespaces:
 
     def _tell_soon(self) -> None:
         """Notify once for all changes in a short time: `kubectl apply -f` may create many."""
-        if self._telling is None:
-            self._telling = asyncio.get_running_loop().call_later(self._pause, self._tell)
+        if self._to_notify is None:
+            self._to_notify = asyncio.get_running_loop().call_later(self._pause, self._notify)
 
-    def _tell(self) -> None:
-        self._telling = None
-        self._told()
+    def _notify(self) -> None:
+        self._to_notify = None
+        self._notify_of()

@@ -6,7 +6,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from planning.members.outcomes import Outcome
+from planning.members.outcomes import ManifestOutcome
 
 BUCKETS: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 """In seconds: a small Work takes three requests, a Work with hundreds of objects takes a minute."""
@@ -64,7 +64,7 @@ class MemberMetrics:
         self._durations = durations
         self._heartbeat = heartbeat
 
-    def processed(self, outcomes: Iterable[Outcome], *, taken: timedelta) -> None:
+    def processed(self, outcomes: Iterable[ManifestOutcome], *, taken: timedelta) -> None:
         """Record the result of a Work that was brought to the member."""
         done = all(each.refusal is None for each in outcomes)
         self._works.labels(self._member, APPLIED if done else FAILED).inc()

@@ -10,9 +10,9 @@ from contextlib import suppress
 
 from prometheus_client import CollectorRegistry
 
+from agent.agent import Agent, AgentError
 from agent.metrics import AgentMetrics
 from agent.packing import packed_work
-from agent.room import Agent, AgentError
 from agent.settings import AgentSettings
 from agent.sources import Split
 from api import names

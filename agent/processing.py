@@ -11,10 +11,10 @@ from agent import leftovers, manifests
 from agent.applied import Applied, refused
 from agent.applying import Applier
 from agent.manifests import Manifest
-from agent.progress import Progress, spot_of
+from agent.object_watches import ObjectWatches
+from agent.progress import WorkProgress, spot_of
 from agent.records import Records, is_of, owner_reference
 from agent.settings import AgentSettings
-from agent.sightings import Sightings
 from api.applying import ApplyStrategy, ApplyType, ReportBackType
 from api.reasons import ManifestReason
 from api.works import AppliedWork, Work
@@ -31,16 +31,16 @@ class Processor:
         self,
         cluster: Hub,
         *,
-        sightings: Sightings,
+        watches: ObjectWatches,
         settings: AgentSettings,
         is_orphan: Callable[[str], bool],
     ) -> None:
         self._cluster = cluster
-        self._sightings = sightings
+        self._watches = watches
         self._records = Records(cluster)
         self._applier = Applier(cluster, at_once=settings.writes_at_once, is_orphan=is_orphan)
 
-    async def process(self, work: Work) -> Progress | None:
+    async def process(self, work: Work) -> WorkProgress | None:
         """Apply a Work; None while an earlier AppliedWork of its name is being deleted.
 
         Raises:
@@ -70,7 +70,7 @@ class Processor:
         final = applied_resources.record(kept, wanted=identifiers, uids=_uids(applied))
         await self._records.note(record, final)
         self._watch(work.metadata.name, (each.manifest for each in applied))
-        return Progress(
+        return WorkProgress(
             uid=work.metadata.uid,
             generation=work.metadata.generation,
             applied=_treated(applied),
@@ -79,11 +79,11 @@ class Processor:
             mirrors=_mirrors(work),
         )
 
-    async def _compare(self, work: Work, strategy: ApplyStrategy) -> Progress:
+    async def _compare(self, work: Work, strategy: ApplyStrategy) -> WorkProgress:
         """Report the differences and change nothing."""
         wanted = await manifests.read(work, cluster=self._cluster)
         self._watch(work.metadata.name, wanted)
-        return Progress(
+        return WorkProgress(
             uid=work.metadata.uid,
             generation=work.metadata.generation,
             applied=_treated(await self._applier.compare(wanted, strategy=strategy)),
@@ -91,10 +91,10 @@ class Processor:
             diff_only=True,
         )
 
-    async def _refuse(self, work: Work, refusal: Refusal) -> Progress:
+    async def _refuse(self, work: Work, refusal: Refusal) -> WorkProgress:
         """Report why the Work is refused, and change nothing."""
         wanted = await manifests.read(work, cluster=self._cluster)
-        return Progress(
+        return WorkProgress(
             uid=work.metadata.uid,
             generation=work.metadata.generation,
             applied=_treated([refused(each, refusal) for each in wanted]),
@@ -111,7 +111,7 @@ class Processor:
 
     def _watch(self, work: str, wanted: Iterable[Manifest]) -> None:
         spots = {spot_of(each) for each in wanted}
-        self._sightings.look(work, (spot for spot in spots if spot is not None))
+        self._watches.look(work, (spot for spot in spots if spot is not None))
 
 
 def _treated(applied: Iterable[Applied]) -> list[Applied]:

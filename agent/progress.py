@@ -5,14 +5,14 @@ from datetime import timedelta
 
 from agent.applied import Applied
 from agent.manifests import Manifest
-from agent.sightings import Seen, Sighting, Sightings, Spot
+from agent.object_watches import ObjectWatches, ObservedChange, Seen, Spot
 from api.works import AppliedResource
 from hub import Json
-from planning.members.outcomes import Outcome, is_settled, recheck_pause, repair_pause
+from planning.members.outcomes import ManifestOutcome, is_settled, recheck_pause, repair_pause
 
 
 @dataclass(slots=True)
-class Progress:
+class WorkProgress:
     """The progress of a Work on the member. A restarted agent loses it and determines it again."""
 
     uid: str
@@ -41,7 +41,7 @@ class Progress:
         return (self.uid, self.generation) == (metadata["uid"], metadata["generation"])
 
     @property
-    def outcomes(self) -> list[Outcome]:
+    def outcomes(self) -> list[ManifestOutcome]:
         """The result for each manifest."""
         return [each.outcome for each in self.applied]
 
@@ -55,7 +55,7 @@ class Progress:
         """True when nothing is missing on the member and nothing is left to remove."""
         return is_settled(self.outcomes) and not self.remaining
 
-    def follow(self, before: "Progress | None") -> None:
+    def follow(self, before: "WorkProgress | None") -> None:
         """Continue the counts of an earlier attempt at the same content."""
         if before is None or (before.uid, before.generation) != (self.uid, self.generation):
             return
@@ -71,18 +71,18 @@ class Progress:
             pause = min(pause, repair_pause(self.repairs))
         return self.processed_at + pause / timedelta(seconds=1)
 
-    def take_in(self, sighting: Sighting) -> None:
+    def take_in(self, sighting: ObservedChange) -> None:
         """Record that an object is gone; `look` reads changes of its state."""
         if sighting.gone and sighting.spot in {spot_of(each.manifest) for each in self.applied}:
             self.drifted = True
 
-    def look(self, sightings: Sightings) -> None:
+    def look(self, watches: ObjectWatches) -> None:
         """Take over what the watches show where it is newer."""
-        self.applied = [self._look_at(each, sightings) for each in self.applied]
+        self.applied = [self._look_at(each, watches) for each in self.applied]
 
-    def _look_at(self, applied: Applied, sightings: Sightings) -> Applied:
+    def _look_at(self, applied: Applied, watches: ObjectWatches) -> Applied:
         spot = spot_of(applied.manifest)
-        found = sightings.get(spot) if spot else None
+        found = watches.get(spot) if spot else None
         if found is None or not _is_newer(found.version, applied.version):
             return applied
         if (found.uid, found.content) != (applied.uid, applied.content):

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from hub import Cache, Change, Json, Key
 
-Told = Callable[[Change], None]
+OnChange = Callable[[Change], None]
 
 
 class Source(Protocol):
@@ -38,7 +38,7 @@ class Source(Protocol):
     def items(self) -> list[Json]:
         """Return all objects, sorted by namespace and name."""
 
-    def subscribe(self, callback: Told) -> Callable[[], None]:
+    def subscribe(self, callback: OnChange) -> Callable[[], None]:
         """Call back on each change, and now for each existing object; return a way to stop."""
 
 
@@ -55,29 +55,29 @@ class Split:
         self.cache = cache
         self._by = by
         self._keys: dict[str, set[Key]] = {}
-        self._told: dict[str, list[Told]] = {}
+        self._callbacks: dict[str, list[OnChange]] = {}
         cache.subscribe(self._on_change)
 
-    def part(self, name: str) -> "Part":
+    def part(self, name: str) -> "AgentShare":
         """Return the part of that name, even if it has no objects yet."""
-        return Part(name, self)
+        return AgentShare(name, self)
 
     def keys(self, part: str) -> list[Key]:
         """Return the keys of all objects of a part, sorted."""
         return sorted(self._keys.get(part, ()))
 
-    def subscribe(self, part: str, callback: Told) -> Callable[[], None]:
+    def subscribe(self, part: str, callback: OnChange) -> Callable[[], None]:
         """Call back on each change in a part, and now for each existing object."""
-        self._told.setdefault(part, []).append(callback)
+        self._callbacks.setdefault(part, []).append(callback)
         for namespace, name in self.keys(part):
             callback(Change((namespace, name), None, self.cache.get(name, namespace)))
 
         def unsubscribe() -> None:
-            told = self._told.get(part, [])
-            if callback in told:
-                told.remove(callback)
-            if not told:
-                self._told.pop(part, None)
+            callbacks = self._callbacks.get(part, [])
+            if callback in callbacks:
+                callbacks.remove(callback)
+            if not callbacks:
+                self._callbacks.pop(part, None)
 
         return unsubscribe
 
@@ -90,11 +90,11 @@ class Split:
             keys.add(change.key)
         if not keys:
             del self._keys[part]
-        for callback in tuple(self._told.get(part, ())):
+        for callback in tuple(self._callbacks.get(part, ())):
             callback(change)
 
 
-class Part:
+class AgentShare:
     """The objects of one agent, out of those that all agents share."""
 
     def __init__(self, name: str, split: Split) -> None:
@@ -128,7 +128,7 @@ class Part:
         found = (self.get(name, namespace) for namespace, name in self._split.keys(self._name))
         return [each for each in found if each is not None]
 
-    def subscribe(self, callback: Told) -> Callable[[], None]:
+    def subscribe(self, callback: OnChange) -> Callable[[], None]:
         """Call back on each change of the part, and now for each existing object."""
         unsubscribe = self._split.subscribe(self._name, callback)
         self._subscriptions.append(unsubscribe)

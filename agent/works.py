@@ -10,11 +10,11 @@ from time import monotonic
 
 from agent.membership import Membership
 from agent.metrics import MemberMetrics
+from agent.object_watches import ObjectWatches, ObservedChange
 from agent.packing import pack, unpack, unpacked_work
 from agent.processing import Processor
-from agent.progress import Progress
+from agent.progress import WorkProgress
 from agent.settings import AgentSettings
-from agent.sightings import Sighting, Sightings
 from agent.sources import Source
 from api import names
 from api.kinds import APPLIED_WORK, WORK
@@ -58,10 +58,10 @@ class Works:
         self._membership = membership
         self._settings = settings
         self._metrics = metrics
-        self._progress: dict[str, Progress] = {}
-        self.sightings = Sightings(cluster, told=self._on_sighting)
+        self._progress: dict[str, WorkProgress] = {}
+        self.watches = ObjectWatches(cluster, notify=self._on_observed_change)
         self._processor = Processor(
-            cluster, sightings=self.sightings, settings=settings, is_orphan=self._is_orphan
+            cluster, watches=self.watches, settings=settings, is_orphan=self._is_orphan
         )
         self.cache = cache
         self.records = Cache(cluster, APPLIED_WORK, keep=_whose)
@@ -85,7 +85,7 @@ class Works:
             self._progress.pop(change.key[1], None)
             self._add(change.key[1])
 
-    def _on_sighting(self, sighting: Sighting) -> None:
+    def _on_observed_change(self, sighting: ObservedChange) -> None:
         progress = self._progress.get(sighting.work)
         if progress is not None:
             progress.take_in(sighting)
@@ -130,7 +130,7 @@ class Works:
         name = body["metadata"]["name"]
         progress = self._progress.get(name)
         if progress is not None:
-            progress.look(self.sightings)
+            progress.look(self.watches)
         if progress is None or not progress.is_about(body) or progress.due() <= monotonic():
             progress = await self._process(body, progress)
         if progress is None:
@@ -138,7 +138,7 @@ class Works:
         await self._report(body, progress)
         return timedelta(seconds=max(progress.due() - monotonic(), 0))
 
-    async def _process(self, body: Json, before: Progress | None) -> Progress | None:
+    async def _process(self, body: Json, before: WorkProgress | None) -> WorkProgress | None:
         work = Work.from_wire(unpacked_work(body))
         try:
             await self._hold(work)
@@ -157,7 +157,7 @@ class Works:
             progress.follow(before)
             self._progress[work.metadata.name] = progress
             # Changes seen while objects were being applied came before this progress existed.
-            progress.look(self.sightings)
+            progress.look(self.watches)
         return progress
 
     async def _hold(self, work: Work) -> None:
@@ -187,7 +187,7 @@ class Works:
             WORK, metadata.name, {"metadata": change}, namespace=metadata.namespace
         )
 
-    async def _report(self, body: Json, progress: Progress) -> None:
+    async def _report(self, body: Json, progress: WorkProgress) -> None:
         """Write the Work's status if it has changed."""
         known = unpack(progress.status) if progress.status else unpacked_work(body).get("status")
         before = WorkStatus.from_wire(known or {})
@@ -222,7 +222,7 @@ class Works:
 
     def _forget(self, name: str) -> None:
         self._progress.pop(name, None)
-        self.sightings.forget(name)
+        self.watches.forget(name)
 
 
 def _whose(record: Json) -> Json:

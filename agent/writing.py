@@ -16,7 +16,7 @@ _OWN_MANAGERS: Final = (OBJECT_MANAGER, "before-first-apply")
 """Names under which Kubernetes records fields that the agent wrote with another kind of apply."""
 
 
-class Writer:
+class ObjectWriter:
     """Writes objects of one kind to the member."""
 
     def __init__(self, cluster: Hub, kind: Kind, strategy: ApplyStrategy) -> None:

@@ -26,7 +26,7 @@ from api.markers import (
 from api.scheduling import TaintEffect
 
 
-class Subject(FrozenModel):
+class RbacSubject(FrozenModel):
     """A subject of the hub's access control (RBAC)."""
 
     kind: str
@@ -67,7 +67,7 @@ class DeleteOptions(FrozenModel):
 class MemberClusterSpec(ApiModel):
     """How a member takes part in the fleet."""
 
-    identity: Annotated[Subject, Atomic()]
+    identity: Annotated[RbacSubject, Atomic()]
     """Identity of the member's agent on the hub."""
     heartbeat_period_seconds: Annotated[Int32, minimum(1), maximum(600), Defaulted()] = 60
     """Seconds between heartbeats of the agent."""

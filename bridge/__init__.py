@@ -3,6 +3,6 @@
 Never writes a run's status: only the run's workflow does.
 """
 
-from bridge.room import Bridge, BridgeSettings
+from bridge.bridge import Bridge, BridgeSettings
 
 __all__ = ["Bridge", "BridgeSettings"]

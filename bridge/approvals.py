@@ -15,7 +15,7 @@ from bridge.runs import RunIndex, is_live, key_of
 from bridge.temporal import Signal, Workflows
 from hub import Cache, Hub, Key, NotFound
 from planning import conditions
-from planning.events import Subject
+from planning.events import EventSubject
 from planning.runs import approval_events, approvals
 from planning.runs.gates import GateSide
 from telemetry import log_about
@@ -71,10 +71,10 @@ class ApprovalReconciler:
             side=_SIDES.get(request.metadata.labels.get(TASK_TYPE, "")),
             on_object=True,
         )
-        await self._tell(run, Signal("approve", message))
+        await self._signal(run, Signal("approve", message))
 
-    async def _tell(self, run: UpdateRun, signal: Signal) -> None:
-        if not await self._workflows.tell(self._runs.ref(run), signal):
+    async def _signal(self, run: UpdateRun, signal: Signal) -> None:
+        if not await self._workflows.send(self._runs.ref(run), signal):
             # A new workflow will read the approval request itself.
             self._run_lost(key_of(run))
 
@@ -84,7 +84,7 @@ class ApprovalReconciler:
         warning = approval_events.uncounted(request, kind=kind, now=datetime.now(UTC))
         if warning:
             event, key = warning
-            about = Subject(kind, meta.namespace, meta.name, meta.uid)
+            about = EventSubject(kind, meta.namespace, meta.name, meta.uid)
             await write(self._hub, event, about, key=key)
 
     async def _lost(self, key: Key) -> None:
@@ -97,7 +97,7 @@ class ApprovalReconciler:
             if run.metadata.namespace != namespace:
                 continue
             for message in waiting_for(run, name):
-                await self._tell(run, Signal("approval_lost", message))
+                await self._signal(run, Signal("approval_lost", message))
 
     async def _remove_orphan(self, request: BaseApprovalRequest) -> None:
         """Delete a request that a workflow created just as its run was deleted.

@@ -15,8 +15,8 @@ from typing import Final
 
 from api.reasons import ConditionType
 from api.runs import RunState, UpdateRun
+from bridge.run_dependencies import RunDependencies
 from bridge.runs import RunIndex, is_live, key_of, logged_about_run
-from bridge.surroundings import Surroundings
 from bridge.temporal import Signal, Workflows
 from hub import Cache, Change, Controller, Key, SharedCaches
 from planning import conditions
@@ -35,14 +35,14 @@ WORKERS: Final = 8
 
 
 @dataclass(slots=True)
-class _Watch:
+class _RunWatch:
     """The watch for one run, and what the run has been notified of."""
 
     uid: str
-    surroundings: Surroundings
+    dependencies: RunDependencies
     task: asyncio.Task[None]
-    told_at: float = -AT_MOST_EVERY.total_seconds()
-    told_of_fault: bool = False
+    signalled_at: float = -AT_MOST_EVERY.total_seconds()
+    signalled_fault: bool = False
     """Whether the run was notified of a fault, and not yet that the fault is gone."""
 
 
@@ -64,7 +64,7 @@ class Dependencies:
         self._workflows = workflows
         self._shared = shared
         self._lost = lost
-        self._watches: dict[Key, _Watch] = {}
+        self._watches: dict[Key, _RunWatch] = {}
         self._controller = Controller(
             "bridge of dependencies", self._judge, workers=WORKERS, around=logged_about_run
         )
@@ -92,36 +92,36 @@ class Dependencies:
             self._controller.queue.add(key)
 
     def _start(self, key: Key, run: UpdateRun) -> None:
-        surroundings = Surroundings(run, scope=self._runs.scope, placements=self._placements)
-        following = surroundings.follow(
+        dependencies = RunDependencies(run, scope=self._runs.scope, placements=self._placements)
+        following = dependencies.follow(
             self._shared,
             changed=lambda: self._controller.queue.add(key),
         )
         task = asyncio.create_task(following, name=f"dependencies of {'/'.join(key)}")
-        self._watches[key] = _Watch(run.metadata.uid, surroundings, task)
+        self._watches[key] = _RunWatch(run.metadata.uid, dependencies, task)
 
     def _stop(self, key: Key) -> None:
         self._watches.pop(key).task.cancel()
 
     def _note_placement(self, change: Change) -> None:
         for key, watch in self._watches.items():
-            if watch.surroundings.placement == change.key:
+            if watch.dependencies.placement == change.key:
                 self._controller.queue.add(key)
 
     async def _judge(self, key: Key) -> timedelta | None:
         """Signal a run that may not continue, or may again; return when to check again."""
         run, watch = self._runs.get(key), self._watches.get(key)
-        facts = watch.surroundings.facts(run) if run and watch else None
+        facts = watch.dependencies.facts(run) if run and watch else None
         if run is None or watch is None or facts is None:
             return None
         fault = self._fault(run, facts)
-        if fault is None and not watch.told_of_fault:
+        if fault is None and not watch.signalled_fault:
             return None
-        wait = watch.told_at + AT_MOST_EVERY.total_seconds() - monotonic()
+        wait = watch.signalled_at + AT_MOST_EVERY.total_seconds() - monotonic()
         if wait > 0:
             return timedelta(seconds=wait)
-        watch.told_at, watch.told_of_fault = monotonic(), fault is not None
-        await self._tell(run, str(fault or "the fault is gone"))
+        watch.signalled_at, watch.signalled_fault = monotonic(), fault is not None
+        await self._signal(run, str(fault or "the fault is gone"))
         return None
 
     def _fault(self, run: UpdateRun, facts: HubFacts) -> RunError | None:
@@ -131,9 +131,9 @@ class Dependencies:
             return error
         return None
 
-    async def _tell(self, run: UpdateRun, reason: str) -> None:
+    async def _signal(self, run: UpdateRun, reason: str) -> None:
         signal = Signal("recheck", Recheck(reason=reason[:LONGEST_REASON]))
-        if not await self._workflows.tell(self._runs.ref(run), signal):
+        if not await self._workflows.send(self._runs.ref(run), signal):
             self._lost(key_of(run))
 
 

@@ -11,7 +11,7 @@ from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExec
 from api.reasons import RunReason
 from planning.identity import RunRef
 from planning.runs.restored import Ended
-from workflows.messages import Outcome
+from workflows.messages import RunOutcome
 
 _WORDS: Final[dict[str, str]] = {
     RunReason.SUCCEEDED: "succeeded",
@@ -41,8 +41,10 @@ async def find(client: Client, ref: RunRef) -> Ended | None:
 
 
 async def _outcome(client: Client, described: WorkflowExecutionDescription) -> str:
-    handle = client.get_workflow_handle(described.id, run_id=described.run_id, result_type=Outcome)
-    outcome: Outcome = await handle.result(follow_runs=False)
+    handle = client.get_workflow_handle(
+        described.id, run_id=described.run_id, result_type=RunOutcome
+    )
+    outcome: RunOutcome = await handle.result(follow_runs=False)
     return _WORDS.get(outcome.reason, outcome.reason)
 
 

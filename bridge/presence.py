@@ -27,7 +27,7 @@ LONGEST_PAUSE: Final = timedelta(seconds=10)
 """Longest pause between attempts to reach Temporal; meanwhile runs make no progress."""
 
 
-class Told(NamedTuple):
+class KnownWorkflow(NamedTuple):
     """A run whose workflow existed when the bridge last started or signalled it."""
 
     key: Key
@@ -40,9 +40,9 @@ class Told(NamedTuple):
 class Presence:
     """Restarts runs whose workflows may be over or lost."""
 
-    def __init__(self, workflows: Workflows, told: Callable[[], list[Told]]) -> None:
+    def __init__(self, workflows: Workflows, known: Callable[[], list[KnownWorkflow]]) -> None:
         self._workflows = workflows
-        self._told = told
+        self._known = known
         self._changed = asyncio.Event()
 
     def note(self) -> None:
@@ -56,8 +56,8 @@ class Presence:
     async def _watch_one(self) -> None:
         while True:
             self._changed.clear()
-            if told := self._there():
-                await self._ask(told[0])
+            if known := self._not_over():
+                await self._ask(known[0])
             else:
                 await self._changed.wait()
 
@@ -65,23 +65,23 @@ class Presence:
         while True:
             await asyncio.sleep(LOOK_EVERY.total_seconds())
             # Read before Temporal is asked, so that runs started meanwhile do not count as missing.
-            if told := self._told():
-                await self._look(told)
+            if known := self._known():
+                await self._look(known)
 
-    async def _look(self, told: list[Told]) -> None:
+    async def _look(self, known: list[KnownWorkflow]) -> None:
         try:
             running = await self._workflows.running()
         except Unavailable as error:
             logger.debug("cannot list the workflows in Temporal: %s", error)
             return
-        for each in told:
+        for each in known:
             if each.ref.workflow_id not in running:
                 each.start_again(each.key)
 
-    def _there(self) -> list[Told]:
-        return [each for each in self._told() if not each.is_over]
+    def _not_over(self) -> list[KnownWorkflow]:
+        return [each for each in self._known() if not each.is_over]
 
-    async def _ask(self, one: Told) -> None:
+    async def _ask(self, one: KnownWorkflow) -> None:
         try:
             there = await self._workflows.until_over(one.ref)
         except Unavailable as error:
@@ -111,5 +111,5 @@ class Presence:
                 return
 
     def _start_all_again(self) -> None:
-        for each in self._there():
+        for each in self._not_over():
             each.start_again(each.key)

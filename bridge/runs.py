@@ -41,7 +41,7 @@ class RunIndex:
             parsed = self._parsed[key] = ParsedRun(found, before=parsed)
         return parsed.run
 
-    def told(self, change: Change) -> UpdateRun | None:
+    def update(self, change: Change) -> UpdateRun | None:
         """Return a run after a change, with its stages even if it has just ended."""
         before = self._parsed.get(change.key)
         run = self.get(change.key)
@@ -96,15 +96,15 @@ class RunReconciler:
     """Keeps a run's workflow in sync with its object."""
 
     def __init__(
-        self, hub: Hub, runs: RunIndex, workflows: Workflows, *, told: Callable[[], None]
+        self, hub: Hub, runs: RunIndex, workflows: Workflows, *, notify: Callable[[], None]
     ) -> None:
-        """`told` is called whenever another run is known to have a workflow."""
+        """`notify` is called whenever another run is known to have a workflow."""
         self._hub = hub
         self._runs = runs
         self._workflows = workflows
-        self._told: dict[Key, tuple[RunRef, int]] = {}
+        self._signalled: dict[Key, tuple[RunRef, int]] = {}
         """The run of each name that has a workflow, and the spec's generation sent to it."""
-        self._noted = told
+        self._notify = notify
         self._over: set[Key] = set()
         """Those of them that are active although their workflow is over."""
         self._doubted: set[Key] = set()
@@ -120,11 +120,11 @@ class RunReconciler:
         """Have a run's workflow started again at its next reconciliation, if it is lost."""
         self._doubted.add(key)
 
-    def told(self) -> list[tuple[Key, RunRef, bool]]:
+    def known_workflows(self) -> list[tuple[Key, RunRef, bool]]:
         """Return the active runs with a known workflow, each with whether that is over."""
         return [
             (key, ref, key in self._over)
-            for key, (ref, _) in self._told.items()
+            for key, (ref, _) in self._signalled.items()
             if key not in self._doubted and (run := self._runs.get(key)) and is_live(run)
         ]
 
@@ -134,12 +134,12 @@ class RunReconciler:
         Raises HubError if the hub or Temporal does not answer.
         """
         run = self._runs.get(key)
-        known, _ = self._told.get(key, (None, 0))
+        known, _ = self._signalled.get(key, (None, 0))
         if known and (run is None or run.metadata.uid != known.uid):
             # Removed by force, so its finalizer did not clean up.
             await self._workflows.cancel(known)
             await self._remove_approvals(key)
-            del self._told[key]
+            del self._signalled[key]
         if run is None:
             self._forget(key)
             return
@@ -148,32 +148,32 @@ class RunReconciler:
             self._forget(key)
             return
         if is_live(run):
-            await self._tell(key, run)
+            await self._signal(key, run)
         else:
             self._doubted.discard(key)
         # Even if the run is over, because someone may have edited its status to say so.
         await self._restore(key, run)
 
     def _forget(self, key: Key) -> None:
-        self._told.pop(key, None)
+        self._signalled.pop(key, None)
         for noted in (self._damaged, self._doubted, self._over):
             noted.discard(key)
 
-    async def _tell(self, key: Key, run: UpdateRun) -> None:
+    async def _signal(self, key: Key, run: UpdateRun) -> None:
         # Each time, because a person may have removed it.
         await self._ensure_finalizer(run)
         ref = self._runs.ref(run)
-        told = (ref, run.metadata.generation)
-        if self._told.get(key) != told or key in self._doubted:
-            news = _news(run) or (None if key in self._told else _first_look(run))
+        wanted = (ref, run.metadata.generation)
+        if self._signalled.get(key) != wanted or key in self._doubted:
+            news = _news(run) or (None if key in self._signalled else _first_look(run))
             if await self._workflows.start(ref, run, signal=news):
                 self._over.discard(key)
             else:
                 await self._end(ref, run)
                 self._over.add(key)
             self._doubted.discard(key)
-            self._told[key] = told
-            self._noted()
+            self._signalled[key] = wanted
+            self._notify()
 
     async def _end(self, ref: RunRef, run: UpdateRun) -> None:
         """End a run on the hub whose workflow is over, instead of starting it again."""
@@ -189,13 +189,13 @@ class RunReconciler:
         ref = self._runs.ref(run)
         # The hub may have been restored from a backup; then other objects may be older too.
         recheck = Signal("recheck", Recheck(reason="the status was edited or restored"))
-        there = await self._workflows.tell(ref, recheck)
+        there = await self._workflows.send(ref, recheck)
         if there:
             restore = Signal("restore", Recheck(reason="the status was edited"))
-            await self._workflows.tell(ref, restore)
+            await self._workflows.send(ref, restore)
         elif is_live(run):
             self._doubted.add(key)
-            await self._tell(key, run)
+            await self._signal(key, run)
         self._damaged.discard(key)
 
     async def _ensure_finalizer(self, run: UpdateRun) -> None:

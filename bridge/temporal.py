@@ -169,7 +169,7 @@ class Workflows:
         """
         return await _asked(endings.closed(self._client, ref))
 
-    async def tell(self, ref: RunRef, signal: Signal) -> bool:
+    async def send(self, ref: RunRef, signal: Signal) -> bool:
         """Signal the run's workflow; return whether it is running.
 
         Raises Unavailable if Temporal does not answer.

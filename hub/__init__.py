@@ -26,7 +26,7 @@ from hub.errors import (
 )
 from hub.events import record
 from hub.identity import process_identity
-from hub.leadership import Election, Pace, Standing
+from hub.leadership import Election, LeasePace, Standing
 from hub.limits import Limits, allow_many_files
 from hub.objects import Json, Key, key_of, labels_of, uid_of, version_of
 from hub.pod import own_namespace
@@ -59,10 +59,10 @@ __all__ = [
     "Keep",
     "Key",
     "Lane",
+    "LeasePace",
     "Limits",
     "Listing",
     "NotFound",
-    "Pace",
     "SharedCaches",
     "Standing",
     "Term",

@@ -17,7 +17,7 @@ Pem = Path | bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CredentialFile:
     """A file that is about to be read, and its state at that time."""
 
     path: Path
@@ -25,7 +25,7 @@ class Source:
     """Modification time, inode and size; None if the file does not exist."""
 
     @classmethod
-    def of(cls, path: Path) -> "Source":
+    def of(cls, path: Path) -> "CredentialFile":
         """Record the state of a file; do so before reading it, so that no change goes unnoticed."""
         try:
             # Follows links: a mounted Secret is updated by changing the target of a link.
@@ -53,7 +53,7 @@ class Access:
     """Headers that impersonate another user."""
     fingerprint: str = ""
     """Fingerprint of the TLS settings: if it changes, new connections are needed."""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[CredentialFile, ...] = ()
     """Files that this was read from; when one changes, all of it is read again."""
     again: "Callable[[], Awaitable[Access]] | None" = None
     """Reads the same files again, for the same context; None if no file was read. Raises

@@ -15,7 +15,7 @@ from hub import errors, watching
 from hub.discovery import Discovery, Kinds
 from hub.limits import Limits
 from hub.objects import Json, JsonPatch, key_of, version_of
-from hub.requests import Lane, Request, collection_path, item_path, resource_of
+from hub.requests import ApiRequest, Lane, collection_path, item_path, resource_of
 from hub.vitals import Answers, Watches
 from hub.watching import WatchEvent
 
@@ -169,7 +169,7 @@ class Hub:
         """Response times of requests."""
         return self._transport.answers
 
-    async def _send(self, request: Request) -> Json:
+    async def _send(self, request: ApiRequest) -> Json:
         if request.verb not in _READS:
             self.fence()
         return await self._transport.send(replace(request, lane=self.lane))
@@ -177,7 +177,7 @@ class Hub:
     async def get(self, kind: Kind, name: str, *, namespace: str = "") -> Json:
         """Return one object. Raises NotFound."""
         path = item_path(kind, name, namespace=namespace)
-        return await self._send(Request("get", resource_of(kind), "GET", path))
+        return await self._send(ApiRequest("get", resource_of(kind), "GET", path))
 
     async def find(self, kind: Kind, name: str, *, namespace: str = "") -> Json | None:
         """Return one object, or None if it does not exist."""
@@ -217,7 +217,7 @@ class Hub:
         accept = METADATA_LIST if metadata_only else WHOLE
         resource = resource_of(kind)
         while True:
-            request = Request("list", resource, "GET", path, query, accept=accept)
+            request = ApiRequest("list", resource, "GET", path, query, accept=accept)
             page = await self._send(request)
             shape = _only_metadata if metadata_only else _typed
             items = [shape(kind, item) for item in page.get("items") or []]
@@ -243,7 +243,7 @@ class Hub:
         path = collection_path(kind, namespace=namespace)
         query = self._writing(manager, dry_run=dry_run)
         return await self._send(
-            Request("create", resource_of(kind), "POST", path, query, _typed(kind, body))
+            ApiRequest("create", resource_of(kind), "POST", path, query, _typed(kind, body))
         )
 
     async def replace(
@@ -254,7 +254,7 @@ class Hub:
         path = item_path(kind, name, namespace=namespace, subresource=subresource)
         query = self._writing(dry_run=dry_run)
         return await self._send(
-            Request("update", resource_of(kind, subresource), "PUT", path, query, body)
+            ApiRequest("update", resource_of(kind, subresource), "PUT", path, query, body)
         )
 
     async def apply(
@@ -276,7 +276,7 @@ class Hub:
         query = self._writing(manager, dry_run=dry_run) | {"force": str(force).lower()}
         resource = resource_of(kind, subresource)
         return await self._send(
-            Request("apply", resource, "PATCH", path, query, _typed(kind, body), APPLY)
+            ApiRequest("apply", resource, "PATCH", path, query, _typed(kind, body), APPLY)
         )
 
     async def patch(
@@ -301,7 +301,7 @@ class Hub:
         content_type = JSON_PATCH if isinstance(patch, list) else MERGE_PATCH
         resource = resource_of(kind, subresource)
         accept = METADATA_ONLY if metadata_only else WHOLE
-        request = Request("patch", resource, "PATCH", path, query, patch, content_type, accept)
+        request = ApiRequest("patch", resource, "PATCH", path, query, patch, content_type, accept)
         try:
             return await self._send(request)
         except errors.Invalid as error:
@@ -331,7 +331,7 @@ class Hub:
         if propagation:
             body["propagationPolicy"] = propagation
         path = item_path(kind, name, namespace=namespace)
-        await self._send(Request("delete", resource_of(kind), "DELETE", path, body=body))
+        await self._send(ApiRequest("delete", resource_of(kind), "DELETE", path, body=body))
 
     async def delete_all(self, kind: Kind, *, namespace: str = "", labels: str) -> None:
         """Delete all objects with these labels in one namespace, or of a cluster-scoped kind."""
@@ -340,7 +340,7 @@ class Hub:
         path = collection_path(kind, namespace=namespace)
         resource = resource_of(kind)
         await self._send(
-            Request("deletecollection", resource, "DELETE", path, _selectors({"labels": labels}))
+            ApiRequest("deletecollection", resource, "DELETE", path, _selectors({"labels": labels}))
         )
 
     async def watch(
@@ -361,7 +361,9 @@ class Hub:
         metadata_only = selection.get("metadata_only", False)
         accept = METADATA_ONLY if metadata_only else WHOLE
         resource = resource_of(kind)
-        request = Request("watch", resource, "GET", path, query, accept=accept, lane=Lane.WATCHES)
+        request = ApiRequest(
+            "watch", resource, "GET", path, query, accept=accept, lane=Lane.WATCHES
+        )
         async with aclosing(self._transport.lines(request)) as lines:
             async for line in lines:
                 event = watching.decode(line)
@@ -383,13 +385,13 @@ class Hub:
 
     async def version(self) -> str:
         """Return the API server's version, such as `v1.34.4`."""
-        answer = await self._send(Request("get", "version", "GET", "/version"))
+        answer = await self._send(ApiRequest("get", "version", "GET", "/version"))
         version: str = answer["gitVersion"]
         return version
 
     async def clock(self) -> datetime:
         """Return the time by the API server's own clock, truncated to whole seconds."""
-        return await self._transport.date(Request("get", "version", "GET", "/version"))
+        return await self._transport.date(ApiRequest("get", "version", "GET", "/version"))
 
     def _writing(self, manager: str | None = None, *, dry_run: bool) -> dict[str, str]:
         query = {"fieldManager": manager or self._manager}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from api.kinds import Kind
 from hub.objects import Json
-from hub.requests import Request
+from hub.requests import ApiRequest
 
 if TYPE_CHECKING:
     from hub.transport import Transport
@@ -61,7 +61,9 @@ class Discovery:
             self._refreshed_at = asked_at
 
     async def _groups(self, path: str) -> list[Json]:
-        answer = await self._transport.send(Request("get", "discovery", "GET", path, accept=ACCEPT))
+        answer = await self._transport.send(
+            ApiRequest("get", "discovery", "GET", path, accept=ACCEPT)
+        )
         groups: list[Json] = answer["items"]
         return groups
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import Final
 
-from hub.access import Access, Source
+from hub.access import Access, CredentialFile
 from hub.errors import BadConfiguration
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class Following:
         return self._access
 
     async def _follow(self) -> None:
-        seen = tuple(Source.of(each.path) for each in self._seen)
+        seen = tuple(CredentialFile.of(each.path) for each in self._seen)
         if seen == self._seen or self._access.again is None:
             return
         host = self._access.host

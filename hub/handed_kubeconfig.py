@@ -13,7 +13,7 @@ import yaml
 from hub import plain_user
 from hub.access import Access
 from hub.errors import BadConfiguration
-from hub.plain_user import Entry
+from hub.plain_user import KubeconfigEntry
 
 _LOCAL: Final = {
     "exec": "runs a program on this machine",
@@ -43,7 +43,7 @@ def load(text: str) -> Access:
         context = _named(document, "contexts", document["current-context"])
         cluster = _named(document, "clusters", context["cluster"])
         user = _named(document, "users", context["user"]) if context.get("user") else {}
-        return plain_user.access(Entry(cluster, Path()), Entry(user, Path()))
+        return plain_user.access(KubeconfigEntry(cluster, Path()), KubeconfigEntry(user, Path()))
     except LookupError as error:
         raise BadConfiguration(f"the kubeconfig cannot be used: it has no {error}") from error
     except (OSError, ValueError, TypeError, AttributeError) as error:

@@ -37,12 +37,12 @@ def is_gone(identity: str) -> bool:
 def _place() -> str:
     """Return where process ids are valid: this boot of this machine, and the container if any."""
     try:
-        told = _BOOT.read_text() + str(_PROCESS_IDS.readlink())
+        boot = _BOOT.read_text() + str(_PROCESS_IDS.readlink())
     except OSError:  # Not Linux, so not in a container.
         import psutil  # here, as in `_is_zombie`
 
-        told = f"{psutil.boot_time():.0f}"
-    return hashlib.sha256(told.encode()).hexdigest()[:8]
+        boot = f"{psutil.boot_time():.0f}"
+    return hashlib.sha256(boot.encode()).hexdigest()[:8]
 
 
 def _runs(pid: int) -> bool:

@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 
 from hub import impersonation, plain_user, pod
-from hub.access import Access, Source
+from hub.access import Access, CredentialFile
 from hub.errors import BadConfiguration
-from hub.plain_user import Entry
+from hub.plain_user import KubeconfigEntry
 
 HOME_KUBECONFIG = "~/.kube/config"
 
@@ -23,7 +23,7 @@ class Files:
     def __init__(self, paths: str) -> None:
         self.paths = paths
         files = [Path(part).expanduser() for part in paths.split(os.pathsep) if part]
-        self.sources = tuple(Source.of(file) for file in files)
+        self.sources = tuple(CredentialFile.of(file) for file in files)
         self._documents = [(_read(file), file.parent) for file in files if file.exists()]
         if not self._documents:
             raise BadConfiguration(
@@ -31,13 +31,13 @@ class Files:
                 "or start a local fleet with `fleetgate local up`"
             )
 
-    def entries(self, section: str) -> dict[str, Entry]:
+    def entries(self, section: str) -> dict[str, KubeconfigEntry]:
         """Return the content of the `contexts`, `users` or `clusters`, by name."""
-        found: dict[str, Entry] = {}
+        found: dict[str, KubeconfigEntry] = {}
         for document, folder in self._documents:
             for entry in document.get(section) or []:
                 content = entry.get(section.removesuffix("s")) or {}
-                found.setdefault(str(entry.get("name")), Entry(content, folder))
+                found.setdefault(str(entry.get("name")), KubeconfigEntry(content, folder))
         return found
 
     def context(self, name: str | None) -> str:
@@ -54,7 +54,7 @@ class Files:
             raise BadConfiguration(f"kubeconfig {self.paths} has no context {name!r} ({have})")
         return name
 
-    def cluster(self, context: str) -> Entry:
+    def cluster(self, context: str) -> KubeconfigEntry:
         """Return the cluster of a context. Raises BadConfiguration if it does not exist."""
         name = self.entries("contexts")[context].content.get("cluster", "")
         try:
@@ -65,10 +65,10 @@ class Files:
                 f"context {context!r} names cluster {name!r}, which does not exist"
             ) from error
 
-    def user(self, context: str) -> Entry:
+    def user(self, context: str) -> KubeconfigEntry:
         """Return the user of a context; empty if it names none or an unknown one."""
         name = self.entries("contexts")[context].content.get("user", "")
-        return self.entries("users").get(name) or Entry({}, Path())
+        return self.entries("users").get(name) or KubeconfigEntry({}, Path())
 
     def _current_context(self) -> str:
         # The library uses the last current-context, kubectl the first, so pass it explicitly.
@@ -124,7 +124,7 @@ async def _of_context(files: Files, context: str) -> Access:
         if plain_user.is_plain(user):
             return plain_user.access(cluster, user)
         authority = cluster.pem("certificate-authority")
-        sources = (Source.of(authority),) if isinstance(authority, Path) else ()
+        sources = (CredentialFile.of(authority),) if isinstance(authority, Path) else ()
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise BadConfiguration(f"kubeconfig {files.paths} cannot be used: {error}") from error
     from hub import official

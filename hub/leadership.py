@@ -18,7 +18,7 @@ from hub.cache import Cache
 from hub.client import Hub
 from hub.errors import PASSING, AlreadyExists, Conflict, Forbidden, HubError, NotFound
 from hub.identity import is_gone
-from hub.lease import Sight
+from hub.lease import LeaseView
 from hub.objects import Json
 from hub.requests import Lane
 from hub.store import Change
@@ -31,7 +31,7 @@ Lead = Callable[[Term], Coroutine[Any, Any, None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class LeasePace:
     """How long a Lease is valid, and how often it is renewed."""
 
     lasting: timedelta = timedelta(seconds=10)
@@ -73,8 +73,8 @@ class Election:
         name: str,
         namespace: str,
         identity: str,
-        pace: Pace | None = None,
-        tell: Callable[[Standing], None] = lambda _: None,
+        pace: LeasePace | None = None,
+        on_change: Callable[[Standing], None] = lambda _: None,
     ) -> None:
         """Prepare to take part in the election.
 
@@ -84,17 +84,17 @@ class Election:
             namespace: namespace of the Lease.
             identity: identity of this process, unique among running processes.
             pace: durations of the Lease; the same for all candidates.
-            tell: called when this process starts or stops leading, or the leader changes.
+            on_change: called when this process starts or stops leading, or the leader changes.
         """
         # A lane of its own, so that other requests of this process cannot delay it.
         self._hub = hub = hub.on(Lane.LEASES)
         self._name, self._namespace, self._identity = name, namespace, identity
-        self._pace = pace or Pace()
-        self._tell = tell
+        self._pace = pace or LeasePace()
+        self._announce = on_change
         self._told: Standing | None = None
         self._complaint = ""
         self._cache = Cache(hub, LEASE, namespace=namespace, fields=f"metadata.name={name}")
-        self._sight = Sight()
+        self._sight = LeaseView()
         self._moved = asyncio.Event()
         self._is_own = True
         """Whether no other process has held the Lease since this one last tried to take it."""
@@ -316,7 +316,7 @@ class Election:
     def _say(self, standing: Standing) -> None:
         if standing != self._told:
             self._told = standing
-            self._tell(standing)
+            self._announce(standing)
 
 
 def _is_cancelled() -> bool:

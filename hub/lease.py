@@ -73,7 +73,7 @@ def _micro(moment: datetime) -> str:
 
 
 @dataclass(slots=True)
-class Sight:
+class LeaseView:
     """A candidate's latest view of a Lease, and since when it has not changed.
 
     Only the candidate's own monotonic clock is used; the times in a Lease are for people. So the

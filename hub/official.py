@@ -13,7 +13,7 @@ from kubernetes.aio import config
 from kubernetes.aio.client import Configuration
 from kubernetes.aio.config.incluster_config import SERVICE_CERT_FILENAME
 
-from hub.access import Access, Source, fingerprint, tls
+from hub.access import Access, CredentialFile, fingerprint, tls
 from hub.credentials import Authorization, Renewal, fixed
 from hub.errors import BadConfiguration
 from hub.impersonation import Headers
@@ -25,7 +25,7 @@ def of_pod() -> Access:
     Raises BadConfiguration.
     """
     configuration = Configuration()
-    sources = (Source.of(Path(SERVICE_CERT_FILENAME)),)
+    sources = (CredentialFile.of(Path(SERVICE_CERT_FILENAME)),)
     try:
         config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]
     except (config.ConfigException, OSError) as error:

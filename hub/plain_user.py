@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hub.access import Access, Pem, Source, fingerprint, tls
+from hub.access import Access, CredentialFile, Pem, fingerprint, tls
 from hub.credentials import Authorization, fixed, nobody
 from hub.impersonation import headers
 
@@ -18,7 +18,7 @@ PROGRAMS = ("exec", "auth-provider")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KubeconfigEntry:
     """A cluster, user or context, and the folder that its relative paths start from."""
 
     content: dict[str, Any]
@@ -39,12 +39,12 @@ class Entry:
         return file
 
 
-def is_plain(user: Entry) -> bool:
+def is_plain(user: KubeconfigEntry) -> bool:
     """Return whether the user's credentials can be read here, without running a program."""
     return not any(field in user.content for field in PROGRAMS)
 
 
-def access(cluster: Entry, user: Entry) -> Access:
+def access(cluster: KubeconfigEntry, user: KubeconfigEntry) -> Access:
     """Return the access to a cluster as a user. Raises BadConfiguration, OSError, ValueError."""
     server = cluster.content.get("server")
     if not server:
@@ -59,7 +59,7 @@ def access(cluster: Entry, user: Entry) -> Access:
     files = (authority, certificate, key, _token_file(user))
     return Access(
         host=host,
-        sources=tuple(Source.of(each) for each in files if isinstance(each, Path)),
+        sources=tuple(CredentialFile.of(each) for each in files if isinstance(each, Path)),
         fingerprint=fingerprint(authority, certificate, key, verify=verify),
         tls=tls(
             host,
@@ -75,7 +75,7 @@ def access(cluster: Entry, user: Entry) -> Access:
     )
 
 
-def _authorization(user: Entry) -> Authorization:
+def _authorization(user: KubeconfigEntry) -> Authorization:
     content = user.content
     if token := content.get("token"):
         return fixed(f"Bearer {token}")
@@ -88,7 +88,7 @@ def _authorization(user: Entry) -> Authorization:
     return nobody
 
 
-def _token_file(user: Entry) -> Path | None:
+def _token_file(user: KubeconfigEntry) -> Path | None:
     """Return the file that holds the token, or None if the token is inline or absent."""
     if user.content.get("token") or not user.content.get("tokenFile"):
         return None

@@ -25,7 +25,7 @@ class Lane(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ApiRequest:
     """One request to an API server."""
 
     verb: str

@@ -20,7 +20,7 @@ from hub.errors import HubError
 from hub.following import Following
 from hub.limits import Limits
 from hub.objects import Json
-from hub.requests import Lane, Request
+from hub.requests import ApiRequest, Lane
 from hub.vitals import Answers
 
 LONGEST_LINE: Final = 2 * 1024**2
@@ -49,7 +49,7 @@ class Transport:
             for session in self._sessions.values():
                 stack.push_async_callback(session.close)
 
-    async def send(self, request: Request) -> Json:
+    async def send(self, request: ApiRequest) -> Json:
         """Send one request and return its parsed answer. Raises the errors of `hub.errors`."""
         try:
             async with self._exchange(request, self._limit()) as response:
@@ -57,7 +57,7 @@ class Transport:
         finally:
             vitals.go_on()
 
-    async def date(self, request: Request) -> datetime:
+    async def date(self, request: ApiRequest) -> datetime:
         """Return when the API server answered, by its own clock, truncated to whole seconds.
 
         Raises HubError if the answer has no Date header, which a proxy may have removed.
@@ -74,7 +74,7 @@ class Transport:
             connect=self._limits.connect_timeout.total_seconds(),
         )
 
-    async def lines(self, request: Request) -> AsyncGenerator[bytes, None]:
+    async def lines(self, request: ApiRequest) -> AsyncGenerator[bytes, None]:
         """Yield the lines of a streamed answer until the server ends it."""
         limit = aiohttp.ClientTimeout(
             total=None,
@@ -87,7 +87,7 @@ class Transport:
 
     @asynccontextmanager
     async def _exchange(
-        self, request: Request, limit: aiohttp.ClientTimeout
+        self, request: ApiRequest, limit: aiohttp.ClientTimeout
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         self.requests[request.verb, request.resource] += 1
         with failures.translated(asked=str(request), url=self.url):
@@ -104,7 +104,9 @@ class Transport:
                 # Returns the connection to the pool, or drops it if the answer was not read fully.
                 response.release()
 
-    async def _open(self, request: Request, limit: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
+    async def _open(
+        self, request: ApiRequest, limit: aiohttp.ClientTimeout
+    ) -> aiohttp.ClientResponse:
         access = await self._following.current()
         url = self.url + request.path
         if request.query:
@@ -121,7 +123,7 @@ class Transport:
             server_hostname=access.server_name,
         )
 
-    async def _headers(self, request: Request, access: Access) -> CIMultiDict[str]:
+    async def _headers(self, request: ApiRequest, access: Access) -> CIMultiDict[str]:
         headers = CIMultiDict(
             [
                 ("Accept", request.accept),
@@ -144,7 +146,7 @@ def _session(limit: int) -> aiohttp.ClientSession:
     )
 
 
-def _spoken_of(request: Request) -> str:
+def _spoken_of(request: ApiRequest) -> str:
     """Return the error text for requests on secrets, because a refusal may quote their values."""
     return str(request) if request.resource.partition("/")[0] == "secrets" else ""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from api.kinds import Kind, ScopeName
 from hub import Cache, Change, Hub, Json, Key, key_of
-from placement.selection import Read, Sight
+from placement.selection import Read, ReadRecord
 from planning.placements.selecting import clean
 
 WATCHES_PER_KIND = 4
@@ -65,15 +65,15 @@ class ContentWatches:
     def __init__(
         self,
         hub: Hub,
-        told: Callable[[Subject], None],
+        notify: Callable[[Subject], None],
         *,
         alike: Callable[[Json, Json], bool] = _placed_alike,
     ) -> None:
         """`alike` returns whether a change between two versions of an object can be ignored."""
         self._hub = hub
-        self._told = told
+        self._notify = notify
         self._alike = alike
-        self._wanted: dict[Subject, Sight] = {}
+        self._wanted: dict[Subject, ReadRecord] = {}
         self._running: dict[Read, _Running] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -82,7 +82,7 @@ class ContentWatches:
         """The running watches."""
         return self._running
 
-    def want(self, subject: Subject, sight: Sight) -> None:
+    def want(self, subject: Subject, sight: ReadRecord) -> None:
         """Watch what a placement has read, instead of what it read before.
 
         The placement is notified of everything that differs from what it has seen.
@@ -152,7 +152,7 @@ class ContentWatches:
                 and cache.get(key[1], key[0]) is None
                 for kind, key in sight.versions
             ):
-                self._told(subject)
+                self._notify(subject)
 
     def _on_change(self, kind: Kind, change: Change) -> None:
         if change.old and change.new and self._alike(change.old, change.new):
@@ -161,4 +161,4 @@ class ContentWatches:
             if sight.is_old(kind, change.key, change.new):
                 continue
             if any(read.kind == kind and concerns(read, change.key) for read in sight.reads):
-                self._told(subject)
+                self._notify(subject)

@@ -14,7 +14,7 @@ from api.placements import Placement, RolloutStrategyType
 from hub import Change, Controller, Hub, Json, Key, version_of
 from placement.content_watches import ContentWatches
 from placement.metadata import asked, is_going
-from placement.selection import Selection, SelectionError, Sight, Watched, not_watched
+from placement.selection import ReadRecord, SelectionError, SelectionRead, Watched, not_watched
 from placement.settings import PlacementSettings
 from placement.snapshots import store_selection
 from placement.stores import ScopeStores, placement_of
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SelectorVerdict:
     """Whether the selectors of one generation of a placement are valid."""
 
     uid: str
@@ -53,7 +53,7 @@ class Contents:
         self._watches = watches
         self._settings = settings
         self._judged = judged
-        self._verdicts: dict[Key, Verdict] = {}
+        self._verdicts: dict[Key, SelectorVerdict] = {}
         self._storing: set[Key] = set()
         self._stored: dict[Key, float] = {}
         """When changed content of each placement was last stored, in the loop's time."""
@@ -68,7 +68,7 @@ class Contents:
         stores.placements.subscribe(self._on_placement)
         stores.snapshots.subscribe(self._on_snapshot)
 
-    def verdict(self, placement: Json) -> Verdict | None:
+    def verdict(self, placement: Json) -> SelectorVerdict | None:
         """Return the verdict on the current generation of a placement; None if not known yet."""
         metadata = placement["metadata"]
         found = self._verdicts.get((metadata.get("namespace", ""), metadata["name"]))
@@ -120,7 +120,7 @@ class Contents:
             return None
         if left := self._interval_left(key, body):
             return left
-        sight = Sight()
+        sight = ReadRecord()
         verdict = await self._look(key, body, sight)
         if self._settings.snapshot_on_change or not _is_external(body):
             self._watches.want(subject, sight)
@@ -142,7 +142,7 @@ class Contents:
         left = self._settings.snapshot_interval - passed
         return left if left > timedelta(0) else None
 
-    async def _look(self, key: Key, body: Json, sight: Sight) -> Verdict:
+    async def _look(self, key: Key, body: Json, sight: ReadRecord) -> SelectorVerdict:
         uid, generation = body["metadata"]["uid"], body["metadata"]["generation"]
         watched: Watched = not_watched
         since = self._since.pop(key, None)
@@ -160,12 +160,12 @@ class Contents:
             self._storing.discard(key)
         # From now on the watches are enough, unless a version was required in the meantime.
         self._since.setdefault(key, 0)
-        return Verdict(uid, generation, problem, snapshot)
+        return SelectorVerdict(uid, generation, problem, snapshot)
 
-    async def _store(self, key: Key, body: Json, sight: Sight, watched: Watched) -> str:
+    async def _store(self, key: Key, body: Json, sight: ReadRecord, watched: Watched) -> str:
         rules = self._settings.rules
         if _is_external(body) and not self._settings.snapshot_on_change:
-            await Selection(self._hub, Placement.from_wire(body), rules=rules).resources()
+            await SelectionRead(self._hub, Placement.from_wire(body), rules=rules).resources()
             return ""
         taken = await store_selection(
             self._hub,

@@ -40,8 +40,8 @@ from planning.envelopes import EnvelopeError
 from planning.overrides.rendering import OverrideError
 from planning.placements import binding_status, rendering
 from planning.placements.binding_status import BindingReport
-from planning.placements.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
-from planning.placements.rendering import MissingSnapshotError, Source, WorkChanges
+from planning.placements.binding_steps import IN_PROGRESS_FOR, DistributionOutcome, WorkReport
+from planning.placements.rendering import BindingOwner, MissingSnapshotError, WorkChanges
 
 
 class TakenError(Exception):
@@ -148,7 +148,9 @@ class Distributor:
             return REFUSAL_RECHECK
         return again
 
-    async def _distribute(self, key: Key, body: Json, binding: Binding) -> Outcome | None:
+    async def _distribute(
+        self, key: Key, body: Json, binding: Binding
+    ) -> DistributionOutcome | None:
         """Write Works that are out of date; return None if there is nothing to report yet."""
         works = self._stores.works_for(self._scope.name, body)
         if binding.spec.state == BindingState.UNSCHEDULED and not works:
@@ -159,25 +161,25 @@ class Distributor:
             self._overridden_in_vain.discard(key)
         except OverrideError as error:
             self._overridden_in_vain.add(key)
-            return Outcome(override_error=str(error))
+            return DistributionOutcome(override_error=str(error))
         except (MissingSnapshotError, EnvelopeError, TakenError) as error:
-            return Outcome(sync_error=str(error))
+            return DistributionOutcome(sync_error=str(error))
         except PASSING:
             raise  # Retried without reporting it in the binding's status.
         except HubError as error:
-            return Outcome(sync_error=str(error))
+            return DistributionOutcome(sync_error=str(error))
         works = self._stores.works_for(self._scope.name, body)
         by_name = {each["metadata"]["name"]: each for each in works}
         if any(name not in by_name or is_going(by_name[name]) for name in changes.names):
             return None  # It is created again once it is gone.
-        return Outcome(works=[WorkReport.read(by_name[name]) for name in changes.names])
+        return DistributionOutcome(works=[WorkReport.read(by_name[name]) for name in changes.names])
 
-    def _given_up(self, binding: Binding) -> Outcome | None:
+    def _given_up(self, binding: Binding) -> DistributionOutcome | None:
         """Return the outcome of an unscheduled binding without Works, which gets no new ones."""
         namespace = names.member_namespace(binding.spec.target_cluster)
         if self._stores.member_namespaces.get(("", namespace)) is not None:
             return None
-        return Outcome(sync_error=f'namespaces "{namespace}" not found')
+        return DistributionOutcome(sync_error=f'namespaces "{namespace}" not found')
 
     def _changes(self, key: Key, binding: Binding, works: Sequence[Json]) -> WorkChanges:
         owner = (key[0], binding.metadata.labels.get(names.PARENT_PLACEMENT, ""))
@@ -185,7 +187,7 @@ class Distributor:
         # Parse only this part: the status of a placement grows with the fleet.
         strategy = RolloutStrategy.from_wire(placement["spec"].get("strategy", {}))
         report_back = strategy.report_back_strategy
-        source = Source(name=owner[1], namespace=owner[0], report_back=report_back)
+        source = BindingOwner(name=owner[1], namespace=owner[0], report_back=report_back)
         snapshots = self._own.snapshots_of.of(owner)
         return rendering.changes(
             binding,

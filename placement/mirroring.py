@@ -18,9 +18,9 @@ from hub import (
     NotFound,
 )
 from placement.metadata import asked, is_going
+from placement.object_events import write_event
 from placement.parallel import all_of
 from placement.stores import ScopeStores, Stores, binding_of, placement_of
-from placement.telling import tell
 from planning.placements import mirroring, rendering
 from planning.placements.mirroring import NOT_MIRRORED, SEVERAL_CLUSTERS, Mirrored
 
@@ -102,4 +102,6 @@ class Mirror:
     async def _refuse(self, placement: Json, message: str) -> None:
         """Report once, in an event, why the status is not mirrored."""
         kind = self._own.scope.placement
-        await tell(self._hub, kind, placement, reason=NOT_MIRRORED, message=message, key=message)
+        await write_event(
+            self._hub, kind, placement, reason=NOT_MIRRORED, message=message, key=message
+        )

@@ -21,9 +21,9 @@ from placement.metadata import (
     owner_reference,
     with_finalizers,
 )
+from placement.object_events import write_event
 from placement.parallel import all_of
 from placement.stores import OverrideStores, Stores, override_of
-from placement.telling import tell
 from planning.overrides import snapshotting, validation
 from planning.overrides.snapshotting import SnapshotPlan
 from planning.runs import usage
@@ -139,7 +139,7 @@ class OverrideSnapshots:
         known = sorted(self._own.snapshots_of.of(key), key=snapshotting.index)
         name = known[-1]["metadata"]["name"] if known else ""
         until = f"until then {name} stays in force" if name else "until then it changes nothing"
-        await tell(
+        await write_event(
             self._hub,
             self._own.overrides.kind,
             body,

@@ -10,7 +10,7 @@ from api.bindings import Binding
 from api.overrides import ClusterResourceOverrideSnapshot, ResourceOverrideSnapshot
 from api.reasons.bindings import OVERRIDE_MISSING
 from hub import Change, Json, Key, labels_of
-from placement.stores import Store, Stores
+from placement.stores import Stores, WriteThroughStore
 from planning.overrides.matching import ClusterOverrides, Overrides, targets
 from planning.overrides.rendering import OverrideError, overridden
 
@@ -26,12 +26,12 @@ class BindingOverrides:
     def on_new(self, callback: Callable[[], None]) -> None:
         """Call `callback` whenever an override snapshot is created."""
 
-        def told(change: Change) -> None:
+        def note(change: Change) -> None:
             if change.old is None:
                 callback()
 
-        self._cluster.subscribe(told)
-        self._resource.subscribe(told)
+        self._cluster.subscribe(note)
+        self._resource.subscribe(note)
 
     def apply(self, binding: Binding, resources: Sequence[Json]) -> list[Json]:
         """Return the objects as the binding's cluster gets them.
@@ -101,17 +101,17 @@ class LatestOverrides:
         )
 
 
-def _marked(store: Store) -> list[Json]:
+def _marked(store: WriteThroughStore) -> list[Json]:
     """Return the snapshots that are the latest of their overrides."""
     mark = names.IS_LATEST_SNAPSHOT
     return [each for each in store.items() if (labels_of(each) or {}).get(mark) == "true"]
 
 
-def _labels(members: Store, cluster: str) -> dict[str, str]:
+def _labels(members: WriteThroughStore, cluster: str) -> dict[str, str]:
     return labels_of(members.get(("", cluster))) or {}
 
 
-def _found(store: Store, namespace: str, name: str, kind: str) -> Json:
+def _found(store: WriteThroughStore, namespace: str, name: str, kind: str) -> Json:
     body = store.get((namespace, name))
     if body is None:
         where = f"{namespace}/{name}" if namespace else name

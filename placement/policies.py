@@ -11,8 +11,8 @@ from api.placements import Placement
 from api.policies import PolicySnapshot
 from hub import AlreadyExists, Hub, Json, Key
 from placement.metadata import owner_reference
+from placement.object_events import write_event
 from placement.stores import ScopeStores
-from placement.telling import tell
 from planning.placements import policy_snapshots
 from planning.placements.policy_snapshots import InForce, PolicyPlan
 from planning.placements.scheduling import validation
@@ -44,7 +44,7 @@ class Policies:
     async def _refuse(self, body: Json, problems: list[str], last: InForce | None) -> None:
         """Report in an event what is wrong with a policy."""
         until = f"{last.snapshot.metadata.name} stays in force" if last else "nothing is placed"
-        await tell(
+        await write_event(
             self._hub,
             self._stores.scope.placement,
             body,

@@ -11,7 +11,7 @@ from api.policies import PolicySnapshot
 from hub import Change, Controller, Hub, Json, Key, NotFound, key_of
 from placement.content_watches import ContentWatches, Subject
 from placement.metadata import asked, is_going
-from placement.selection import Read, Sight
+from placement.selection import Read, ReadRecord
 from placement.settings import PlacementSettings
 from placement.snapshots import Users, delete_revisions, needs_of
 from placement.stores import ScopeStores, placement_of
@@ -70,7 +70,7 @@ class Pruner:
             return None
         limit = Placement.from_wire(body).spec.revision_history_limit
         revisions, policies = self._content_beyond(key, limit), self._policies_beyond(key, limit)
-        sight = Sight()
+        sight = ReadRecord()
         if revisions or policies:
             users = await Users.ask(self._hub, self._stores.scope, key)
             await self._delete(key, revisions, policies, users)

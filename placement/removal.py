@@ -9,8 +9,8 @@ from api import names
 from api.reasons import CLEANED_UP
 from hub import Hub, Json, Key
 from placement.metadata import drop_finalizers, is_going
-from placement.stores import ScopeStores, Store
-from placement.telling import tell
+from placement.object_events import write_event
+from placement.stores import ScopeStores, WriteThroughStore
 from planning.events import EventType
 
 
@@ -37,7 +37,7 @@ class Removal:
         await self._delete_all(self._stores.policies)
         await drop_finalizers(self._hub, self._stores.scope.placement, placement, self._finalizers)
         reason, message = CLEANED_UP
-        await tell(
+        await write_event(
             self._hub,
             self._stores.scope.placement,
             placement,
@@ -47,12 +47,12 @@ class Removal:
             key=reason,
         )
 
-    async def _left_of(self, store: Store) -> list[Json]:
+    async def _left_of(self, store: WriteThroughStore) -> list[Json]:
         # List on the hub: the watch may not have shown a binding that was just created.
         listing = await self._hub.list(
             store.kind, namespace=self._namespace, labels=self._labels, metadata_only=True
         )
         return listing.items
 
-    async def _delete_all(self, store: Store) -> None:
+    async def _delete_all(self, store: WriteThroughStore) -> None:
         await self._hub.delete_all(store.kind, namespace=self._namespace, labels=self._labels)

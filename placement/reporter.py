@@ -9,14 +9,14 @@ from datetime import UTC, datetime, timedelta
 from api.placements import Placement, PlacementStatus
 from api.policies import PolicySnapshot
 from hub import Change, Controller, Hub, Json, Key, NotFound, record
-from placement.contents import Verdict
+from placement.contents import SelectorVerdict
 from placement.metadata import asked, is_going
 from placement.metrics import PlacementMetrics
 from placement.settings import REFUSAL_RECHECK, PlacementSettings
 from placement.status_copies import StatusCopies
 from placement.stores import ScopeStores, placement_of
 from planning import events
-from planning.events import Subject
+from planning.events import EventSubject
 from planning.placements import (
     placement_progress,
     placement_status,
@@ -36,7 +36,7 @@ class Reporter:
         stores: ScopeStores,
         *,
         settings: PlacementSettings,
-        verdict: Callable[[Json], Verdict | None],
+        verdict: Callable[[Json], SelectorVerdict | None],
         metrics: PlacementMetrics,
         copies: StatusCopies | None = None,
     ) -> None:
@@ -88,21 +88,21 @@ class Reporter:
             status = status_copies.with_outcome(view.placement, status, refused, now=view.now)
         if status != view.placement.status:
             await self._write(key, status)
-            await self._tell(view, status)
-        told = view.placement.model_copy(update={"status": status})
-        self._metrics.note(key, told, scope=view.scope)
+            await self._announce(view, status)
+        reported = view.placement.model_copy(update={"status": status})
+        self._metrics.note(key, reported, scope=view.scope)
         return REFUSAL_RECHECK if refused else None
 
-    async def _tell(self, view: View, status: PlacementStatus) -> None:
+    async def _announce(self, view: View, status: PlacementStatus) -> None:
         metadata, kind = view.placement.metadata, view.scope.placement
-        about = Subject(kind, metadata.namespace, metadata.name, metadata.uid)
+        about = EventSubject(kind, metadata.namespace, metadata.name, metadata.uid)
         happened = placement_progress.happened(
             view.placement, status, scope=view.scope, now=view.now
         )
         for event in happened:
             await record(self._hub, events.body(event, about))
 
-    def _view(self, key: Key, placement: Placement, verdict: Verdict) -> View:
+    def _view(self, key: Key, placement: Placement, verdict: SelectorVerdict) -> View:
         policies = [PolicySnapshot.from_wire(each) for each in self._stores.policies_of.of(key)]
         snapshots = self._stores.snapshots_of.of(key)
         return View(

@@ -12,15 +12,15 @@ from api.bindings import Binding, BindingState
 from api.rollouts import RolloutStrategy, RolloutStrategyType
 from hub import Change, Controller, Hub, Json, Key, NotFound, key_of, labels_of
 from placement.metadata import asked, is_going
+from placement.object_events import write_event
 from placement.overrides import LatestOverrides
 from placement.parallel import all_of
 from placement.settings import ROLLOUT_MANAGER, PlacementSettings
 from placement.stores import ScopeStores, Stores, placement_of
-from placement.telling import tell
 from planning.bindings import Desired
 from planning.overrides.matching import ClusterOverrides, UnreadableError
 from planning.placements import rolling, snapshotting
-from planning.placements.rolling import Limits, Write
+from planning.placements.rolling import RollingLimits, Write
 from planning.placements.snapshotting import Revision
 
 logger = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class Roller:
         except UnreadableError as error:
             await self._hold_up(key, body, error)
             return None
-        limits, now = Limits.of(strategy.rolling_update), datetime.now(UTC)
+        limits, now = RollingLimits.of(strategy.rolling_update), datetime.now(UTC)
         steps = rolling.plan(bindings, desired, limits=limits, now=now)
         await all_of(self._write(key, each) for each in steps.writes)
         await all_of(self._delete(key, each) for each in steps.deletions)
@@ -97,7 +97,7 @@ class Roller:
         kind = self._own.scope.placement
         logger.warning("%s %s: rollout is on hold: %s", kind, key[1], error.words)
         message = f"the rollout is on hold until this is fixed: {error.words}"
-        await tell(self._hub, kind, body, reason=HELD_UP, message=message, key=error.words)
+        await write_event(self._hub, kind, body, reason=HELD_UP, message=message, key=error.words)
 
     def _latest(self, key: Key) -> Revision | None:
         """Return the latest revision if it is complete."""

@@ -18,12 +18,11 @@ from placement.parallel import all_of
 from placement.policies import Policies
 from placement.removal import Removal
 from placement.settings import PlacementSettings
-from placement.stores import ScopeStores, Store, placement_of
+from placement.stores import ScopeStores, WriteThroughStore, placement_of
 from planning.placements import policy_snapshots, scheduled_bindings
 from planning.placements.eligibility import Candidate
 from planning.placements.policy_snapshots import InForce
-from planning.placements.scheduled_bindings import Change as BindingChange
-from planning.placements.scheduled_bindings import Changes, Creation
+from planning.placements.scheduled_bindings import BindingChange, Changes, Creation
 from planning.placements.scheduling import Schedule, matters, names_no_cluster, schedule
 
 FINALIZERS = (names.PLACEMENT_FINALIZER, names.SCHEDULER_FINALIZER)
@@ -166,7 +165,9 @@ class Scheduler:
                 subresource="status",
             )
 
-    async def _patch(self, store: Store, key: Key, patch: Json, *, subresource: str = "") -> Json:
+    async def _patch(
+        self, store: WriteThroughStore, key: Key, patch: Json, *, subresource: str = ""
+    ) -> Json:
         namespace, name = key
         body = await self._hub.patch(
             store.kind, name, patch, namespace=namespace, subresource=subresource

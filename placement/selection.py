@@ -21,7 +21,7 @@ from planning.placements.selecting import (
 )
 from planning.resource_order import identify
 
-__all__ = ["Read", "Selection", "SelectionError", "Sight", "Watched", "not_watched"]
+__all__ = ["Read", "ReadRecord", "SelectionError", "SelectionRead", "Watched", "not_watched"]
 
 READS_AT_ONCE = 8
 """Parallel lists: a namespace takes some thirty of them, one per kind."""
@@ -44,7 +44,7 @@ class Read:
 
 
 @dataclass(slots=True)
-class Sight:
+class ReadRecord:
     """What a selection read from the hub, to tell later changes from known ones."""
 
     reads: set[Read] = field(default_factory=set)
@@ -78,7 +78,7 @@ def not_watched(_: Read) -> None:
     """Read everything from the hub."""
 
 
-class Selection:
+class SelectionRead:
     """One read of everything that a placement's selectors match."""
 
     def __init__(
@@ -87,7 +87,7 @@ class Selection:
         placement: Placement,
         *,
         rules: SelectionRules,
-        sight: Sight | None = None,
+        sight: ReadRecord | None = None,
         watched: Watched = not_watched,
     ) -> None:
         """`sight` records what is read, also if it ends in a SelectionError."""
@@ -99,7 +99,7 @@ class Selection:
         self._namespace = metadata.namespace
         self._at = Selecting(metadata.namespace, metadata.name)
         self._slots = asyncio.Semaphore(READS_AT_ONCE)
-        self._sight = Sight() if sight is None else sight
+        self._sight = ReadRecord() if sight is None else sight
 
     async def resources(self) -> list[Json]:
         """Return the selected objects, cleaned and in order.

@@ -15,7 +15,7 @@ from api.placements import Placement
 from api.runs import UpdateRun
 from hub import AlreadyExists, Conflict, Hub, Json, Key, NotFound
 from placement.metadata import owner_reference
-from placement.selection import Selection, Sight, Watched, not_watched
+from placement.selection import ReadRecord, SelectionRead, Watched, not_watched
 from planning import hashing
 from planning.placements import snapshotting
 from planning.placements.selecting import SelectionRules
@@ -49,7 +49,7 @@ async def take_snapshot(
     starts as in the contract (update-runs 7.7), and NotFound if the placement does not exist.
     """
     body = await hub.get(scope.placement, placement, namespace=namespace)
-    return await store_selection(hub, scope=scope, placement=body, rules=rules, sight=Sight())
+    return await store_selection(hub, scope=scope, placement=body, rules=rules, sight=ReadRecord())
 
 
 async def would_take(
@@ -60,7 +60,7 @@ async def would_take(
     Raises as `take_snapshot` does.
     """
     body = await hub.get(scope.placement, placement, namespace=namespace)
-    resources = await Selection(hub, Placement.from_wire(body), rules=rules).resources()
+    resources = await SelectionRead(hub, Placement.from_wire(body), rules=rules).resources()
     return await _Writer(hub, resources, scope=scope, placement=body).preview(), resources
 
 
@@ -70,7 +70,7 @@ async def store_selection(
     scope: Scope,
     placement: Json,
     rules: SelectionRules,
-    sight: Sight,
+    sight: ReadRecord,
     watched: Watched = not_watched,
 ) -> SnapshotTaken:
     """Do the same as `take_snapshot`, for a placement that has already been read.
@@ -79,7 +79,7 @@ async def store_selection(
     are not read from the hub.
     """
     parsed = Placement.from_wire(placement)
-    selection = Selection(hub, parsed, rules=rules, sight=sight, watched=watched)
+    selection = SelectionRead(hub, parsed, rules=rules, sight=sight, watched=watched)
     for _ in range(ATTEMPTS - 1):
         try:
             return await _store_once(selection, hub, scope, placement)
@@ -89,7 +89,7 @@ async def store_selection(
 
 
 async def _store_once(
-    selection: Selection, hub: Hub, scope: Scope, placement: Json
+    selection: SelectionRead, hub: Hub, scope: Scope, placement: Json
 ) -> SnapshotTaken:
     resources = await selection.resources()
     return await _Writer(hub, resources, scope=scope, placement=placement).store()

@@ -23,7 +23,7 @@ from hub import (
     key_of,
 )
 from placement.metadata import drop_finalizers, is_going, owner_reference
-from placement.stores import Store
+from placement.stores import WriteThroughStore
 from planning.placements import status_copies
 
 FINALIZERS = (names.PLACEMENT_STATUS_FINALIZER,)
@@ -32,7 +32,7 @@ FINALIZERS = (names.PLACEMENT_STATUS_FINALIZER,)
 class StatusCopies:
     """Keeps the copies of the status of ClusterResourcePlacements."""
 
-    def __init__(self, hub: Hub, copies: Store) -> None:
+    def __init__(self, hub: Hub, copies: WriteThroughStore) -> None:
         self._hub = hub
         self._copies = copies
         self._copies_of = copies.group(lambda body: body["metadata"]["name"])

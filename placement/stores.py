@@ -36,7 +36,7 @@ OVERLAY_SECONDS = 10.0
 milliseconds; without a limit, an object that is deleted at once would stay in the store."""
 
 
-class Store:
+class WriteThroughStore:
     """One kind's objects, including this process's writes; of each, what `keep` returns."""
 
     def __init__(self, hub: Hub, kind: Kind, *, labels: str = "", keep: Keep = whole) -> None:
@@ -82,17 +82,17 @@ class Store:
         """Record the API server's answer to a write of this process."""
         key = key_of(body)
         until = asyncio.get_running_loop().time() + OVERLAY_SECONDS
-        told = self._cache.get(key[1], key[0])
+        watched = self._cache.get(key[1], key[0])
         # The watch may be faster than the answer.
-        if told is None or _version(told) < _version(body):
+        if watched is None or _version(watched) < _version(body):
             self._written[key] = (self._cache.kept(body), until)
         for group in self._groups:
             group.note(body)
 
     def _forget_written(self, change: Change) -> None:
         """Drop a recorded write once the watch has shown it, or a later change or deletion."""
-        written, told = self._written.get(change.key), change.new or change.old
-        if written and told and _version(told) >= _version(written[0]):
+        written, watched = self._written.get(change.key), change.new or change.old
+        if written and watched and _version(watched) >= _version(written[0]):
             del self._written[change.key]
 
     def subscribe(self, callback: Callable[[Change], None]) -> None:
@@ -110,7 +110,7 @@ class Store:
 class Group:
     """An index of a store's objects by something that they have in common."""
 
-    def __init__(self, store: Store, by: Callable[[Json], Hashable | None]) -> None:
+    def __init__(self, store: WriteThroughStore, by: Callable[[Json], Hashable | None]) -> None:
         self._store = store
         self._by = by
         self._keys: dict[Hashable, set[Key]] = {}
@@ -148,7 +148,7 @@ class Group:
 class Parsed(Generic[Model]):
     """Models of a store's objects, parsed once per version, because most are read more often."""
 
-    def __init__(self, store: Store, parse: Callable[[Json], Model]) -> None:
+    def __init__(self, store: WriteThroughStore, parse: Callable[[Json], Model]) -> None:
         self._parse = parse
         self._known: dict[Key, tuple[Json, Model]] = {}
         store.subscribe(self._forget_deleted)
@@ -171,10 +171,10 @@ class ScopeStores:
 
     def __init__(self, hub: Hub, scope: Scope) -> None:
         self.scope = scope
-        self.placements = Store(hub, scope.placement)
-        self.policies = Store(hub, scope.policy_snapshot)
-        self.snapshots = Store(hub, scope.resource_snapshot)
-        self.bindings = Store(hub, scope.binding)
+        self.placements = WriteThroughStore(hub, scope.placement)
+        self.policies = WriteThroughStore(hub, scope.policy_snapshot)
+        self.snapshots = WriteThroughStore(hub, scope.resource_snapshot)
+        self.bindings = WriteThroughStore(hub, scope.binding)
         self.policies_of = self.policies.group(placement_of)
         self.snapshots_of = self.snapshots.group(placement_of)
         self.bindings_of = self.bindings.group(placement_of)
@@ -185,7 +185,7 @@ class ScopeStores:
         """Return the bindings of a placement, sorted by name."""
         return [self.parsed_bindings.of(each) for each in self.bindings_of.of(placement)]
 
-    def all(self) -> tuple[Store, ...]:
+    def all(self) -> tuple[WriteThroughStore, ...]:
         """Return all stores."""
         return self.placements, self.policies, self.snapshots, self.bindings
 
@@ -194,11 +194,11 @@ class OverrideStores:
     """Overrides of one kind, and their snapshots."""
 
     def __init__(self, hub: Hub, override: Kind, snapshot: Kind) -> None:
-        self.overrides = Store(hub, override)
-        self.snapshots = Store(hub, snapshot)
+        self.overrides = WriteThroughStore(hub, override)
+        self.snapshots = WriteThroughStore(hub, snapshot)
         self.snapshots_of = self.snapshots.group(override_of)
 
-    def all(self) -> tuple[Store, ...]:
+    def all(self) -> tuple[WriteThroughStore, ...]:
         """Return all stores."""
         return self.overrides, self.snapshots
 
@@ -208,16 +208,16 @@ class Stores:
 
     def __init__(self, hub: Hub) -> None:
         self.scopes = {name: ScopeStores(hub, scope) for name, scope in SCOPES.items()}
-        self.works = Store(hub, WORK, keep=kept)
-        self.members = Store(hub, MEMBER_CLUSTER)
+        self.works = WriteThroughStore(hub, WORK, keep=kept)
+        self.members = WriteThroughStore(hub, MEMBER_CLUSTER)
         self.parsed_members = Parsed(self.members, MemberCluster.from_wire)
-        self.member_namespaces = Store(hub, NAMESPACE, labels=names.MEMBER_NAME)
-        self.definitions = Store(hub, CUSTOM_RESOURCE_DEFINITION)
+        self.member_namespaces = WriteThroughStore(hub, NAMESPACE, labels=names.MEMBER_NAME)
+        self.definitions = WriteThroughStore(hub, CUSTOM_RESOURCE_DEFINITION)
         self.cluster_overrides = OverrideStores(
             hub, CLUSTER_RESOURCE_OVERRIDE, CLUSTER_RESOURCE_OVERRIDE_SNAPSHOT
         )
         self.resource_overrides = OverrideStores(hub, RESOURCE_OVERRIDE, RESOURCE_OVERRIDE_SNAPSHOT)
-        self.status_copies = Store(hub, CLUSTER_RESOURCE_PLACEMENT_STATUS)
+        self.status_copies = WriteThroughStore(hub, CLUSTER_RESOURCE_PLACEMENT_STATUS)
         self.works_of = self.works.group(binding_of)
         """Works by the binding in their labels; `works_for` returns those that belong to it."""
 
@@ -235,7 +235,7 @@ class Stores:
         """Return the members, sorted by name."""
         return map(self.parsed_members.of, self.members.items())
 
-    def all(self) -> list[Store]:
+    def all(self) -> list[WriteThroughStore]:
         """Return all stores."""
         own = [self.works, self.members, self.member_namespaces, self.definitions]
         own += [self.status_copies]

@@ -118,7 +118,7 @@ def held(binding: Binding, desired: Desired) -> bool:
     )
 
 
-class Progress(StrEnum):
+class BindingProgress(StrEnum):
     """Progress of the rollout of a binding's current content."""
 
     FINISHED = "finished"
@@ -126,7 +126,7 @@ class Progress(StrEnum):
     UNDER_WAY = "under way"
 
 
-def progress(binding: Binding) -> Progress:
+def progress(binding: Binding) -> BindingProgress:
     """Judge a binding by its conditions for its current generation (contract: 8.6b)."""
     fresh = {
         each.type: each
@@ -136,8 +136,8 @@ def progress(binding: Binding) -> Progress:
     if any(
         kind in fresh and fresh[kind].status == "True" for kind in ("Available", "DiffReported")
     ):
-        return Progress.FINISHED
-    return Progress.FAILING if failure(binding) else Progress.UNDER_WAY
+        return BindingProgress.FINISHED
+    return BindingProgress.FAILING if failure(binding) else BindingProgress.UNDER_WAY
 
 
 def failure(binding: Binding) -> str | None:

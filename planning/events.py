@@ -47,7 +47,7 @@ class Event(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class EventSubject:
     """The object that an event is about."""
 
     kind: Kind
@@ -70,7 +70,7 @@ def spaced(events: Iterable[Event]) -> list[Event]:
     ]
 
 
-def body(event: Event, about: Subject, *, key: str = "") -> dict[str, Any]:
+def body(event: Event, about: EventSubject, *, key: str = "") -> dict[str, Any]:
     """Return the event as an object of the core group.
 
     Its name is derived from its content, so that writing it twice does not create a second one.
@@ -98,7 +98,7 @@ def body(event: Event, about: Subject, *, key: str = "") -> dict[str, Any]:
     }
 
 
-def _reference(about: Subject) -> dict[str, str]:
+def _reference(about: EventSubject) -> dict[str, str]:
     placed = {"namespace": about.namespace} if about.namespace else {}
     return placed | {
         "apiVersion": about.kind.api_version,
@@ -108,7 +108,7 @@ def _reference(about: Subject) -> dict[str, str]:
     }
 
 
-def _moment(event: Event, about: Subject) -> str:
+def _moment(event: Event, about: EventSubject) -> str:
     # The time first, in hexadecimal like client-go: kubectl sorts by seconds and keeps the order
     # of names within a second.
     since = event.at - datetime.fromtimestamp(0, UTC)

@@ -36,7 +36,7 @@ class Meaning:
     """Explanation of a text: its cause, and what to do about it."""
 
     cause: str
-    cure: str
+    fix: str
     commands: tuple[str, ...] = ()
     """Commands that show the problem or fix it."""
 
@@ -44,20 +44,20 @@ class Meaning:
         """Return the explanation with the names that it has in braces filled in."""
         return type(self)(
             cause=self.cause.format_map(names),
-            cure=self.cure.format_map(names),
+            fix=self.fix.format_map(names),
             commands=tuple(each.format_map(names) for each in self.commands),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class RunFailure:
     """One way in which a run fails."""
 
     text: Text
     """What the message says, without the prefixes that all messages share."""
     cause: str
     """What happened, in whole sentences; parameters of the text and of the run in braces."""
-    cure: str
+    fix: str
     commands: tuple[str, ...]
     """Commands that show or fix the problem."""
     ends: type[RunError] = RunAborted
@@ -92,20 +92,20 @@ _RUNS: Final = "fleetgate run list{flag}"
 
 
 def _at_planning(
-    text: str, cause: str, cure: str, *commands: str, fault: str = "", separator: str = ": "
-) -> Failure:
-    return Failure(Text(text), cause, cure, commands, InitializationError, fault, separator)
+    text: str, cause: str, fix: str, *commands: str, fault: str = "", separator: str = ": "
+) -> RunFailure:
+    return RunFailure(Text(text), cause, fix, commands, InitializationError, fault, separator)
 
 
 def _in_progress(
     text: str,
     cause: str,
-    cure: str,
+    fix: str,
     *commands: str,
     fault: str = "",
     ends: type[RunError] = RunAborted,
-) -> Failure:
-    return Failure(Text(text), cause, cure, commands, ends, fault)
+) -> RunFailure:
+    return RunFailure(Text(text), cause, fix, commands, ends, fault)
 
 
 # -- the placement -------------------------------------------------------------------------
@@ -529,7 +529,7 @@ CLUSTER_PREEMPTED: Final = _in_progress(
     fault=USER_ERROR,
 )
 
-ALL: Final = tuple(each for each in list(globals().values()) if isinstance(each, Failure))
+ALL: Final = tuple(each for each in list(globals().values()) if isinstance(each, RunFailure))
 """Every failure, in the order of this module: narrower texts come before wider ones."""
 
 _MEANINGLESS: Final = (ABORTED, NOT_VALID.removeprefix(f"{ABORTED}: "), USER_ERROR)
@@ -547,7 +547,7 @@ _UNKNOWN: Final = Meaning(
 )
 
 
-def recognise(message: str) -> tuple[Failure, dict[str, str]] | None:
+def recognise(message: str) -> tuple[RunFailure, dict[str, str]] | None:
     """Return the failure that makes a condition's message, with its parameters.
 
     Of several that came together, the first that is known. None for a text that no definition
@@ -599,5 +599,5 @@ def explain(
     }
     if found := recognise(message):
         failure, parameters = found
-        return Meaning(failure.cause, failure.cure, failure.commands).fill(names | parameters)
+        return Meaning(failure.cause, failure.fix, failure.commands).fill(names | parameters)
     return (_HUB_INCONSISTENT if UNEXPECTED in message else _UNKNOWN).fill(names)

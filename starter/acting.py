@@ -11,7 +11,7 @@ import click
 
 from api.runs import UpdateRun
 from planning.runs.gates import PendingApproval
-from starter.failures import Failure
+from starter.failures import CommandFailure
 from starter.targets import Target
 from workflows.messages import Approve, ChangeState
 
@@ -45,7 +45,7 @@ async def act(
     """Write a request to the hub unless the run's workflow would refuse it, and return the answer.
 
     If no workflow answers, the request is still written, and the returned text says why there was
-    no answer. Raises Failure with the workflow's own words if it refuses.
+    no answer. Raises CommandFailure with the workflow's own words if it refuses.
     """
     # Imported here because Temporal's client is slow to import, and shell completion of run names
     # imports this module at each press of the tab key.
@@ -58,10 +58,10 @@ async def act(
         written = await write(None)
         return f"{reason}; {written.text}"
     if verdict.refusal:
-        raise Failure(verdict.refusal)
+        raise CommandFailure(verdict.refusal)
     written = await write(verdict.gate)
     try:
-        return await line.tell(update, written.message)
+        return await line.send(update, written.message)
     except messaging.NotRunning:
         return written.done
     except messaging.Unanswered as reason:

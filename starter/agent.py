@@ -17,8 +17,8 @@ from telemetry import (
     HUB_OF_AGENT,
     MEMBER_OF_AGENT,
     AddressError,
-    Health,
     LogFormat,
+    ProcessHealth,
     configure_logging,
     process_registry,
     register_client,
@@ -115,7 +115,7 @@ async def serve(
 
 @asynccontextmanager
 async def _shown(served: Agent, address: str, registry: CollectorRegistry) -> AsyncIterator[None]:
-    health = Health(hung=served.hung, missing=served.missing)
+    health = ProcessHealth(hung=served.hung, missing=served.missing)
     # Set at once: as long as something is missing, Health does not count the agent as ready.
     health.ready = True
     register_readiness(registry, health, name="fleetgate_agent_ready")

@@ -17,7 +17,7 @@ from planning.runs.views import RunView
 from starter import failures, people, words
 from starter.acting import Written, act, by_option, comment_option
 from starter.completion import live
-from starter.failures import Failure
+from starter.failures import CommandFailure
 from starter.helping import examples
 from starter.options import confirm, target_options, yes_option
 from starter.patience import Patience, wait_options
@@ -109,7 +109,7 @@ class Desk:
     async def give(self, run: UpdateRun, wanted: Approve) -> str:
         """Approve the open gate that matches, and return the answer.
 
-        Raises Failure if no open gate matches, or several do.
+        Raises CommandFailure if no open gate matches, or several do.
         """
         view = views.of(run)
         gate = choose(view, wanted)
@@ -140,12 +140,12 @@ class Desk:
     async def _write(self, name: str, message: Approve) -> Written:
         """Write the approval to its request, as people do with kubectl."""
         kind, namespace = self.target.scope.approval, self.target.namespace
-        told = message.model_copy(update={"on_object": True})
+        sent = message.model_copy(update={"on_object": True})
         done = f"stage {message.stage} ({message.side}) is approved"
         body = await self.hub.get(kind, name, namespace=namespace)
         request = BaseApprovalRequest.from_wire(body)
         if approvals.approved(request):
-            return Written(told, f"{kind} {name} is already approved", done)
+            return Written(sent, f"{kind} {name} is already approved", done)
         condition = approvals.approval(
             request, by=message.by, comment=message.comment, now=datetime.now(UTC)
         )
@@ -153,17 +153,17 @@ class Desk:
         status = {"conditions": [condition.to_wire()]}
         await self.hub.apply(kind, {"metadata": metadata, "status": status}, subresource="status")
         text = f"wrote the approval to {kind} {name}; a worker will process it"
-        return Written(told, text, done)
+        return Written(sent, text, done)
 
 
 # -- the gate that is meant ----------------------------------------------------------------
 
 
 def choose(view: RunView, wanted: Approve) -> PendingApproval | None:
-    """Return the open gate that matches, or None. Raises Failure if several match."""
+    """Return the open gate that matches, or None. Raises CommandFailure if several match."""
     meant = [gate for gate in view.gates.approvals if _is_meant(gate, wanted)]
     if len(meant) > 1:
-        raise Failure(
+        raise CommandFailure(
             f"run {view.name} waits for several approvals; specify stage and side, "
             "or use --all-pending",
             advice="\n  ".join(words.approve_command(view, gate) for gate in meant),
@@ -171,13 +171,13 @@ def choose(view: RunView, wanted: Approve) -> PendingApproval | None:
     return meant[0] if meant else None
 
 
-def none_open(view: RunView, wanted: Approve) -> Failure:
+def none_open(view: RunView, wanted: Approve) -> CommandFailure:
     """Make the failure that no open gate matches; it names the open ones."""
     if not view.gates.approvals:
-        return Failure(f"run {view.name} is not waiting for an approval")
+        return CommandFailure(f"run {view.name} is not waiting for an approval")
     gate = f"{wanted.side or 'at'} {f'stage {wanted.stage}' if wanted.stage else 'any stage'}"
     waits = ", ".join(map(str, view.gates.approvals))
-    return Failure(
+    return CommandFailure(
         f"run {view.name} is not waiting for an approval {gate}; it is waiting for: {waits}"
     )
 
@@ -192,7 +192,7 @@ def _is_meant(gate: PendingApproval, wanted: Approve) -> bool:
 async def approve_all(desk: Desk, run: UpdateRun | None, message: Approve, *, yes: bool) -> None:
     """Approve all open gates of a run, or of all runs in the scope.
 
-    Raises Failure if the person declines, or a run does not pass its gate.
+    Raises CommandFailure if the person declines, or a run does not pass its gate.
     """
     runs = [run] if run else await _runs(desk)
     pending = [(each, gate) for each in runs for gate in views.of(each).gates.approvals]
@@ -207,7 +207,7 @@ async def approve_all(desk: Desk, run: UpdateRun | None, message: Approve, *, ye
     through = await asyncio.gather(*(_open(desk, *each, message) for each in pending))
     if not all(through):
         failed, total = through.count(False), words.count(len(through), "run")
-        raise Failure(f"{failed} of {total} did not continue; see the errors above")
+        raise CommandFailure(f"{failed} of {total} did not continue; see the errors above")
 
 
 async def _runs(desk: Desk) -> list[UpdateRun]:
@@ -223,7 +223,7 @@ async def _open(desk: Desk, run: UpdateRun, gate: PendingApproval, message: Appr
         click.echo(f"{name}: {await desk.give(run, wanted)}")
         for line in await desk.follow(run):
             click.echo(f"{name}: {line}")
-    except (Failure, HubError) as error:
+    except (CommandFailure, HubError) as error:
         click.echo(f"{name}: error: {failures.explain(error)}", err=True)
         return False
     return True

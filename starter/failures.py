@@ -23,7 +23,7 @@ class ExitCode(IntEnum):
     """`run watch --timeout` expired before the run ended."""
 
 
-class Failure(Exception):  # noqa: N818 - printed after "error:"
+class CommandFailure(Exception):  # noqa: N818 - printed after "error:"
     """A failure that is reported as `error: …` and what to do."""
 
     def __init__(
@@ -45,33 +45,33 @@ _ADVICE: dict[type[hub.HubError], str] = {
 }
 
 
-def explain(error: Exception) -> Failure:
+def explain(error: Exception) -> CommandFailure:
     """Turn an exception into a failure for the person who ran the command."""
     match error:
-        case Failure():
+        case CommandFailure():
             return error
         case hub.NotFound():
             return _not_found(error)
         case hub.BadConfiguration():
-            return Failure(str(error), exit_code=ExitCode.USAGE)
+            return CommandFailure(str(error), exit_code=ExitCode.USAGE)
         case DeployError():
-            return Failure(str(error))
+            return CommandFailure(str(error))
         case hub.HubError():
-            return Failure(str(error), advice=_advice(error))
-    return Failure(
+            return CommandFailure(str(error), advice=_advice(error))
+    return CommandFailure(
         f"unexpected {type(error).__name__}: {error}",
         advice="this is a bug; `fleetgate --debug …` shows where it happened",
     )
 
 
-def _not_found(error: hub.NotFound) -> Failure:
+def _not_found(error: hub.NotFound) -> CommandFailure:
     if not error.details.name:
-        return Failure(
+        return CommandFailure(
             f"{error}: the hub does not serve this kind",
             advice="install the CRDs with `fleetgate crds --apply`",
             exit_code=ExitCode.NOT_FOUND,
         )
-    return Failure(str(error), exit_code=ExitCode.NOT_FOUND)
+    return CommandFailure(str(error), exit_code=ExitCode.NOT_FOUND)
 
 
 def _advice(error: hub.HubError) -> str:

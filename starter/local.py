@@ -18,10 +18,10 @@ from deploy.local.binaries import find_all
 from deploy.local.errors import LocalFleetError, UnknownProcess
 from deploy.local.fleet import FleetAddresses, LocalFleet
 from deploy.local.paths import FleetPaths
-from deploy.local.progress import Progress
+from deploy.local.progress import ProgressDisplay
 from deploy.local.status import ProcessState, ProcessStatus
 from starter import columns, output
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -49,18 +49,18 @@ def _explained(command: Callable[_P, _R]) -> Callable[_P, _R]:
         try:
             return command(*args, **kwargs)
         except UnknownProcess as error:
-            raise Failure(str(error), exit_code=ExitCode.NOT_FOUND) from error
+            raise CommandFailure(str(error), exit_code=ExitCode.NOT_FOUND) from error
         except LocalFleetError as error:
-            raise Failure(str(error)) from error
+            raise CommandFailure(str(error)) from error
 
     return wrapper
 
 
-def _progress() -> Progress:
-    return Progress(Console(stderr=True))
+def _progress() -> ProgressDisplay:
+    return ProgressDisplay(Console(stderr=True))
 
 
-def _fleet(progress: Progress | None = None) -> LocalFleet:
+def _fleet(progress: ProgressDisplay | None = None) -> LocalFleet:
     paths = FleetPaths.here()
     return LocalFleet(paths, say=progress.say) if progress else LocalFleet(paths)
 

@@ -18,7 +18,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from api.runs import UpdateRun
 from planning.identity import RunRef
 from starter import temporal
-from starter.failures import Failure
+from starter.failures import CommandFailure
 from starter.targets import Target
 from workflows.encryption import ENCODED_FAILURE, EncryptedError
 from workflows.encryption import VARIABLE as KEYS_VARIABLE
@@ -82,11 +82,11 @@ class Line:
                 return Forecast()
         return verdict
 
-    async def tell(self, update: str, message: ChangeState | Approve) -> str:
+    async def send(self, update: str, message: ChangeState | Approve) -> str:
         """Send the message and return the workflow's answer.
 
-        Raises Unanswered if no workflow answers, and Failure with the workflow's own words if it
-        refuses.
+        Raises Unanswered if no workflow answers, and CommandFailure with the workflow's own words
+        if it refuses.
         """
         with _unanswered():
             try:
@@ -95,9 +95,9 @@ class Line:
                         update, message, result_type=Answer
                     )
             except WorkflowUpdateFailedError as error:
-                raise Failure(_refusal(error), advice=_to_read(error)) from error
+                raise CommandFailure(_refusal(error), advice=_to_read(error)) from error
             except EncryptedError as error:
-                raise Failure(
+                raise CommandFailure(
                     f"the workflow got the message, but its answer cannot be read: {error}",
                     advice="`fleetgate run show` shows the result",
                 ) from error

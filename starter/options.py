@@ -10,7 +10,7 @@ import click
 
 from planning.placements.selecting import SelectionRules
 from starter.completion import live
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 from starter.targets import Output, found
 
 
@@ -106,14 +106,14 @@ yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask for conf
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Return if the person agrees; raise Failure if they do not, or if there is no terminal."""
+    """Return if the person agrees; raise CommandFailure if not, or if there is no terminal."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise Failure(
+        raise CommandFailure(
             f"{question} Cannot ask without a terminal",
             advice="add --yes to confirm; nothing was changed",
             exit_code=ExitCode.USAGE,
         )
     if not click.confirm(question, err=True):
-        raise Failure("cancelled; nothing was changed")
+        raise CommandFailure("cancelled; nothing was changed")

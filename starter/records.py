@@ -18,7 +18,7 @@ from planning.placements.snapshotting import Revision, index_of
 from planning.resource_order import position
 from planning.runs import lifecycle
 from starter import words
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 from starter.targets import Target
 
 
@@ -121,18 +121,21 @@ class Record:
         return sorted(each.metadata.name for each in used)
 
     def version(self, index: str) -> Version:
-        """Return a snapshot by its index, or `latest`. Raises Failure if missing or incomplete."""
+        """Return a snapshot by its index, or `latest`.
+
+        Raises CommandFailure if it is missing or incomplete.
+        """
         stored = self.versions.stored
         found = self.versions.latest if index == "latest" else stored.get(index)
         if found is None:
             have = f"it has {', '.join(stored)}" if stored else "it has no snapshots yet"
-            raise Failure(
+            raise CommandFailure(
                 f"placement {self.placement} has no snapshot {index}; {have}",
                 exit_code=ExitCode.NOT_FOUND,
             )
         if found.missing:
             missing = words.count(found.missing, "part")
-            raise Failure(f"snapshot {found.index} is incomplete: {missing} missing")
+            raise CommandFailure(f"snapshot {found.index} is incomplete: {missing} missing")
         return found
 
 
@@ -159,7 +162,7 @@ NOW = "now"
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class ComparedContent:
     """The content on one side of a comparison."""
 
     title: str
@@ -170,11 +173,11 @@ class Content:
 
 async def content(
     hub: Hub, target: Target, known: Record, word: str, *, rules: SelectionRules
-) -> Content:
-    """Read the content that a word names. Raises Failure if it does not exist."""
+) -> ComparedContent:
+    """Read the content that a word names. Raises CommandFailure if it does not exist."""
     if word != NOW:
         version = known.version(word)
-        return Content(f"snapshot {version.index}", version.resources, version)
+        return ComparedContent(f"snapshot {version.index}", version.resources, version)
     try:
         _, resources = await would_take(
             hub,
@@ -184,5 +187,5 @@ async def content(
             rules=rules,
         )
     except SelectionError as error:
-        raise Failure(str(error), advice="fix the placement's resourceSelectors") from error
-    return Content("hub now", resources)
+        raise CommandFailure(str(error), advice="fix the placement's resourceSelectors") from error
+    return ComparedContent("hub now", resources)

@@ -9,7 +9,7 @@ from typing import Final
 
 from temporalio.client import Client
 
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 from starter.targets import Target
 from workflows import plugin
 from workflows.connecting import UnusableSettingsError
@@ -27,7 +27,7 @@ class OutOfReach(Exception):  # noqa: N818 - it is an outcome, not an error
 async def connect(target: Target) -> Client:
     """Connect to the Temporal that the environment names, or else to the local fleet's.
 
-    Raises OutOfReach, and Failure for invalid settings.
+    Raises OutOfReach, and CommandFailure for invalid settings.
     """
     try:
         with wrong_settings_explained():
@@ -47,7 +47,7 @@ def wrong_settings_explained() -> Iterator[None]:
     try:
         yield
     except UnusableSettingsError as error:
-        raise Failure(str(error), exit_code=ExitCode.USAGE) from error
+        raise CommandFailure(str(error), exit_code=ExitCode.USAGE) from error
 
 
 def environment(target: Target) -> dict[str, str]:

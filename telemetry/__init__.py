@@ -3,7 +3,7 @@
 Knows nothing about hubs, runs or workflows, and imports no other package of fleetgate.
 """
 
-from telemetry.health import AddressError, Health, register_readiness, serve_health
+from telemetry.health import AddressError, ProcessHealth, register_readiness, serve_health
 from telemetry.hub_metrics import (
     HUB_OF_AGENT,
     MEMBER_OF_AGENT,
@@ -23,9 +23,9 @@ __all__ = [
     "HUB_OF_AGENT",
     "MEMBER_OF_AGENT",
     "AddressError",
-    "Health",
     "LeadershipMetrics",
     "LogFormat",
+    "ProcessHealth",
     "TemporalMetrics",
     "Tracer",
     "Tracing",

@@ -15,7 +15,7 @@ class AddressError(ValueError):
     """The address to listen on is not usable; the message names it and says what to do."""
 
 
-class Health:
+class ProcessHealth:
     """State of the process, as `/healthz` and `/readyz` report it.
 
     A blocked event loop needs no field: while it is blocked, nothing is answered.
@@ -46,7 +46,7 @@ class Health:
 
 
 def register_readiness(
-    registry: CollectorRegistry, health: Health, *, name: str = "fleetgate_ready"
+    registry: CollectorRegistry, health: ProcessHealth, *, name: str = "fleetgate_ready"
 ) -> None:
     """Add a metric with the answer of `/readyz`."""
     ready = Gauge(name, "Whether the process is ready (1) or not (0)", registry=registry)
@@ -55,7 +55,7 @@ def register_readiness(
 
 @asynccontextmanager
 async def serve_health(
-    address: str, health: Health, registry: CollectorRegistry | None = None
+    address: str, health: ProcessHealth, registry: CollectorRegistry | None = None
 ) -> AsyncIterator[None]:
     """Serve `/healthz` and `/readyz` on `host:port` while the context is open.
 
@@ -81,7 +81,7 @@ async def _listen(site: web.TCPSite, address: str) -> None:
         ) from error
 
 
-def _application(health: Health, registry: CollectorRegistry | None) -> web.Application:
+def _application(health: ProcessHealth, registry: CollectorRegistry | None) -> web.Application:
     async def healthz(_: web.Request) -> web.Response:
         if hung := health.hung():
             return web.Response(text="".join(f"hung: {each}\n" for each in hung), status=503)
@@ -100,7 +100,7 @@ def _application(health: Health, registry: CollectorRegistry | None) -> web.Appl
     return application
 
 
-def _told(readiness: str, health: Health) -> str:
+def _told(readiness: str, health: ProcessHealth) -> str:
     standings = [f"{part} {standing}" for part, standing in sorted(health.standings.items())]
     return "".join(f"{line}\n" for line in (readiness, *health.missing(), *standings))
 

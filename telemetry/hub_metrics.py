@@ -23,7 +23,7 @@ Requests = Mapping[tuple[str, str], int]
 """Number of requests sent, by verb and resource."""
 
 
-class Durations(Protocol):
+class DurationSeries(Protocol):
     """Durations of requests of one kind."""
 
     @property
@@ -35,7 +35,7 @@ class Durations(Protocol):
         """Total duration of all requests, in seconds."""
 
 
-class Watches(Protocol):
+class WatchStates(Protocol):
     """The watches of a client, by resource."""
 
     @property
@@ -57,19 +57,19 @@ class Client(Protocol):
         """The requests that it has sent."""
 
     @property
-    def answers(self) -> "Answers":
+    def answers(self) -> "RequestDurations":
         """The answers that it has received."""
 
     @property
-    def watches(self) -> Watches:
+    def watches(self) -> WatchStates:
         """Its watches."""
 
 
-class Answers(Protocol):
+class RequestDurations(Protocol):
     """Durations of requests, by verb and class of the status code."""
 
     @property
-    def durations(self) -> Mapping[tuple[str, str], Durations]:
+    def durations(self) -> Mapping[tuple[str, str], DurationSeries]:
         """The durations by verb and class of the status code."""
 
 
@@ -106,7 +106,7 @@ def register_hub_requests(
 
 def register_hub_answers(
     registry: CollectorRegistry,
-    durations: Mapping[tuple[str, str], Durations],
+    durations: Mapping[tuple[str, str], DurationSeries],
     *,
     bounds: Sequence[float],
     server: Server = HUB,
@@ -116,7 +116,7 @@ def register_hub_answers(
 
 
 def register_hub_watches(
-    registry: CollectorRegistry, watches: Watches, *, server: Server = HUB
+    registry: CollectorRegistry, watches: WatchStates, *, server: Server = HUB
 ) -> None:
     """Register whether the watches of the process on an API server still receive changes."""
     registry.register(_HubWatches(watches, server))
@@ -146,7 +146,7 @@ class _HubAnswers(Collector):
 
     def __init__(
         self,
-        durations: Mapping[tuple[str, str], Durations],
+        durations: Mapping[tuple[str, str], DurationSeries],
         bounds: Sequence[float],
         server: Server,
     ) -> None:
@@ -171,7 +171,7 @@ class _HubAnswers(Collector):
 class _HubWatches(Collector):
     """Collects signs of life that the client keeps."""
 
-    def __init__(self, watches: Watches, server: Server) -> None:
+    def __init__(self, watches: WatchStates, server: Server) -> None:
         self._watches = watches
         self._server = server
 

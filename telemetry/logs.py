@@ -37,8 +37,8 @@ def log_about(**fields: str) -> None:
 
     Fields with an empty value are left out.
     """
-    told = {name: value for name, value in fields.items() if value}
-    _ABOUT.set(tuple((dict(_ABOUT.get()) | told).items()))
+    given = {name: value for name, value in fields.items() if value}
+    _ABOUT.set(tuple((dict(_ABOUT.get()) | given).items()))
 
 
 @contextmanager

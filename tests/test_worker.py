@@ -20,7 +20,7 @@ from deploy.installing import crds
 from deploy.local import ports
 from hub import Hub
 from planning.placements.selecting import SelectionRules
-from telemetry import AddressError, Health, LogFormat, Tracing, serve_health
+from telemetry import AddressError, LogFormat, ProcessHealth, Tracing, serve_health
 from tests.support.eventually import eventually, patience
 from tests.support.servers import Servers
 from wiring import PlacementKind, Role, Settings, Snapshots, Upgrade
@@ -208,7 +208,7 @@ def test_each_wrong_value_gets_a_line_of_its_own(
 
 async def test_an_address_in_use_is_refused_before_anything_starts() -> None:
     address = f"127.0.0.1:{ports.choose()}"
-    async with serve_health(address, Health()):
+    async with serve_health(address, ProcessHealth()):
         with pytest.raises(AddressError, match=f"cannot listen on {address}"):
             await worker.serve(Settings(metrics_address=address))
 

@@ -3,7 +3,7 @@
 Decides nothing about a rollout. Must not import `starter` or `deploy`.
 """
 
-from wiring.leading import Part, Surroundings
+from wiring.leading import Part, ProcessContext
 from wiring.parts import MANAGER, parts_of
 from wiring.settings import PlacementKind, Role, Settings, Snapshots, Upgrade, problems
 
@@ -11,10 +11,10 @@ __all__ = [
     "MANAGER",
     "Part",
     "PlacementKind",
+    "ProcessContext",
     "Role",
     "Settings",
     "Snapshots",
-    "Surroundings",
     "Upgrade",
     "parts_of",
     "problems",

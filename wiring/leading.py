@@ -9,7 +9,7 @@ from typing import Protocol
 from prometheus_client import CollectorRegistry
 
 from hub import Election, Hub, Standing, Term
-from telemetry import Health, LeadershipMetrics
+from telemetry import LeadershipMetrics, ProcessHealth
 
 logger = logging.getLogger(__name__)
 
@@ -37,12 +37,12 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class ProcessContext:
     """What all parts of one process share."""
 
     hub: Hub
     registry: CollectorRegistry
-    health: Health
+    health: ProcessHealth
     leaderships: LeadershipMetrics
     identity: str
 
@@ -58,17 +58,17 @@ class LedPart:
     nothing from an earlier term. Its metrics are shown while it leads.
     """
 
-    def __init__(self, seat: Seat, make: Make, around: Surroundings) -> None:
-        self._part, self._make, self._around = seat.part, make, around
+    def __init__(self, seat: Seat, make: Make, context: ProcessContext) -> None:
+        self._part, self._make, self._context = seat.part, make, context
         self._is_ready = asyncio.Event()
         self._election = Election(
-            around.hub,
+            context.hub,
             name=seat.lease,
             namespace=seat.namespace,
-            identity=around.identity,
-            tell=self._tell,
+            identity=context.identity,
+            on_change=self._note,
         )
-        around.leaderships.note(seat.part, leads=False)
+        context.leaderships.note(seat.part, leads=False)
 
     async def run(self) -> None:
         """Take part in the election until cancelled, or until the part raises.
@@ -82,23 +82,25 @@ class LedPart:
         await self._is_ready.wait()
 
     async def _lead(self, term: Term) -> None:
-        hub, registry = self._around.hub.fenced(term.check), CollectorRegistry()
+        hub, registry = self._context.hub.fenced(term.check), CollectorRegistry()
         part = self._make(term, hub, registry)
-        self._around.registry.register(registry)
+        self._context.registry.register(registry)
         try:
             await asyncio.gather(part.run(), self._announce(part))
         finally:
-            self._around.registry.unregister(registry)
+            self._context.registry.unregister(registry)
 
     async def _announce(self, part: Part) -> None:
         await part.ready()
         logger.info("%s: leading, and in sync with the hub", self._part)
         self._is_ready.set()
 
-    def _tell(self, standing: Standing) -> None:
-        self._around.leaderships.note(self._part, leads=standing.leads)
-        told = "leads" if standing.leads else f"stands by, {standing.leader or 'nobody'} leads"
-        self._around.health.standings[self._part] = told
+    def _note(self, standing: Standing) -> None:
+        self._context.leaderships.note(self._part, leads=standing.leads)
+        standing_now = (
+            "leads" if standing.leads else f"stands by, {standing.leader or 'nobody'} leads"
+        )
+        self._context.health.standings[self._part] = standing_now
         if not standing.leads and standing.leader:
             logger.info("%s: standing by, %s leads", self._part, standing.leader)
             self._is_ready.set()

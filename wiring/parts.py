@@ -13,12 +13,12 @@ from temporalio.client import Client, Interceptor
 from agent import AgentMetrics, AgentPool, AgentSettings, MemberSecrets
 from bridge import Bridge, BridgeSettings
 from hub import Hub, SharedCaches, Term, own_namespace
-from placement.room import Placement
+from placement.built_in import BuiltInPlacement
 from placement.settings import PlacementSettings
 from telemetry import TemporalMetrics, Tracing, start_tracing
 from wiring import temporal
 from wiring.fencing import fenced
-from wiring.leading import LedPart, Make, Part, Seat, Surroundings
+from wiring.leading import LedPart, Make, Part, ProcessContext, Seat
 from wiring.settings import PlacementKind, Role, Settings, Snapshots
 
 MANAGER: Final = "fleetgate"
@@ -27,20 +27,22 @@ OUTSIDE: Final = "default"
 """Namespace of the Leases for processes outside a pod: every hub has it."""
 
 
-async def parts_of(settings: Settings, around: Surroundings, stack: AsyncExitStack) -> list[Part]:
+async def parts_of(
+    settings: Settings, context: ProcessContext, stack: AsyncExitStack
+) -> list[Part]:
     """Create everything that the settings name; what has to be closed is pushed to the stack.
 
     An engine starts polling at once. Raises HubError or TracingError for errors that an operator
     can fix.
     """
-    led = partial(_led, settings, around)
+    led = partial(_led, settings, context)
     parts: list[Part] = []
     if settings.run & {Role.ENGINE, Role.BRIDGE}:
-        measured = TemporalMetrics(around.registry)
+        measured = TemporalMetrics(context.registry)
         connection = await temporal.reach(settings, measured, _traced(settings, stack))
-        client, caches = connection.client, SharedCaches(around.hub)
+        client, caches = connection.client, SharedCaches(context.hub)
         if Role.ENGINE in settings.run:
-            engine = temporal.engine(client, around.hub, caches, settings)
+            engine = temporal.engine(client, context.hub, caches, settings)
             connection.serve(await stack.enter_async_context(engine))
         if Role.BRIDGE in settings.run:
             parts.append(led(Role.BRIDGE, _bridge(client, caches, settings)))
@@ -48,13 +50,13 @@ async def parts_of(settings: Settings, around: Surroundings, stack: AsyncExitSta
     if Role.PLACEMENT in settings.run and settings.placement is PlacementKind.BUILTIN:
         parts.append(led(Role.PLACEMENT, _placement(settings)))
     if Role.AGENTS in settings.run:
-        parts += await _agents(settings, led, AgentMetrics(around.registry))
+        parts += await _agents(settings, led, AgentMetrics(context.registry))
     return parts
 
 
 def _led(
     settings: Settings,
-    around: Surroundings,
+    context: ProcessContext,
     role: Role,
     make: Make,
     *,
@@ -69,7 +71,7 @@ def _led(
         or OUTSIDE
     )
     part = "-".join(filter(None, (role, of)))
-    return LedPart(Seat(part=part, lease=f"fleetgate-{part}", namespace=namespace), make, around)
+    return LedPart(Seat(part=part, lease=f"fleetgate-{part}", namespace=namespace), make, context)
 
 
 def _bridge(client: Client, caches: SharedCaches, settings: Settings) -> Make:
@@ -94,7 +96,7 @@ def _placement(settings: Settings) -> Make:
     )
 
     def make(_: Term, hub: Hub, registry: CollectorRegistry) -> Part:
-        return Placement(hub, settings=placing, registry=registry)
+        return BuiltInPlacement(hub, settings=placing, registry=registry)
 
     return make
 

@@ -13,8 +13,8 @@ from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
     from activities.requests import (
+        ActivityMessage,
         FollowBindings,
-        Request,
         StatusWritten,
         WriteStatus,
         activity_of,
@@ -22,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.stubs import FOLLOW_BINDINGS, WRITE_STATUS, Stub
     from planning.errors import InitializationError, RunAborted
 
-RequestT = TypeVar("RequestT", bound=Request)
+RequestT = TypeVar("RequestT", bound=ActivityMessage)
 AnswerT = TypeVar("AnswerT")
 
 SHORT: Final = timedelta(seconds=30)
@@ -115,7 +115,7 @@ def follower(request: FollowBindings, *, summary: str) -> ActivityHandle[Any]:
     return handle
 
 
-class Pace:
+class HandOutPace:
     """Spreads clusters that could be handed out at once over several workflow tasks.
 
     The commands of a workflow task are one message to Temporal, of at most 4 MB, and the task must

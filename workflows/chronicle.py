@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from planning import events
     from planning.events import Event
     from planning.runs import run_events
-    from planning.runs.run_events import Situation
+    from planning.runs.run_events import EventState
     from workflows.rollout import Rollout
 
 SHORT: Final = timedelta(seconds=5)
@@ -56,9 +56,9 @@ class Chronicle:
             before, self._known = rollout.notices.take_reported() or self._known, self._situation()
             self._changes = rollout.ledger.changes
             # Events from gates come first: they explain why the status changed.
-            told = rollout.notices.take()
+            news = rollout.notices.take()
             self._noted += events.spaced(
-                told
+                news
                 + run_events.since(
                     before,
                     self._known,
@@ -98,7 +98,7 @@ class Chronicle:
         moved = rollout.ledger.changes != self._changes or rollout.intent.state != known.desired
         return moved or bool(rollout.notices.pending_events)
 
-    def _situation(self) -> Situation:
+    def _situation(self) -> EventState:
         rollout = self._rollout
         return run_events.situation(
             rollout.ledger.status, desired=rollout.intent.state, asked=rollout.intent.asked

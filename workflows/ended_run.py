@@ -23,7 +23,7 @@ with workflow.unsafe.imports_passed_through():
     from planning.runs.restored import Ended
     from workflows import calls
     from workflows.chronicle import Chronicle
-    from workflows.messages import Message, Outcome, UpdateRunInput
+    from workflows.messages import Message, RunOutcome, UpdateRunInput
     from workflows.mirror import StatusMirror
     from workflows.rollout import Rollout
 
@@ -49,7 +49,7 @@ class EndUpdateRun:
         self._chronicle = Chronicle(self._rollout)
 
     @workflow.run
-    async def run(self, start: EndRunInput) -> Outcome:
+    async def run(self, start: EndRunInput) -> RunOutcome:
         """Write how the run ended, unless the hub already shows its end."""
         keepers = [
             asyncio.create_task(each) for each in (self._mirror.run(), self._chronicle.run())
@@ -63,7 +63,7 @@ class EndUpdateRun:
         await workflow.wait_condition(lambda: self._mirror.is_clean and self._chronicle.is_clean)
         for keeper in keepers:
             keeper.cancel()
-        return Outcome(reason=start.ended.how, message=text)
+        return RunOutcome(reason=start.ended.how, message=text)
 
     def _end(self, recorded: UpdateRunStatus, text: str) -> None:
         rollout, now = self._rollout, workflow.now()

@@ -146,7 +146,7 @@ class Forecast(Message):
     gate: PendingApproval | None = None
 
 
-class Outcome(Message):
+class RunOutcome(Message):
     """Result of the workflow: how the run ended."""
 
     reason: str

@@ -48,7 +48,7 @@ class Rollout:
         """Whether the run has ended, so that nothing can change."""
         self.gone = False
         """Whether the run object was found to be deleted."""
-        self.pace = calls.Pace()
+        self.pace = calls.HandOutPace()
         self._followers: list[ActivityHandle[Any]] = []
         self.approvals = ApprovalDesk(carried.approvals)
         self.takes_approvals = start.temporal_approvals is TemporalApprovals.ACCEPT
@@ -106,7 +106,7 @@ class Rollout:
 
     def hear(self, spec: Spec) -> None:
         """Apply a reported version of the run's spec, unless it is out of date."""
-        if self.intent.specs.tell(spec):
+        if self.intent.specs.note(spec):
             self._follow(spec)
 
     def compare_specs(self, generation: int, *, count: int) -> None:

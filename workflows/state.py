@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from planning.events import Event
     from planning.runs.adopting import Recalled
     from planning.runs.gates import Side
-    from planning.runs.run_events import Situation
+    from planning.runs.run_events import EventState
     from planning.runs.spec_news import Spec, SpecNews
     from planning.runs.steering import Steered
 
@@ -146,7 +146,7 @@ class Notices:
 
     def __init__(self) -> None:
         self.pending_events: list[Event] = []
-        self.reported: Situation | None = None
+        self.reported: EventState | None = None
         """The situation that an earlier workflow has already reported."""
 
     def note(self, event: Event) -> None:
@@ -158,11 +158,11 @@ class Notices:
         taken, self.pending_events = self.pending_events, []
         return taken
 
-    def reported_by_others(self, situation: Situation) -> None:
+    def reported_by_others(self, situation: EventState) -> None:
         """Record what an earlier workflow has already reported."""
         self.reported = situation
 
-    def take_reported(self) -> Situation | None:
+    def take_reported(self) -> EventState | None:
         """Take the situation that an earlier workflow has reported; None if there was none."""
         taken, self.reported = self.reported, None
         return taken

@@ -33,8 +33,8 @@ with workflow.unsafe.imports_passed_through():
         Approve,
         ChangeState,
         Forecast,
-        Outcome,
         Recheck,
+        RunOutcome,
         UpdateRunInput,
     )
     from workflows.mirror import StatusMirror
@@ -180,7 +180,7 @@ class UpdateRunWorkflow:
     # -- main flow -------------------------------------------------------------------------
 
     @workflow.run
-    async def run(self, start: UpdateRunInput) -> Outcome:
+    async def run(self, start: UpdateRunInput) -> RunOutcome:
         """Drive the run until it ends."""
         keepers = [
             asyncio.create_task(each)
@@ -314,14 +314,14 @@ class UpdateRunWorkflow:
             and self._chronicle.is_clean
         )
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> RunOutcome:
         """Return the outcome that the run's deciding condition states."""
         if self._rollout.gone:
-            return Outcome(reason="Gone", message="the run no longer exists")
+            return RunOutcome(reason="Gone", message="the run no longer exists")
         found = self._rollout.ledger.status.conditions
         for kind in (ConditionType.SUCCEEDED, ConditionType.INITIALIZED):
             if decided := conditions.find(found, kind):
-                return Outcome(reason=decided.reason, message=decided.message)
+                return RunOutcome(reason=decided.reason, message=decided.message)
         raise AssertionError("a finished run has succeeded, failed or not been initialized")
 
     # -- steps of the handlers -------------------------------------------------------------

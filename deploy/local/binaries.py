@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from deploy.local.errors import BinaryMissing, LocalFleetError
-from deploy.local.finding import Finder, Found
+from deploy.local.finding import Finder, FoundProgram
 from deploy.local.programs import (
     API_SERVER_PROGRAM,
     CONTROLLERS_PROGRAM,
@@ -19,7 +19,7 @@ from deploy.local.programs import (
     TEMPORAL_PROGRAM,
     Program,
 )
-from deploy.local.progress import Progress, silent
+from deploy.local.progress import ProgressDisplay, silent
 
 FLEET: Final = (ETCD_PROGRAM, API_SERVER_PROGRAM, CONTROLLERS_PROGRAM, TEMPORAL_PROGRAM)
 
@@ -43,7 +43,7 @@ class Binaries:
 class Gathering:
     """Programs that were found, and those that are being downloaded or built in parallel."""
 
-    def __init__(self, found: Mapping[Program, Found], got: Sequence["_Lane"]) -> None:
+    def __init__(self, found: Mapping[Program, FoundProgram], got: Sequence["_Lane"]) -> None:
         self.found = found
         self._got = got
 
@@ -78,7 +78,7 @@ _Outcome = tuple[dict[Program, Path], list[LocalFleetError]]
 
 @contextmanager
 def gathering(
-    programs: Sequence[Program], environment: Mapping[str, str], *, progress: Progress
+    programs: Sequence[Program], environment: Mapping[str, str], *, progress: ProgressDisplay
 ) -> Iterator[Gathering]:
     """Start getting the missing programs; an error in the `with` block cancels it.
 
@@ -102,7 +102,7 @@ def gathering(
 
 
 def find_all(
-    environment: Mapping[str, str] = os.environ, *, progress: Progress | None = None
+    environment: Mapping[str, str] = os.environ, *, progress: ProgressDisplay | None = None
 ) -> Binaries:
     """Find or get every program of the fleet. Raises BinaryMissing with ways to provide them."""
     with gathering(FLEET, environment, progress=progress or silent()) as gathered:

@@ -9,14 +9,14 @@ from typing import Final
 
 from deploy.local.errors import NotObtained
 from deploy.local.programs import Build, Program
-from deploy.local.progress import Advance, Progress
+from deploy.local.progress import Advance, ProgressDisplay
 
 _TICK: Final = timedelta(seconds=1)
 _SHOWN_CHARACTERS: Final = 500
 
 
 def build(
-    program: Program, *, folder: Path, environment: Mapping[str, str], progress: Progress
+    program: Program, *, folder: Path, environment: Mapping[str, str], progress: ProgressDisplay
 ) -> Path:
     """Build the program in the folder and return its path. Raises NotObtained."""
     go = shutil.which("go", path=environment.get("PATH"))

@@ -16,7 +16,7 @@ from typing import Final
 
 from deploy.local.errors import ChecksumMismatch, NotObtained
 from deploy.local.programs import Download, Program
-from deploy.local.progress import Advance, Progress
+from deploy.local.progress import Advance, ProgressDisplay
 
 NPM: Final = "npm:"
 """Prefix of a release's `url` that is an npm package: `npm:NAME@VERSION`."""
@@ -30,7 +30,9 @@ _MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 """Go's names for machine types, where they differ from the system's."""
 
 
-def download(program: Program, release: Download, *, folder: Path, progress: Progress) -> Path:
+def download(
+    program: Program, release: Download, *, folder: Path, progress: ProgressDisplay
+) -> Path:
     """Download the program of a release into the folder and return its path.
 
     Raises NotObtained if there is no release for this system, if the network is unreachable, or

@@ -18,14 +18,14 @@ from deploy.local.downloading import download
 from deploy.local.errors import BinaryMissing, NotObtained
 from deploy.local.files import disk_full_explained
 from deploy.local.programs import Program
-from deploy.local.progress import Progress
+from deploy.local.progress import ProgressDisplay
 
 _ANSWERS_WITHIN_SECONDS: Final = 30
 _TICK: Final = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundProgram:
     """A program found on this machine."""
 
     path: Path
@@ -35,7 +35,7 @@ class Found:
 class Finder:
     """Looks for programs, and downloads or builds those that are missing."""
 
-    def __init__(self, environment: Mapping[str, str], *, progress: Progress) -> None:
+    def __init__(self, environment: Mapping[str, str], *, progress: ProgressDisplay) -> None:
         self._environment = environment
         self._progress = progress
 
@@ -44,19 +44,19 @@ class Finder:
         found = self.look(program)
         return found.path if found is not None else self.obtain(program)
 
-    def look(self, program: Program) -> Found | None:
+    def look(self, program: Program) -> FoundProgram | None:
         """Return the program if it is on this machine.
 
         Raises BinaryMissing if the environment names one that does not run.
         """
         explicit = self._environment.get(program.variable)
         if explicit:
-            return Found(_named(program, Path(explicit)), f"named by {program.variable}")
+            return FoundProgram(_named(program, Path(explicit)), f"named by {program.variable}")
         on_path = self._on_path(program)
         if on_path is not None and runs(on_path, asked=program.asked):
-            return Found(on_path.absolute(), "on the PATH")
+            return FoundProgram(on_path.absolute(), "on the PATH")
         cached = self._cached(program)
-        return Found(cached, "in the cache") if cached.exists() else None
+        return FoundProgram(cached, "in the cache") if cached.exists() else None
 
     def obtain(self, program: Program) -> Path:
         """Download or build a missing program. Raises BinaryMissing with ways to provide it."""

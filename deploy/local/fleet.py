@@ -157,7 +157,7 @@ class LocalFleet:
             else:
                 # The only kind that an agent stores on its member; all others are on the hub.
                 await crds.install(hub, [crds.definition(APPLIED_WORK)])
-        self._tell(name, plane.url, started=started)
+        self._report(name, plane.url, started=started)
 
     async def _protect(self, hub: Hub, *, worker: bool) -> None:
         """Install the policies that let the hub tell people from the worker.
@@ -173,9 +173,9 @@ class LocalFleet:
 
     async def _start(self, service: Service) -> None:
         started = await ensure(service, processes=self._processes())
-        self._tell(service.name, service.address, started=started)
+        self._report(service.name, service.address, started=started)
 
-    def _tell(self, name: str, address: str, *, started: bool) -> None:
+    def _report(self, name: str, address: str, *, started: bool) -> None:
         self._say(f"{name:<16} {'started' if started else 'already running'}  {address}".rstrip())
 
     def _next_state(self, count: int | None) -> FleetState:

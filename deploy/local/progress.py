@@ -22,7 +22,7 @@ class Cancelled(Exception):  # noqa: N818 - not an error
     """The user has cancelled the tasks."""
 
 
-class Progress:
+class ProgressDisplay:
     """Shows progress to the user at the terminal; threads may share it."""
 
     def __init__(self, console: Console) -> None:
@@ -108,9 +108,9 @@ class Progress:
         yield advance
 
 
-def silent() -> Progress:
+def silent() -> ProgressDisplay:
     """Return a progress that shows nothing."""
-    return Progress(Console(quiet=True))
+    return ProgressDisplay(Console(quiet=True))
 
 
 def _shown(seconds: float) -> str:

@@ -89,7 +89,7 @@ def _parameters(command: click.Command, context: click.Context) -> str:
     # Leaves out --help, which every command has, and arguments, which the usage and the text cover.
     options = (each for each in command.params if isinstance(each, click.Option))
     records = filter(None, (option.get_help_record(context) for option in options))
-    rows = [(literal(flags), " ".join(told.split())) for flags, told in records]
+    rows = [(literal(flags), " ".join(text.split())) for flags, text in records]
     return table(("option", "what it does"), rows)
 
 

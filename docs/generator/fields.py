@@ -103,10 +103,10 @@ def _type(field: Schema, paths: dict[str, str]) -> str:
 
 def _told(field: Schema, *, required: bool) -> str:
     limits = [*_limits(field, required=required)]
-    told = [plain(field.get("description", "")), f"*{'; '.join(limits)}*" if limits else ""]
+    texts = [plain(field.get("description", "")), f"*{'; '.join(limits)}*" if limits else ""]
     # A part with fields has its own section for these.
-    told += [] if "properties" in field else [_refusals(field)]
-    return "<br>".join(each for each in told if each).replace("\n", " ")
+    texts += [] if "properties" in field else [_refusals(field)]
+    return "<br>".join(each for each in texts if each).replace("\n", " ")
 
 
 def _limits(field: Schema, *, required: bool) -> Iterator[str]:

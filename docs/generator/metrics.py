@@ -11,8 +11,8 @@ from placement.metrics import MemberSilence, PlacementMetrics
 from telemetry import (
     HUB_OF_AGENT,
     MEMBER_OF_AGENT,
-    Health,
     LeadershipMetrics,
+    ProcessHealth,
     register_client,
     register_readiness,
 )
@@ -37,7 +37,7 @@ def pages() -> Pages:
     RunMetrics(registry)
     PlacementMetrics(registry)
     registry.register(MemberSilence(list))
-    register_readiness(registry, Health())
+    register_readiness(registry, ProcessHealth())
     LeadershipMetrics(registry)
     register_client(registry, _Client(), bounds=())
     text = page(
@@ -63,7 +63,7 @@ def pages() -> Pages:
 def _of_agent() -> _Listing:
     registry = _Listing()
     AgentMetrics(registry)
-    register_readiness(registry, Health(), name="fleetgate_agent_ready")
+    register_readiness(registry, ProcessHealth(), name="fleetgate_agent_ready")
     for server in (HUB_OF_AGENT, MEMBER_OF_AGENT):
         register_client(registry, _Client(), bounds=(), server=server)
     return registry

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from docs.generator.markdown import Pages, page
 from starter.explain import reasons
-from starter.explain.reasons.entries import Entry
+from starter.explain.reasons.entries import ReasonEntry
 
 
 def pages() -> Pages:
@@ -32,9 +32,9 @@ def _kind(kind: str) -> list[str]:
     return parts
 
 
-def _reason(entry: Entry) -> str:
+def _reason(entry: ReasonEntry) -> str:
     return str(entry.reason)
 
 
-def _told(entry: Entry) -> str:
-    return f"Of the condition `{entry.condition}`. {entry.cause}\n\n→ {entry.cure}"
+def _told(entry: ReasonEntry) -> str:
+    return f"Of the condition `{entry.condition}`. {entry.cause}\n\n→ {entry.fix}"

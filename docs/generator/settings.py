@@ -44,7 +44,7 @@ def pages() -> Pages:
         "## Temporal",
         "The connection to Temporal uses the settings of Temporal's own SDK, in the worker and in "
         "the commands that query or update a workflow:",
-        table(("variable", "what it sets"), [(literal(name), told) for name, told in _TEMPORAL]),
+        table(("variable", "what it sets"), [(literal(name), text) for name, text in _TEMPORAL]),
     )
     return {"settings.md": text}
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from api import names
 from api.base import OwnerReference
 from api.kinds import CLUSTER_GROUP, PLACEMENT_GROUP
-from api.members import Subject
+from api.members import RbacSubject
 
 Json = dict[str, Any]
 
@@ -30,7 +30,7 @@ _WORKS: Final = (
 )
 
 
-def rights(member: str, *, identity: Subject, owner: OwnerReference) -> list[Json]:
+def rights(member: str, *, identity: RbacSubject, owner: OwnerReference) -> list[Json]:
     """Return roles and bindings, in an order in which they can be created.
 
     Args:
@@ -67,7 +67,7 @@ def fingerprint(bodies: list[Json]) -> str:
     return hashlib.sha256(json.dumps(bodies, sort_keys=True).encode()).hexdigest()
 
 
-def _granted(role: str, metadata: Json, *, rules: list[Json], to: Subject) -> list[Json]:
+def _granted(role: str, metadata: Json, *, rules: list[Json], to: RbacSubject) -> list[Json]:
     """Return a role and its binding."""
     api_version = f"{_GROUP}/v1"
     reference = {"apiGroup": _GROUP, "kind": role, "name": metadata["name"]}

@@ -30,7 +30,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ManifestOutcome:
     """Result of processing one manifest."""
 
     identifier: WorkResourceIdentifier
@@ -82,7 +82,7 @@ class Outcome:
         return self.is_available or self.is_compared or self.is_held_back
 
 
-def is_settled(outcomes: Iterable[Outcome]) -> bool:
+def is_settled(outcomes: Iterable[ManifestOutcome]) -> bool:
     """Return whether nothing is left to wait for or retry."""
     return all(outcome.is_settled for outcome in outcomes)
 

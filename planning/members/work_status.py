@@ -18,7 +18,7 @@ from api.works import BackReportedStatus, DiffDetails, DriftDetails, ManifestCon
 from planning import conditions
 from planning.members.applied_resources import identity
 from planning.members.availability import Availability
-from planning.members.outcomes import Outcome
+from planning.members.outcomes import ManifestOutcome
 
 Json = Mapping[str, Any]
 
@@ -36,7 +36,7 @@ class _Said(NamedTuple):
 
 
 def report(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[ManifestOutcome],
     *,
     generation: int,
     before: WorkStatus,
@@ -77,7 +77,7 @@ def report(
     )
 
 
-def _said_of_all(outcomes: Sequence[Outcome]) -> list[_Said]:
+def _said_of_all(outcomes: Sequence[ManifestOutcome]) -> list[_Said]:
     total, done = len(outcomes), sum(outcome.is_applied for outcome in outcomes)
     if done < total:
         message = reasons.some_not_applied(done=done, total=total)
@@ -86,7 +86,7 @@ def _said_of_all(outcomes: Sequence[Outcome]) -> list[_Said]:
     return [applied, _Said(ConditionType.AVAILABLE, *_availability_of_all(outcomes))]
 
 
-def _availability_of_all(outcomes: Sequence[Outcome]) -> tuple[str, str, str]:
+def _availability_of_all(outcomes: Sequence[ManifestOutcome]) -> tuple[str, str, str]:
     counts = Counter(outcome.availability for outcome in outcomes)
     waiting, total = counts[Availability.NOT_YET], len(outcomes)
     if waiting:
@@ -97,7 +97,7 @@ def _availability_of_all(outcomes: Sequence[Outcome]) -> tuple[str, str, str]:
     return "True", WorkReason.AVAILABLE, WorkMessage.AVAILABLE
 
 
-def _said_of_diffs(outcomes: Sequence[Outcome]) -> list[_Said]:
+def _said_of_diffs(outcomes: Sequence[ManifestOutcome]) -> list[_Said]:
     total, done = len(outcomes), sum(outcome.is_compared for outcome in outcomes)
     if done < total:
         message = reasons.some_not_diffed(done=done, total=total)
@@ -114,7 +114,7 @@ def _trimmed(surplus: int) -> _Said:
 
 
 def _manifest_condition(
-    outcome: Outcome,
+    outcome: ManifestOutcome,
     *,
     before: ManifestCondition | None,
     now: datetime,
@@ -167,7 +167,7 @@ _MESSAGES: Final[Mapping[ManifestReason, str]] = {
 }
 
 
-def _said_of_apply(outcome: Outcome) -> list[_Said]:
+def _said_of_apply(outcome: ManifestOutcome) -> list[_Said]:
     if outcome.refusal is not None:
         message = reasons.MANIFEST_APPLY_FAILED.fill(error=outcome.refusal.error)
         return [_Said(ConditionType.APPLIED, "False", outcome.refusal.reason, message)]
@@ -176,7 +176,7 @@ def _said_of_apply(outcome: Outcome) -> list[_Said]:
     return [applied, _AVAILABILITY[outcome.availability]]
 
 
-def _said_of_diff(outcome: Outcome) -> _Said:
+def _said_of_diff(outcome: ManifestOutcome) -> _Said:
     refusal = outcome.refusal
     if refusal is None:
         message = _MESSAGES[outcome.finding]
@@ -195,7 +195,7 @@ def _condition(said: _Said, generation: int, now: datetime) -> Condition:
 
 
 def _drift_details(
-    outcome: Outcome, before: DriftDetails | None, now: datetime
+    outcome: ManifestOutcome, before: DriftDetails | None, now: datetime
 ) -> DriftDetails | None:
     if not outcome.drifts:
         return None
@@ -209,7 +209,7 @@ def _drift_details(
 
 
 def _diff_details(
-    outcome: Outcome, before: DiffDetails | None, now: datetime
+    outcome: ManifestOutcome, before: DiffDetails | None, now: datetime
 ) -> DiffDetails | None:
     if not outcome.diffs:
         return None
@@ -223,7 +223,10 @@ def _diff_details(
 
 
 def _back_reported(
-    outcome: Outcome, mirrored: Json | None, before: BackReportedStatus | None, now: datetime
+    outcome: ManifestOutcome,
+    mirrored: Json | None,
+    before: BackReportedStatus | None,
+    now: datetime,
 ) -> BackReportedStatus | None:
     """Return the object's own status, with the time since which it has been so."""
     if mirrored is None or not outcome.is_applied or not outcome.status:

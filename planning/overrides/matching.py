@@ -21,7 +21,7 @@ from api.overrides import (
 from api.selectors import LabelSelector
 from planning import envelopes, failures, integers, selectors
 from planning.errors import InitializationError
-from planning.failures import Failure
+from planning.failures import RunFailure
 from planning.resource_order import Identity
 
 
@@ -31,7 +31,7 @@ class UnreadableError(InitializationError):
     The error's text is for the status of a run; `words` are for every other place.
     """
 
-    def __init__(self, failure: Failure, **parameters: object) -> None:
+    def __init__(self, failure: RunFailure, **parameters: object) -> None:
         self.words = failure.words(**parameters)
         super().__init__(str(failure.error(**parameters)))
 

@@ -20,7 +20,7 @@ from api.outcomes import (
 from api.reasons import ConditionType
 from api.works import ManifestCondition
 from planning import conditions
-from planning.placements.binding_steps import Outcome, Verdict, WorkReport, verdicts
+from planning.placements.binding_steps import DistributionOutcome, StepResult, WorkReport, verdicts
 
 Json = dict[str, Any]
 
@@ -79,7 +79,7 @@ _BY_MEMBER: Final = frozenset(
 _OWN: Final = _BY_MEMBER | {ConditionType.OVERRIDDEN, ConditionType.WORK_SYNCHRONIZED}
 
 
-def report(binding: Binding, outcome: Outcome, *, now: datetime) -> BindingReport:
+def report(binding: Binding, outcome: DistributionOutcome, *, now: datetime) -> BindingReport:
     """Judge a binding by its Works; the conditions observe the binding's current generation."""
     chain = verdicts(binding.spec, outcome, waited=_waited(binding, now))
     last = chain[-1]
@@ -117,7 +117,7 @@ def _waited(binding: Binding, now: datetime) -> timedelta:
     return now - synced.last_transition_time if synced else timedelta(0)
 
 
-def _condition(binding: Binding, verdict: Verdict, now: datetime) -> Condition:
+def _condition(binding: Binding, verdict: StepResult, now: datetime) -> Condition:
     # Conditions of new content do not keep the times of those of the old content.
     old = _fresh(binding, verdict.kind)
     new = conditions.make(
@@ -133,7 +133,7 @@ def _condition(binding: Binding, verdict: Verdict, now: datetime) -> Condition:
     return new.model_copy(update={"last_transition_time": old.last_transition_time})
 
 
-def _outcomes(last: Verdict, works: Sequence[WorkReport]) -> Outcomes:
+def _outcomes(last: StepResult, works: Sequence[WorkReport]) -> Outcomes:
     """Return the lists that go with the chain's last condition (contract: placement 6, lists)."""
     if last.kind in (ConditionType.OVERRIDDEN, ConditionType.WORK_SYNCHRONIZED):
         return Outcomes()

@@ -95,7 +95,7 @@ def _envelope(labels: dict[str, str]) -> EnvelopeIdentifier | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DistributionOutcome:
     """Result of writing a binding's content to its member's namespace on the hub."""
 
     works: Sequence[WorkReport] = ()
@@ -105,7 +105,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class StepResult:
     """One condition to set; the chain continues only after a True one."""
 
     kind: ConditionType
@@ -115,7 +115,9 @@ class Verdict:
     waiting: bool = False
 
 
-def verdicts(spec: BindingSpec, outcome: Outcome, *, waited: timedelta) -> list[Verdict]:
+def verdicts(
+    spec: BindingSpec, outcome: DistributionOutcome, *, waited: timedelta
+) -> list[StepResult]:
     """Return the steps in order, up to the first that is not done.
 
     `waited` is how long the content has been waiting for the member.
@@ -134,67 +136,71 @@ def verdicts(spec: BindingSpec, outcome: Outcome, *, waited: timedelta) -> list[
     return chain
 
 
-def _overridden(spec: BindingSpec, outcome: Outcome) -> Verdict:
+def _overridden(spec: BindingSpec, outcome: DistributionOutcome) -> StepResult:
     kind = ConditionType.OVERRIDDEN
     if outcome.override_error:
         message = OVERRIDE_FAILED.fill(error=outcome.override_error)
-        return Verdict(kind, False, BindingReason.OVERRIDE_FAILED, message)
+        return StepResult(kind, False, BindingReason.OVERRIDE_FAILED, message)
     if spec.cluster_resource_override_snapshots or spec.resource_override_snapshots:
-        return Verdict(kind, True, BindingReason.OVERRIDDEN, BindingMessage.OVERRIDDEN)
-    return Verdict(kind, True, BindingReason.NO_OVERRIDE, BindingMessage.NO_OVERRIDE)
+        return StepResult(kind, True, BindingReason.OVERRIDDEN, BindingMessage.OVERRIDDEN)
+    return StepResult(kind, True, BindingReason.NO_OVERRIDE, BindingMessage.NO_OVERRIDE)
 
 
-def _synchronized(outcome: Outcome) -> Verdict:
+def _synchronized(outcome: DistributionOutcome) -> StepResult:
     kind = ConditionType.WORK_SYNCHRONIZED
     if outcome.sync_error:
         message = SYNC_FAILED.fill(error=outcome.sync_error)
-        return Verdict(kind, False, BindingReason.SYNC_FAILED, message)
-    return Verdict(kind, True, BindingReason.SYNCED, BindingMessage.SYNCED)
+        return StepResult(kind, False, BindingReason.SYNC_FAILED, message)
+    return StepResult(kind, True, BindingReason.SYNCED, BindingMessage.SYNCED)
 
 
-def _applied(works: Sequence[WorkReport], waited: timedelta) -> Verdict:
+def _applied(works: Sequence[WorkReport], waited: timedelta) -> StepResult:
     kind = ConditionType.APPLIED
     negative = _first_not_true(works, kind)
     if negative is None:
-        return Verdict(kind, True, BindingReason.APPLIED, BindingMessage.APPLIED)
+        return StepResult(kind, True, BindingReason.APPLIED, BindingMessage.APPLIED)
     name, reported = negative
     if reported:
-        return Verdict(kind, False, BindingReason.NOT_ALL_APPLIED, WORK_NOT_APPLIED.fill(work=name))
+        return StepResult(
+            kind, False, BindingReason.NOT_ALL_APPLIED, WORK_NOT_APPLIED.fill(work=name)
+        )
     if waited < IN_PROGRESS_FOR:
         busy = BindingMessage.APPLYING
-        return Verdict(kind, False, BindingReason.APPLYING, busy, waiting=True)
+        return StepResult(kind, False, BindingReason.APPLYING, busy, waiting=True)
     late = WORK_STILL_APPLYING.fill(work=name)
-    return Verdict(kind, False, BindingReason.NOT_ALL_APPLIED, late)
+    return StepResult(kind, False, BindingReason.NOT_ALL_APPLIED, late)
 
 
-def _available(works: Sequence[WorkReport]) -> Verdict:
+def _available(works: Sequence[WorkReport]) -> StepResult:
     kind = ConditionType.AVAILABLE
     negative = _first_not_true(works, kind)
     if negative is not None:
         name, reported = negative
         text = WORK_NOT_AVAILABLE if reported else WORK_NOT_CHECKED
         message = text.fill(work=name)
-        return Verdict(kind, False, BindingReason.NOT_ALL_AVAILABLE, message)
+        return StepResult(kind, False, BindingReason.NOT_ALL_AVAILABLE, message)
     for work in works:
         found = work.find(kind)
         if found and found.reason == WorkReason.NOT_TRACKABLE:
             message = WORK_NOT_TRACKABLE.fill(work=work.name)
-            return Verdict(kind, True, BindingReason.NOT_TRACKABLE, message)
-    return Verdict(kind, True, BindingReason.AVAILABLE, BindingMessage.AVAILABLE)
+            return StepResult(kind, True, BindingReason.NOT_TRACKABLE, message)
+    return StepResult(kind, True, BindingReason.AVAILABLE, BindingMessage.AVAILABLE)
 
 
-def _diff_reported(works: Sequence[WorkReport], waited: timedelta) -> Verdict:
+def _diff_reported(works: Sequence[WorkReport], waited: timedelta) -> StepResult:
     kind = ConditionType.DIFF_REPORTED
     negative = _first_not_true(works, kind)
     if negative is None:
-        return Verdict(kind, True, BindingReason.DIFFED, BindingMessage.DIFFED)
+        return StepResult(kind, True, BindingReason.DIFFED, BindingMessage.DIFFED)
     name, reported = negative
     if reported:
-        return Verdict(kind, False, BindingReason.NOT_ALL_DIFFED, WORK_NOT_DIFFED.fill(work=name))
+        return StepResult(
+            kind, False, BindingReason.NOT_ALL_DIFFED, WORK_NOT_DIFFED.fill(work=name)
+        )
     if waited < IN_PROGRESS_FOR:
         busy = BindingMessage.REPORTING_DIFF
-        return Verdict(kind, False, BindingReason.REPORTING_DIFF, busy, waiting=True)
-    return Verdict(kind, False, BindingReason.NOT_ALL_DIFFED, WORK_STILL_DIFFING.fill(work=name))
+        return StepResult(kind, False, BindingReason.REPORTING_DIFF, busy, waiting=True)
+    return StepResult(kind, False, BindingReason.NOT_ALL_DIFFED, WORK_STILL_DIFFING.fill(work=name))
 
 
 def _first_not_true(works: Sequence[WorkReport], kind: ConditionType) -> tuple[str, bool] | None:

@@ -19,8 +19,8 @@ def happened(
     placement: Placement, after: PlacementStatus, *, scope: Scope, now: datetime
 ) -> list[Event]:
     """Return events for what is new in a status, compared with the placement's current one."""
-    told = _news(placement, after, scope)
-    return events.spaced(Event(reason=reason, message=text, at=now) for reason, text in told)
+    news = _news(placement, after, scope)
+    return events.spaced(Event(reason=reason, message=text, at=now) for reason, text in news)
 
 
 def _news(placement: Placement, after: PlacementStatus, scope: Scope) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,7 @@ class MissingSnapshotError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class BindingOwner:
     """The placement that a binding belongs to."""
 
     name: str
@@ -55,7 +55,7 @@ class WorkChanges:
 
 def changes(
     binding: Binding,
-    source: Source,
+    source: BindingOwner,
     *,
     snapshots: Iterable[Json],
     works: Sequence[Json],
@@ -119,7 +119,7 @@ class _Piece:
         return labels
 
 
-def _pieces(source: Source, part: Json) -> Iterator[_Piece]:
+def _pieces(source: BindingOwner, part: Json) -> Iterator[_Piece]:
     """Return the Work of a snapshot object, and one for each envelope in it."""
     name, index = _work_name(source, part), snapshotting.index_of(part)
     resources = part["spec"]["selectedResources"]
@@ -172,7 +172,7 @@ def _part(snapshot: Json) -> int:
     return integers.known(subindex, otherwise=0)
 
 
-def _work_name(source: Source, part: Json) -> str:
+def _work_name(source: BindingOwner, part: Json) -> str:
     suffix = "work" if snapshotting.is_master(part) else str(_part(part))
     return f"{source.base}-{suffix}"
 
@@ -188,7 +188,7 @@ def _parent_marks(binding: Binding) -> dict[str, str]:
     }
 
 
-def _is_current(work: Json, marks: dict[str, str], binding: Binding, source: Source) -> bool:
+def _is_current(work: Json, marks: dict[str, str], binding: Binding, source: BindingOwner) -> bool:
     metadata = work["metadata"]
     annotations = metadata.get("annotations", {})
     if any(annotations.get(name) != value for name, value in marks.items()):
@@ -200,7 +200,7 @@ def _is_current(work: Json, marks: dict[str, str], binding: Binding, source: Sou
     return present == _how(binding, source)
 
 
-def _how(binding: Binding, source: Source) -> Json:
+def _how(binding: Binding, source: BindingOwner) -> Json:
     strategy = binding.spec.apply_strategy
     return {
         "applyStrategy": strategy.to_wire() if strategy else None,
@@ -208,7 +208,7 @@ def _how(binding: Binding, source: Source) -> Json:
     }
 
 
-def _body(piece: _Piece, binding: Binding, source: Source, manifests: list[Json]) -> Json:
+def _body(piece: _Piece, binding: Binding, source: BindingOwner, manifests: list[Json]) -> Json:
     labels = piece.labels | {
         names.PARENT_BINDING: binding.metadata.name,
         names.PARENT_PLACEMENT: source.name,

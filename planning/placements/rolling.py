@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RollingLimits:
     """Limits of a rolling update."""
 
     max_unavailable: int | str
@@ -34,7 +34,7 @@ class Limits:
     """How long untrackable content counts as unavailable."""
 
     @classmethod
-    def of(cls, config: RollingUpdateConfig | None) -> "Limits":
+    def of(cls, config: RollingUpdateConfig | None) -> "RollingLimits":
         """Read a strategy; without one, the defaults of the API apply."""
         config = config or RollingUpdateConfig()
         period = timedelta(seconds=config.unavailable_period_seconds)
@@ -56,7 +56,7 @@ def _share(of: int | str, clusters: int) -> int:
     return -(-int(share.removesuffix("%")) * clusters // 100)
 
 
-class Health(StrEnum):
+class ContentHealth(StrEnum):
     """Health of the content on a cluster, which an update may interrupt."""
 
     AVAILABLE = "available"
@@ -68,15 +68,15 @@ class Health(StrEnum):
 class Room:
     """Interruptions and additions that the limits still allow."""
 
-    def __init__(self, limits: Limits, *, picked: int, in_use: int, available: int) -> None:
+    def __init__(self, limits: RollingLimits, *, picked: int, in_use: int, available: int) -> None:
         """Compute the allowance from numbers of clusters before any change."""
         self._interruptions = available - (picked - limits.unavailable(picked))
         self._additions = limits.in_use(picked) - in_use
 
-    def interrupt(self, health: Health) -> bool:
+    def interrupt(self, health: ContentHealth) -> bool:
         """Return whether a cluster may be interrupted, and count it."""
-        if health != Health.AVAILABLE:
-            return health == Health.DOWN
+        if health != ContentHealth.AVAILABLE:
+            return health == ContentHealth.DOWN
         self._interruptions -= 1
         return self._interruptions >= 0
 
@@ -120,7 +120,7 @@ class Steps:
 
 
 def plan(
-    held: Iterable[Binding], desired: Mapping[str, Desired], *, limits: Limits, now: datetime
+    held: Iterable[Binding], desired: Mapping[str, Desired], *, limits: RollingLimits, now: datetime
 ) -> Steps:
     """Update bindings to the desired content, as many as the limits allow.
 
@@ -136,7 +136,7 @@ def plan(
         limits,
         picked=len(picked),
         in_use=sum(not _is_new(each) for each in kept),
-        available=list(health.values()).count(Health.AVAILABLE),
+        available=list(health.values()).count(ContentHealth.AVAILABLE),
     )
     deletions = tuple(
         each.metadata.name
@@ -160,7 +160,7 @@ def _is_new(binding: Binding) -> bool:
 
 
 def _write(
-    binding: Binding, desired: Desired, health: Health, room: Room, now: datetime
+    binding: Binding, desired: Desired, health: ContentHealth, room: Room, now: datetime
 ) -> Write | None:
     patch = desired.patch(binding)
     generation = binding.metadata.generation
@@ -190,18 +190,18 @@ def _blocked(generation: int, now: datetime) -> Condition:
     return conditions.make(kind, "False", reason, message, generation=generation, now=now)
 
 
-def _health(binding: Binding, limits: Limits, now: datetime) -> Health:
+def _health(binding: Binding, limits: RollingLimits, now: datetime) -> ContentHealth:
     if _is_new(binding):
-        return Health.DOWN
+        return ContentHealth.DOWN
     said = _said(binding)
     if any(said[kind].status == "True" for kind in _DONE if kind in said):
         settled = _settles_in(binding, limits, now) is None
-        return Health.AVAILABLE if settled else Health.UNKNOWN
+        return ContentHealth.AVAILABLE if settled else ContentHealth.UNKNOWN
     failed = any(said[kind].status == "False" for kind in _STEPS if kind in said)
-    return Health.DOWN if failed else Health.UNKNOWN
+    return ContentHealth.DOWN if failed else ContentHealth.UNKNOWN
 
 
-def _settles_in(binding: Binding, limits: Limits, now: datetime) -> timedelta | None:
+def _settles_in(binding: Binding, limits: RollingLimits, now: datetime) -> timedelta | None:
     """Return how much longer untrackable content counts as unavailable; None if no longer."""
     available = _said(binding).get(ConditionType.AVAILABLE)
     if available is None or available.reason != BindingReason.NOT_TRACKABLE:

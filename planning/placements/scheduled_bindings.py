@@ -32,7 +32,7 @@ class Creation:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BindingChange:
     """Change of a binding: a merge patch, valid only for the resource version that was read."""
 
     name: str
@@ -44,7 +44,7 @@ class Changes:
     """Everything to do to make the existing bindings match a schedule."""
 
     creations: tuple[Creation, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[BindingChange, ...]
 
 
 def held(bindings: Iterable[Binding], *, policy: str) -> Held:
@@ -131,7 +131,9 @@ def _new_spec(decision: ClusterDecision, policy: str) -> Json:
     }
 
 
-def _change(binding: Binding, decision: ClusterDecision | None, *, policy: str) -> Change | None:
+def _change(
+    binding: Binding, decision: ClusterDecision | None, *, policy: str
+) -> BindingChange | None:
     """Return the change; None if none is needed: a write would make the conditions stale."""
     unscheduled = binding.spec.state == BindingState.UNSCHEDULED
     if decision is None:
@@ -143,7 +145,7 @@ def _change(binding: Binding, decision: ClusterDecision | None, *, policy: str) 
     return None
 
 
-def _give_up(binding: Binding) -> Change:
+def _give_up(binding: Binding) -> BindingChange:
     annotations: Mapping[str, str | None] = dict.fromkeys(binding.metadata.annotations)
     state = {names.PREVIOUS_BINDING_STATE: str(binding.spec.state)}
     return _patch(
@@ -151,7 +153,7 @@ def _give_up(binding: Binding) -> Change:
     )
 
 
-def _restore(binding: Binding, decision: ClusterDecision, policy: str) -> Change:
+def _restore(binding: Binding, decision: ClusterDecision, policy: str) -> BindingChange:
     remembered = binding.metadata.annotations.get(names.PREVIOUS_BINDING_STATE)
     likely = BindingState.BOUND if binding.spec.resource_snapshot_name else BindingState.SCHEDULED
     return _patch(
@@ -172,8 +174,8 @@ def _repointed(decision: ClusterDecision, policy: str) -> Json:
 
 def _patch(
     binding: Binding, spec: Json, *, annotations: Mapping[str, str | None] | None = None
-) -> Change:
+) -> BindingChange:
     metadata: Json = {"resourceVersion": binding.metadata.resource_version}
     if annotations:
         metadata["annotations"] = dict(annotations)
-    return Change(binding.metadata.name, {"metadata": metadata, "spec": spec})
+    return BindingChange(binding.metadata.name, {"metadata": metadata, "spec": spec})

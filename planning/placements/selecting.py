@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from api.kinds import CLUSTER_GROUP, NAMESPACE, PLACEMENT_GROUP, Kind
 from planning import envelopes, failures
-from planning.failures import Failure
+from planning.failures import RunFailure
 from planning.resource_order import Identity, identify, position
 
 Json = dict[str, Any]
@@ -41,7 +41,7 @@ class SelectionError(Exception):
     The text says what is wrong and names the placement (contract: placement 2.1).
     """
 
-    def __init__(self, failure: Failure, **parameters: object) -> None:
+    def __init__(self, failure: RunFailure, **parameters: object) -> None:
         super().__init__(failure.words(**parameters))
         self.of_run = failure.error(**parameters)
         """The same for a run that needs the placement's content."""

@@ -51,11 +51,11 @@ PLANNED_ONLY: Final = Text(f"{PLANNED.template}; set spec.state to Run to start"
 STAGE_STARTED: Final = Text("Stage {stage} started: {clusters}")
 RESUMING: Final = Text("resuming from what the hub recorded: {progress}")
 ADOPTED: Final = Text(f"Temporal no longer knew this run; {RESUMING.template}")
-NOBODY: Final = Steered()
+UNSTEERED: Final = Steered()
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class EventState:
     """State of a run, as far as its events show it."""
 
     phase: Phase
@@ -65,7 +65,7 @@ class Situation:
     started: tuple[int, ...]
     """Positions of the stages that have started their clusters; the deletion stage comes last."""
     desired: RunState
-    asked: Steered = NOBODY
+    asked: Steered = UNSTEERED
     """Who stopped or resumed the run, and why."""
 
     @property
@@ -79,10 +79,12 @@ class Situation:
         return self.progressing.reason if self.progressing else ""
 
 
-def situation(status: UpdateRunStatus, *, desired: RunState, asked: Steered = NOBODY) -> Situation:
+def situation(
+    status: UpdateRunStatus, *, desired: RunState, asked: Steered = UNSTEERED
+) -> EventState:
     """Return the current situation of a run; later changes of `status` do not affect it."""
     stages = enumerate(phases.stages(status))
-    return Situation(
+    return EventState(
         phase=phases.phase(status),
         initialized=conditions.find(status.conditions, ConditionType.INITIALIZED),
         progressing=conditions.find(status.conditions, ConditionType.PROGRESSING),
@@ -94,7 +96,7 @@ def situation(status: UpdateRunStatus, *, desired: RunState, asked: Steered = NO
 
 
 def since(
-    before: Situation, after: Situation, *, status: UpdateRunStatus, run: RunRef, now: datetime
+    before: EventState, after: EventState, *, status: UpdateRunStatus, run: RunRef, now: datetime
 ) -> list[Event]:
     """Return the events between two situations, in the order in which they happen."""
     if before.over:
@@ -148,7 +150,7 @@ Found = Iterator[tuple[EventType, str, str]]
 """Type, reason and message of events."""
 
 
-def _initialized(before: Situation, after: Situation, status: UpdateRunStatus) -> Found:
+def _initialized(before: EventState, after: EventState, status: UpdateRunStatus) -> Found:
     if before.initialized or after.initialized is None or after.initialized.status != "True":
         return
     clusters = sum(len(stage.clusters) for stage in status.stages_status)
@@ -164,7 +166,7 @@ def _initialized(before: Situation, after: Situation, status: UpdateRunStatus) -
     )
 
 
-def _stopped(before: Situation, after: Situation) -> Found:
+def _stopped(before: EventState, after: EventState) -> Found:
     if _came(RunReason.STOPPED, before, after):
         who = signatures.clause(after.asked.by, after.asked.comment)
         stopped = f"The update run has been stopped{who}"
@@ -175,21 +177,21 @@ def _stopped(before: Situation, after: Situation) -> Found:
         yield NORMAL, EventReason.RESUMED, f"The update run {resumed} where it was stopped"
 
 
-def _stages_started(before: Situation, after: Situation, status: UpdateRunStatus) -> Found:
+def _stages_started(before: EventState, after: EventState, status: UpdateRunStatus) -> Found:
     stages = phases.stages(status)
     for index in after.started:
         if index not in before.started:
             yield NORMAL, EventReason.STAGE_STARTED, _start(stages[index], _declared(status, index))
 
 
-def _held_up(before: Situation, after: Situation, status: UpdateRunStatus, run: RunRef) -> Found:
+def _held_up(before: EventState, after: EventState, status: UpdateRunStatus, run: RunRef) -> Found:
     if _came(RunReason.STUCK, before, after) and after.progressing:
         yield WARNING, EventReason.STUCK, after.progressing.message
     if _came(RunReason.WAITING, before, after) and (gates := _closed_gates(status, run)):
         yield NORMAL, EventReason.WAITING, gates
 
 
-def _ended(after: Situation) -> Found:
+def _ended(after: EventState) -> Found:
     if after.succeeded and after.succeeded.status == "True":
         yield NORMAL, EventReason.SUCCEEDED, after.succeeded.message
     elif after.succeeded:
@@ -198,7 +200,7 @@ def _ended(after: Situation) -> Found:
         yield WARNING, EventReason.FAILED, after.initialized.message
 
 
-def _came(reason: RunReason, before: Situation, after: Situation) -> bool:
+def _came(reason: RunReason, before: EventState, after: EventState) -> bool:
     """Return whether the run has newly entered a state, or is in it for another cause."""
     if after.reason != reason or after.progressing is None or after.over:
         return False

@@ -41,7 +41,7 @@ class SpecNews:
         """Number of reports to compare with the hub."""
         return len(self._told)
 
-    def tell(self, spec: Spec) -> bool:
+    def note(self, spec: Spec) -> bool:
         """Record a report; return whether it is newer than all before."""
         newer = spec.generation > self.latest.generation
         self._told.append(spec)

@@ -20,13 +20,13 @@ from api.kinds import (
 from deploy.local.binaries import find_all
 from deploy.local.fleet import FleetAddresses, LocalFleet
 from deploy.local.paths import FleetPaths
-from deploy.local.progress import Progress
+from deploy.local.progress import ProgressDisplay
 from deploy.local.state import DEFAULT_MEMBERS
 from hub import Hub
 from starter import output
 from starter.demo import chapters, manifests
-from starter.demo.looking import Eyes
-from starter.demo.tale import Tale, Teller
+from starter.demo.checking import FleetChecks
+from starter.demo.tour import Narrator, Tour
 from starter.messaging import reference
 from starter.targets import Output, Target
 
@@ -49,39 +49,41 @@ def demo() -> None:
     Starts the fleet of the current folder like `fleetgate local up`, then types the commands of the
     tutorial and checks on the hub and the members that each of them worked. The fleet stays up.
     """
-    progress = Progress(Console(stderr=True))
+    progress = ProgressDisplay(Console(stderr=True))
     fleet = LocalFleet(FleetPaths.here(), say=progress.say)
     # The strategy's stages match exactly these members: any other would be in no stage.
     addresses = fleet.up(find_all(progress=progress), count=DEFAULT_MEMBERS)
-    asyncio.run(_tell(addresses, Teller(output.console())))
+    asyncio.run(_tell(addresses, Narrator(output.console())))
 
 
-async def _tell(addresses: FleetAddresses, teller: Teller) -> None:
+async def _tell(addresses: FleetAddresses, narrator: Narrator) -> None:
     kubeconfig = addresses.hub_kubeconfig
-    async with _eyes(addresses) as eyes:
+    async with _checks(addresses) as checks:
         kubectl = shutil.which("kubectl") is not None
-        teller.say(f"The fleet is up. To use its hub: export KUBECONFIG={kubeconfig}")
+        narrator.say(f"The fleet is up. To use its hub: export KUBECONFIG={kubeconfig}")
         if not kubectl:
-            teller.say("kubectl is not installed: its commands are shown but sent through the API.")
-        await _clean_up(eyes)
-        tale = Tale(teller, eyes, kubeconfig, kubectl)
+            narrator.say(
+                "kubectl is not installed: its commands are shown but sent through the API."
+            )
+        await _clean_up(checks)
+        tour = Tour(narrator, checks, kubeconfig, kubectl)
         for chapter in CHAPTERS:
-            await chapter(tale)
-        await _say_what_next(tale, addresses)
+            await chapter(tour)
+        await _say_what_next(tour, addresses)
 
 
 @asynccontextmanager
-async def _eyes(addresses: FleetAddresses) -> AsyncIterator[Eyes]:
+async def _checks(addresses: FleetAddresses) -> AsyncIterator[FleetChecks]:
     async with AsyncExitStack() as stack:
         hub = await stack.enter_async_context(await Hub.connect(addresses.hub_kubeconfig))
         members = {
             name: await stack.enter_async_context(await Hub.connect(path))
             for name, path in addresses.member_kubeconfigs.items()
         }
-        yield Eyes(hub, members)
+        yield FleetChecks(hub, members)
 
 
-async def _clean_up(eyes: Eyes) -> None:
+async def _clean_up(checks: FleetChecks) -> None:
     """Delete what an earlier demo left, and wait until it is gone from the members too."""
     left = [
         *((CLUSTER_STAGED_UPDATE_RUN, name) for name in manifests.RUNS),
@@ -90,18 +92,18 @@ async def _clean_up(eyes: Eyes) -> None:
         (NAMESPACE, manifests.NAMESPACE),
     ]
     for kind, name in left:
-        if await eyes.hub.find(kind, name) is not None:
-            await eyes.hub.delete(kind, name)
-            await eyes.until_gone(kind, name)
+        if await checks.hub.find(kind, name) is not None:
+            await checks.hub.delete(kind, name)
+            await checks.until_gone(kind, name)
 
 
-async def _say_what_next(tale: Tale, addresses: FleetAddresses) -> None:
-    run = await tale.eyes.until_run(manifests.SECOND_RUN, "there", lambda _: True)
+async def _say_what_next(tour: Tour, addresses: FleetAddresses) -> None:
+    run = await tour.checks.until_run(manifests.SECOND_RUN, "there", lambda _: True)
     target = Target(addresses.hub_kubeconfig, None, "", Output.TABLE)
     workflow = quote(reference(run, target).workflow_id, safe="")
     ui = addresses.temporal_ui
-    say = tale.teller.say
-    tale.teller.step("Look around", "All steps verified. The fleet stays up.")
+    say = tour.narrator.say
+    tour.narrator.step("Look around", "All steps verified. The fleet stays up.")
     say("")
     say(f"one of the runs in Temporal  {ui}/namespaces/default/workflows/{workflow}")
     say(f"all runs in Temporal         {ui}")

@@ -17,11 +17,11 @@ from starter.doctor.findings import Command, Finding, Setup, ok, problem, unknow
 # -- differences between two CRDs ----------------------------------------------------------
 
 
-Part = Mapping[str, Any]
+Schema = Mapping[str, Any]
 """A part of a CRD."""
 
 
-class Way(StrEnum):
+class DifferenceKind(StrEnum):
     """How a part of a CRD differs."""
 
     LACKS = "lacks"
@@ -35,7 +35,7 @@ class Way(StrEnum):
 class Difference:
     """One part that differs."""
 
-    way: Way
+    way: DifferenceKind
     path: str
     """Where, such as `spec.stages[].name` or `v1beta1 served`."""
 
@@ -46,60 +46,60 @@ _NO_MATTER: Final = frozenset({"description", "properties", *_INSIDE})
 _OF_A_VERSION: Final = ("served", "storage", "subresources")
 
 
-def differences(built: Part, installed: Part) -> Iterator[Difference]:
+def differences(built: Schema, installed: Schema) -> Iterator[Difference]:
     """Yield the differences between two CRDs, ignoring descriptions and printer columns.
 
     Fields are compared only for the stored version, which fleetgate writes.
     """
     for part in ("group", "scope"):
         if built["spec"][part] != installed["spec"].get(part):
-            yield Difference(Way.DIFFERS, part)
+            yield Difference(DifferenceKind.DIFFERS, part)
     there = {each["name"]: each for each in installed["spec"]["versions"]}
     for version in built["spec"]["versions"]:
         name = version["name"]
         if name in there:
             yield from _version(name, version, there[name])
         else:
-            yield Difference(Way.LACKS, f"version {name}")
+            yield Difference(DifferenceKind.LACKS, f"version {name}")
 
 
-def _version(name: str, built: Part, installed: Part) -> Iterator[Difference]:
+def _version(name: str, built: Schema, installed: Schema) -> Iterator[Difference]:
     for part in _OF_A_VERSION:
         if built.get(part) != installed.get(part):
-            yield Difference(Way.DIFFERS, f"{name} {part}")
+            yield Difference(DifferenceKind.DIFFERS, f"{name} {part}")
     if built["storage"]:
         yield from _schema(_schema_of(built), _schema_of(installed), "")
 
 
-def _schema_of(version: Part) -> Part:
-    schema: Part = version.get("schema", {}).get("openAPIV3Schema", {})
+def _schema_of(version: Schema) -> Schema:
+    schema: Schema = version.get("schema", {}).get("openAPIV3Schema", {})
     return schema
 
 
-def _schema(built: Part, installed: Part, path: str) -> Iterator[Difference]:
+def _schema(built: Schema, installed: Schema, path: str) -> Iterator[Difference]:
     ours, theirs = built.get("properties", {}), installed.get("properties", {})
     for name in sorted({*ours, *theirs}):
         inner = f"{path}.{name}" if path else name
         if name not in theirs:
-            yield Difference(Way.LACKS, inner)
+            yield Difference(DifferenceKind.LACKS, inner)
         elif name not in ours:
-            yield Difference(Way.KNOWS_MORE, inner)
+            yield Difference(DifferenceKind.KNOWS_MORE, inner)
         else:
             yield from _schema(ours[name], theirs[name], inner)
     for name in _INSIDE:
         yield from _inside(built.get(name), installed.get(name), f"{path}[]")
     if _rules(built) != _rules(installed):
-        yield Difference(Way.DIFFERS, path)
+        yield Difference(DifferenceKind.DIFFERS, path)
 
 
 def _inside(built: object, installed: object, path: str) -> Iterator[Difference]:
     if isinstance(built, Mapping) and isinstance(installed, Mapping):
         yield from _schema(built, installed, path)
     elif built != installed:
-        yield Difference(Way.DIFFERS, path)
+        yield Difference(DifferenceKind.DIFFERS, path)
 
 
-def _rules(schema: Part) -> dict[str, Any]:
+def _rules(schema: Schema) -> dict[str, Any]:
     """Return the rules for a value itself, without those for the values inside it."""
     return {name: value for name, value in schema.items() if name not in _NO_MATTER}
 
@@ -158,14 +158,14 @@ def judge_definition(built: Json, installed: Json, command: Command) -> Finding 
     found = list(differences(built, installed))
     if not found:
         return None
-    if any(each.way is Way.LACKS for each in found):
+    if any(each.way is DifferenceKind.LACKS for each in found):
         advice = "install that of this version of fleetgate, or the fields it writes there are lost"
-        return problem(about, f"older, or edited: {_told(found)}", advice=advice, commands=apply)
-    if all(each.way is Way.KNOWS_MORE for each in found):
+        return problem(about, f"older, or edited: {_listed(found)}", advice=advice, commands=apply)
+    if all(each.way is DifferenceKind.KNOWS_MORE for each in found):
         advice = "upgrade fleetgate to the version of the CRDs; the older one keeps working"
-        return warning(about, f"newer, or edited: {_told(found)}", advice=advice)
+        return warning(about, f"newer, or edited: {_listed(found)}", advice=advice)
     advice = "install that of this version of fleetgate, unless another one is intended"
-    return warning(about, f"edited, or from another version: {_told(found)}", advice=advice,
+    return warning(about, f"edited, or from another version: {_listed(found)}", advice=advice,
                    commands=apply)  # fmt: skip
 
 
@@ -176,15 +176,15 @@ def _not_established(installed: Json) -> str:
     return found["message"] if found else ""
 
 
-def _told(found: Sequence[Difference]) -> str:
+def _listed(found: Sequence[Difference]) -> str:
     """Return `lacks spec.a, spec.b; differs in v1beta1 served`, each way with its first paths."""
-    told = []
-    ways = list(Way)
+    texts = []
+    ways = list(DifferenceKind)
     ordered = sorted(found, key=lambda each: ways.index(each.way))
     for way, group in groupby(ordered, key=lambda each: each.way):
         paths = [each.path for each in group]
-        told.append(f"{way} {words.named(paths, at_most=_NAMED_AT_MOST)}")
-    return "; ".join(told)
+        texts.append(f"{way} {words.named(paths, at_most=_NAMED_AT_MOST)}")
+    return "; ".join(texts)
 
 
 async def _by_discovery(setup: Setup, built: Sequence[Json]) -> Sequence[Finding]:

@@ -59,12 +59,14 @@ def judge(
 
 def _of(about: str, part: str, lease: Json, now: datetime, command: Command) -> Finding:
     holder, ago = lease["spec"].get("holderIdentity"), max(now - _renewed(lease), timedelta(0))
-    told = f"renewed its Lease {words.age(ago)} ago"
+    renewed = f"renewed its Lease {words.age(ago)} ago"
     if _is_live(lease, now):
-        return ok(about, f"{holder}, {told}")
+        return ok(about, f"{holder}, {renewed}")
     return problem(
         about,
-        f"none: {holder} was the last and {told}" if holder else "none: the last one stepped down",
+        f"none: {holder} was the last and {renewed}"
+        if holder
+        else "none: the last one stepped down",
         advice="start a worker, or find out from the logs why the running ones do not take over",
         commands=[command(f"fleetgate worker --run {part}")],
     )

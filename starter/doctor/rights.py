@@ -20,7 +20,7 @@ _OTHER: Final = Kind(_GROUP, "v1", "SubjectAccessReview", "subjectaccessreviews"
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class Right:
     """A right: one verb on one resource."""
 
     verb: str
@@ -74,14 +74,16 @@ class Account:
         }
 
 
-async def i_may(hub: Hub, deed: Deed) -> bool:
+async def i_may(hub: Hub, right: Right) -> bool:
     """Return whether the kubeconfig's user has the right; every user may ask that."""
-    return await _is_allowed(hub, _SELF, {"resourceAttributes": deed.attributes})
+    return await _is_allowed(hub, _SELF, {"resourceAttributes": right.attributes})
 
 
-async def account_may(hub: Hub, account: Account, deed: Deed) -> bool:
+async def account_may(hub: Hub, account: Account, right: Right) -> bool:
     """Return whether a ServiceAccount has the right. Raises Forbidden if the user may not ask."""
-    return await _is_allowed(hub, _OTHER, {"resourceAttributes": deed.attributes} | account.subject)
+    return await _is_allowed(
+        hub, _OTHER, {"resourceAttributes": right.attributes} | account.subject
+    )
 
 
 async def _is_allowed(hub: Hub, kind: Kind, spec: Json) -> bool:
@@ -102,11 +104,11 @@ class Ability:
     kind: Callable[[Scope], Kind]
     subresource: str = ""
 
-    def deed(self, scope: Scope, namespace: str) -> Deed:
+    def right(self, scope: Scope, namespace: str) -> Right:
         """Return the right for one of the two scopes."""
         kind = self.kind(scope)
         resource = f"{kind.plural}/{self.subresource}" if self.subresource else kind.plural
-        return Deed(self.verb, kind.group, resource, namespace if kind.namespaced else "")
+        return Right(self.verb, kind.group, resource, namespace if kind.namespaced else "")
 
 
 _SEE: Final = Ability("see runs", "list", lambda scope: scope.run)
@@ -133,15 +135,17 @@ async def of_user(setup: Setup) -> Sequence[Finding]:
 async def _in_scope(setup: Setup, scope: Scope, user: str) -> Finding:
     namespace = setup.target.namespace
     asked = ABILITIES if scope.run.namespaced else (*ABILITIES, _INSTALL)
-    deeds = [each.deed(scope, namespace) for each in asked]
-    allowed = await asyncio.gather(*(i_may(setup.hub, each) for each in deeds))
+    rights = [each.right(scope, namespace) for each in asked]
+    allowed = await asyncio.gather(*(i_may(setup.hub, each) for each in rights))
     where = f"namespace {namespace}" if namespace else "all namespaces"
     about = f"rights of {user} for {scope.run.plural}"
     about += f" in {where}" if scope.run.namespaced else ""
     able = [each.command for each, may in zip(asked, allowed, strict=True) if may]
-    unable = {each: deed for each, deed, may in zip(asked, deeds, allowed, strict=True) if not may}
+    unable = {
+        each: right for each, right, may in zip(asked, rights, allowed, strict=True) if not may
+    }
     says = f"may {', '.join(able)}" if able else "has no rights"
-    lacks = ", ".join(f"{each.command} ({deed})" for each, deed in unable.items())
+    lacks = ", ".join(f"{each.command} ({right})" for each, right in unable.items())
     says += f"; may not {lacks}" if lacks else ""
     if _SEE not in unable:
         return ok(about, says)
@@ -162,8 +166,8 @@ async def _in_scope(setup: Setup, scope: Scope, user: str) -> Finding:
 
 FILE: Final = "hub-side.yaml"
 _SERVICE_ACCOUNT: Final = Kind("", "v1", "ServiceAccount", "serviceaccounts", namespaced=True)
-_EVERYTHING: Final = Deed("*", "*", "*")
-_SECRETS: Final = Deed("list", "", "secrets")
+_EVERYTHING: Final = Right("*", "*", "*")
+_SECRETS: Final = Right("list", "", "secrets")
 _AT_ONCE: Final = 16
 """Reviews in flight at a time: a few hundred then take about a second, without crowding out other
 clients of the API server."""
@@ -174,7 +178,7 @@ class Grant:
     """The rights that one role grants to one ServiceAccount."""
 
     role: str
-    deeds: tuple[Deed, ...]
+    rights: tuple[Right, ...]
 
 
 Grants = Mapping[Account, Sequence[Grant]]
@@ -215,19 +219,19 @@ async def _exists(setup: Setup, account: Account) -> bool:
 async def _look(
     setup: Setup, account: Account, grants: Sequence[Grant], turns: asyncio.Semaphore
 ) -> Finding:
-    async def may(deed: Deed) -> bool:
+    async def may(right: Right) -> bool:
         async with turns:
-            return await account_may(setup.hub, account, deed)
+            return await account_may(setup.hub, account, right)
 
-    asked = [(grant.role, deed) for grant in grants for deed in grant.deeds]
+    asked = [(grant.role, right) for grant in grants for right in grant.rights]
     answers = await asyncio.gather(
-        *(may(deed) for _, deed in asked), may(_EVERYTHING), may(_SECRETS)
+        *(may(right) for _, right in asked), may(_EVERYTHING), may(_SECRETS)
     )
     *allowed, everything, secrets = answers
-    missing: dict[str, list[Deed]] = {}
-    for (role, deed), granted in zip(asked, allowed, strict=True):
+    missing: dict[str, list[Right]] = {}
+    for (role, right), granted in zip(asked, allowed, strict=True):
         if not granted:
-            missing.setdefault(role, []).append(deed)
+            missing.setdefault(role, []).append(right)
     apply = [setup.command(f"kubectl apply -f deploy/rbac/{FILE}")]
     if missing:
         return problem(str(account), _lacks(missing), advice="grant its roles", commands=apply)
@@ -242,8 +246,8 @@ async def _look(
     return ok(str(account), f"has all {words.count(len(asked), 'right')} of its roles{more}")
 
 
-def _lacks(missing: Mapping[str, Sequence[Deed]]) -> str:
-    roles = [f"{role} ({words.named(list(map(str, deeds)))})" for role, deeds in missing.items()]
+def _lacks(missing: Mapping[str, Sequence[Right]]) -> str:
+    roles = [f"{role} ({words.named(list(map(str, rights)))})" for role, rights in missing.items()]
     return f"lacks rights of its roles: {', '.join(roles)}"
 
 
@@ -263,7 +267,7 @@ def shipped(documents: Sequence[Json], *, home: str) -> Grants:
         for subject in binding["subjects"]:
             if role and subject["kind"] == "ServiceAccount":
                 account = Account(_moved(subject["namespace"], home), subject["name"])
-                grant = Grant(role["metadata"]["name"], tuple(_deeds(role, namespace)))
+                grant = Grant(role["metadata"]["name"], tuple(_rights(role, namespace)))
                 found.setdefault(account, []).append(grant)
     return found
 
@@ -273,11 +277,11 @@ def _moved(namespace: str, home: str) -> str:
     return home if namespace == HOME else namespace
 
 
-def _deeds(role: Json, namespace: str) -> Iterator[Deed]:
+def _rights(role: Json, namespace: str) -> Iterator[Right]:
     for rule in role["rules"]:
         groups, resources = rule.get("apiGroups", []), rule.get("resources", [])
         if "*" in groups or "*" in resources:
             continue  # operators narrow these: the content to place, and the status written back
         for group, resource, verb in product(groups, resources, rule["verbs"]):
             for name in rule.get("resourceNames", [""]):
-                yield Deed(verb, group, resource, namespace, name)
+                yield Right(verb, group, resource, namespace, name)

@@ -60,13 +60,13 @@ _ORDER: Final = (Verdict.PROBLEM, Verdict.WARNING, Verdict.UNKNOWN, Verdict.OK)
 def summary(findings: Sequence[Finding]) -> str:
     """Return the counts, such as `2 problems, 1 warning, 1 unknown, 14 ok`."""
     counts = Counter(each.verdict for each in findings)
-    told = {
+    texts = {
         Verdict.PROBLEM: words.count(counts[Verdict.PROBLEM], "problem"),
         Verdict.WARNING: words.count(counts[Verdict.WARNING], "warning"),
         Verdict.UNKNOWN: f"{counts[Verdict.UNKNOWN]} unknown",
         Verdict.OK: f"{counts[Verdict.OK]} ok",
     }
-    return ", ".join(text for verdict, text in told.items() if counts[verdict])
+    return ", ".join(text for verdict, text in texts.items() if counts[verdict])
 
 
 # -- as data -------------------------------------------------------------------------------

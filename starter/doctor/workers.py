@@ -216,8 +216,8 @@ def judge_metrics(
         return [problem(about, "is not ready", advice=log)]
     late = {name: length for name, length in silent.items() if length > SILENT}
     if late:
-        told = ", ".join(f"{name} for {words.age(length)}" for name, length in late.items())
-        return [warning(about, f"its watches have been silent: {told}", advice=log)]
+        lengths = ", ".join(f"{name} for {words.age(length)}" for name, length in late.items())
+        return [warning(about, f"its watches have been silent: {lengths}", advice=log)]
     longest = max(silent.values(), default=timedelta(0))
     watches = words.count(len(silent), "kind")
     return [ok(about, f"ready; watches {watches}, the quietest silent for {words.age(longest)}")]

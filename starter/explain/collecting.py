@@ -19,42 +19,42 @@ from planning.placements.binding_steps import WorkReport
 from planning.runs.views import RunView
 from starter.explain import troubles
 from starter.explain.looks import ClusterEvidence, Evidence
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 from starter.run.reading import read
 from starter.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRun:
     """A run and the kinds that belong to it."""
 
     scope: Scope
     run: UpdateRun
 
 
-async def one(hub: Hub, target: Target, name: str) -> Found:
+async def one(hub: Hub, target: Target, name: str) -> FoundRun:
     """Return the run with this name.
 
-    Raises Failure if there is none; its advice says where else a run with this name exists, or
-    that it may have been deleted.
+    Raises CommandFailure if there is none; its advice says where else a run with this name exists,
+    or that it may have been deleted.
     """
     try:
-        return Found(target.scope, await read(hub, target, name))
+        return FoundRun(target.scope, await read(hub, target, name))
     except NotFound as error:
         if not error.details.name:
             raise
         advice = await _elsewhere(hub, target, name)
-        raise Failure(str(error), advice=advice, exit_code=ExitCode.NOT_FOUND) from error
+        raise CommandFailure(str(error), advice=advice, exit_code=ExitCode.NOT_FOUND) from error
 
 
-async def every(hub: Hub, target: Target) -> list[Found]:
+async def every(hub: Hub, target: Target) -> list[FoundRun]:
     """Return the runs of the target's namespace, or without one all runs of both scopes.
 
     Raises Forbidden if the user may read none of these scopes; if only one of them is forbidden,
     it is skipped with a note on stderr.
     """
     scopes = [NAMESPACED_SCOPE] if target.namespace else [CLUSTER_SCOPE, NAMESPACED_SCOPE]
-    found: list[Found] = []
+    found: list[FoundRun] = []
     refused: list[Forbidden] = []
     for scope in scopes:
         try:
@@ -68,9 +68,9 @@ async def every(hub: Hub, target: Target) -> list[Found]:
     return found
 
 
-async def _of(hub: Hub, scope: Scope, namespace: str) -> Sequence[Found]:
+async def _of(hub: Hub, scope: Scope, namespace: str) -> Sequence[FoundRun]:
     listing = await hub.list(scope.run, namespace=namespace)
-    return [Found(scope, UpdateRun.from_wire(each)) for each in listing.items]
+    return [FoundRun(scope, UpdateRun.from_wire(each)) for each in listing.items]
 
 
 async def _elsewhere(hub: Hub, target: Target, name: str) -> str:

@@ -14,7 +14,7 @@ from planning.runs.views import RunView
 from starter import output, words
 from starter.completion import live
 from starter.explain import collecting, explanations, showing
-from starter.explain.collecting import Collector, Found
+from starter.explain.collecting import Collector, FoundRun
 from starter.explain.explanations import Explanation
 from starter.explain.looks import Look
 from starter.explain.reaching import MemberContexts, reach
@@ -86,17 +86,17 @@ async def _all(target: Target, on_member: OnMember) -> None:
         click.echo(_quiet([views.of(each.run) for each in runs]))
 
 
-async def _each(hub: Hub, runs: Sequence[Found], on_member: OnMember) -> list[Explanation]:
+async def _each(hub: Hub, runs: Sequence[FoundRun], on_member: OnMember) -> list[Explanation]:
     turns = asyncio.Semaphore(AT_ONCE)
 
-    async def in_turn(each: Found) -> Explanation:
+    async def in_turn(each: FoundRun) -> Explanation:
         async with turns:
             return await _explained(hub, each, on_member)
 
     return await asyncio.gather(*map(in_turn, runs))
 
 
-async def _explained(hub: Hub, found: Found, on_member: OnMember) -> Explanation:
+async def _explained(hub: Hub, found: FoundRun, on_member: OnMember) -> Explanation:
     view = views.of(found.run)
     clusters = [each.name for each in explanations.looked_at(view)]
     evidence = await Collector(hub, found.scope, view).collect(

@@ -84,7 +84,7 @@ class Situation:
     until: datetime | None = None
     """When it continues by itself, if that is known."""
     cause: str = ""
-    cure: str = ""
+    fix: str = ""
     message: str = ""
     """The text that the run ended with, from its status."""
     commands: tuple[str, ...] = ()

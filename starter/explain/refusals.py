@@ -12,8 +12,8 @@ from planning.errors import UNEXPECTED, USER_ERROR
 from planning.failures import Meaning
 
 
-def _known(shape: str, cause: str, cure: str) -> tuple[re.Pattern[str], Meaning]:
-    return re.compile(shape), Meaning(cause, cure)
+def _known(shape: str, cause: str, fix: str) -> tuple[re.Pattern[str], Meaning]:
+    return re.compile(shape), Meaning(cause, fix)
 
 
 _MEMBER: Final = (

@@ -67,7 +67,7 @@ def _lines(page: _Page, found: Explanation) -> Iterator[Text]:
     situation = found.situation
     yield page.line(" ".join(situation.says), style=output.STYLES.get(found.view.phase, ""))
     yield page.line(situation.acts, style=_ACTOR.get(situation.attention, ""))
-    yield from _why(page, situation.cause, situation.cure, indent=2)
+    yield from _why(page, situation.cause, situation.fix, indent=2)
     if situation.message:
         yield page.line(situation.message, label="Message", indent=2)
     for report in found.clusters:
@@ -99,14 +99,14 @@ def _trouble(page: _Page, found: Trouble) -> Iterator[Text]:
     yield page.line(f"{found.subject}: {found.message}", indent=2)
     for each in found.details:
         yield page.line(each, indent=4)
-    yield from _why(page, found.cause, found.cure, indent=4)
+    yield from _why(page, found.cause, found.fix, indent=4)
 
 
-def _why(page: _Page, cause: str, cure: str, *, indent: int) -> Iterator[Text]:
+def _why(page: _Page, cause: str, fix: str, *, indent: int) -> Iterator[Text]:
     if cause:
         yield page.line(cause, label="Why", indent=indent)
-    if cure:
-        yield page.line(cure, label="Fix", indent=indent)
+    if fix:
+        yield page.line(fix, label="Fix", indent=indent)
 
 
 # -- as data -------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def document(found: Explanation) -> Json:
     """Return the explanation of one run.
 
     `attention` is `person`, `worker` or `nobody`: who has to act. `since` and `until` are times in
-    UTC, or null. `summary`, `actor`, `cause` and `cure` are sentences; `message` is the text that
+    UTC, or null. `summary`, `actor`, `cause` and `fix` are sentences; `message` is the text that
     the run failed with. `then` and `commands` are ordered lists. Each of `clusters` has its
     `troubles`; `moreClusters` counts the other clusters in flight by their step.
     """
@@ -142,7 +142,7 @@ def document(found: Explanation) -> Json:
         "summary": " ".join(situation.says),
         "actor": situation.acts,
         "cause": situation.cause,
-        "cure": situation.cure,
+        "fix": situation.fix,
         "message": situation.message,
         "clusters": [_cluster_data(each) for each in found.clusters],
         "moreClusters": dict(Counter(each or "unknown" for each in found.others)),
@@ -171,7 +171,7 @@ def _trouble_data(found: Trouble) -> Json:
         "message": found.message,
         "details": list(found.details),
         "cause": found.cause,
-        "cure": found.cure,
+        "fix": found.fix,
         "commands": list(found.commands),
     }
 

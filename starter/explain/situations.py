@@ -135,7 +135,7 @@ def _failed(look: Look) -> Situation:
         attention=Attention.PERSON,
         since=look.decided,
         cause=meaning.cause,
-        cure=meaning.cure,
+        fix=meaning.fix,
         message=failures.reason(look.verdict),
         commands=(*(each for _, each in takers), *meaning.commands, *next_commands),
     )
@@ -286,7 +286,7 @@ def _late(look: Look, *says: str, cause: str = _NO_WORKER) -> Situation:
         attention=Attention.WORKER,
         since=last_step(look.run) or look.view.created,
         cause=cause,
-        cure="Start a worker, or read the log of the running one.",
+        fix="Start a worker, or read the log of the running one.",
         commands=("fleetgate worker --run engine,bridge",),
     )
 

@@ -39,7 +39,7 @@ class Trouble:
     message: str
     """In the words of the component that reported it."""
     cause: str = ""
-    cure: str = ""
+    fix: str = ""
     condition: str = ""
     reason: str = ""
     details: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ def of_removal(cluster: str, evidence: ClusterEvidence, *, now: datetime) -> Ite
             subject=f"Work {names}",
             message="still exists",
             cause="The member's agent has not removed all objects from the cluster yet.",
-            cure="Check that the agent is running; an object with a finalizer keeps it waiting.",
+            fix="Check that the agent is running; an object with a finalizer keeps it waiting.",
             commands=(f"kubectl get works -n {member_namespace(cluster)}",),
         )
     yield from _member(cluster, evidence.member, now)
@@ -150,7 +150,7 @@ def _no_binding(cluster: str) -> Trouble:
         subject=f"cluster {cluster}",
         message="has no binding for the placement",
         cause="The binding was deleted, or the placement no longer picks the cluster.",
-        cure="The scheduler creates it again if the cluster is still picked; check that placement "
+        fix="The scheduler creates it again if the cluster is still picked; check that placement "
         "is running.",
         commands=(f"kubectl get membercluster {cluster}",),
     )
@@ -158,7 +158,7 @@ def _no_binding(cluster: str) -> Trouble:
 
 def _unreported(binding: Binding) -> Iterator[Trouble]:
     """Yield why nothing has been reported yet for a binding's current content."""
-    if bindings.progress(binding) is bindings.Progress.FINISHED:
+    if bindings.progress(binding) is bindings.BindingProgress.FINISHED:
         return
     subject = f"binding {binding.metadata.name}"
     if not bindings.announced(binding):
@@ -167,7 +167,7 @@ def _unreported(binding: Binding) -> Iterator[Trouble]:
             message="was changed without a new RolloutStarted condition",
             cause="Something other than the run wrote to the binding, or the run is about to "
             "update the condition.",
-            cure="If this persists, check that a worker is running, and what else writes to the "
+            fix="If this persists, check that a worker is running, and what else writes to the "
             "binding.",
         )
         return
@@ -176,7 +176,7 @@ def _unreported(binding: Binding) -> Iterator[Trouble]:
         message="has the new snapshot, but nothing has been reported for it yet",
         cause="Placement, which turns bindings into objects for the members, has not processed it "
         "yet.",
-        cure="If this persists, check that placement is running: a worker with the role "
+        fix="If this persists, check that placement is running: a worker with the role "
         "placement, or KubeFleet's hub agent.",
     )
 
@@ -194,7 +194,7 @@ def _told(holder: Holder, found: Condition) -> Trouble:
         subject="",
         message=_words(found.message) or f"{found.type} is {found.status}: {found.reason}",
         cause=meaning.cause if meaning else "",
-        cure=meaning.cure if meaning else "",
+        fix=meaning.fix if meaning else "",
         condition=found.type,
         reason=found.reason,
     )
@@ -226,7 +226,7 @@ def _member(cluster: str, member: MemberCluster | None, now: datetime) -> Iterat
             subject=f"member cluster {cluster}",
             message=away,
             cause="Nothing is applied on the member, and nothing is reported from it.",
-            cure="Bring its agent back: `fleetgate agent`, or a worker with the role agents. Its "
+            fix="Bring its agent back: `fleetgate agent`, or a worker with the role agents. Its "
             "log says why it cannot reach the hub.",
             commands=(f"kubectl describe membercluster {cluster}",),
         )

@@ -50,7 +50,7 @@ class What(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """Something that happened to a run."""
 
     at: datetime
@@ -84,19 +84,19 @@ _WHAT: Final[Mapping[str, What]] = {
 """What an event reports. Gates are reported by what opens them instead."""
 
 
-def of_event(event: Event) -> Entry | None:
+def of_event(event: Event) -> HistoryEntry | None:
     """Return the entry for a Kubernetes event on a run; None if another source reports the same."""
     what = _WHAT.get(event.reason)
     if what is None:
         return None
     match what:
         case What.STAGE_STARTED if found := run_events.STAGE_STARTED.read(event.message):
-            return Entry(event.at, what, stage=found["stage"], comment=found["clusters"])
+            return HistoryEntry(event.at, what, stage=found["stage"], comment=found["clusters"])
         case What.ADOPTED if found := run_events.ADOPTED.read(event.message):
-            return Entry(event.at, what, comment=run_events.RESUMING.fill(**found))
+            return HistoryEntry(event.at, what, comment=run_events.RESUMING.fill(**found))
         case What.PLANNED if found := run_events.PLANNED_ONLY.read(event.message):
             # Without what to type next, which is not history.
-            return Entry(event.at, what, comment=run_events.PLANNED.fill(**found))
+            return HistoryEntry(event.at, what, comment=run_events.PLANNED.fill(**found))
         case What.STOPPED | What.RESUMED | What.SUCCEEDED:
-            return Entry(event.at, what)  # the message only repeats what happened
-    return Entry(event.at, what, comment=failures.reason(event.message))
+            return HistoryEntry(event.at, what)  # the message only repeats what happened
+    return HistoryEntry(event.at, what, comment=failures.reason(event.message))

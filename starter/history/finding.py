@@ -15,9 +15,9 @@ from planning.events import CLUSTER_NAMESPACE, Event
 from planning.identity import RunRef
 from planning.runs.approval_events import NOT_COUNTED
 from starter import temporal
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 from starter.history import in_temporal, of_objects, of_workflow
-from starter.history.entries import Entry
+from starter.history.entries import HistoryEntry
 from starter.history.in_temporal import Known
 from starter.history.of_objects import Objects
 from starter.targets import Target
@@ -28,20 +28,20 @@ LISTED_AT_MOST: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundHistory:
     """A run's history, and what is missing from it."""
 
-    entries: list[Entry]
+    entries: list[HistoryEntry]
     missing: list[str]
     """Sources that could not be read, with the reason."""
     others: list[Known]
     """Other runs with this name, latest first."""
 
 
-async def find(target: Target, name: str, *, uid: str) -> Found:
+async def find(target: Target, name: str, *, uid: str) -> FoundHistory:
     """Find the history of the run with this name; if all were deleted, that of the latest.
 
-    `uid` selects one by a prefix of its uid. Raises Failure if no such run is known.
+    `uid` selects one by a prefix of its uid. Raises CommandFailure if no such run is known.
     """
     missing: list[str] = []
     ref = RunRef(scope_name=target.scope.name, namespace=target.namespace, name=name, uid="")
@@ -53,7 +53,7 @@ async def find(target: Target, name: str, *, uid: str) -> Found:
     if objects and objects.run.metadata.uid != chosen.uid:
         objects = None
     entries = await _entries(client, chosen, objects, missing)
-    return Found(entries, missing, [each for each in known if each.uid != chosen.uid])
+    return FoundHistory(entries, missing, [each for each in known if each.uid != chosen.uid])
 
 
 async def _ask_hub(target: Target, name: str, missing: list[str]) -> Objects | None:
@@ -79,18 +79,20 @@ async def _ask_temporal(
 def _choose(uids: Sequence[str], wanted: str, name: str, missing: Sequence[str]) -> str:
     """Return the one uid that starts with `wanted`; if `wanted` is empty, the first uid.
 
-    Raises Failure if none or several match.
+    Raises CommandFailure if none or several match.
     """
     meant = [each for each in uids if each.startswith(wanted)]
     if len(meant) == 1 or (meant and not wanted):
         return meant[0]
     if meant:
         listed = ", ".join(meant[:LISTED_AT_MOST])
-        raise Failure(f"several runs named {name} have a uid that starts with {wanted}: {listed}")
+        raise CommandFailure(
+            f"several runs named {name} have a uid that starts with {wanted}: {listed}"
+        )
     text = f"neither run {name} nor a workflow for it was found"
     if uids:
         text = f"no run named {name} has a uid that starts with {wanted}"
-    raise Failure(
+    raise CommandFailure(
         "; ".join([text, *missing]),
         advice=f"known uids: {', '.join(uids[:LISTED_AT_MOST])}" if uids else "",
         exit_code=ExitCode.NOT_FOUND,
@@ -99,15 +101,15 @@ def _choose(uids: Sequence[str], wanted: str, name: str, missing: Sequence[str])
 
 async def _entries(
     client: Client | None, ref: RunRef, objects: Objects | None, missing: list[str]
-) -> list[Entry]:
+) -> list[HistoryEntry]:
     """Return the entries of the workflow with additions from the objects, or those of one alone."""
-    told = await _workflow(client, ref, missing) if client else []
-    if told and objects:
-        return of_objects.beside(told, objects)
-    return told or (of_objects.entries(objects) if objects else [])
+    from_workflow = await _workflow(client, ref, missing) if client else []
+    if from_workflow and objects:
+        return of_objects.beside(from_workflow, objects)
+    return from_workflow or (of_objects.entries(objects) if objects else [])
 
 
-async def _workflow(client: Client, ref: RunRef, missing: list[str]) -> list[Entry]:
+async def _workflow(client: Client, ref: RunRef, missing: list[str]) -> list[HistoryEntry]:
     try:
         events = await in_temporal.history(client, ref)
     except OutOfReach as reason:

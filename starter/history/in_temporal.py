@@ -98,8 +98,8 @@ async def decrypt(events: Sequence[HistoryEvent], codec: PayloadCodec | None) ->
                 payload.CopyFrom(await _decrypted(payload, codec))
         for failure in _failures(event):
             # The message of an error is in a payload, so that Temporal cannot read it either.
-            told = json.loads(failure.encoded_attributes.data)
-            failure.message = told.get("message", "")
+            decoded = json.loads(failure.encoded_attributes.data)
+            failure.message = decoded.get("message", "")
 
 
 async def _decrypted(payload: Payload, codec: PayloadCodec | None) -> Payload:

@@ -17,7 +17,7 @@ from planning import conditions, failures
 from planning.events import Event
 from planning.runs import approval_events
 from planning.runs.approval_events import Given
-from starter.history.entries import Entry, What, of_event
+from starter.history.entries import HistoryEntry, What, of_event
 
 _WHAT: Final[Mapping[tuple[str, str], What]] = {
     (ConditionType.INITIALIZED, RunReason.INITIALIZED): What.PLANNED,
@@ -43,44 +43,46 @@ class Objects:
     """Events on its approval requests that say why an approval does not count."""
 
 
-def entries(objects: Objects) -> list[Entry]:
+def entries(objects: Objects) -> list[HistoryEntry]:
     """Return all entries that the objects give, in order of time."""
-    told = [each for each in map(of_event, objects.events) if each]
+    from_events = [each for each in map(of_event, objects.events) if each]
     # The status outlives the event for the same change, but the event has the better text.
-    in_words = {(each.what, each.stage): each for each in told}
+    in_words = {(each.what, each.stage): each for each in from_events}
     status, used = [], []
     for entry in _of_status(objects):
         event = in_words.get((entry.what, entry.stage))
         status.append(replace(entry, comment=event.comment) if event else entry)
         used += [event] if event else []
-    rest = [each for each in told if each not in used]
+    rest = [each for each in from_events if each not in used]
     # Within a second, the status lists changes in the order in which they happened.
     return sorted(
         [*besides(objects), *status, *rest], key=lambda each: each.at.replace(microsecond=0)
     )
 
 
-def beside(told: list[Entry], objects: Objects) -> list[Entry]:
+def beside(from_events: list[HistoryEntry], objects: Objects) -> list[HistoryEntry]:
     """Add to a workflow's entries what the workflow does not know.
 
     If Temporal lost an earlier workflow of the run, that includes everything before this one.
     """
-    first = min(each.at for each in told)
-    adopted = any(each.what is What.ADOPTED for each in told)
+    first = min(each.at for each in from_events)
+    adopted = any(each.what is What.ADOPTED for each in from_events)
     earlier = [each for each in entries(objects) if adopted and each.at < first]
-    return sorted(dict.fromkeys([*besides(objects), *earlier, *told]), key=lambda entry: entry.at)
+    return sorted(
+        dict.fromkeys([*besides(objects), *earlier, *from_events]), key=lambda entry: entry.at
+    )
 
 
-def besides(objects: Objects) -> Iterator[Entry]:
+def besides(objects: Objects) -> Iterator[HistoryEntry]:
     """Yield what only objects record: the creation, and approvals that do not count."""
     metadata = objects.run.metadata
     if metadata.creation_timestamp:
-        yield Entry(metadata.creation_timestamp, What.CREATED, who=_creator(metadata))
+        yield HistoryEntry(metadata.creation_timestamp, What.CREATED, who=_creator(metadata))
     for event in objects.warnings:
         # Without what to type, which is not history.
         found = approval_events.IGNORED.read(event.message)
         comment = found["why"] if found else event.message
-        yield Entry(event.at, What.APPROVAL_IGNORED, comment=comment)
+        yield HistoryEntry(event.at, What.APPROVAL_IGNORED, comment=comment)
 
 
 def _creator(metadata: ObjectMeta) -> str:
@@ -102,7 +104,7 @@ def _creator(metadata: ObjectMeta) -> str:
 # -- the run's status ----------------------------------------------------------------------
 
 
-def _of_status(objects: Objects) -> Iterator[Entry]:
+def _of_status(objects: Objects) -> Iterator[HistoryEntry]:
     status = objects.run.status
     yield from _of_run(status.conditions, ConditionType.INITIALIZED)
     for stage in status.stages_status:
@@ -113,57 +115,63 @@ def _of_status(objects: Objects) -> Iterator[Entry]:
     yield from _of_run(status.conditions, ConditionType.SUCCEEDED)
 
 
-def _of_run(found: Iterable[Condition], kind: ConditionType) -> Iterator[Entry]:
+def _of_run(found: Iterable[Condition], kind: ConditionType) -> Iterator[HistoryEntry]:
     condition = conditions.find(found, kind)
     what = _WHAT.get((kind, condition.reason)) if condition else None
     if condition and what:
         text = failures.reason(condition.message) if what is What.FAILED else ""
-        yield Entry(condition.last_transition_time, what, comment=text)
+        yield HistoryEntry(condition.last_transition_time, what, comment=text)
 
 
-def _of_stage(stage: StageStatus, requests: Mapping[str, BaseApprovalRequest]) -> Iterator[Entry]:
+def _of_stage(
+    stage: StageStatus, requests: Mapping[str, BaseApprovalRequest]
+) -> Iterator[HistoryEntry]:
     name = stage.stage_name
     for task in stage.before_stage_task_status:
         yield from _of_gate(task, "before", name, requests.get(task.approval_request_name))
     if stage.clusters and stage.start_time:
-        yield Entry(stage.start_time, What.STAGE_STARTED, stage=name)
+        yield HistoryEntry(stage.start_time, What.STAGE_STARTED, stage=name)
     for cluster in stage.clusters:
         yield from _of_cluster(cluster, name, What.CLUSTER_STARTED, What.CLUSTER_DONE)
     for task in stage.after_stage_task_status:
         yield from _of_gate(task, "after", name, requests.get(task.approval_request_name))
 
 
-def _of_removal(stage: StageStatus) -> Iterator[Entry]:
+def _of_removal(stage: StageStatus) -> Iterator[HistoryEntry]:
     if stage.clusters and stage.start_time:
-        yield Entry(stage.start_time, What.STAGE_STARTED, stage=stage.stage_name)
+        yield HistoryEntry(stage.start_time, What.STAGE_STARTED, stage=stage.stage_name)
     for cluster in stage.clusters:
         yield from _of_cluster(cluster, "", What.REMOVAL_STARTED, What.REMOVED)
 
 
 def _of_gate(
     task: StageTaskStatus, side: str, stage: str, request: BaseApprovalRequest | None
-) -> Iterator[Entry]:
+) -> Iterator[HistoryEntry]:
     for condition in task.conditions:
         at = condition.last_transition_time
         match condition.type:
             case ConditionType.APPROVAL_REQUEST_CREATED:
                 asked = task.approval_request_name
-                yield Entry(at, What.APPROVAL_ASKED, side, stage, comment=asked)
+                yield HistoryEntry(at, What.APPROVAL_ASKED, side, stage, comment=asked)
             case ConditionType.APPROVAL_REQUEST_APPROVED:
                 given = approval_events.given(request) if request else Given()
-                yield Entry(at, What.APPROVED, side, stage, who=given.who, comment=given.comment)
+                yield HistoryEntry(
+                    at, What.APPROVED, side, stage, who=given.who, comment=given.comment
+                )
             case ConditionType.WAIT_TIME_ELAPSED:
-                yield Entry(at, What.WAIT_OVER, side, stage)
+                yield HistoryEntry(at, What.WAIT_OVER, side, stage)
 
 
-def _of_cluster(cluster: ClusterStatus, stage: str, started: What, done: What) -> Iterator[Entry]:
+def _of_cluster(
+    cluster: ClusterStatus, stage: str, started: What, done: What
+) -> Iterator[HistoryEntry]:
     name = cluster.cluster_name
     for condition in cluster.conditions:
         at = condition.last_transition_time
         if condition.type == ConditionType.STARTED:
-            yield Entry(at, started, stage=stage, cluster=name)
+            yield HistoryEntry(at, started, stage=stage, cluster=name)
         elif condition.status == "True":
-            yield Entry(at, done, stage=stage, cluster=name)
+            yield HistoryEntry(at, done, stage=stage, cluster=name)
         else:
             text = failures.reason(condition.message)
-            yield Entry(at, What.CLUSTER_LOST, stage=stage, cluster=name, comment=text)
+            yield HistoryEntry(at, What.CLUSTER_LOST, stage=stage, cluster=name, comment=text)

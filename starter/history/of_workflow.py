@@ -18,19 +18,19 @@ from temporalio.converter import PayloadConverter
 from activities import stubs
 from activities.requests import (
     AcceptApproval,
+    ActivityMessage,
     ApprovalState,
     ClusterUpdated,
     OpenApproval,
     RecordApproval,
     RecordEvents,
-    Request,
     StateSet,
 )
 from planning import failures, signatures
 from planning.runs.approval_events import Given
 from planning.runs.gates import WAIT_TIMER
-from starter.history.entries import Entry, What, of_event
-from workflows.messages import Approve, ChangeState, Outcome
+from starter.history.entries import HistoryEntry, What, of_event
+from workflows.messages import Approve, ChangeState, RunOutcome
 from workflows.update_run import DELETED
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -41,7 +41,7 @@ GONE: Final = "Gone"
 _ASKED: Final[Mapping[str, What]] = {"resume": What.ASKED_TO_RUN, "pause": What.ASKED_TO_STOP}
 
 
-class Place(Request):
+class Place(ActivityMessage):
     """The part of a cluster activity's input that says where it works."""
 
     cluster: str
@@ -49,7 +49,7 @@ class Place(Request):
     """Empty for a removal."""
 
 
-def entries(events: Iterable[HistoryEvent], converter: PayloadConverter) -> list[Entry]:
+def entries(events: Iterable[HistoryEvent], converter: PayloadConverter) -> list[HistoryEntry]:
     """Return what happened, in order of time.
 
     `events` are those of all executions of a workflow, oldest first.
@@ -65,21 +65,21 @@ class _Reader:
 
     def __init__(self, converter: PayloadConverter) -> None:
         self._converter = converter
-        self._found: list[Entry] = []
+        self._found: list[HistoryEntry] = []
         self._scheduled: dict[int, tuple[str, Payloads]] = {}
         """Type and input of scheduled activities, by the id of the event that later ones name."""
         self._now = datetime.min.replace(tzinfo=UTC)
         """The workflow's current time: when its last workflow task started."""
-        self._waits: dict[int, Entry] = {}
-        self._gates = Gates()
-        self._observed: dict[int, Entry] = {}
+        self._waits: dict[int, HistoryEntry] = {}
+        self._gates = RequestedApprovals()
+        self._observed: dict[int, HistoryEntry] = {}
         """Requests found in the object's spec, by its generation."""
         self._carried: set[tuple[str, ...]] = set()
         """Entries that earlier executions of the workflow have given."""
         self._own: set[int] = set()
         """Generations that the workflow wrote itself after a message."""
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[HistoryEntry]:
         """Return all entries, in order of time.
 
         A request by message that the workflow then wrote to the object is reported once.
@@ -120,7 +120,7 @@ class _Reader:
 
     def workflow_completed(self, event: HistoryEvent, at: datetime) -> None:
         found = event.workflow_execution_completed_event_attributes
-        outcome = self._decode(found.result, Outcome)
+        outcome = self._decode(found.result, RunOutcome)
         # Any other outcome is reported by a Kubernetes event.
         if outcome and outcome.reason == GONE:
             self._add(at, What.DELETED, comment=outcome.message)
@@ -153,8 +153,8 @@ class _Reader:
             who = signatures.of_temporal(wish.by) if wish.by else identity
             self._add(at, what, who=who, comment=wish.comment)
         else:
-            told = Entry(at, what, who=wish.by, comment=wish.comment or ON_THE_OBJECT)
-            self._observed.setdefault(wish.generation, told)
+            noted = HistoryEntry(at, what, who=wish.by, comment=wish.comment or ON_THE_OBJECT)
+            self._observed.setdefault(wish.generation, noted)
 
     # -- activities and timers -------------------------------------------------------------
 
@@ -168,11 +168,11 @@ class _Reader:
             case stubs.REMOVE_CLUSTER.name:
                 self._cluster(What.REMOVAL_STARTED, given, at)
             case stubs.OPEN_APPROVAL.name if request := self._decode(given, OpenApproval):
-                self._tell(self._gates.ask(request, at))
+                self._append(self._gates.ask(request, at))
             case stubs.RECORD_APPROVAL.name if message := self._decode(given, RecordApproval):
                 self._gates.record(message, at)
-            case stubs.RECORD_EVENTS.name if told := self._decode(given, RecordEvents):
-                self._events(told)
+            case stubs.RECORD_EVENTS.name if noted := self._decode(given, RecordEvents):
+                self._events(noted)
 
     def activity_completed(self, event: HistoryEvent, at: datetime) -> None:
         found = event.activity_task_completed_event_attributes
@@ -196,9 +196,11 @@ class _Reader:
 
     def timer_started(self, event: HistoryEvent, at: datetime) -> None:
         if wait := WAIT_TIMER.read(self._summary(event)):
-            entry = Entry(at, What.WAIT_STARTED, "after", wait["stage"], comment=wait["length"])
+            entry = HistoryEntry(
+                at, What.WAIT_STARTED, "after", wait["stage"], comment=wait["length"]
+            )
             self._waits[event.event_id] = entry
-            self._tell(entry)
+            self._append(entry)
 
     def timer_fired(self, event: HistoryEvent, at: datetime) -> None:
         started = event.timer_fired_event_attributes.started_event_id
@@ -207,7 +209,7 @@ class _Reader:
 
     def _cluster(self, what: What, given: Payloads, at: datetime, *, comment: str = "") -> None:
         if place := self._decode(given, Place):
-            self._tell(Entry(at, what, "", place.stage, place.cluster, comment=comment))
+            self._append(HistoryEntry(at, what, "", place.stage, place.cluster, comment=comment))
 
     def _updated(self, result: Payloads, given: Payloads, at: datetime) -> None:
         updated = self._decode(result, ClusterUpdated) or ClusterUpdated()
@@ -224,20 +226,20 @@ class _Reader:
             entry = self._gates.accept(request.name, answer.given, at)
             self._found += [entry] if entry else []
 
-    def _events(self, told: RecordEvents) -> None:
+    def _events(self, noted: RecordEvents) -> None:
         # A resume is reported by the message that asked for it.
-        found = map(of_event, told.events)
+        found = map(of_event, noted.events)
         self._found += [each for each in found if each and each.what is not What.RESUMED]
 
     # -- small steps -----------------------------------------------------------------------
 
-    def _tell(self, entry: Entry) -> None:
+    def _append(self, entry: HistoryEntry) -> None:
         """Add an entry unless an earlier execution of the workflow has given it already."""
         if _once(entry) not in self._carried:
             self._found.append(entry)
 
     def _add(self, at: datetime, what: What, *, who: str = "", comment: str = "") -> None:
-        self._found.append(Entry(at, what, who=who, comment=comment))
+        self._found.append(HistoryEntry(at, what, who=who, comment=comment))
 
     def _decode(self, payloads: Payloads, model: type[ModelT]) -> ModelT | None:
         """Decode the only argument or result; None if it is missing or of another version."""
@@ -256,7 +258,7 @@ class _Reader:
         return summary
 
 
-def _once(entry: Entry) -> tuple[str, ...]:
+def _once(entry: HistoryEntry) -> tuple[str, ...]:
     return (entry.what, entry.side, entry.stage, entry.cluster)
 
 
@@ -285,7 +287,7 @@ _SIDES = {"beforeStage": "before", "afterStage": "after"}
 
 
 @dataclass(slots=True)
-class Gate:
+class RequestedApproval:
     """An approval that was requested."""
 
     stage: str
@@ -301,7 +303,7 @@ class Gate:
             self.first, self.message = at, message
 
 
-class Gates:
+class RequestedApprovals:
     """The approval gates of a run, by the name of the approval request.
 
     The first person to approve after the approval was requested opened the gate. An approval
@@ -310,13 +312,13 @@ class Gates:
     """
 
     def __init__(self) -> None:
-        self._gates: dict[str, Gate] = {}
+        self._gates: dict[str, RequestedApproval] = {}
 
-    def ask(self, request: OpenApproval, at: datetime) -> Entry:
+    def ask(self, request: OpenApproval, at: datetime) -> HistoryEntry:
         """Note a request for an approval; it comes again if the request object was deleted."""
-        gate = Gate(stage=request.stage, side=_SIDES.get(request.task_type, ""))
+        gate = RequestedApproval(stage=request.stage, side=_SIDES.get(request.task_type, ""))
         self._gates[request.name] = gate
-        return Entry(at, What.APPROVAL_ASKED, gate.side, gate.stage, comment=request.name)
+        return HistoryEntry(at, What.APPROVAL_ASKED, gate.side, gate.stage, comment=request.name)
 
     def record(self, message: RecordApproval, at: datetime) -> None:
         """Note an approval that was sent to the workflow as a message."""
@@ -329,7 +331,7 @@ class Gates:
             if gate.stage == message.stage and message.side in (None, gate.side):
                 gate.give(at)
 
-    def accept(self, request: str, given: Given, at: datetime) -> Entry | None:
+    def accept(self, request: str, given: Given, at: datetime) -> HistoryEntry | None:
         """Return the entry for an approval that the run accepted; None for an unknown request."""
         gate = self._gates.get(request)
         if gate is None:
@@ -338,4 +340,4 @@ class Gates:
         if gate.message and not given.message:
             who, comment = signatures.of_temporal(gate.message.by), gate.message.comment
         when = gate.first or at
-        return Entry(when, What.APPROVED, gate.side, gate.stage, who=who, comment=comment)
+        return HistoryEntry(when, What.APPROVED, gate.side, gate.stage, who=who, comment=comment)

@@ -12,7 +12,7 @@ from typing import Final
 from rich.text import Text
 
 from starter import columns
-from starter.history.entries import Entry
+from starter.history.entries import HistoryEntry
 
 
 class Form(StrEnum):
@@ -29,11 +29,11 @@ FORMULA: Final = ("=", "+", "-", "@")
 someone wrote in a comment; a leading apostrophe makes the cell text."""
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]<>&|]")
 """Characters with a meaning in Markdown."""
-_FIELDS: Final = [each.name for each in fields(Entry)]
+_FIELDS: Final = [each.name for each in fields(HistoryEntry)]
 _HEADINGS: Final = ["WHEN", "WHAT", "STAGE", "CLUSTER", "WHO", "COMMENT"]
 
 
-def table(entries: Sequence[Entry], *, width: int) -> Text:
+def table(entries: Sequence[HistoryEntry], *, width: int) -> Text:
     """Return a table in local time, with days if there are several; long comments are wrapped."""
     times = [each.at.astimezone() for each in entries]
     form = "%H:%M:%S" if len({at.date() for at in times}) == 1 else "%b %d %H:%M:%S"
@@ -44,7 +44,7 @@ def table(entries: Sequence[Entry], *, width: int) -> Text:
     return columns.table(_HEADINGS, rows, width=width, wrap=True)
 
 
-def _cells(entry: Entry) -> list[str]:
+def _cells(entry: HistoryEntry) -> list[str]:
     stage = f"{entry.side} {entry.stage}".strip()
     return [str(entry.what), stage, entry.cluster, entry.who, entry.comment]
 
@@ -54,12 +54,12 @@ def _visible(text: str) -> str:
     return "".join(each if each.isprintable() else " " for each in text)
 
 
-def as_json(entries: Sequence[Entry]) -> str:
+def as_json(entries: Sequence[HistoryEntry]) -> str:
     """Return a JSON list with one object for each entry."""
     return json.dumps([each.cells() for each in entries], indent=2)
 
 
-def as_csv(entries: Sequence[Entry]) -> str:
+def as_csv(entries: Sequence[HistoryEntry]) -> str:
     """Return comma-separated values with a header line; no cell is a formula."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
@@ -73,7 +73,7 @@ def _inert(cell: str) -> str:
     return f"'{text}" if text.lstrip().startswith(FORMULA) else text
 
 
-def as_markdown(entries: Sequence[Entry]) -> str:
+def as_markdown(entries: Sequence[HistoryEntry]) -> str:
     """Return a Markdown table for a report, in UTC."""
     rows = [
         [f"{each.at:%Y-%m-%d %H:%M:%S}", *(_quoted(cell) for cell in _cells(each))]
@@ -87,7 +87,7 @@ def _quoted(cell: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", _visible(cell))
 
 
-WRITERS: Final[Mapping[Form, Callable[[Sequence[Entry]], str]]] = {
+WRITERS: Final[Mapping[Form, Callable[[Sequence[HistoryEntry]], str]]] = {
     Form.JSON: as_json,
     Form.CSV: as_csv,
     Form.MARKDOWN: as_markdown,

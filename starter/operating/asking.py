@@ -9,7 +9,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from starter import temporal
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 from workflows import plugin
 
 ANSWER_WITHIN: Final = timedelta(seconds=10)
@@ -33,7 +33,7 @@ def ask(
 ) -> AnswerT:
     """Connect and do the work.
 
-    Raises Failure; if Temporal denies the user what they wish, it carries the advice.
+    Raises CommandFailure; if Temporal denies the user what they wish, it carries the advice.
     """
     try:
         return asyncio.run(_ask(work, within))
@@ -50,7 +50,7 @@ async def _ask(work: Callable[[Client], Awaitable[AnswerT]], within: timedelta) 
             return await work(client)
     except TimeoutError as error:
         seconds = round(within.total_seconds())
-        raise Failure(
+        raise CommandFailure(
             f"Temporal at {address} did not finish within {seconds} s",
             advice="run the command again: it continues with what is left",
         ) from error
@@ -61,7 +61,7 @@ async def _connect(address: str) -> Client:
         async with asyncio.timeout(ANSWER_WITHIN.total_seconds()):
             return await plugin.connect()
     except (TimeoutError, RuntimeError, OSError) as error:
-        raise Failure(
+        raise CommandFailure(
             f"Temporal cannot be reached at {address}",
             advice="set TEMPORAL_ADDRESS to the host:port of another one",
         ) from error
@@ -73,13 +73,15 @@ async def until(look: Callable[[], Awaitable[bool]]) -> None:
         await asyncio.sleep(LOOK_AGAIN)
 
 
-def _explained(error: RPCError, *, wish: str, advice: str) -> Failure:
+def _explained(error: RPCError, *, wish: str, advice: str) -> CommandFailure:
     if error.status in NOT_ALLOWED:
-        return Failure(f"Temporal does not allow you to {wish}: {error.message}", advice=advice)
+        return CommandFailure(
+            f"Temporal does not allow you to {wish}: {error.message}", advice=advice
+        )
     if error.status is RPCStatusCode.NOT_FOUND:
-        return Failure(
+        return CommandFailure(
             f"Temporal says: {error.message}",
             advice="set TEMPORAL_NAMESPACE to an existing namespace",
             exit_code=ExitCode.NOT_FOUND,
         )
-    return Failure(f"Temporal says: {error.message}")
+    return CommandFailure(f"Temporal says: {error.message}")

@@ -13,7 +13,7 @@ from google.protobuf.json_format import MessageToJson, Parse, ParseError
 from temporalio.api.common.v1 import Payloads
 
 from starter import temporal
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 from starter.helping import examples
 from workflows.encryption import EncryptedError, Keys, PayloadCipher
 
@@ -22,11 +22,14 @@ MOST_BYTES: Final = 16 * 1024**2
 _ALLOWED_HEADERS: Final = "authorization, content-type, x-namespace"
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Read = Callable[[], tuple[Keys, str]]
-"""Reads the keys and the token, which is empty if there is no file. Raises Failure, OSError."""
+"""Reads the keys and the token, which is empty if there is no file.
+
+Raises CommandFailure and OSError.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class CodecAccess:
     """Who may use the codec server."""
 
     origins: tuple[str, ...]
@@ -85,19 +88,19 @@ def codec_server(
             return Keys.read(payload_keys), _read(token_file) if token_file else ""
 
     if not token_file and not _is_loopback(host):
-        raise Failure(
+        raise CommandFailure(
             f"without a token the codec server answers this machine only, not {listen}",
             advice="add --token-file, or listen on 127.0.0.1 behind a proxy that authenticates "
             "people",
             exit_code=ExitCode.USAGE,
         )
     keys, token = read()
-    application = made(keys, Access(origins, token), read=read)
+    application = made(keys, CodecAccess(origins, token), read=read)
     click.echo(f"answering on http://{listen}: /encode and /decode", err=True)
     try:
         web.run_app(application, host=host, port=port, print=None, access_log=None)
     except OSError as error:
-        raise Failure(
+        raise CommandFailure(
             f"cannot listen on {listen}: {error.strerror}",
             advice="choose another address with --listen",
         ) from error
@@ -106,7 +109,7 @@ def codec_server(
 class _Credentials:
     """Keys and token from their files, or the last valid ones if a file becomes unusable."""
 
-    def __init__(self, keys: Keys, access: Access, read: Read | None) -> None:
+    def __init__(self, keys: Keys, access: CodecAccess, read: Read | None) -> None:
         self._read = read
         self._complaint = ""
         self.cipher = PayloadCipher(keys)
@@ -118,7 +121,7 @@ class _Credentials:
             return
         try:
             keys, token = self._read()
-        except (Failure, OSError, UnicodeDecodeError) as error:
+        except (CommandFailure, OSError, UnicodeDecodeError) as error:
             if str(error) != self._complaint:
                 click.echo(f"still using the previous keys and token: {error}", err=True)
             self._complaint = str(error)
@@ -128,7 +131,7 @@ class _Credentials:
         self.access = replace(self.access, token=token)
 
 
-def made(keys: Keys, access: Access, *, read: Read | None = None) -> web.Application:
+def made(keys: Keys, access: CodecAccess, *, read: Read | None = None) -> web.Application:
     """Make the server's application.
 
     With `read`, keys and token are reloaded for each request.
@@ -159,7 +162,9 @@ def made(keys: Keys, access: Access, *, read: Read | None = None) -> web.Applica
     return application
 
 
-async def _answered(request: web.Request, handler: _Handler, access: Access) -> web.StreamResponse:
+async def _answered(
+    request: web.Request, handler: _Handler, access: CodecAccess
+) -> web.StreamResponse:
     if request.headers.get("Origin", "") not in ("", *access.origins):
         # Refused, not only hidden by CORS: a page may have pointed its own name at this machine
         # (DNS rebinding).
@@ -175,7 +180,7 @@ async def _answered(request: web.Request, handler: _Handler, access: Access) -> 
         return web.Response(text=refusal.text, status=refusal.status)
 
 
-def _let_pages_read(answer: web.StreamResponse, request: web.Request, access: Access) -> None:
+def _let_pages_read(answer: web.StreamResponse, request: web.Request, access: CodecAccess) -> None:
     origin = request.headers.get("Origin", "")
     answer.headers["Vary"] = "Origin"
     if origin in access.origins:
@@ -199,7 +204,7 @@ def _sent(payloads: Payloads) -> web.Response:
 def _read(token_file: Path) -> str:
     if token := token_file.read_text().strip():
         return token
-    raise Failure(f"the file {token_file} contains no token", exit_code=ExitCode.USAGE)
+    raise CommandFailure(f"the file {token_file} contains no token", exit_code=ExitCode.USAGE)
 
 
 def _address(listen: str) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from temporalio.api.workflowservice.v1 import SetWorkerDeploymentCurrentVersionR
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from starter.failures import Failure
+from starter.failures import CommandFailure
 from starter.helping import examples
 from starter.operating.asking import ANSWER_WITHIN, ask, until
 from starter.patience import Duration
@@ -79,7 +79,7 @@ async def _set(client: Client, deployment: str, build_id: str, patience: timedel
         async with asyncio.timeout(patience.total_seconds()):
             await until(lambda: _is_set(client, request))
     except TimeoutError as error:
-        raise Failure(
+        raise CommandFailure(
             f"no worker of build {build_id} of {deployment} polls for tasks in Temporal namespace "
             f"{client.namespace}",
             advice="are they running, with FLEETGATE_DEPLOYMENT and FLEETGATE_BUILD_ID set? The "
@@ -102,7 +102,7 @@ async def _nudge(client: Client) -> int:
 
     A run that waits for days would not notice the change by itself.
     """
-    told = 0
+    reported = 0
     async for execution in client.list_workflows(_RUNNING):
         handle = client.get_workflow_handle(execution.id)
         try:
@@ -111,5 +111,5 @@ async def _nudge(client: Client) -> int:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
         else:
-            told += 1
-    return told
+            reported += 1
+    return reported

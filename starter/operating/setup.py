@@ -22,7 +22,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from planning import durations
 from starter import temporal
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 from starter.helping import examples
 from starter.operating.asking import ask, until
 from starter.patience import Duration
@@ -88,7 +88,7 @@ LEAST_RETENTION: Final = timedelta(days=1)
 async def _ensure(client: Client, *, create: bool, retention: timedelta | None) -> str:
     """Create or update the namespace as needed, and return what was done.
 
-    Raises Failure if the namespace does not exist and `create` is false.
+    Raises CommandFailure if the namespace does not exist and `create` is false.
     """
     kept = await _retention(client)
     if kept is None:
@@ -119,7 +119,7 @@ async def _retention(client: Client) -> timedelta | None:
 
 async def _create(client: Client, retention: timedelta, *, create: bool) -> str:
     if not create:
-        raise Failure(
+        raise CommandFailure(
             f"Temporal has no namespace {client.namespace}",
             advice="create it with --create-namespace, or set TEMPORAL_NAMESPACE to another one",
             exit_code=ExitCode.NOT_FOUND,
@@ -213,7 +213,7 @@ def _equivalent(name: str, namespace: str) -> str:
 async def register(client: Client) -> str:
     """Register the missing search attributes, and return which.
 
-    Raises Failure if one is registered with another type, and RPCError from Temporal.
+    Raises CommandFailure if one is registered with another type, and RPCError from Temporal.
     """
     service, namespace = client.operator_service, client.namespace
     listed = await service.list_search_attributes(ListSearchAttributesRequest(namespace=namespace))
@@ -230,9 +230,9 @@ async def register(client: Client) -> str:
 
 
 def _check_types(registered: Mapping[str, "IndexedValueType.ValueType"], namespace: str) -> None:
-    """Raise Failure if one is registered with a type other than Keyword."""
+    """Raise CommandFailure if one is registered with a type other than Keyword."""
     for name in search_attributes.wrong(registered):
-        raise Failure(
+        raise CommandFailure(
             f"search attribute {name} is registered in namespace {namespace} as "
             f"{_type_name(registered[name])}, but must be Keyword",
             advice="remove it with `temporal operator search-attribute remove "

@@ -15,7 +15,7 @@ from planning.identity import RunRef
 from planning.placements.selecting import SelectionRules
 from starter import output
 from starter.completion import live
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 from starter.helping import examples
 from starter.options import rules_options, target_options
 from starter.plan import showing
@@ -104,7 +104,7 @@ _KINDS = (CLUSTER_SCOPE.run.kind, NAMESPACED_SCOPE.run.kind)
 
 
 def _read(filename: Path) -> UpdateRun:
-    """Read the update run in a YAML or JSON file; `-` is standard input. Raises Failure."""
+    """Read the update run in a YAML or JSON file; `-` is standard input. Raises CommandFailure."""
     try:
         return UpdateRun.from_wire(_body(filename))
     except ValidationError as error:
@@ -133,5 +133,5 @@ def _body(filename: Path) -> Json:
     return body
 
 
-def _refusal(filename: Path, text: str) -> Failure:
-    return Failure(f"{filename}: {text}", exit_code=ExitCode.USAGE)
+def _refusal(filename: Path, text: str) -> CommandFailure:
+    return CommandFailure(f"{filename}: {text}", exit_code=ExitCode.USAGE)

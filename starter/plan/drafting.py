@@ -17,7 +17,7 @@ from starter.records import Versions, read_versions
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class DraftContent:
     """The content that would be rolled out."""
 
     index: str
@@ -33,7 +33,7 @@ class Draft:
     spec: UpdateRunSpec
     status: UpdateRunStatus
     """As far as initialization would get."""
-    content: Content | None
+    content: DraftContent | None
     present: Versions
     """The stored snapshots, and which one each cluster has now."""
     problem: str = ""
@@ -57,24 +57,26 @@ async def draft(hub: Hub, run: RunRef, spec: UpdateRunSpec, *, rules: SelectionR
     return Draft(spec, status, content, present, problem)
 
 
-async def _content(hub: Hub, run: RunRef, spec: UpdateRunSpec, rules: SelectionRules) -> Content:
+async def _content(
+    hub: Hub, run: RunRef, spec: UpdateRunSpec, rules: SelectionRules
+) -> DraftContent:
     index, placement = spec.resource_snapshot_index, spec.placement_name
     if index:
         initialization.check_index(index)
         group = await find_group(hub, run, placement, index)
         resources = await whole_content(hub, run, placement, index, group)
-        return Content(index, is_new=False, resources=resources)
+        return DraftContent(index, is_new=False, resources=resources)
     try:
         taken, selected = await would_take(
             hub, scope=run.scope, namespace=run.namespace, placement=placement, rules=rules
         )
     except SelectionError as error:
         raise error.of_run from error
-    return Content(str(taken.index), is_new=taken.created, resources=selected)
+    return DraftContent(str(taken.index), is_new=taken.created, resources=selected)
 
 
 async def _snapshot(
-    hub: Hub, run: RunRef, spec: UpdateRunSpec, content: Content, *, clusters: list[str]
+    hub: Hub, run: RunRef, spec: UpdateRunSpec, content: DraftContent, *, clusters: list[str]
 ) -> SnapshotFacts:
     async def resources() -> Sequence[Json]:
         return content.resources

@@ -13,7 +13,7 @@ from planning import durations, failures
 from planning.runs.gates import KINDS, GateSide
 from starter import columns, differences, words
 from starter.estimating import approvals_of, least_time, waves
-from starter.failures import Failure
+from starter.failures import CommandFailure
 from starter.plan.drafting import Draft
 from starter.targets import Target
 
@@ -21,7 +21,7 @@ from starter.targets import Target
 def print_draft(console: Console, made: Draft, target: Target, *, whole: bool) -> None:
     """Print what a run would do, and what changes: by object, or with `whole` by line.
 
-    Raises Failure if the run could not be initialized.
+    Raises CommandFailure if the run could not be initialized.
     """
     console.print(headline(made))
     if stages(made):
@@ -32,7 +32,7 @@ def print_draft(console: Console, made: Draft, target: Target, *, whole: bool) -
     for line in changes(made, whole=whole):
         console.print(line, markup=False)
     if made.problem:
-        raise Failure(
+        raise CommandFailure(
             f"the run could not be initialized: {problem(made)}",
             advice=remedy(made, target.scope, target.namespace),
         )
@@ -145,7 +145,7 @@ def remedy(draft: Draft, scope: Scope, namespace: str) -> str:
         strategy=spec.staged_rollout_strategy_name,
         namespace=namespace,
     )
-    return "\n".join([behind.cause, behind.cure, *behind.commands, "Nothing was written."])
+    return "\n".join([behind.cause, behind.fix, *behind.commands, "Nothing was written."])
 
 
 def problem(draft: Draft) -> str:

@@ -15,7 +15,7 @@ from planning.runs import views
 from planning.runs.phases import Phase
 from starter import output, records, words
 from starter.completion import live
-from starter.failures import Failure
+from starter.failures import CommandFailure
 from starter.helping import examples
 from starter.options import confirm, target_options, yes_option
 from starter.patience import Patience, wait_options
@@ -105,7 +105,10 @@ async def _rollback(
 
 
 async def _shown(hub: Hub, target: Target, asked: Asked, known: Record, *, diff: bool) -> UpdateRun:
-    """Show what the run would do and why it uses that snapshot, and return it. Raises Failure."""
+    """Show what the run would do and why it uses that snapshot, and return it.
+
+    Raises CommandFailure.
+    """
     spec, why = spec_of(asked, known)
     name = name_of(asked, spec.resource_snapshot_index, known.names)
     for line in why:
@@ -156,7 +159,8 @@ async def _start(waiting: Waiting, run: UpdateRun, patience: Patience) -> None:
 def spec_of(asked: Asked, known: Record) -> tuple[UpdateRunSpec, list[str]]:
     """Return the spec of the run, and lines that say why it uses that snapshot.
 
-    Raises Failure if there is nothing to roll back to, no such snapshot, or no known strategy.
+    Raises CommandFailure if there is nothing to roll back to, no such snapshot, or no known
+    strategy.
     """
     index, why = _asked_for(asked.to, known) if asked.to else _before(known)
     chosen = UpdateRunSpec(
@@ -179,12 +183,12 @@ def name_of(asked: Asked, index: str, taken: Collection[str]) -> str:
     return found
 
 
-def others_active(active: Sequence[UpdateRun], now: datetime) -> Failure:
+def others_active(active: Sequence[UpdateRun], now: datetime) -> CommandFailure:
     """Make the failure that other runs are active, with what to do about it."""
     seen = [views.of(each) for each in active]
     doing = "; ".join(f"run {each.name}: {words.sentence(each, now)}" for each in seen)
     stop = ", ".join(f"fleetgate run stop {each.name}{words.namespace_flag(each)}" for each in seen)
-    return Failure(
+    return CommandFailure(
         f"the placement is being rolled out by another run; {doing}",
         advice=f"stop it first: {stop}; or add --stop-active",
     )
@@ -201,7 +205,7 @@ def _before(known: Record) -> tuple[str, list[str]]:
     try:
         found = choosing.choose(known.runs, stored=whole, on_clusters=on_clusters)
     except RollbackError as error:
-        raise Failure(
+        raise CommandFailure(
             f"there is nothing to roll back to: {error}",
             advice=f"specify a snapshot with --to; available: {', '.join(whole) or 'none'}",
         ) from error
@@ -218,7 +222,7 @@ def _strategy(runs: Sequence[UpdateRun]) -> str:
     try:
         return choosing.strategy(runs)
     except RollbackError as error:
-        raise Failure(str(error), advice="specify one with --strategy") from error
+        raise CommandFailure(str(error), advice="specify one with --strategy") from error
 
 
 def _cut(placement: str, ending: str) -> str:

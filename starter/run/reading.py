@@ -7,7 +7,7 @@ from hub import Hub, HubError
 from planning import failures
 from planning.runs import phases, views
 from planning.runs.phases import Phase
-from starter.failures import Failure
+from starter.failures import CommandFailure
 from starter.following import follow
 from starter.targets import Target
 
@@ -18,13 +18,13 @@ async def read(hub: Hub, target: Target, name: str) -> UpdateRun:
 
 
 async def read_unfinished(hub: Hub, target: Target, name: str) -> UpdateRun:
-    """Read the run with this name; raises hub.NotFound, or Failure if the run has ended."""
+    """Read the run with this name; raises hub.NotFound, or CommandFailure if the run has ended."""
     run = await read(hub, target, name)
     view = views.of(run)
     if view.phase in phases.ENDED:
         failed = view.phase is Phase.FAILED and view.deciding
         why = f": {failures.reason(failed.message)}" if failed else ""
-        raise Failure(
+        raise CommandFailure(
             f"run {name} has {view.phase}{why}; that is final",
             advice="create a new one: fleetgate run create --help",
         )

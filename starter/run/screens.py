@@ -33,7 +33,7 @@ STAGE_BAR = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class HubUnreachable:
     """The hub is unreachable."""
 
     why: str
@@ -41,7 +41,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class WatchedRun:
     """A watched run as it was last read."""
 
     run: UpdateRun
@@ -55,7 +55,12 @@ class Sighting:
 
 
 def board(
-    seen: Sighting, now: datetime, *, width: int, height: int, trouble: Trouble | None = None
+    seen: WatchedRun,
+    now: datetime,
+    *,
+    width: int,
+    height: int,
+    trouble: HubUnreachable | None = None,
 ) -> RenderableType:
     """Draw stages with bars, the clusters that matter now, what the run waits for, and hints."""
     view, at_work = seen.view, _at_work(seen.view)
@@ -67,7 +72,7 @@ def board(
     return Group(*head, *stages, *clusters, *below)
 
 
-def _head(seen: Sighting, now: datetime) -> list[Text]:
+def _head(seen: WatchedRun, now: datetime) -> list[Text]:
     view = seen.view
     title = f"  placement {view.placement}, strategy {view.strategy}"
     left = words.left(seen.estimate(now))
@@ -83,7 +88,7 @@ def _advice(view: RunView) -> list[Text]:
     return [Text(), *lines] if lines else []
 
 
-def _trouble(trouble: Trouble | None, now: datetime) -> list[Text]:
+def _trouble(trouble: HubUnreachable | None, now: datetime) -> list[Text]:
     if trouble is None:
         return []
     text = f"lost the hub {words.age(now - trouble.since)} ago, still trying: {trouble.why}"
@@ -181,7 +186,7 @@ REDRAWN_PER_SECOND = 4
 class Screen(Protocol):
     """Shows a run each time it changes."""
 
-    def show(self, seen: Sighting) -> None:
+    def show(self, seen: WatchedRun) -> None:
         """Show the run as it is now."""
 
     def trouble(self, why: str) -> None:
@@ -211,7 +216,7 @@ class Lines:
         self._shown: RunView | None = None
         self._troubled = False
 
-    def show(self, seen: Sighting) -> None:
+    def show(self, seen: WatchedRun) -> None:
         """Print what has changed since the last call."""
         now = datetime.now(UTC)
         left = words.left(seen.estimate(now))
@@ -237,17 +242,17 @@ class LiveBoard:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._seen: Sighting | None = None
-        self._trouble: Trouble | None = None
+        self._seen: WatchedRun | None = None
+        self._trouble: HubUnreachable | None = None
 
-    def show(self, seen: Sighting) -> None:
+    def show(self, seen: WatchedRun) -> None:
         """Draw the run from now on."""
         self._seen = seen
 
     def trouble(self, why: str) -> None:
         """Draw how long the hub has been unreachable, and why."""
         since = self._trouble.since if self._trouble else datetime.now(UTC)
-        self._trouble = Trouble(why, since) if why else None
+        self._trouble = HubUnreachable(why, since) if why else None
 
     def render(self) -> RenderableType:
         """Draw the run as of now."""

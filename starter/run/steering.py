@@ -14,7 +14,7 @@ from planning.runs.phases import Phase
 from starter import output, people, words
 from starter.acting import Written, act, by_option, comment_option
 from starter.completion import live
-from starter.failures import Failure
+from starter.failures import CommandFailure
 from starter.helping import examples
 from starter.options import confirm, target_options, yes_option
 from starter.patience import Patience, wait_options
@@ -81,7 +81,7 @@ async def _steer(
 async def ask_for(
     state: RunState, hub: Hub, target: Target, run: UpdateRun, message: ChangeState
 ) -> None:
-    """Ask a run for a state and print its answer. Raises Failure if it refuses."""
+    """Ask a run for a state and print its answer. Raises CommandFailure if it refuses."""
     by = people.signature(await people.user_of(hub), message.by)
 
     async def write(_: PendingApproval | None) -> Written:
@@ -94,7 +94,7 @@ async def _stopped(waiting: Waiting, run: UpdateRun) -> Sequence[str]:
     view = await waiting.until_stopped(run)
     text = stopped(view, datetime.now(UTC))
     if view.phase is Phase.FAILED:
-        raise Failure(text)
+        raise CommandFailure(text)
     return [text]
 
 
@@ -110,17 +110,17 @@ async def _write(
     metadata = run.metadata
     done = lifecycle.answer(state, run=metadata.name, in_flight=0)
     if run.spec.state is state:
-        told = message.model_copy(update={"generation": metadata.generation})
-        return Written(told, f"spec.state is already {state}", done)
+        sent = message.model_copy(update={"generation": metadata.generation})
+        return Written(sent, f"spec.state is already {state}", done)
     written = await hub.patch(
         target.scope.run,
         metadata.name,
         steering.change(metadata, state, by=message.by, comment=message.comment),
         namespace=target.namespace,
     )
-    told = message.model_copy(update={"generation": written["metadata"]["generation"]})
+    sent = message.model_copy(update={"generation": written["metadata"]["generation"]})
     text = f"set spec.state to {state}; a worker will act on it"
-    return Written(told, text, done)
+    return Written(sent, text, done)
 
 
 # -- fleetgate run delete ------------------------------------------------------------------

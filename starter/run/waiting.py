@@ -15,7 +15,7 @@ from planning.runs import phases, views
 from planning.runs.phases import ENDED, Phase, Progress
 from planning.runs.views import RunView, moved
 from starter import tables, words
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 from starter.run.reading import versions
 from starter.targets import Target
 
@@ -35,7 +35,7 @@ class Waiting:
     ) -> RunView:
         """Follow a run until `holds` is true, and return its view; `seen` gets every view.
 
-        Raises Failure if that takes too long, with what the run waits for, or if the run was
+        Raises CommandFailure if that takes too long, with what the run waits for, or if the run was
         deleted.
         """
         name, view = run.metadata.name, views.of(run)
@@ -51,12 +51,15 @@ class Waiting:
                         return view
         except TimeoutError as error:
             raise self._too_late(view, what) from error
-        raise Failure(f"run {name} was deleted", exit_code=ExitCode.NOT_FOUND)
+        raise CommandFailure(f"run {name} was deleted", exit_code=ExitCode.NOT_FOUND)
 
     async def until_under_way(
         self, run: UpdateRun, *, also: Look = lambda _: True
     ) -> Sequence[str]:
-        """Wait until a run makes progress, and return what it does. Raises Failure if it failed."""
+        """Wait until a run makes progress, and return what it does.
+
+        Raises CommandFailure if it failed.
+        """
         before = views.of(run)
         after = await self.until(
             run,
@@ -66,7 +69,7 @@ class Waiting:
         now = datetime.now(UTC)
         if after.phase is Phase.FAILED:
             text = f"run {after.name} {words.sentence(after, now)}"
-            raise Failure(text, advice="\n".join(tables.advice(after)))
+            raise CommandFailure(text, advice="\n".join(tables.advice(after)))
         return list(going(before, after, now))
 
     async def until_stopped(self, run: UpdateRun, *, or_stuck: bool = False) -> RunView:
@@ -92,7 +95,7 @@ class Waiting:
         return await self.until(run, over, what="stopped", seen=show)
 
     async def until_gone(self, run: UpdateRun) -> None:
-        """Wait until a run that is being deleted no longer exists. Raises Failure."""
+        """Wait until a run that is being deleted no longer exists. Raises CommandFailure."""
         name = run.metadata.name
         try:
             async with (
@@ -102,14 +105,14 @@ class Waiting:
                 async for _ in found:
                     pass
         except TimeoutError as error:
-            raise Failure(
+            raise CommandFailure(
                 f"run {name} still exists after {self._time()}: no worker has cleaned up yet",
                 advice="it is removed once a worker has done so; is one running?",
             ) from error
 
-    def _too_late(self, view: RunView, what: str) -> Failure:
+    def _too_late(self, view: RunView, what: str) -> CommandFailure:
         text = f"run {view.name} is not {what} after {self._time()}; {_where(view)}"
-        return Failure(text, advice=f"see {_command('watch', view)}")
+        return CommandFailure(text, advice=f"see {_command('watch', view)}")
 
     def _time(self) -> str:
         return durations.format_duration(self.within)

@@ -18,13 +18,13 @@ from planning.runs.phases import Phase
 from planning.runs.views import RunView
 from starter import estimating, output, words
 from starter.completion import live
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 from starter.helping import examples
 from starter.options import target_options
 from starter.patience import Duration
 from starter.run import reading
 from starter.run.reading import read
-from starter.run.screens import Sighting, screen
+from starter.run.screens import WatchedRun, screen
 from starter.targets import Target
 
 # -- when it ends, and with which exit code ------------------------------------------------
@@ -113,13 +113,13 @@ async def _watch(target: Target, name: str, until: Until, patience: timedelta | 
             async with asyncio.timeout(limit), aclosing(versions):
                 async for version in versions:
                     view = views.of(version)
-                    shown.show(Sighting(version, view, lengths))
+                    shown.show(WatchedRun(version, view, lengths))
                     ended = await _code_now(hub, target, view, until)
                     if ended is not None:
                         code = ended
                         break
                 else:
-                    raise Failure(f"run {name} was deleted", exit_code=ExitCode.NOT_FOUND)
+                    raise CommandFailure(f"run {name} was deleted", exit_code=ExitCode.NOT_FOUND)
     click.echo(f"run {name}: {words.sentence(view, datetime.now(UTC))}")
     return code
 

@@ -8,10 +8,10 @@ import click
 from planning.placements.selecting import SelectionRules
 from starter import differences, records, words
 from starter.completion import live
-from starter.failures import Failure
+from starter.failures import CommandFailure
 from starter.helping import examples
 from starter.options import rules_options, target_options
-from starter.records import NOW, Content, Record, content
+from starter.records import NOW, ComparedContent, Record, content
 from starter.targets import Target
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -55,14 +55,14 @@ def _most_common(known: Record) -> str:
     """Return the index of the snapshot that most clusters have; with a tie, the newer one."""
     had = Counter(index for index in known.versions.has_now.values() if index)
     if not had:
-        raise Failure(
+        raise CommandFailure(
             f"no cluster has a snapshot of placement {known.placement} yet",
             advice=f"specify OLD and NEW; available: {', '.join([*known.versions.stored, NOW])}",
         )
     return max(had, key=lambda index: (had[index], int(index)))
 
 
-def _described(known: Record, found: Content) -> str:
+def _described(known: Record, found: ComparedContent) -> str:
     if found.version is None:
         return "the hub's content now"
     clusters = len(known.versions.clusters(found.version.index))

@@ -17,7 +17,7 @@ from starter.completion import live
 from starter.differences import hidden
 from starter.helping import examples
 from starter.options import output_option, rules_options, target_options
-from starter.records import Content, Record, Version, content
+from starter.records import ComparedContent, Record, Version, content
 from starter.targets import Output, Target
 
 # -- fleetgate snapshot list ---------------------------------------------------------------
@@ -163,7 +163,7 @@ def _name(resource: Json) -> str:
     return f"{found.kind.lower()}{group}/{found.name}"
 
 
-def _print(console: Console, known: Record, found: Content) -> None:
+def _print(console: Console, known: Record, found: ComparedContent) -> None:
     console.print(Text(f"placement {known.placement}, {found.title}", style="bold"))
     for line in _about(known, found.version):
         console.print(line, markup=False)

@@ -10,7 +10,7 @@ from activities.requests import FindSnapshot
 from activities.snapshots import SnapshotActivities
 from api.kinds import CONFIG_MAP, NAMESPACE
 from hub import Hub, kubeconfig
-from hub.requests import Request
+from hub.requests import ApiRequest
 from planning.placements.selecting import SelectionRules
 from tests.activities.content import Content
 from tests.support.hand_overrides import (
@@ -136,7 +136,7 @@ async def test_a_part_that_is_still_being_written_is_waited_for(
     transport = Interrupted(access, limits=PATIENT, user_agent="test")
     looks = 0
 
-    async def write_the_part(request: Request) -> None:
+    async def write_the_part(request: ApiRequest) -> None:
         nonlocal looks
         if request.resource == content.scope.resource_snapshot.plural:
             looks += 1

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent import Agent, AgentSettings
-from agent.sightings import Sighting, Sightings, Spot
+from agent.object_watches import ObjectWatches, ObservedChange, Spot
 from api.kinds import APPLIED_WORK, CONFIG_MAP, MEMBER_CLUSTER, NAMESPACE, Kind
 from hub import Hub, Json
 from tests.agent.credentials import of_account
@@ -144,22 +144,22 @@ async def test_an_object_that_was_seen_before_a_work_named_it_is_restored_when_d
 async def test_only_the_identity_is_kept_of_objects_that_no_work_names(
     cluster: Hub, unique: str
 ) -> None:
-    told: list[Sighting] = []
+    told: list[ObservedChange] = []
     await cluster.create(NAMESPACE, namespace(unique))
     for name in ("placed", "foreign"):
         await cluster.create(CONFIG_MAP, config_map(name, unique, key="value"))
-    sightings = Sightings(cluster, told=told.append)
+    watches = ObjectWatches(cluster, notify=told.append)
     placed, foreign = (Spot(CONFIG_MAP, unique, name) for name in ("placed", "foreign"))
-    sightings.look("work", [placed])
-    await eventually(lambda: sightings.get(placed) is not None)
-    await eventually(lambda: sightings.get(foreign) is not None)
-    found, unread = sightings.get(placed), sightings.get(foreign)
+    watches.look("work", [placed])
+    await eventually(lambda: watches.get(placed) is not None)
+    await eventually(lambda: watches.get(foreign) is not None)
+    found, unread = watches.get(placed), watches.get(foreign)
     assert found is not None
     assert found.content
     assert unread is not None
     assert not unread.content
     assert [each.spot for each in told] == [placed]
-    await sightings.close()
+    await watches.close()
 
 
 async def limited_account(cluster: Hub, name: str, namespaces: list[str]) -> None:

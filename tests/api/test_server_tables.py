@@ -8,7 +8,7 @@ from api.base import KubernetesObject
 from api.crds import MODELS
 from api.kinds import CUSTOM_RESOURCE_DEFINITION, MEMBER_CLUSTER, Kind, Scope
 from hub import Hub
-from hub.requests import Request, item_path
+from hub.requests import ApiRequest, item_path
 from tests.api.conftest import Make
 from tests.api.samples import place, placement_spec, report, run_spec, sample
 from tests.support.conditions import AT, condition
@@ -19,7 +19,7 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 async def table_of(hub: Hub, kind: Kind, name: str, *, wide: bool = False) -> dict[str, Any]:
     """Return the row of an object by column, without Age, which changes."""
     path = item_path(kind, name, namespace=place(kind))
-    table = await hub._transport.send(Request("get", kind.plural, "GET", path, accept=TABLE))
+    table = await hub._transport.send(ApiRequest("get", kind.plural, "GET", path, accept=TABLE))
     columns = table["columnDefinitions"]
     row = dict(zip((column["name"] for column in columns), table["rows"][0]["cells"], strict=True))
     shown = [column["name"] for column in columns if wide or not column["priority"]]

@@ -14,7 +14,7 @@ from api.kinds import CLUSTER_SCOPE
 from api.names import PARENT_PLACEMENT
 from hub import Cache, Change, Hub
 from planning import bindings
-from planning.bindings import Desired, Progress
+from planning.bindings import BindingProgress, Desired
 from tests.bench.fleets import BenchFleet
 
 CLUSTERS_A_STATUS: Final = 4
@@ -52,7 +52,7 @@ class BareWriter:
             return
         binding = Binding.from_wire(change.new)
         held = bindings.held(binding, self._desired)
-        if held and bindings.progress(binding) is Progress.FINISHED:
+        if held and bindings.progress(binding) is BindingProgress.FINISHED:
             self._done(binding.spec.target_cluster).set()
 
     def _done(self, cluster: str) -> asyncio.Event:

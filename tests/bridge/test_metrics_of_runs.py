@@ -15,7 +15,7 @@ from temporalio.client import Client
 from bridge import Bridge, BridgeSettings
 from deploy.local import ports
 from hub import Hub
-from telemetry import Health, process_registry, register_hub_requests, serve_health
+from telemetry import ProcessHealth, process_registry, register_hub_requests, serve_health
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
 from tests.workflows.runs import reaches, started
@@ -42,7 +42,7 @@ async def metrics_url(
     bridge = Bridge(hub, temporal, settings=settings, registry=registry)
     register_hub_requests(registry, lambda: hub.requests)
     address = f"127.0.0.1:{ports.choose()}"
-    async with serve_health(address, Health(), registry):
+    async with serve_health(address, ProcessHealth(), registry):
         running = asyncio.create_task(bridge.run())
         await bridge.ready()
         yield f"http://{address}/metrics"

@@ -11,8 +11,8 @@ from temporalio.client import Client
 from api.kinds import MEMBER_CLUSTER, Scope
 from api.runs import UpdateRun
 from bridge.dependencies import Dependencies
+from bridge.run_dependencies import RunDependencies
 from bridge.runs import RunIndex, is_live, kept
-from bridge.surroundings import Surroundings
 from bridge.temporal import Workflows
 from hub import Cache, Hub, Json, SharedCaches
 from tests.hub.support import mirrored, until
@@ -50,7 +50,7 @@ async def test_a_run_that_is_over_is_kept_without_its_stages_but_reported_once_w
             run = index.get(key)
             return run is not None and bool(run.status.stages_status)
 
-        cache.subscribe(lambda change: told.extend(filter(None, [index.told(change)])))
+        cache.subscribe(lambda change: told.extend(filter(None, [index.update(change)])))
         await plan(placement, unique)
         await until(cache, active)
         said = [condition("Initialized"), condition("Succeeded")]
@@ -92,9 +92,11 @@ async def test_the_65th_run_has_no_more_watches_than_the_first(
 
 
 @contextmanager
-def following(surroundings: Surroundings, shared: SharedCaches, seen: list[int]) -> Iterator[None]:
+def following(
+    dependencies: RunDependencies, shared: SharedCaches, seen: list[int]
+) -> Iterator[None]:
     """Follow the dependencies of a run; each call of `changed` adds an item to `seen`."""
-    task = asyncio.create_task(surroundings.follow(shared, changed=lambda: seen.append(1)))
+    task = asyncio.create_task(dependencies.follow(shared, changed=lambda: seen.append(1)))
     yield
     task.cancel()
 
@@ -110,9 +112,9 @@ async def test_only_changes_of_members_with_the_placement_cause_a_check(
     shared, seen = SharedCaches(hub), list[int]()
     placements = Cache(hub, scope.placement)
     async with mirrored(placements), shared.use(MEMBER_CLUSTER, metadata_only=True) as members:
-        surroundings = Surroundings(run, scope=scope, placements=placements)
-        with following(surroundings, shared, seen):
-            await eventually(lambda: surroundings.facts(run) is not None)
+        dependencies = RunDependencies(run, scope=scope, placements=placements)
+        with following(dependencies, shared, seen):
+            await eventually(lambda: dependencies.facts(run) is not None)
             begun = len(seen)
             for cluster in (other, has):
                 await placement.member(cluster, {"env": "b"})
@@ -122,7 +124,7 @@ async def test_only_changes_of_members_with_the_placement_cause_a_check(
                 return found is not None and found["metadata"]["labels"].get("env") == "b"
 
             await until(members, is_told)
-            facts = surroundings.facts(run)
+            facts = dependencies.facts(run)
     await shared.close()
 
     assert len(seen) == begun + 1

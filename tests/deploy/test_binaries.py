@@ -20,7 +20,7 @@ from deploy.local import binaries, downloading
 from deploy.local.errors import BinaryMissing
 from deploy.local.finding import Finder
 from deploy.local.programs import Download, Program
-from deploy.local.progress import Progress, silent
+from deploy.local.progress import ProgressDisplay, silent
 from tests.deploy.programs import (
     DOES_NOT_RUN,
     GO,
@@ -58,7 +58,9 @@ class Machine:
     def find(self, program: Program) -> Path:
         return Finder(self.environment, progress=silent()).find(program)
 
-    def gather(self, *programs: Program, progress: Progress | None = None) -> dict[str, Path]:
+    def gather(
+        self, *programs: Program, progress: ProgressDisplay | None = None
+    ) -> dict[str, Path]:
         shown = progress or silent()
         with binaries.gathering(programs, self.environment, progress=shown) as gathered:
             return {program.name: path for program, path in gathered.wait().items()}
@@ -308,7 +310,7 @@ def test_progress_lines_show_estimate_task_and_duration(
         thing(name="one", takes=timedelta(minutes=4)),
         thing(name="two", takes=timedelta(minutes=10)),
         thing(name="three", takes=timedelta(hours=1)),
-        progress=Progress(Console(file=shown)),
+        progress=ProgressDisplay(Console(file=shown)),
     )
 
     lines = shown.getvalue().splitlines()
@@ -324,7 +326,7 @@ def test_nothing_is_printed_if_all_programs_are_present(machine: Machine) -> Non
     write_program(machine.cached)
     shown = io.StringIO()
 
-    assert machine.gather(thing(), progress=Progress(Console(file=shown)))
+    assert machine.gather(thing(), progress=ProgressDisplay(Console(file=shown)))
     assert shown.getvalue() == ""
 
 
@@ -335,7 +337,7 @@ def test_on_a_terminal_programs_share_one_block_of_bars(machine: Machine) -> Non
     machine.gather(
         thing(name="one"),
         thing(name="two"),
-        progress=Progress(Console(file=shown, force_terminal=True, width=100)),
+        progress=ProgressDisplay(Console(file=shown, force_terminal=True, width=100)),
     )
 
     assert "building one v1 with Go: done in" in shown.getvalue()

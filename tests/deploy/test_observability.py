@@ -20,7 +20,7 @@ from hub import Hub
 from planning.runs.phases import Phase
 from starter.cli import COMMANDS
 from starter.groups import OF_RUN as RUN
-from telemetry import Health, register_readiness
+from telemetry import ProcessHealth, register_readiness
 from tests.support.eventually import eventually
 from tests.support.servers import Servers
 from tests.support.temporal_server import TemporalServer
@@ -152,7 +152,7 @@ def test_every_metric_in_use_is_exported_by_a_worker(measured: dict[str, set[str
 def test_every_metric_in_agent_alerts_is_exported_by_an_agent() -> None:
     registry = CollectorRegistry()
     AgentMetrics(registry).of("any").beat()
-    register_readiness(registry, Health(), name="fleetgate_agent_ready")
+    register_readiness(registry, ProcessHealth(), name="fleetgate_agent_ready")
     measured = {
         sample.name: set(sample.labels) for each in registry.collect() for sample in each.samples
     }

@@ -15,7 +15,7 @@ from docs.generator.markdown import literal, plain
 from planning import durations
 from starter.cli import fleetgate
 from starter.explain import reasons
-from starter.explain.reasons.entries import Entry
+from starter.explain.reasons.entries import ReasonEntry
 from starter.failures import ExitCode
 from starter.worker import worker as worker_command
 from wiring import Settings
@@ -101,11 +101,11 @@ def test_a_default_is_written_as_a_user_types_it(typed: str) -> None:
 
 
 @pytest.mark.parametrize("entry", reasons.ALL, ids=lambda entry: f"{entry.kind} {entry.reason}")
-def test_every_reason_is_explained_with_what_to_do(entry: Entry) -> None:
+def test_every_reason_is_explained_with_what_to_do(entry: ReasonEntry) -> None:
     section = PAGES["reasons.md"].partition(f"## {entry.kind[0].upper()}{entry.kind[1:]}\n")[2]
     told = section.partition(f"### {entry.reason}\n")[2].partition("\n#")[0]
     assert f"Of the condition `{entry.condition}`. {entry.cause}" in told
-    assert f"→ {entry.cure}" in told
+    assert f"→ {entry.fix}" in told
 
 
 def test_pages_of_removed_code_are_deleted_from_the_reference(tmp_path: Path) -> None:

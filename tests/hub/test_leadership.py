@@ -21,9 +21,9 @@ from hub import (
     Forbidden,
     Hub,
     Json,
+    LeasePace,
     Limits,
     NotFound,
-    Pace,
     Standing,
     Term,
 )
@@ -36,7 +36,7 @@ from tests.support.servers import PrivateApiServer
 
 ROOT = Path(__file__).parents[2]
 HOME = "default"
-PACE = Pace(
+PACE = LeasePace(
     lasting=timedelta(seconds=4),
     renew_every=timedelta(milliseconds=400),
     hold=timedelta(milliseconds=2500),
@@ -65,7 +65,7 @@ class Candidate:
     """A candidate in an election, whose work only records when it begins and ends."""
 
     def __init__(
-        self, hub: Hub, name: str, identity: str, *, pace: Pace, story: list[str] | None = None
+        self, hub: Hub, name: str, identity: str, *, pace: LeasePace, story: list[str] | None = None
     ) -> None:
         self.identity = identity
         self.story = [] if story is None else story
@@ -80,7 +80,7 @@ class Candidate:
             namespace=HOME,
             identity=identity,
             pace=pace,
-            tell=self.standings.append,
+            on_change=self.standings.append,
         )
         self.task = asyncio.create_task(self._election.run(self._lead))
 
@@ -128,7 +128,7 @@ async def candidate(hub: Hub, unique: str) -> AsyncIterator[NewCandidate]:
     """Create candidates for one Lease, which are ended after the test."""
     made: list[Candidate] = []
 
-    def new(identity: str, *, pace: Pace = PACE, of: Hub = hub, **others: Any) -> Candidate:
+    def new(identity: str, *, pace: LeasePace = PACE, of: Hub = hub, **others: Any) -> Candidate:
         made.append(Candidate(of, unique, identity, pace=pace, **others))
         return made[-1]
 

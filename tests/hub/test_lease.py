@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hub import Json, lease
-from hub.lease import LONGEST, Sight
+from hub.lease import LONGEST, LeaseView
 
 LASTING = timedelta(seconds=10)
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -72,24 +72,24 @@ def test_fields_set_by_others_are_kept() -> None:
     ],
 )
 def test_a_lease_is_free_when_it_was_released_or_has_expired(body: Json, free_after: float) -> None:
-    sight = Sight()
+    sight = LeaseView()
     sight.note(body, now=100, lasting=LASTING)
     assert sight.free_at == 100 + free_after
 
 
 def test_a_change_of_a_lease_extends_it() -> None:
-    sight = Sight()
+    sight = LeaseView()
     for now in (100, 105):
         sight.note(held(), now=now, lasting=LASTING)
     assert sight.free_at == 115
 
 
 def test_a_lease_that_was_never_seen_is_free() -> None:
-    assert Sight().free_at == -inf
+    assert LeaseView().free_at == -inf
 
 
 def test_a_deleted_lease_is_free_after_its_holder_must_have_stopped() -> None:
-    sight = Sight()
+    sight = LeaseView()
     sight.note(held(leaseDurationSeconds=15), now=100, lasting=LASTING)
     sight.note(None, now=105, lasting=LASTING)
     assert sight.free_at == 120

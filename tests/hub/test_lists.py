@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from api.kinds import CONFIG_MAP
 from hub import Hub, kubeconfig
-from hub.requests import Request
+from hub.requests import ApiRequest
 from tests.hub.support import config_map, fill, names
 from tests.support.interrupted import Interrupted
 from tests.support.limits import PATIENT
@@ -48,7 +48,7 @@ async def test_a_list_whose_pages_expired_starts_again(
     transport = Interrupted(access, limits=SMALL_PAGES, user_agent="test")
     times = 0
 
-    async def forget(_: Request) -> None:
+    async def forget(_: ApiRequest) -> None:
         nonlocal times
         times += 1
         if times == 1:

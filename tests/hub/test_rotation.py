@@ -199,8 +199,8 @@ async def test_unusable_credentials_leave_the_old_ones_in_use(
         await becomes(hub, "good")
         (kubeconfig.parent / "tls.key").write_bytes(authority.issue("other").key.read_bytes())
         await eventually(lambda: complains(hub))
-        copied(authority.issue("mended"), kubeconfig.parent)
-        await becomes(hub, "mended")
+        copied(authority.issue("restored"), kubeconfig.parent)
+        await becomes(hub, "restored")
 
 
 async def test_another_current_context_does_not_move_a_client_to_another_cluster(

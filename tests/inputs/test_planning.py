@@ -253,4 +253,4 @@ def test_any_failure_message_is_explained(text: str, parts: list[str]) -> None:
         text, scope=CLUSTER_SCOPE, placement="web", strategy="slow", namespace=""
     )
     assert found.cause
-    assert found.cure
+    assert found.fix

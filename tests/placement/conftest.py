@@ -7,7 +7,7 @@ import pytest
 
 from api.kinds import Scope
 from hub import Hub
-from placement.room import Placement
+from placement.built_in import BuiltInPlacement
 from placement.settings import PlacementSettings
 from tests.placement.world import World
 from tests.support.limits import PATIENT
@@ -32,15 +32,17 @@ async def hub(servers: Servers) -> AsyncIterator[Hub]:
 
 
 @pytest.fixture(scope="package")
-async def room(hub: Hub) -> AsyncIterator[Placement]:
+async def room(hub: Hub) -> AsyncIterator[BuiltInPlacement]:
     """Run the built-in placement."""
-    placement = Placement(hub, settings=SETTINGS)
+    placement = BuiltInPlacement(hub, settings=SETTINGS)
     async with running(placement):
         yield placement
 
 
 @pytest.fixture
-async def world(hub: Hub, room: Placement, scope: Scope, unique: str) -> AsyncIterator[World]:
+async def world(
+    hub: Hub, room: BuiltInPlacement, scope: Scope, unique: str
+) -> AsyncIterator[World]:
     """Prepare a fleet, content and a placement."""
     del room
     surroundings = World(hub, scope, unique)

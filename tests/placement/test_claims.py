@@ -13,7 +13,7 @@ import pytest
 from agent import Agent
 from api.kinds import CLUSTER_SCOPE, CONFIG_MAP, NAMESPACE, NAMESPACED_SCOPE, Scope
 from hub import Hub
-from placement.room import Placement
+from placement.built_in import BuiltInPlacement
 from tests.placement.world import World
 from tests.support.eventually import eventually
 from tests.support.limits import PATIENT
@@ -63,7 +63,9 @@ async def cluster(member_kubeconfig: Callable[[str], Awaitable[Path]]) -> AsyncI
 
 
 @pytest.fixture
-async def claims(hub: Hub, room: Placement, cluster: Hub, unique: str) -> AsyncIterator[Claims]:
+async def claims(
+    hub: Hub, room: BuiltInPlacement, cluster: Hub, unique: str
+) -> AsyncIterator[Claims]:
     """Prepare two placements to be created, and a member whose agent is running."""
     del room
     made = Claims(hub, cluster, unique)

@@ -14,7 +14,7 @@ from placement.content_watches import (
     concerns,
     merge,
 )
-from placement.selection import Read, Sight
+from placement.selection import Read, ReadRecord
 from tests.support.eventually import eventually
 
 
@@ -61,9 +61,9 @@ async def told(hub: Hub) -> AsyncIterator[tuple[ContentWatches, list[Subject]]]:
     await watches.close()
 
 
-async def seen(hub: Hub, namespace: str) -> Sight:
+async def seen(hub: Hub, namespace: str) -> ReadRecord:
     """Read the ConfigMaps of a namespace."""
-    sight = Sight()
+    sight = ReadRecord()
     listing = await hub.list(CONFIG_MAP, namespace=namespace)
     sight.note(Read(CONFIG_MAP, namespace), listing.items)
     return sight
@@ -88,7 +88,7 @@ async def test_known_objects_cause_no_notification_when_the_watch_begins(
     watches, names = told
     watches.want(SUBJECT, await seen(hub, namespace))
     other: Subject = (ScopeName.NAMESPACED, ("", "other"))
-    watches.want(other, Sight(reads={Read(CONFIG_MAP, namespace, "b")}))
+    watches.want(other, ReadRecord(reads={Read(CONFIG_MAP, namespace, "b")}))
     await change(hub, namespace, "b", "2")
     await eventually(lambda: {SUBJECT, other} <= set(names))
     assert names.count(SUBJECT) == 1

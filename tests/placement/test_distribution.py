@@ -7,7 +7,7 @@ import pytest
 from api import names
 from api.kinds import CLUSTER_SCOPE, NAMESPACE, NAMESPACED_SCOPE, WORK
 from hub import Hub
-from placement.room import Placement
+from placement.built_in import BuiltInPlacement
 from tests.placement.world import STRATEGY, World, shows
 from tests.support.conditions import condition, condition_of
 from tests.support.eventually import eventually
@@ -224,7 +224,7 @@ async def test_a_deleted_placement_takes_everything_with_it(world: World) -> Non
     assert await world.works() == []
 
 
-async def test_a_member_gets_its_namespace(hub: Hub, room: Placement, world: World) -> None:
+async def test_a_member_gets_its_namespace(hub: Hub, room: BuiltInPlacement, world: World) -> None:
     del room
     member = await world.join("a")
 

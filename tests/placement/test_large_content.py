@@ -3,7 +3,7 @@
 import pytest
 
 from api import names
-from placement.room import Placement
+from placement.built_in import BuiltInPlacement
 from tests.placement.world import World
 from tests.support.conditions import condition_of
 from tests.support.eventually import eventually
@@ -74,7 +74,9 @@ async def _part(world: World, name: str) -> str:
     return str(body["metadata"]["uid"]) if body else ""
 
 
-async def test_an_incomplete_snapshot_is_not_distributed(world: World, room: Placement) -> None:
+async def test_an_incomplete_snapshot_is_not_distributed(
+    world: World, room: BuiltInPlacement
+) -> None:
     await large(world)
     member = await world.join("a")
     await world.place()

@@ -9,7 +9,7 @@ import pytest
 from api import names
 from api.kinds import MEMBER_CLUSTER, SECRET, WORK, Kind
 from hub import Hub, NotFound
-from placement.room import Placement
+from placement.built_in import BuiltInPlacement
 from tests.support.eventually import eventually
 
 REVIEW = Kind(
@@ -18,7 +18,7 @@ REVIEW = Kind(
 
 
 @pytest.fixture
-async def member(hub: Hub, room: Placement, unique: str) -> AsyncIterator[str]:
+async def member(hub: Hub, room: BuiltInPlacement, unique: str) -> AsyncIterator[str]:
     del room
     await register(hub, unique)
     yield unique

@@ -25,10 +25,10 @@ from api.kinds import (
     ScopeName,
 )
 from hub import Hub, Json
+from placement.built_in import BuiltInPlacement
 from placement.content_watches import ContentWatches, Subject
 from placement.contents import Contents
-from placement.room import Placement
-from placement.selection import Read, Sight
+from placement.selection import Read, ReadRecord
 from placement.settings import PlacementSettings
 from placement.stores import ScopeStores
 from planning.placements.selecting import SelectionRules
@@ -50,7 +50,7 @@ async def at_work(kubeconfig: Path, settings: PlacementSettings = SETTINGS) -> A
     """Run the built-in placement for the duration of a block, with its own client."""
     async with (
         await Hub.connect(kubeconfig, limits=PATIENT) as hub,
-        running(Placement(hub, settings=settings)),
+        running(BuiltInPlacement(hub, settings=settings)),
     ):
         yield hub
 
@@ -329,7 +329,7 @@ async def test_a_placement_older_than_the_watches_is_selected_without_listing(
     await world.place()
     watches = ContentWatches(away, lambda _: None)
     # Only now, so that the watch starts with everything older than the placement.
-    sight, configs = Sight(), Read(CONFIG_MAP, unique)
+    sight, configs = ReadRecord(), Read(CONFIG_MAP, unique)
     sight.note(configs, (await away.list(CONFIG_MAP, namespace=unique)).items)
     watches.want((ScopeName.CLUSTER, ("", "other")), sight)
     one: Subject = (ScopeName.NAMESPACED, (unique, world.name))

@@ -7,7 +7,7 @@ from typing import Any
 from api import names
 from api.kinds import CLUSTER_SCOPE, CONFIG_MAP
 from hub import Hub
-from placement.room import Placement
+from placement.built_in import BuiltInPlacement
 from placement.settings import PlacementSettings
 from tests.placement.world import World, taken
 
@@ -112,7 +112,7 @@ async def test_two_concurrent_writers_store_content_once(world: World) -> None:
 async def test_snapshots_on_change_can_be_turned_off(servers: Any, unique: str) -> None:
     kubeconfig = await servers.cluster("placement-off")
     async with await Hub.connect(kubeconfig) as hub:
-        room = Placement(hub, settings=PlacementSettings(snapshot_on_change=False))
+        room = BuiltInPlacement(hub, settings=PlacementSettings(snapshot_on_change=False))
         running = asyncio.create_task(room.run())
         await room.ready()
         world = World(hub, CLUSTER_SCOPE, unique)

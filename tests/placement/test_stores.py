@@ -6,14 +6,14 @@ import pytest
 
 from api.kinds import CONFIG_MAP, NAMESPACE, WORK
 from hub import Hub, Json, Key
-from placement.stores import Store, Stores
+from placement.stores import Stores, WriteThroughStore
 from tests.support.eventually import eventually
 from tests.support.running import running
 
 
 @pytest.fixture
-async def store(hub: Hub) -> AsyncIterator[Store]:
-    following = Store(hub, CONFIG_MAP)
+async def store(hub: Hub) -> AsyncIterator[WriteThroughStore]:
+    following = WriteThroughStore(hub, CONFIG_MAP)
     async with running(following):
         yield following
 
@@ -30,14 +30,14 @@ async def create(hub: Hub, key: Key) -> Json:
 
 
 async def test_a_write_is_visible_before_the_watch_shows_it(hub: Hub, key: Key) -> None:
-    store = Store(hub, CONFIG_MAP)
+    store = WriteThroughStore(hub, CONFIG_MAP)
     store.wrote(await create(hub, key))
     assert store.get(key) is not None
     assert [each["metadata"]["name"] for each in store.items()] == ["cm"]
 
 
 async def test_a_write_is_forgotten_once_the_watch_has_shown_it(
-    hub: Hub, store: Store, key: Key
+    hub: Hub, store: WriteThroughStore, key: Key
 ) -> None:
     store.wrote(await create(hub, key))
     await eventually(lambda: key not in store._written)
@@ -68,7 +68,7 @@ async def test_works_and_writes_of_works_are_kept_without_their_manifests(
 
 
 async def test_an_object_deleted_soon_after_its_write_is_gone(
-    hub: Hub, store: Store, key: Key
+    hub: Hub, store: WriteThroughStore, key: Key
 ) -> None:
     seen: list[Json | None] = []
     store.subscribe(lambda change: seen.append(store.get(key)) if change.key == key else None)

@@ -11,7 +11,7 @@ from api.applying import ApplyStrategy, ApplyType, ServerSideApplyConfig
 from api.base import NamespacedName
 from api.bindings import Binding, BindingState
 from planning import bindings
-from planning.bindings import Desired, Progress
+from planning.bindings import BindingProgress, Desired
 from tests.planning import json_patch
 from tests.planning.run_samples import LATER, NOW
 from tests.support import conditions
@@ -262,25 +262,25 @@ NOT_YET = {
 
 @pytest.mark.parametrize("kind", ["Available", "DiffReported"])
 def test_a_cluster_is_finished_when_its_content_is_available_or_compared(kind: str) -> None:
-    assert bindings.progress(binding(STARTED, condition(kind))) is Progress.FINISHED
+    assert bindings.progress(binding(STARTED, condition(kind))) is BindingProgress.FINISHED
 
 
 @pytest.mark.parametrize("kind", ["Available", "DiffReported"])
 def test_conditions_of_older_content_do_not_count(kind: str) -> None:
     stale = [condition(kind, generation=2), condition("Applied", "False", generation=2)]
-    assert bindings.progress(binding(*stale)) is Progress.UNDER_WAY
+    assert bindings.progress(binding(*stale)) is BindingProgress.UNDER_WAY
     assert bindings.failure(binding(*stale)) is None
 
 
 @pytest.mark.parametrize("kind", ["Overridden", "WorkSynchronized", "Applied"])
 def test_a_completed_step_is_not_the_end(kind: str) -> None:
-    assert bindings.progress(binding(STARTED, condition(kind))) is Progress.UNDER_WAY
+    assert bindings.progress(binding(STARTED, condition(kind))) is BindingProgress.UNDER_WAY
 
 
 @pytest.mark.parametrize(("kind", "reason"), NOT_YET.items())
 def test_some_reasons_mean_no_more_than_not_yet(kind: str, reason: str) -> None:
     found = binding(condition(kind, "False", reason=reason))
-    assert bindings.progress(found) is Progress.UNDER_WAY
+    assert bindings.progress(found) is BindingProgress.UNDER_WAY
     assert bindings.failure(found) is None
 
 
@@ -290,18 +290,18 @@ def test_some_reasons_mean_no_more_than_not_yet(kind: str, reason: str) -> None:
 )
 def test_every_other_reason_of_a_step_is_a_failure(kind: str, reason: str) -> None:
     found = binding(condition(kind, "False", reason=reason))
-    assert bindings.progress(found) is Progress.FAILING
+    assert bindings.progress(found) is BindingProgress.FAILING
     assert bindings.failure(found) == f"{kind} {reason}: so it is"
 
 
 @pytest.mark.parametrize("reason", ["Failed", *NOT_YET.values()])
 def test_a_failed_comparison_is_a_failure_whatever_its_reason(reason: str) -> None:
     found = binding(condition("DiffReported", "False", reason=reason))
-    assert bindings.progress(found) is Progress.FAILING
+    assert bindings.progress(found) is BindingProgress.FAILING
 
 
 def test_an_unknown_step_is_in_progress() -> None:
-    assert bindings.progress(binding(condition("Applied", "Unknown"))) is Progress.UNDER_WAY
+    assert bindings.progress(binding(condition("Applied", "Unknown"))) is BindingProgress.UNDER_WAY
 
 
 def test_the_earliest_of_several_failures_is_named() -> None:
@@ -311,4 +311,4 @@ def test_the_earliest_of_several_failures_is_named() -> None:
 
 def test_an_available_cluster_is_finished_whatever_else_is_reported() -> None:
     found = binding(condition("Applied", "False"), condition("Available"))
-    assert bindings.progress(found) is Progress.FINISHED
+    assert bindings.progress(found) is BindingProgress.FINISHED

@@ -6,21 +6,21 @@ import pytest
 
 from api.kinds import CLUSTER_APPROVAL_REQUEST
 from planning import events
-from planning.events import Event, EventType, Subject
+from planning.events import Event, EventSubject, EventType
 from planning.identity import RunRef
 from tests.planning.run_samples import CLUSTER_RUN, NAMESPACED_RUN, NOW
 
 STOPPED = Event(reason="Stopped", message="it stands", at=NOW)
 
 
-def name_of(event: Event, about: RunRef | Subject = CLUSTER_RUN, **key: str) -> str:
-    subject = about if isinstance(about, Subject) else Subject.of(about)
+def name_of(event: Event, about: RunRef | EventSubject = CLUSTER_RUN, **key: str) -> str:
+    subject = about if isinstance(about, EventSubject) else EventSubject.of(about)
     name: str = events.body(event, subject, **key)["metadata"]["name"]
     return name
 
 
 def test_an_event_names_its_object_reason_message_and_reporter() -> None:
-    body = events.body(STOPPED, Subject.of(NAMESPACED_RUN))
+    body = events.body(STOPPED, EventSubject.of(NAMESPACED_RUN))
     del body["metadata"]["name"]
     assert body == {
         "metadata": {"namespace": "team"},
@@ -46,7 +46,7 @@ def test_an_event_names_its_object_reason_message_and_reporter() -> None:
 
 
 def test_events_of_an_object_without_a_namespace_go_to_default() -> None:
-    body = events.body(STOPPED, Subject.of(CLUSTER_RUN))
+    body = events.body(STOPPED, EventSubject.of(CLUSTER_RUN))
     assert body["metadata"]["namespace"] == "default"
     assert "namespace" not in body["involvedObject"]
 
@@ -88,14 +88,14 @@ def test_names_sort_by_time_because_kubectl_orders_by_name_within_a_second() -> 
 
 def test_a_long_name_is_cut_to_a_valid_one() -> None:
     name = "a" * 199 + "-" + "b" * 53
-    made = name_of(STOPPED, Subject(CLUSTER_APPROVAL_REQUEST, "", name, "u-1"))
+    made = name_of(STOPPED, EventSubject(CLUSTER_APPROVAL_REQUEST, "", name, "u-1"))
     assert made.startswith("a" * 199 + ".")
     assert len(made) <= 253
 
 
 def test_a_long_message_is_cut() -> None:
     long = STOPPED.model_copy(update={"message": "x" * 5000})
-    message = events.body(long, Subject.of(CLUSTER_RUN))["message"]
+    message = events.body(long, EventSubject.of(CLUSTER_RUN))["message"]
     assert message == "x" * 1021 + "…"
 
 
@@ -110,7 +110,7 @@ def test_simultaneous_events_keep_their_order() -> None:
 )
 def test_a_message_has_at_most_as_many_bytes_as_the_api_accepts(message: str) -> None:
     event = Event(reason="Failed", message=message, at=NOW)
-    written = events.body(event, Subject.of(CLUSTER_RUN))["message"]
+    written = events.body(event, EventSubject.of(CLUSTER_RUN))["message"]
     assert len(written.encode()) <= 1024
     assert written.endswith("…")
     assert message.startswith(written[:-1])

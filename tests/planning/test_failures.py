@@ -6,7 +6,7 @@ from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, POD, Scope
 from api.texts import Text
 from planning import failures
 from planning.errors import abort, user
-from planning.failures import Failure, Meaning
+from planning.failures import Meaning, RunFailure
 from planning.overrides.matching import UnreadableError
 from planning.placements.selecting import Selecting, SelectionError
 from planning.runs import initialization, restored
@@ -97,7 +97,7 @@ def test_every_message_that_a_run_fails_with_is_explained(
 ) -> None:
     found = explained(text.format(ns=namespace), scope, namespace)
     assert found.cause != UNKNOWN.cause
-    assert found.cure != UNKNOWN.cure
+    assert found.fix != UNKNOWN.fix
     assert found.commands
 
 
@@ -151,15 +151,15 @@ RUN = {
 
 
 @pytest.mark.parametrize("failure", failures.ALL, ids=lambda each: each.text.template[:40])
-def test_explanations_use_only_known_names_in_braces(failure: Failure) -> None:
-    whole = "".join((failure.cause, failure.cure, *failure.commands))
+def test_explanations_use_only_known_names_in_braces(failure: RunFailure) -> None:
+    whole = "".join((failure.cause, failure.fix, *failure.commands))
     wanted = set(Text(whole).parameters)
     assert wanted <= {*failure.text.parameters, *RUN}
     assert not set(failure.text.parameters) & RUN
 
 
 @pytest.mark.parametrize("failure", failures.ALL, ids=lambda each: each.text.template[:40])
-def test_what_an_error_says_is_recognised(failure: Failure) -> None:
+def test_what_an_error_says_is_recognised(failure: RunFailure) -> None:
     given = {name: f"{number}-x" for number, name in enumerate(failure.text.parameters)}
     assert failures.recognise(str(failure.error(**given))) == (failure, given)
     joined = f"[{failure.error(**given)}, {PREEMPTED}]"

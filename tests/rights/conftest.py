@@ -14,7 +14,7 @@ from api.kinds import SCOPES, Kind, Scope, ScopeName
 from bridge import BridgeSettings
 from deploy.installing import policies
 from hub import Forbidden, Hub, Json, Unavailable
-from placement.room import Placement
+from placement.built_in import BuiltInPlacement
 from tests.agent.credentials import grant, of_account
 from tests.placement.world import World
 from tests.rights.gates import Gate
@@ -187,7 +187,7 @@ async def _at_work(
         task_queue=f"rights-{secrets.token_hex(4)}", temporal_approvals=temporal_approvals
     )
     temporal = await connect({"TEMPORAL_ADDRESS": temporal_address})
-    placement = Placement(clients["placement"])
+    placement = BuiltInPlacement(clients["placement"])
     async with running_engine(
         clients["engine"], temporal, settings=settings, bridge_hub=clients["bridge"]
     ):

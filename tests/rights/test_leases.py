@@ -25,7 +25,7 @@ async def test_a_role_can_lead_but_not_touch_other_leases(
         name=f"fleetgate-{part}",
         namespace=HOME,
         identity=part,
-        tell=standings.put_nowait,
+        on_change=standings.put_nowait,
     )
     leading = asyncio.create_task(election.run(until_cancelled))
     async with asyncio.timeout(patience()):

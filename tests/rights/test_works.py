@@ -4,7 +4,7 @@ import pytest
 
 from api.base import OwnerReference
 from api.kinds import NAMESPACE, WORK, Kind
-from api.members import Subject
+from api.members import RbacSubject
 from hub import Forbidden, Hub, Json
 from planning.members import member_rights
 from tests.rights.conftest import Person
@@ -26,7 +26,7 @@ async def work(admin: Hub, unique: str) -> Json:
 @pytest.fixture
 async def agent(admin: Hub, person: Person, work: Json, unique: str) -> Hub:
     """A client with the rights that the placement grants to an agent."""
-    identity = Subject(kind="User", name=unique)
+    identity = RbacSubject(kind="User", name=unique)
     owner = OwnerReference(api_version="v1", kind="Namespace", name="default", uid="none")
     for body in member_rights.rights(unique, identity=identity, owner=owner):
         body["metadata"].pop("ownerReferences", None)

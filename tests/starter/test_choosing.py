@@ -8,7 +8,7 @@ from api.runs import UpdateRun
 from planning.runs import views
 from planning.runs.gates import GateSide
 from starter import approve, people
-from starter.failures import Failure
+from starter.failures import CommandFailure
 from starter.rollback.command import NAME_AT_MOST, Asked, name_of, others_active
 from tests.starter.test_views import recorded
 from workflows.messages import Approve
@@ -33,7 +33,9 @@ def test_the_only_open_gate_is_chosen(wanted: Approve) -> None:
 
 def test_of_several_open_gates_one_must_be_specified() -> None:
     view = views.of(at_two_gates())
-    with pytest.raises(Failure, match="several approvals; specify stage and side") as refused:
+    with pytest.raises(
+        CommandFailure, match="several approvals; specify stage and side"
+    ) as refused:
         approve.choose(view, Approve(stage="canary"))
     assert "fleetgate approve example-run canary --before" in refused.value.advice
     assert "fleetgate approve example-run canary --after" in refused.value.advice

@@ -8,7 +8,7 @@ import pytest
 from api import reasons
 from api.reasons import BindingReason, ConditionType, ManifestReason
 from starter.explain.reasons import ALL, find
-from starter.explain.reasons.entries import Entry, Holder
+from starter.explain.reasons.entries import Holder, ReasonEntry
 
 HOLDERS = {
     "RunReason": {Holder.RUN},
@@ -29,7 +29,7 @@ ENUMERATIONS: list[type[StrEnum]] = [
 ]
 
 
-def label(entry: Entry) -> str:
+def label(entry: ReasonEntry) -> str:
     return f"{entry.kind} {entry.condition} {entry.reason}"
 
 
@@ -69,9 +69,9 @@ def test_nothing_is_explained_twice() -> None:
 
 
 @pytest.mark.parametrize("entry", ALL, ids=label)
-def test_cause_and_cure_are_short_sentences(entry: Entry) -> None:
+def test_cause_and_fix_are_short_sentences(entry: ReasonEntry) -> None:
     assert entry.condition in set(ConditionType)
-    for text in (entry.cause, entry.cure):
+    for text in (entry.cause, entry.fix):
         assert text[0].isupper() or text.startswith(("`", "failed", "diffed", "drifted", "status."))
         assert text.endswith(".")
         assert len(text) <= 260
@@ -80,5 +80,5 @@ def test_cause_and_cure_are_short_sentences(entry: Entry) -> None:
 def test_an_entry_is_found_by_holder_type_and_reason() -> None:
     found = find(Holder.BINDING, condition="Available", reason=BindingReason.NOT_ALL_AVAILABLE)
     assert found
-    assert "failedPlacements" in found.cure
+    assert "failedPlacements" in found.fix
     assert find(Holder.BINDING, condition="Applied", reason=ManifestReason.APPLIED) is None

@@ -105,7 +105,7 @@ def test_a_refusal_is_explained_by_its_text(words: str, cause: str) -> None:
     found = refusals.explain(f"Failed to apply the manifest (error: {words})")
     assert found
     assert cause in found.cause
-    assert found.cure.endswith(".")
+    assert found.fix.endswith(".")
 
 
 def test_an_unknown_error_has_no_explanation() -> None:

@@ -6,18 +6,18 @@ import pytest
 from rich.console import Console
 
 from planning.runs import views
-from starter.run.screens import Sighting, Trouble, board
+from starter.run.screens import HubUnreachable, WatchedRun, board
 from tests.starter.made_runs import NOW, MadeStage, made_run
 
 
 def drawn(
-    *stages: MadeStage, width: int = 100, height: int = 24, trouble: Trouble | None = None
+    *stages: MadeStage, width: int = 100, height: int = 24, trouble: HubUnreachable | None = None
 ) -> list[str]:
     """Return the lines of a screen."""
     run = made_run(*stages)
     console = Console(width=width, color_system=None)
     with console.capture() as captured:
-        seen = Sighting(run, views.of(run))
+        seen = WatchedRun(run, views.of(run))
         console.print(board(seen, NOW, width=width, height=height, trouble=trouble))
     return captured.get().splitlines()
 
@@ -48,7 +48,7 @@ def test_of_many_clusters_in_flight_the_longest_are_shown() -> None:
 @pytest.mark.parametrize("stages", [1, 31])
 def test_a_thousand_clusters_fit_a_screen(height: int, stages: int) -> None:
     many = [MadeStage(took=[30] * 10)] * (stages - 1)
-    trouble = Trouble("connection refused", NOW - timedelta(seconds=9))
+    trouble = HubUnreachable("connection refused", NOW - timedelta(seconds=9))
     lines = drawn(*many, THOUSAND[1], *many, height=height, trouble=trouble)
     assert len(lines) <= height
     assert max(len(line) for line in lines) <= 100
@@ -56,6 +56,6 @@ def test_a_thousand_clusters_fit_a_screen(height: int, stages: int) -> None:
 
 
 def test_an_unreachable_hub_is_shown_with_the_time_since() -> None:
-    trouble = Trouble("connection refused", NOW - timedelta(seconds=9))
+    trouble = HubUnreachable("connection refused", NOW - timedelta(seconds=9))
     last = drawn(MadeStage(in_flight=[3]), trouble=trouble)[-1]
     assert last == "lost the hub 9s ago, still trying: connection refused"

@@ -29,7 +29,7 @@ from deploy.local.programs import (
     Download,
     Program,
 )
-from deploy.local.progress import Progress, silent
+from deploy.local.progress import ProgressDisplay, silent
 
 _HELM: Final = "v4.2.3"
 _HELM_RELEASE: Final = f"https://get.helm.sh/helm-{_HELM}-{{system}}-{{machine}}.tar.gz"
@@ -90,7 +90,7 @@ def main(
     """Install the programs and run the command; return the exit code."""
     # Lines instead of progress bars, next to the output of another program.
     console = Console(stderr=True, force_terminal=False if command else None)
-    progress = Progress(console)
+    progress = ProgressDisplay(console)
     try:
         with gathering(programs, environment, progress=progress) as gathered:
             for program, found in gathered.found.items():

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.parser import text_string_to_metric_families
 
 from deploy.local import ports
-from telemetry import Health, process_registry, register_hub_requests, serve_health
+from telemetry import ProcessHealth, process_registry, register_hub_requests, serve_health
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ async def scrape(registry: CollectorRegistry, *, accept: str = "") -> tuple[str,
     """Return the content type and text of `/metrics`, requested over HTTP."""
     address = f"127.0.0.1:{ports.choose()}"
     async with (
-        serve_health(address, Health(), registry),
+        serve_health(address, ProcessHealth(), registry),
         aiohttp.ClientSession(headers={"Accept": accept} if accept else None) as http,
         http.get(f"http://{address}/metrics") as response,
     ):
@@ -84,7 +84,7 @@ def test_two_registries_are_independent(registry: CollectorRegistry) -> None:
 async def test_without_a_registry_there_is_nothing_to_scrape() -> None:
     address = f"127.0.0.1:{ports.choose()}"
     async with (
-        serve_health(address, Health()),
+        serve_health(address, ProcessHealth()),
         aiohttp.ClientSession() as http,
         http.get(f"http://{address}/metrics") as response,
     ):

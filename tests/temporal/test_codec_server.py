@@ -14,13 +14,13 @@ from aiohttp.test_utils import TestServer
 
 from deploy.local import ports
 from starter import cli
-from starter.operating.codec_server import Access, made
+from starter.operating.codec_server import CodecAccess, made
 from tests.support.eventually import eventually
 from tests.temporal.test_encryption import PLAIN, new_key, written
 from workflows.encryption import Keys, PayloadCipher
 
 UI = "https://temporal.example"
-OPEN = Access(origins=(UI,), token="")
+OPEN = CodecAccess(origins=(UI,), token="")
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def keys(tmp_path: Path) -> Keys:
 
 
 @asynccontextmanager
-async def serving(keys: Keys, access: Access) -> AsyncIterator[str]:
+async def serving(keys: Keys, access: CodecAccess) -> AsyncIterator[str]:
     async with TestServer(made(keys, access)) as server:
         yield str(server.make_url("")).rstrip("/")
 
@@ -134,7 +134,7 @@ def _ways(
 async def test_with_a_token_only_requests_that_carry_it_are_answered(
     keys: Keys, header: str, status: int
 ) -> None:
-    async with serving(keys, Access(origins=(), token="right")) as url:
+    async with serving(keys, CodecAccess(origins=(), token="right")) as url:
         for path in ("/encode", "/decode"):
             assert (await asked(url, path, shown(b"1"), Authorization=header))[0] == status
 

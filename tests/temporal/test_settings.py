@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from starter import cli, temporal
-from starter.failures import ExitCode, Failure
+from starter.failures import CommandFailure, ExitCode
 from starter.targets import Output, Target
 from tests.support.eventually import PATIENCE
 from tests.support.guarded_temporal import Authority, guarded
@@ -208,6 +208,6 @@ async def test_a_command_about_runs_tells_an_unusable_setting_from_an_unreachabl
     with pytest.raises(temporal.OutOfReach):
         await temporal.connect(target)
     monkeypatch.setenv("TEMPORAL_PROFILE", "nobodys")
-    with pytest.raises(Failure) as refused:
+    with pytest.raises(CommandFailure) as refused:
         await temporal.connect(target)
     assert refused.value.exit_code is ExitCode.USAGE

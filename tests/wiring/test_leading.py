@@ -9,9 +9,9 @@ from prometheus_client import CollectorRegistry, Gauge
 
 from api.kinds import CONFIG_MAP, LEASE
 from hub import Fenced, Hub, Term
-from telemetry import Health, LeadershipMetrics
+from telemetry import LeadershipMetrics, ProcessHealth
 from tests.support.eventually import eventually, patience
-from wiring.leading import LedPart, Part, Seat, Surroundings
+from wiring.leading import LedPart, Part, ProcessContext, Seat
 
 
 class Work:
@@ -33,9 +33,9 @@ class Process:
     """A process with one part that needs leadership."""
 
     def __init__(self, hub: Hub, lease: str, identity: str) -> None:
-        self.registry, self.health = CollectorRegistry(), Health()
+        self.registry, self.health = CollectorRegistry(), ProcessHealth()
         self.made: list[Work] = []
-        around = Surroundings(
+        context = ProcessContext(
             hub=hub,
             registry=self.registry,
             health=self.health,
@@ -43,7 +43,7 @@ class Process:
             identity=identity,
         )
         seat = Seat(part="work", lease=lease, namespace="default")
-        self.part = LedPart(seat, self._make, around)
+        self.part = LedPart(seat, self._make, context)
 
     def _make(self, term: Term, hub: Hub, registry: CollectorRegistry) -> Part:
         self.made.append(Work(term, hub, registry))

@@ -13,7 +13,7 @@ from activities.events import EventActivities, write
 from activities.requests import RecordEvents
 from api.kinds import EVENT, Scope
 from hub import Hub, Json
-from planning.events import Event, Subject
+from planning.events import Event, EventSubject
 from planning.identity import RunRef
 from tests.support.conditions import says
 from tests.support.eventually import eventually
@@ -109,7 +109,7 @@ async def test_an_event_that_the_hub_refuses_is_dropped(
 ) -> None:
     namespace = f"{unique}-missing" if scope.run.namespaced else ""
     ref = RunRef(scope_name=scope.name, namespace=namespace, name=unique, uid="u-1")
-    about = Subject.of(ref)
+    about = EventSubject.of(ref)
     event = Event(reason="Stopped", message="", at=datetime.now(UTC))
     await write(hub, event.model_copy(update={"reason": "x" * 5000}), about)
     assert f"of {scope.run} {unique} dropped" in caplog.text

@@ -13,7 +13,7 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 from temporalio.workflow import NondeterminismError
 
 from tests.workflows.record import HISTORIES, KINDS, VERSION
-from workflows.messages import WORKFLOW, Outcome, UpdateRunInput
+from workflows.messages import WORKFLOW, RunOutcome, UpdateRunInput
 from workflows.plugin import fleetgate_plugin
 
 RECORDED = sorted(HISTORIES.glob("*/*.json"))
@@ -84,10 +84,10 @@ class Divergent:
     """A workflow that starts differently from every recorded run."""
 
     @workflow.run
-    async def run(self, start: UpdateRunInput) -> Outcome:
+    async def run(self, start: UpdateRunInput) -> RunOutcome:
         """Start with a sleep, which no recorded run does."""
         await workflow.sleep(timedelta(seconds=1))
-        return Outcome(reason=start.run.name, message="")
+        return RunOutcome(reason=start.run.name, message="")
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=name_of)

@@ -27,7 +27,7 @@ class Holder(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ReasonEntry:
     """Explanation of a condition's reason, and what to do about it."""
 
     kind: Holder
@@ -36,11 +36,11 @@ class Entry:
     reason: str
     cause: str
     """What the reason means, in whole sentences."""
-    cure: str
+    fix: str
     """What to do, in whole sentences."""
 
 
 NOTHING: Final = "Nothing to do."
-"""The cure for what is as it should be."""
+"""What to do about what is as it should be."""
 WAIT: Final = "Nothing to do: this resolves itself within moments."
-"""The cure for what is in progress."""
+"""What to do about what is in progress."""

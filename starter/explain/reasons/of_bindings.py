@@ -6,17 +6,17 @@ contract: placement 6
 from typing import Final
 
 from api.reasons import BindingReason, ConditionType
-from starter.explain.reasons.entries import NOTHING, WAIT, Entry, Holder
+from starter.explain.reasons.entries import NOTHING, WAIT, Holder, ReasonEntry
 
 ENTRIES: Final = (
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.ROLLOUT_STARTED,
         BindingReason.ROLLOUT_STARTED,
         "A rollout set the cluster's snapshot. The message names the run and the snapshot index.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.ROLLOUT_STARTED,
         BindingReason.NOT_STARTED,
@@ -24,21 +24,21 @@ ENTRIES: Final = (
         "hold this cluster back until others are done.",
         "Wait for the other clusters, or raise the limits in spec.strategy.rollingUpdate.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.OVERRIDDEN,
         BindingReason.NO_OVERRIDE,
         "No override applies to these objects on this cluster.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.OVERRIDDEN,
         BindingReason.OVERRIDDEN,
         "The overrides for this cluster were applied to the objects.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.OVERRIDDEN,
         BindingReason.OVERRIDE_FAILED,
@@ -47,14 +47,14 @@ ENTRIES: Final = (
         "Correct the override, then create a new run: a run keeps the override snapshots that it "
         "was planned with.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.WORK_SYNCHRONIZED,
         BindingReason.SYNCED,
         "The objects for the cluster are in its namespace on the hub.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.WORK_SYNCHRONIZED,
         BindingReason.SYNC_FAILED,
@@ -64,14 +64,14 @@ ENTRIES: Final = (
         "Fix what the message names: register the member cluster again, correct the envelope, or "
         "create a new run with a snapshot that still exists.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.APPLIED,
         BindingReason.APPLYING,
         "The member's agent is applying the objects.",
         WAIT,
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.APPLIED,
         BindingReason.NOT_ALL_APPLIED,
@@ -79,14 +79,14 @@ ENTRIES: Final = (
         "failedPlacements names the objects and their errors. If it is empty, check that the "
         "member's agent is running: `kubectl get membercluster CLUSTER`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.APPLIED,
         BindingReason.APPLIED,
         "All objects are applied on the member.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.AVAILABLE,
         BindingReason.NOT_ALL_AVAILABLE,
@@ -95,7 +95,7 @@ ENTRIES: Final = (
         "failedPlacements names the objects. Inspect them on the member cluster itself; the hub "
         "does not see their pods.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.AVAILABLE,
         BindingReason.NOT_TRACKABLE,
@@ -103,28 +103,28 @@ ENTRIES: Final = (
         "resources, cannot be tracked; they count as available.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.AVAILABLE,
         BindingReason.AVAILABLE,
         "All objects are applied and available.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.DIFF_REPORTED,
         BindingReason.REPORTING_DIFF,
         "The member's agent is comparing the objects with those on the member.",
         WAIT,
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.DIFF_REPORTED,
         BindingReason.NOT_ALL_DIFFED,
         "The member's agent could not compare some objects, or it has not reported at all.",
         "Read the conditions of the manifests in the Work that the message names.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.BINDING,
         ConditionType.DIFF_REPORTED,
         BindingReason.DIFFED,

@@ -6,7 +6,7 @@ contract: placement 11
 from typing import Final
 
 from api.reasons import ConditionType, MemberReason
-from starter.explain.reasons.entries import NOTHING, Entry, Holder
+from starter.explain.reasons.entries import NOTHING, Holder, ReasonEntry
 
 _START_THE_AGENT: Final = (
     "Start the agent: `fleetgate agent --member CLUSTER`, or `fleetgate worker --run agents` with "
@@ -14,21 +14,21 @@ _START_THE_AGENT: Final = (
 )
 
 _MEMBER: Final = (
-    Entry(
+    ReasonEntry(
         Holder.MEMBER,
         ConditionType.READY_TO_JOIN,
         MemberReason.READY,
         "The hub has created what the member's agent needs: a namespace and rights.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.MEMBER,
         ConditionType.JOINED,
         MemberReason.JOINED,
         "The member's agent has reported: the cluster belongs to the fleet.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.MEMBER,
         ConditionType.JOINED,
         MemberReason.LEFT,
@@ -36,21 +36,21 @@ _MEMBER: Final = (
         "on it stay there.",
         "To bring it back, create the MemberCluster again.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MEMBER,
         ConditionType.JOINED,
         MemberReason.UNKNOWN,
         "The member's agent has never reported.",
         _START_THE_AGENT,
     ),
-    Entry(
+    ReasonEntry(
         Holder.MEMBER,
         ConditionType.HEALTHY,
         MemberReason.HEALTHY,
         "The member's agent reports that its API server is healthy.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.MEMBER,
         ConditionType.HEALTHY,
         MemberReason.UNHEALTHY,
@@ -58,21 +58,21 @@ _MEMBER: Final = (
         "applied.",
         "Fix the member's API server; the message has its answer.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MEMBER,
         ConditionType.PROPERTY_PROVIDER_STARTED,
         MemberReason.PROVIDER_STARTED,
         "The member's agent reads the cluster's properties, such as its nodes and free memory.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.MEMBER,
         ConditionType.PROPERTY_COLLECTION_SUCCEEDED,
         MemberReason.COLLECTED,
         "The properties in the status are up to date.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.MEMBER,
         ConditionType.PROPERTY_COLLECTION_SUCCEEDED,
         MemberReason.COLLECTION_FAILED,
@@ -80,14 +80,14 @@ _MEMBER: Final = (
         "properties decide by the old ones.",
         "Allow the agent to list nodes and pods on the member; the message has the error.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MEMBER,
         ConditionType.NAMESPACES_COLLECTED,
         MemberReason.NAMESPACES_COLLECTED,
         "The status lists all namespaces of the member; ResourcePlacements pick clusters by them.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.MEMBER,
         ConditionType.NAMESPACES_COLLECTED,
         MemberReason.NAMESPACES_TOO_MANY,
@@ -98,28 +98,28 @@ _MEMBER: Final = (
 )
 
 _AGENT: Final = (
-    Entry(
+    ReasonEntry(
         Holder.AGENT,
         ConditionType.JOINED,
         MemberReason.AGENT_JOINED,
         "The agent has reported.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.AGENT,
         ConditionType.JOINED,
         MemberReason.AGENT_LEFT,
         "The agent has released the cluster's objects and does nothing more.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.AGENT,
         ConditionType.HEALTHY,
         MemberReason.AGENT_HEALTHY,
         "The agent reports that its API server is healthy.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.AGENT,
         ConditionType.HEALTHY,
         MemberReason.AGENT_UNHEALTHY,

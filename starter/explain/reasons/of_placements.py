@@ -6,7 +6,7 @@ contract: placement 4 and 7
 from typing import Final
 
 from api.reasons import ConditionType, PlacementReason, SchedulingReason
-from starter.explain.reasons.entries import NOTHING, WAIT, Entry, Holder
+from starter.explain.reasons.entries import NOTHING, WAIT, Holder, ReasonEntry
 
 _EACH_CLUSTER: Final = (
     "For details, read each cluster's conditions in status.placementStatuses or in its binding."
@@ -21,31 +21,31 @@ _PICK_MORE: Final = (
 )
 
 _SCHEDULED: Final = (
-    Entry(
+    ReasonEntry(
         Holder.POLICY,
         ConditionType.SCHEDULED,
         SchedulingReason.FULFILLED,
         "As many clusters are picked as the policy asks for.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.POLICY, ConditionType.SCHEDULED, SchedulingReason.UNFULFILLED, _TOO_FEW, _PICK_MORE
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.SCHEDULED,
         SchedulingReason.FULFILLED,
         "As many clusters are picked as the policy asks for.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.SCHEDULED,
         SchedulingReason.UNFULFILLED,
         _TOO_FEW,
         _PICK_MORE,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.SCHEDULED,
         PlacementReason.INVALID_SELECTORS,
@@ -53,7 +53,7 @@ _SCHEDULED: Final = (
         "be placed.",
         "Correct spec.resourceSelectors; the message says what is wrong.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.SCHEDULED,
         PlacementReason.SCHEDULE_PENDING,
@@ -61,14 +61,14 @@ _SCHEDULED: Final = (
         "This takes moments. If it lasts, check that placement is running: "
         "`fleetgate worker --run placement`, or KubeFleet's hub agent.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACED,
         ConditionType.SCHEDULED,
         PlacementReason.SCHEDULED,
         "The cluster is picked.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACED,
         ConditionType.SCHEDULED,
         PlacementReason.SCHEDULE_FAILED,
@@ -79,35 +79,35 @@ _SCHEDULED: Final = (
 )
 
 _ROLLOUT: Final = (
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.ROLLOUT_STARTED,
         PlacementReason.EXTERNAL,
         "Update runs roll the placement out. The clusters have different snapshots, or none yet.",
         "Start a run, or check how far the current one is: `fleetgate run list`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.ROLLOUT_STARTED,
         PlacementReason.START_UNKNOWN,
         "For some clusters it has not been decided yet whether they get the latest snapshot.",
         WAIT,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.ROLLOUT_STARTED,
         PlacementReason.NOT_STARTED,
         "The limits maxUnavailable and maxSurge hold clusters back until others are done.",
         "Wait for the other clusters, or raise the limits in spec.strategy.rollingUpdate.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.ROLLOUT_STARTED,
         PlacementReason.STARTED,
         "The rollout has started on all clusters.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACED,
         ConditionType.ROLLOUT_STARTED,
         PlacementReason.START_UNKNOWN,
@@ -117,35 +117,35 @@ _ROLLOUT: Final = (
 )
 
 _OVERRIDDEN: Final = (
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.OVERRIDDEN,
         PlacementReason.OVERRIDE_PENDING,
         "On some clusters overrides are still being applied.",
         WAIT,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.OVERRIDDEN,
         PlacementReason.OVERRIDE_FAILED,
         "On some clusters an override could not be applied.",
         f"Correct the override. {_EACH_CLUSTER}",
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.OVERRIDDEN,
         PlacementReason.OVERRIDDEN,
         "The overrides are applied on all clusters.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.OVERRIDDEN,
         PlacementReason.NO_OVERRIDE,
         "No override applies to these objects.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACED,
         ConditionType.OVERRIDDEN,
         PlacementReason.OVERRIDE_PENDING,
@@ -155,28 +155,28 @@ _OVERRIDDEN: Final = (
 )
 
 _SYNCHRONIZED: Final = (
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.WORK_SYNCHRONIZED,
         PlacementReason.SYNC_UNKNOWN,
         "For some clusters the objects are still being written to their namespaces on the hub.",
         WAIT,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.WORK_SYNCHRONIZED,
         PlacementReason.NOT_SYNCED,
         "For some clusters the objects could not be written to their namespaces on the hub.",
         _EACH_CLUSTER,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.WORK_SYNCHRONIZED,
         PlacementReason.SYNCED,
         "The objects for all clusters are in their namespaces on the hub.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACED,
         ConditionType.WORK_SYNCHRONIZED,
         PlacementReason.SYNC_UNKNOWN,
@@ -186,28 +186,28 @@ _SYNCHRONIZED: Final = (
 )
 
 _APPLIED: Final = (
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.APPLIED,
         PlacementReason.APPLY_PENDING,
         "Some members have not reported yet that the objects are applied.",
         WAIT,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.APPLIED,
         PlacementReason.APPLY_FAILED,
         "Some members could not apply some objects.",
         f"failedPlacements has the objects and errors. {_EACH_CLUSTER}",
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.APPLIED,
         PlacementReason.APPLIED,
         "All objects are applied on all clusters.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACED,
         ConditionType.APPLIED,
         PlacementReason.APPLY_PENDING,
@@ -217,28 +217,28 @@ _APPLIED: Final = (
 )
 
 _AVAILABLE: Final = (
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.AVAILABLE,
         PlacementReason.AVAILABLE_UNKNOWN,
         "Some members have not reported yet whether the objects are available.",
         WAIT,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.AVAILABLE,
         PlacementReason.NOT_AVAILABLE,
         "On some clusters objects are applied but not available yet.",
         f"failedPlacements has the objects. {_EACH_CLUSTER}",
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.AVAILABLE,
         PlacementReason.AVAILABLE,
         "All objects are available on all clusters.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACED,
         ConditionType.AVAILABLE,
         PlacementReason.AVAILABLE_UNKNOWN,
@@ -248,28 +248,28 @@ _AVAILABLE: Final = (
 )
 
 _DIFF: Final = (
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.DIFF_REPORTED,
         PlacementReason.DIFF_PENDING,
         "Some members are still comparing the objects.",
         WAIT,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.DIFF_REPORTED,
         PlacementReason.DIFF_FAILED,
         "Some members are still comparing the objects, or could not compare them.",
         _EACH_CLUSTER,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.DIFF_REPORTED,
         PlacementReason.DIFFED,
         "All members have compared the objects; diffedPlacements lists those that differ.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACED,
         ConditionType.DIFF_REPORTED,
         PlacementReason.DIFF_PENDING,
@@ -279,7 +279,7 @@ _DIFF: Final = (
 )
 
 _STATUS_SYNCED: Final = (
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.STATUS_SYNCED,
         PlacementReason.STATUS_SYNCED,
@@ -287,7 +287,7 @@ _STATUS_SYNCED: Final = (
         "placement.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.PLACEMENT,
         ConditionType.STATUS_SYNCED,
         PlacementReason.STATUS_NOT_SYNCED,

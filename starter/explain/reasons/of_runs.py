@@ -13,16 +13,16 @@ from api.reasons import (
     StageReason,
     TaskReason,
 )
-from starter.explain.reasons.entries import NOTHING, Entry, Holder
+from starter.explain.reasons.entries import NOTHING, Holder, ReasonEntry
 
-_MEND_AND_CREATE: Final = (
+_FIX_AND_CREATE: Final = (
     "Fix what the message names, then create a new run: this one has ended. "
     "`fleetgate plan PLACEMENT STRATEGY` shows in advance whether a run can be planned."
 )
 _GO_ON: Final = "Resume with `fleetgate run start NAME`."
 
 _RUN: Final = (
-    Entry(
+    ReasonEntry(
         Holder.RUN,
         ConditionType.INITIALIZED,
         RunReason.INITIALIZED,
@@ -30,22 +30,22 @@ _RUN: Final = (
         "A run whose spec.state is Initialize waits for a review of its plan: "
         "`fleetgate run show NAME`, then `fleetgate run start NAME`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.RUN,
         ConditionType.INITIALIZED,
         RunReason.INITIALIZE_FAILED,
         "The run could not be planned. No cluster was touched. The message says what is wrong "
         "with the placement, the strategy, the snapshot or the labels of clusters.",
-        _MEND_AND_CREATE,
+        _FIX_AND_CREATE,
     ),
-    Entry(
+    ReasonEntry(
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.PROGRESSING,
         "Clusters are being updated, or the next step is about to begin.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.WAITING,
@@ -53,7 +53,7 @@ _RUN: Final = (
         "a timed wait is not over.",
         "Give an approval with `fleetgate approve NAME`; a timed wait ends by itself.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.STUCK,
@@ -62,7 +62,7 @@ _RUN: Final = (
         "`fleetgate run explain NAME` shows the error of each cluster. Once the cluster is "
         "available, the run continues; if that cannot be achieved, `fleetgate rollback PLACEMENT`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.STOPPING,
@@ -70,7 +70,7 @@ _RUN: Final = (
         "those in flight.",
         "Wait for the clusters in flight. To undo the stop: `fleetgate run start NAME`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.STOPPED,
@@ -78,21 +78,21 @@ _RUN: Final = (
         "clusters keep the new snapshot, the others have the old one.",
         f"{_GO_ON} Approvals count again once the run has resumed.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.FAILED,
         "The run ended before all stages were done. The condition Succeeded says why.",
         "Read the message of Succeeded, or run `fleetgate run explain NAME`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.RUN,
         ConditionType.PROGRESSING,
         RunReason.SUCCEEDED,
         "All stages are done.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.RUN,
         ConditionType.SUCCEEDED,
         RunReason.FAILED,
@@ -101,7 +101,7 @@ _RUN: Final = (
         "Fix what the message names and create a new run, or roll back with "
         "`fleetgate rollback PLACEMENT`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.RUN,
         ConditionType.SUCCEEDED,
         RunReason.SUCCEEDED,
@@ -111,49 +111,49 @@ _RUN: Final = (
 )
 
 _STAGE: Final = (
-    Entry(
+    ReasonEntry(
         Holder.STAGE,
         ConditionType.PROGRESSING,
         StageReason.STARTED,
         "Clusters of the stage are being updated.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.STAGE,
         ConditionType.PROGRESSING,
         StageReason.WAITING,
         "The stage is waiting at a gate: before its first cluster, or after its last one.",
         "Give an approval with `fleetgate approve NAME STAGE`; a timed wait ends by itself.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.STAGE,
         ConditionType.PROGRESSING,
         StageReason.STOPPING,
         "The run is stopping while clusters of this stage are in flight.",
         "Wait for the clusters in flight, or undo the stop with `fleetgate run start NAME`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.STAGE,
         ConditionType.PROGRESSING,
         StageReason.STOPPED,
         "The run was stopped in this stage, and no cluster of it is in flight.",
         _GO_ON,
     ),
-    Entry(
+    ReasonEntry(
         Holder.STAGE,
         ConditionType.PROGRESSING,
         StageReason.FAILED,
         "The run failed in this stage.",
         "Read the message of the stage's condition Succeeded.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.STAGE,
         ConditionType.PROGRESSING,
         StageReason.SUCCEEDED,
         "All clusters of the stage are updated, and its gates have been passed.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.STAGE,
         ConditionType.PROGRESSING,
         StageReason.SKIPPED,
@@ -161,21 +161,21 @@ _STAGE: Final = (
         "If clusters were expected, compare the stage's labelSelector with the labels of the "
         "clusters: `kubectl get memberclusters --show-labels`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.STAGE,
         ConditionType.SUCCEEDED,
         StageReason.SUCCEEDED,
         "All clusters of the stage are updated, and its gates have been passed.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.STAGE,
         ConditionType.SUCCEEDED,
         StageReason.SKIPPED,
         "The stage has no clusters, so there was nothing to do and no gate to pass.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.STAGE,
         ConditionType.SUCCEEDED,
         StageReason.FAILED,
@@ -186,14 +186,14 @@ _STAGE: Final = (
 )
 
 _CLUSTER: Final = (
-    Entry(
+    ReasonEntry(
         Holder.CLUSTER,
         ConditionType.STARTED,
         ClusterReason.STARTED,
         "The cluster's binding names the new snapshot. The member has yet to apply it and report.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.CLUSTER,
         ConditionType.SUCCEEDED,
         ClusterReason.SUCCEEDED,
@@ -201,7 +201,7 @@ _CLUSTER: Final = (
         "from it.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.CLUSTER,
         ConditionType.SUCCEEDED,
         ClusterReason.FAILED,
@@ -213,7 +213,7 @@ _CLUSTER: Final = (
 )
 
 _GATE: Final = (
-    Entry(
+    ReasonEntry(
         Holder.GATE,
         ConditionType.APPROVAL_REQUEST_CREATED,
         TaskReason.CREATED,
@@ -221,14 +221,14 @@ _GATE: Final = (
         "ApprovalRequestApproved is True.",
         "Approve with `fleetgate approve NAME STAGE --before` or `--after`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.GATE,
         ConditionType.APPROVAL_REQUEST_APPROVED,
         TaskReason.APPROVED,
         "The gate was approved. This cannot be undone.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.GATE,
         ConditionType.WAIT_TIME_ELAPSED,
         TaskReason.WAIT_ELAPSED,
@@ -238,7 +238,7 @@ _GATE: Final = (
 )
 
 _APPROVAL: Final = (
-    Entry(
+    ReasonEntry(
         Holder.APPROVAL,
         ConditionType.APPROVED,
         ApprovalReason.CLUSTER_APPROVED,
@@ -246,7 +246,7 @@ _APPROVAL: Final = (
         "observedGeneration is the request's generation.",
         "If the run keeps waiting, read the events of the request: `kubectl describe careq NAME`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.APPROVAL,
         ConditionType.APPROVED,
         ApprovalReason.NAMESPACED_APPROVED,
@@ -255,7 +255,7 @@ _APPROVAL: Final = (
         "If the run keeps waiting, read the events of the request: "
         "`kubectl describe areq NAME -n NAMESPACE`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.APPROVAL,
         ConditionType.APPROVAL_ACCEPTED,
         ApprovalReason.ACCEPTED,

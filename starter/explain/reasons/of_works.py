@@ -6,33 +6,33 @@ contract: placement 8
 from typing import Final
 
 from api.reasons import ConditionType, ManifestReason, WorkReason
-from starter.explain.reasons.entries import NOTHING, Entry, Holder
+from starter.explain.reasons.entries import NOTHING, Holder, ReasonEntry
 
 _MANIFESTS: Final = "Read the conditions in status.manifestConditions that are not True."
 
 _WORK: Final = (
-    Entry(
+    ReasonEntry(
         Holder.WORK,
         ConditionType.APPLIED,
         WorkReason.APPLIED,
         "All objects of the Work are applied on the member.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.WORK,
         ConditionType.APPLIED,
         WorkReason.NOT_ALL_APPLIED,
         "The member's agent could not apply some objects of the Work.",
         _MANIFESTS,
     ),
-    Entry(
+    ReasonEntry(
         Holder.WORK,
         ConditionType.AVAILABLE,
         WorkReason.AVAILABLE,
         "All objects of the Work are available on the member.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.WORK,
         ConditionType.AVAILABLE,
         WorkReason.NOT_TRACKABLE,
@@ -40,28 +40,28 @@ _WORK: Final = (
         "available.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.WORK,
         ConditionType.AVAILABLE,
         WorkReason.NOT_ALL_AVAILABLE,
         "Some objects of the Work are applied but not available yet.",
         _MANIFESTS,
     ),
-    Entry(
+    ReasonEntry(
         Holder.WORK,
         ConditionType.DIFF_REPORTED,
         WorkReason.DIFFED,
         "All objects of the Work have been compared with those on the member.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.WORK,
         ConditionType.DIFF_REPORTED,
         WorkReason.NOT_ALL_DIFFED,
         "The member's agent could not compare some objects of the Work.",
         _MANIFESTS,
     ),
-    Entry(
+    ReasonEntry(
         Holder.WORK,
         ConditionType.STATUS_TRIMMED,
         WorkReason.TRIMMED,
@@ -72,35 +72,35 @@ _WORK: Final = (
 )
 
 _APPLIED: Final = (
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.APPLIED,
         "The object is applied on the member.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.APPLIED_WITHOUT_DRIFT_DETECTION,
         "The object is applied, but changes made on the member could not be detected.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.DECODING_ERROR,
         "The manifest is not a Kubernetes object, or the member does not serve its kind.",
         "Install the CRD on the member, or correct the object on the hub and create a new run.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.GENERATE_NAME,
         "The object has a generateName and no name, so it could not be found again.",
         "Give the object a name on the hub, then create a new run.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.DUPLICATED,
@@ -108,7 +108,7 @@ _APPLIED: Final = (
         "Remove one of the two from what the placement selects, envelopes included, then create a "
         "new run.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.NOT_FOUND_ON_MEMBER,
@@ -116,7 +116,7 @@ _APPLIED: Final = (
         "The message has the API server's error: fix the agent's rights on the member, or the API "
         "server.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.TAKE_OVER_FAILED,
@@ -125,7 +125,7 @@ _APPLIED: Final = (
         "diffedPlacements lists what differs. Make the two equal, remove the other owner, or allow "
         "it with whenToTakeOver: Always or allowCoOwnership in the placement's apply strategy.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.NOT_TAKEN_OVER,
@@ -133,7 +133,7 @@ _APPLIED: Final = (
         "Delete the object on the member, or allow it with whenToTakeOver: Always or IfNoDiff in "
         "the placement's apply strategy.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.DRIFT_DETECTION_FAILED,
@@ -141,7 +141,7 @@ _APPLIED: Final = (
         "strategy says not to apply to changed objects.",
         "The message has the API server's error; the agent retries automatically.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.DRIFTED,
@@ -150,7 +150,7 @@ _APPLIED: Final = (
         "driftedPlacements lists what was changed. Undo the change on the member, or allow "
         "overwriting it with whenToApply: Always in the placement's apply strategy.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.DRIFTED_DEGRADED,
@@ -158,7 +158,7 @@ _APPLIED: Final = (
         "differs.",
         "Correct the object on the hub first: the member would reject it.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.APPLIED,
         ManifestReason.APPLY_FAILED,
@@ -171,21 +171,21 @@ _APPLIED: Final = (
 )
 
 _AVAILABLE: Final = (
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.AVAILABLE,
         ManifestReason.AVAILABLE,
         "The object is available.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.AVAILABLE,
         ManifestReason.NOT_TRACKABLE,
         "The availability of this kind of object cannot be tracked; it counts as available.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.AVAILABLE,
         ManifestReason.NOT_AVAILABLE,
@@ -195,7 +195,7 @@ _AVAILABLE: Final = (
         "`kubectl get pods` in its namespace. If the new content is bad, "
         "`fleetgate rollback PLACEMENT`.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.AVAILABLE,
         ManifestReason.AVAILABILITY_FAILED,
@@ -205,14 +205,14 @@ _AVAILABLE: Final = (
 )
 
 _DIFF: Final = (
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.DIFF_REPORTED,
         ManifestReason.NO_DIFF,
         "The object on the member is the same as on the hub.",
         NOTHING,
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.DIFF_REPORTED,
         ManifestReason.DIFF,
@@ -220,7 +220,7 @@ _DIFF: Final = (
         "status.manifestConditions and the binding's diffedPlacements list what differs. Nothing "
         "is applied while the apply strategy is ReportDiff.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.DIFF_REPORTED,
         ManifestReason.DIFF_DEGRADED,
@@ -228,7 +228,7 @@ _DIFF: Final = (
         "differs.",
         "Correct the object on the hub before it is applied: the member would reject it.",
     ),
-    Entry(
+    ReasonEntry(
         Holder.MANIFEST,
         ConditionType.DIFF_REPORTED,
         ManifestReason.DIFF_FAILED,

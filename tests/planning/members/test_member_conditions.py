@@ -6,7 +6,7 @@ from api.members import (
     MemberCluster,
     MemberClusterSpec,
     MemberClusterStatus,
-    Subject,
+    RbacSubject,
 )
 from planning import conditions
 from planning.members.member_conditions import alive, awaiting, has_left, left
@@ -18,7 +18,7 @@ LATER = NOW + timedelta(minutes=1)
 def member(status: MemberClusterStatus | None = None, *, generation: int = 1) -> MemberCluster:
     return MemberCluster(
         metadata=ObjectMeta(name="member1", generation=generation),
-        spec=MemberClusterSpec(identity=Subject(kind="User", name="member1")),
+        spec=MemberClusterSpec(identity=RbacSubject(kind="User", name="member1")),
         status=status or MemberClusterStatus(),
     )
 

@@ -6,11 +6,11 @@ import yaml
 
 import deploy
 from api.base import OwnerReference
-from api.members import Subject
+from api.members import RbacSubject
 from planning.members.member_rights import fingerprint, rights
 
 SHIPPED = Path(deploy.__file__).parent / "rbac" / "member-agent-on-hub.yaml"
-AGENT = Subject(kind="ServiceAccount", name="m1", namespace="fleetgate-agents")
+AGENT = RbacSubject(kind="ServiceAccount", name="m1", namespace="fleetgate-agents")
 OWNER = OwnerReference(api_version="v1", kind="MemberCluster", name="m1", uid="1")
 
 
@@ -42,6 +42,6 @@ def test_cluster_rights_are_deleted_with_the_member_and_others_with_its_namespac
 
 def test_another_identity_has_another_hash() -> None:
     one = rights("m1", identity=AGENT, owner=OWNER)
-    other = rights("m1", identity=Subject(kind="User", name="m1"), owner=OWNER)
+    other = rights("m1", identity=RbacSubject(kind="User", name="m1"), owner=OWNER)
     assert fingerprint(one) == fingerprint(rights("m1", identity=AGENT, owner=OWNER))
     assert fingerprint(one) != fingerprint(other)

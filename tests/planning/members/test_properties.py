@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from api.base import ObjectMeta
-from api.members import MemberCluster, MemberClusterSpec, MemberClusterStatus, Subject
+from api.members import MemberCluster, MemberClusterSpec, MemberClusterStatus, RbacSubject
 from planning.members.member_conditions import alive
 from planning.members.properties import Observed, observe, reported
 
@@ -64,7 +64,7 @@ def test_a_node_without_valid_capacity_still_counts_as_a_node(broken: Json) -> N
 def member(status: MemberClusterStatus | None = None) -> MemberCluster:
     return MemberCluster(
         metadata=ObjectMeta(name="member1", generation=3),
-        spec=MemberClusterSpec(identity=Subject(kind="User", name="member1")),
+        spec=MemberClusterSpec(identity=RbacSubject(kind="User", name="member1")),
         status=status or MemberClusterStatus(),
     )
 

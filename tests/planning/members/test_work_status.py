@@ -10,7 +10,7 @@ from api.reasons import ManifestReason
 from api.works import WorkResourceIdentifier, WorkStatus
 from planning.members.availability import Availability
 from planning.members.comparisons import ABSENT
-from planning.members.outcomes import Outcome, Refusal, is_settled
+from planning.members.outcomes import ManifestOutcome, Refusal, is_settled
 from planning.members.work_status import report
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -23,14 +23,16 @@ def outcome(
     availability: Availability = Availability.AVAILABLE,
     refusal: Refusal | None = None,
     generation: int = 0,
-) -> Outcome:
+) -> ManifestOutcome:
     identifier = WorkResourceIdentifier(
         ordinal=ordinal, version="v1", kind="ConfigMap", name=f"cm{ordinal}"
     )
-    return Outcome(identifier, refusal=refusal, generation=generation, availability=availability)
+    return ManifestOutcome(
+        identifier, refusal=refusal, generation=generation, availability=availability
+    )
 
 
-def said(outcomes: list[Outcome], **more: Any) -> dict[str, tuple[str, str, str]]:
+def said(outcomes: list[ManifestOutcome], **more: Any) -> dict[str, tuple[str, str, str]]:
     status = report(outcomes, generation=3, before=WorkStatus(), now=NOW, **more)
     assert all(each.observed_generation == 3 for each in status.conditions)
     return {each.type: (each.status, each.reason, each.message) for each in status.conditions}
@@ -75,7 +77,7 @@ def test_a_work_that_only_reports_differences_has_no_other_condition() -> None:
     }
 
 
-def manifest(each: Outcome) -> list[dict[str, Any]]:
+def manifest(each: ManifestOutcome) -> list[dict[str, Any]]:
     status = report([each], generation=1, before=WorkStatus(), now=NOW)
     conditions: list[dict[str, Any]] = status.to_wire()["manifestConditions"][0]["conditions"]
     return conditions
@@ -150,11 +152,13 @@ DRIFTED = Refusal(ManifestReason.DRIFTED, "why")
 Json = dict[str, Any]
 
 
-def processed(**more: Any) -> Outcome:
-    return Outcome(IDENTIFIER, **more)
+def processed(**more: Any) -> ManifestOutcome:
+    return ManifestOutcome(IDENTIFIER, **more)
 
 
-def entry(each: Outcome, *, before: WorkStatus | None = None, diff_only: bool = False) -> Json:
+def entry(
+    each: ManifestOutcome, *, before: WorkStatus | None = None, diff_only: bool = False
+) -> Json:
     status = report(
         [each], generation=1, before=before or WorkStatus(), now=NOW, diff_only=diff_only
     )
@@ -265,7 +269,7 @@ def test_the_first_observed_time_stays_until_nothing_differs(kind: str) -> None:
     ],
 )
 def test_an_outcome_that_only_a_change_of_the_object_can_fix_is_settled(
-    each: Outcome, settled: bool
+    each: ManifestOutcome, settled: bool
 ) -> None:
     assert is_settled([each]) is settled
 

@@ -9,7 +9,7 @@ from api.base import format_time
 from api.bindings import Binding
 from api.works import WorkStatus
 from planning.placements.binding_status import BindingReport, is_announced, is_reported, report
-from planning.placements.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
+from planning.placements.binding_steps import IN_PROGRESS_FOR, DistributionOutcome, WorkReport
 from tests.support import conditions
 
 Json = dict[str, Any]
@@ -79,7 +79,7 @@ def diff_report(status: str, *manifests: Json) -> WorkReport:
 
 
 def judge(of: Binding, *works: WorkReport, **errors: str) -> BindingReport:
-    return report(of, Outcome(works, **errors), now=NOW)
+    return report(of, DistributionOutcome(works, **errors), now=NOW)
 
 
 def summary(made: BindingReport) -> list[str]:

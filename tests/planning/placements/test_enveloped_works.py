@@ -11,7 +11,7 @@ from api.kinds import Kind
 from planning.envelopes import EnvelopeError
 from planning.placements import rendering
 from planning.placements.binding_steps import WorkReport
-from planning.placements.rendering import Source, WorkChanges
+from planning.placements.rendering import BindingOwner, WorkChanges
 from tests.planning.boxes import envelope, wrapped
 from tests.planning.placements.works import (
     CLUSTER,
@@ -91,7 +91,7 @@ def test_an_envelope_that_overrides_delete_becomes_an_empty_work() -> None:
 
 
 @pytest.mark.parametrize("source", [CLUSTER, NAMESPACED])
-def test_an_invalid_envelope_stops_the_distribution(source: Source) -> None:
+def test_an_invalid_envelope_stops_the_distribution(source: BindingOwner) -> None:
     with pytest.raises(EnvelopeError, match="a cluster scope object one"):
         changes(snapshots(envelope("app", one=wrapped("a"))), source=source)
 

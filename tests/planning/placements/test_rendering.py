@@ -4,7 +4,7 @@ import pytest
 
 from api import names
 from api.applying import ReportBackStrategy
-from planning.placements.rendering import MissingSnapshotError, Source, WorkChanges
+from planning.placements.rendering import BindingOwner, MissingSnapshotError, WorkChanges
 from planning.placements.snapshotting import CHUNK_BYTES
 from tests.planning.placements.works import (
     NAMESPACED,
@@ -109,7 +109,7 @@ def test_empty_content_is_an_empty_work() -> None:
 
 def test_the_report_back_strategy_comes_from_the_placement() -> None:
     report_back = ReportBackStrategy.from_wire({"type": "Mirror", "destination": "WorkAPI"})
-    source = Source("p", "", report_back)
+    source = BindingOwner("p", "", report_back)
     stored = snapshots(config_map("a"))
     (work,) = changes(binding(), stored, source=source).writes
     assert work["spec"]["reportBackStrategy"] == {"type": "Mirror", "destination": "WorkAPI"}

@@ -11,11 +11,11 @@ from api.bindings import Binding
 from api.rollouts import RollingUpdateConfig
 from planning.bindings import Desired
 from planning.placements import rolling
-from planning.placements.rolling import Limits, Steps
+from planning.placements.rolling import RollingLimits, Steps
 from tests.support.conditions import condition
 
 NOW = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
-DEFAULTS = Limits.of(None)
+DEFAULTS = RollingLimits.of(None)
 STRATEGY = ApplyStrategy()
 GENERATION = 3
 
@@ -62,7 +62,7 @@ def scheduled(cluster: str) -> Binding:
     return binding(cluster, None, state="Scheduled", started="", available="")
 
 
-def plan(*bindings: Binding, index: int = 1, limits: Limits = DEFAULTS) -> Steps:
+def plan(*bindings: Binding, index: int = 1, limits: RollingLimits = DEFAULTS) -> Steps:
     desired = Desired(snapshot=f"p-{index}-snapshot", apply_strategy=STRATEGY)
     wanted = {each.spec.target_cluster: desired for each in bindings}
     return rolling.plan(bindings, wanted, limits=limits, now=NOW)
@@ -72,8 +72,8 @@ def updated(steps: Steps) -> list[str]:
     return [each.name for each in steps.writes if each.patch]
 
 
-def limits(share: int | str, seconds: int = 60, surge: int | str = 0) -> Limits:
-    return Limits.of(
+def limits(share: int | str, seconds: int = 60, surge: int | str = 0) -> RollingLimits:
+    return RollingLimits.of(
         RollingUpdateConfig(
             max_unavailable=share, max_surge=surge, unavailable_period_seconds=seconds
         )

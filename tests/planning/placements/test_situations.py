@@ -12,7 +12,7 @@ from api.bindings import Binding
 from api.policies import ClusterDecision
 from api.works import WorkStatus
 from planning.placements import binding_status
-from planning.placements.binding_steps import IN_PROGRESS_FOR, Outcome, WorkReport
+from planning.placements.binding_steps import IN_PROGRESS_FOR, DistributionOutcome, WorkReport
 from planning.placements.cluster_status import Frame, chain_of, picked
 from tests.planning.placements.statuses import placement
 
@@ -84,7 +84,7 @@ def test_a_binding_reports_the_same_as_kubefleets(situation: Json) -> None:
     home = "x-ns." if "namespaced" in situation["situation"] else ""
     work = WorkReport(f"{home}x-p-work", 1, WorkStatus.from_wire(timed(situation["work_status"])))
 
-    said = binding_status.report(bound, Outcome(works=[work]), now=NOW).to_wire()
+    said = binding_status.report(bound, DistributionOutcome(works=[work]), now=NOW).to_wire()
 
     wanted = dict(situation["binding_status"])
     wanted["conditions"] = wanted["conditions"][1:]  # RolloutStarted is the rollout's.

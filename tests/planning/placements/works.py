@@ -5,13 +5,13 @@ from typing import Any
 from api.base import OwnerReference
 from api.bindings import Binding
 from planning.placements import rendering
-from planning.placements.rendering import Source, WorkChanges
+from planning.placements.rendering import BindingOwner, WorkChanges
 from planning.placements.snapshotting import bodies
 
 Json = dict[str, Any]
 OWNER = OwnerReference(api_version="v1", kind="P", name="p", uid="u")
-CLUSTER = Source("p", "")
-NAMESPACED = Source("p", "app")
+CLUSTER = BindingOwner("p", "")
+NAMESPACED = BindingOwner("p", "app")
 STRATEGY = {
     "type": "ServerSideApply",
     "serverSideApplyConfig": {"force": True},
@@ -55,6 +55,6 @@ def binding(index: int = 0, **spec: Any) -> Binding:
 
 
 def changes(
-    of: Binding, stored: list[Json], works: list[Json] | None = None, source: Source = CLUSTER
+    of: Binding, stored: list[Json], works: list[Json] | None = None, source: BindingOwner = CLUSTER
 ) -> WorkChanges:
     return rendering.changes(of, source, snapshots=stored, works=works or [])

@@ -12,7 +12,7 @@ from planning.runs import marks, run_events
 from planning.runs.approval_events import Given
 from planning.runs.ledger import DELETION, Ledger
 from planning.runs.phases import Phase
-from planning.runs.run_events import Situation
+from planning.runs.run_events import EventState
 from planning.runs.steering import Steered
 from tests.planning.run_samples import (
     APPROVAL,
@@ -27,15 +27,15 @@ from tests.planning.run_samples import (
 )
 
 INITIALIZE, RUN, STOP = RunState.INITIALIZE, RunState.RUN, RunState.STOP
-NOTHING = Situation(Phase.PENDING, None, None, None, (), INITIALIZE)
+NOTHING = EventState(Phase.PENDING, None, None, None, (), INITIALIZE)
 
 
-def look(book: Ledger, desired: RunState = RUN) -> Situation:
+def look(book: Ledger, desired: RunState = RUN) -> EventState:
     return run_events.situation(book.status, desired=desired)
 
 
 def told(
-    before: Situation, book: Ledger, *, desired: RunState = RUN, run: RunRef = CLUSTER_RUN
+    before: EventState, book: Ledger, *, desired: RunState = RUN, run: RunRef = CLUSTER_RUN
 ) -> list[tuple[str, str]]:
     """Return reason and message of the events between an earlier situation and now."""
     found = run_events.since(before, look(book, desired), status=book.status, run=run, now=LATER)
@@ -43,7 +43,7 @@ def told(
     return [(each.reason, each.message) for each in found]
 
 
-def reasons(before: Situation, book: Ledger, **state: Any) -> list[str]:
+def reasons(before: EventState, book: Ledger, **state: Any) -> list[str]:
     return [reason for reason, _ in told(before, book, **state)]
 
 

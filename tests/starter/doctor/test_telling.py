@@ -10,7 +10,7 @@ from rich.console import Console
 from starter.doctor import checks, installed, showing
 from starter.doctor.checks import Check, Report
 from starter.doctor.findings import Finding, Setup, Verdict, ok, problem, unknown, warning
-from starter.doctor.rights import Account, Deed, Grant, shipped
+from starter.doctor.rights import Account, Grant, Right, shipped
 from starter.targets import Output, Target
 
 Json = dict[str, Any]
@@ -86,11 +86,11 @@ SHIPPED = [
 
 @pytest.mark.parametrize("home", ["fleetgate", "rollouts"])
 def test_each_right_that_a_file_grants_is_checked(home: str) -> None:
-    deeds = tuple(
-        Deed(verb, "a", resource, home) for resource in ("x", "x/status") for verb in _VERBS
+    rights = tuple(
+        Right(verb, "a", resource, home) for resource in ("x", "x/status") for verb in _VERBS
     )
-    named = Deed("get", "", "pods", home, "p")
-    expected = {Account(home, "engine"): [Grant("runs", (*deeds, named))]}
+    named = Right("get", "", "pods", home, "p")
+    expected = {Account(home, "engine"): [Grant("runs", (*rights, named))]}
     assert shipped(SHIPPED, home=home) == expected
 
 
@@ -98,24 +98,24 @@ _VERBS = ("get", "patch")
 
 
 @pytest.mark.parametrize(
-    ("deed", "text", "attributes"),
+    ("right", "text", "attributes"),
     [
         (
-            Deed("patch", "a.io", "runs/status"),
+            Right("patch", "a.io", "runs/status"),
             "patch runs/status.a.io",
             {"verb": "patch", "group": "a.io", "resource": "runs", "subresource": "status"},
         ),
         (
-            Deed("get", "", "pods", "web", "one"),
+            Right("get", "", "pods", "web", "one"),
             "get pods one in namespace web",
             {"verb": "get", "resource": "pods", "namespace": "web", "name": "one"},
         ),
     ],
 )
 def test_a_right_is_shown_and_reviewed_in_the_same_way(
-    deed: Deed, text: str, attributes: Json
+    right: Right, text: str, attributes: Json
 ) -> None:
-    assert (str(deed), deed.attributes) == (text, attributes)
+    assert (str(right), right.attributes) == (text, attributes)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from planning.events import Event, EventType
 from planning.runs.approval_events import Given
 from planning.runs.run_events import PLANNED_ONLY
 from starter.history import entries, of_objects
-from starter.history.entries import Entry, What
+from starter.history.entries import HistoryEntry, What
 from starter.history.of_objects import Objects
 from tests.starter.history.test_of_workflow import told
 from tests.starter.test_views import recorded
@@ -138,9 +138,9 @@ def test_an_approval_says_who_gave_it(given: Given, who: str, said: str) -> None
 def test_history_before_a_lost_workflow_is_taken_from_the_objects() -> None:
     at = datetime(2026, 11, 21, 2, 9, 10, tzinfo=UTC)
     workflow = [
-        Entry(at, What.TAKEN_UP),
-        Entry(at, What.ADOPTED, comment="going on"),
-        Entry(at, What.CLUSTER_STARTED, stage="canary", cluster="member3"),
+        HistoryEntry(at, What.TAKEN_UP),
+        HistoryEntry(at, What.ADOPTED, comment="going on"),
+        HistoryEntry(at, What.CLUSTER_STARTED, stage="canary", cluster="member3"),
     ]
     objects = Objects(recorded("succeeded"))
     lines = told(of_objects.beside(workflow, objects))

@@ -28,10 +28,10 @@ from planning.identity import RunRef
 from planning.runs.approval_events import Given
 from planning.runs.gates import GateSide
 from starter.history import of_workflow
-from starter.history.entries import Entry
+from starter.history.entries import HistoryEntry
 from starter.history.of_workflow import Place
 from tests.starter.history.written import CONVERTER, Written, payloads
-from workflows.messages import Approve, ChangeState, Outcome
+from workflows.messages import Approve, ChangeState, RunOutcome
 from workflows.update_run import DELETED
 
 HISTORIES = Path(__file__).parents[2] / "workflows" / "histories"
@@ -39,7 +39,7 @@ RUN = RunRef(scope_name=ScopeName.CLUSTER, name="run", uid="uid")
 GATE = "run-before-prod"
 
 
-def told(entries: list[Entry]) -> list[str]:
+def told(entries: list[HistoryEntry]) -> list[str]:
     """Return the fields of each entry on one line, without the time."""
     cells = [list(each.cells().values())[1:] for each in entries]
     return [" / ".join(filter(None, each)) for each in cells]
@@ -192,7 +192,7 @@ def test_it_is_listed_how_a_workflow_was_ended_from_outside(written: Written) ->
     written.add("WORKFLOW_EXECUTION_FAILED", workflow_execution_failed_event_attributes=failed)
     for reason in ("Gone", "UpdateRunSucceeded"):
         completed = WorkflowExecutionCompletedEventAttributes(
-            result=payloads(Outcome(reason=reason, message="the run no longer exists"))
+            result=payloads(RunOutcome(reason=reason, message="the run no longer exists"))
         )
         written.add(
             "WORKFLOW_EXECUTION_COMPLETED", workflow_execution_completed_event_attributes=completed
@@ -208,7 +208,7 @@ def test_it_is_listed_how_a_workflow_was_ended_from_outside(written: Written) ->
 
 def test_unknown_messages_of_a_newer_version_are_skipped(written: Written) -> None:
     written.signal("dance", ChangeState(by="alice"))
-    written.signal("pause", Outcome(reason="other", message="fields"), identity="ui@host")
+    written.signal("pause", RunOutcome(reason="other", message="fields"), identity="ui@host")
     written.activity("update_cluster", SetState(run=RUN, state=RunState.RUN), ClusterUpdated())
     written.activity("polish", SetState(run=RUN, state=RunState.RUN), ClusterUpdated())
     assert told(written.entries()) == ["asked to stop / ui@host"]

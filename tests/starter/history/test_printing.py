@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from starter.history import printing
-from starter.history.entries import Entry, What
+from starter.history.entries import HistoryEntry, What
 from starter.history.printing import Form
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=UTC)
 
 
-def approved(comment: str) -> Entry:
-    return Entry(AT, What.APPROVED, "before", "prod", who="alice", comment=comment)
+def approved(comment: str) -> HistoryEntry:
+    return HistoryEntry(AT, What.APPROVED, "before", "prod", who="alice", comment=comment)
 
 
 def cells(comment: str) -> list[str]:
@@ -74,7 +74,9 @@ def test_the_day_is_shown_if_there_are_several() -> None:
     one = printing.table([approved("a")], width=100).plain
     assert " 2026" not in one
     assert one.splitlines()[1].startswith(f"{AT.astimezone():%H:%M:%S}  approved")
-    two = printing.table([approved("a"), Entry(AT + timedelta(days=2), What.DELETED)], width=100)
+    two = printing.table(
+        [approved("a"), HistoryEntry(AT + timedelta(days=2), What.DELETED)], width=100
+    )
     assert two.plain.splitlines()[1].startswith(f"{AT.astimezone():%b %d %H:%M:%S}  approved")
 
 

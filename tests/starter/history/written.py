@@ -17,7 +17,7 @@ from temporalio.api.history.v1 import (
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from starter.history import of_workflow
-from starter.history.entries import Entry
+from starter.history.entries import HistoryEntry
 
 BEGIN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 CONVERTER = pydantic_data_converter.payload_converter
@@ -29,7 +29,7 @@ class Written:
     def __init__(self) -> None:
         self.events: list[HistoryEvent] = []
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[HistoryEntry]:
         """Read the entries of the history."""
         return of_workflow.entries(self.events, CONVERTER)
 

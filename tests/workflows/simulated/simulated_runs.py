@@ -27,8 +27,8 @@ from workflows.messages import (
     ApprovalLost,
     Approve,
     ChangeState,
-    Outcome,
     Recheck,
+    RunOutcome,
     UpdateRunInput,
 )
 from workflows.plugin import fleetgate_plugin
@@ -168,9 +168,9 @@ class SimulatedRun:
         """Let some time pass."""
         self.timeline.wait(timedelta(seconds=seconds))
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> RunOutcome:
         """Run the workflow to its end, and return its outcome."""
-        return self.temporal.result(Outcome)
+        return self.temporal.result(RunOutcome)
 
     # -- members ---------------------------------------------------------------------------
 

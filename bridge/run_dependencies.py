@@ -63,7 +63,7 @@ class _Watched(NamedTuple):
     clusters: Cache
 
 
-class Surroundings:
+class RunDependencies:
     """The current state of a run's placement and of the clusters on the hub."""
 
     def __init__(self, run: UpdateRun, *, scope: Scope, placements: Cache) -> None:

@@ -15,7 +15,7 @@ from hub import Hub, Json
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class TutorialCommand:
     """One command of the tutorial."""
 
     argv: tuple[str, ...]
@@ -26,27 +26,27 @@ class Deed:
     """Whether to show its output while it runs."""
 
 
-def apply(kind: Kind, manifest: str) -> Deed:
+def apply(kind: Kind, manifest: str) -> TutorialCommand:
     """Make the command `kubectl apply -f -` with a manifest."""
 
     async def instead(hub: Hub) -> str:
         made = await hub.apply(kind, yaml.safe_load(manifest))
         return f"{_name(kind, made)} applied"
 
-    return Deed(("kubectl", "apply", "-f", "-"), instead, stdin=manifest)
+    return TutorialCommand(("kubectl", "apply", "-f", "-"), instead, stdin=manifest)
 
 
-def create_namespace(name: str) -> Deed:
+def create_namespace(name: str) -> TutorialCommand:
     """Make the command `kubectl create namespace`."""
 
     async def instead(hub: Hub) -> str:
         made = await hub.create(NAMESPACE, {"metadata": {"name": name}})
         return f"{_name(NAMESPACE, made)} created"
 
-    return Deed(("kubectl", "create", "namespace", name), instead)
+    return TutorialCommand(("kubectl", "create", "namespace", name), instead)
 
 
-def create_config_map(name: str, namespace: str, value: str) -> Deed:
+def create_config_map(name: str, namespace: str, value: str) -> TutorialCommand:
     """Make the command `kubectl create configmap` with the single key `key`."""
 
     async def instead(hub: Hub) -> str:
@@ -54,12 +54,12 @@ def create_config_map(name: str, namespace: str, value: str) -> Deed:
         return f"{_name(CONFIG_MAP, await hub.create(CONFIG_MAP, body))} created"
 
     argv = ("kubectl", "create", "configmap", name, f"--from-literal=key={value}")
-    return Deed((*argv, "-n", namespace), instead)
+    return TutorialCommand((*argv, "-n", namespace), instead)
 
 
 def patch(
     kind: Kind, name: str, change: Json, *, namespace: str = "", status: bool = False
-) -> Deed:
+) -> TutorialCommand:
     """Make the command `kubectl patch --type merge`."""
     subresource = "status" if status else ""
 
@@ -71,10 +71,10 @@ def patch(
     argv += ["-p", json.dumps(change, separators=(",", ":"))]
     argv += ["-n", namespace] if namespace else []
     argv += [f"--subresource={subresource}"] if status else []
-    return Deed(tuple(argv), instead)
+    return TutorialCommand(tuple(argv), instead)
 
 
-def approve(kind: Kind, name: str) -> Deed:
+def approve(kind: Kind, name: str) -> TutorialCommand:
     """Make the command that approves a request as the tutorial does: kubectl patches its status."""
     condition = {
         "type": "Approved",
@@ -87,7 +87,7 @@ def approve(kind: Kind, name: str) -> Deed:
     return patch(kind, name, {"status": {"conditions": [condition]}}, status=True)
 
 
-def get(kind: Kind, *names: str, columns: tuple[str, ...] = ()) -> Deed:
+def get(kind: Kind, *names: str, columns: tuple[str, ...] = ()) -> TutorialCommand:
     """Make the command `kubectl get`, with labels as additional columns."""
 
     async def instead(hub: Hub) -> str:
@@ -96,16 +96,16 @@ def get(kind: Kind, *names: str, columns: tuple[str, ...] = ()) -> Deed:
         return "\n".join(_name(kind, each) for each in found) or "No resources found"
 
     labels = (part for label in columns for part in ("-L", label))
-    return Deed(("kubectl", "get", kind.plural, *names, *labels), instead)
+    return TutorialCommand(("kubectl", "get", kind.plural, *names, *labels), instead)
 
 
-def fleetgate(*arguments: str, live: bool = False) -> Deed:
+def fleetgate(*arguments: str, live: bool = False) -> TutorialCommand:
     """Make a command of fleetgate itself, which is never missing."""
 
     async def instead(hub: Hub) -> str:
         raise AssertionError(f"fleetgate is missing at {hub.url}")
 
-    return Deed(("fleetgate", *arguments), instead, live=live)
+    return TutorialCommand(("fleetgate", *arguments), instead, live=live)
 
 
 def program(name: str) -> tuple[str, ...]:

@@ -112,7 +112,7 @@ class Agent:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await self._works.sightings.close()
+            await self._works.watches.close()
 
     async def ready(self) -> None:
         """Wait until the agent has read its Works and MemberCluster from the hub.

@@ -28,7 +28,7 @@ from placement.stores import ScopeStores, Stores
 logger = logging.getLogger(__name__)
 
 
-class Placement:
+class BuiltInPlacement:
     """The built-in placement of one hub: all stores, watches and controllers."""
 
     def __init__(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bridge import surroundings
+from bridge import run_dependencies
 from hub import Change
 from tests.support.conditions import condition
 
@@ -40,20 +40,20 @@ def test_only_the_fields_that_the_scheduler_writes_matter_in_a_binding(
     spec: dict[str, str], decides: bool
 ) -> None:
     change = Change(KEY, binding(), binding(**spec))
-    assert surroundings.differs(change, surroundings.part_of_binding) is decides
+    assert run_dependencies.differs(change, run_dependencies.part_of_binding) is decides
 
 
 @pytest.mark.parametrize(("old", "new"), [(binding(), None), (None, binding())])
 def test_creating_or_deleting_a_binding_matters(old: Any, new: Any) -> None:
-    assert surroundings.differs(Change(KEY, old, new), surroundings.part_of_binding)
+    assert run_dependencies.differs(Change(KEY, old, new), run_dependencies.part_of_binding)
 
 
 def test_only_the_labels_of_a_cluster_matter() -> None:
     before = {"metadata": {"name": "a", "labels": {"env": "one"}}, "status": {"beat": 1}}
     beat = {**before, "status": {"beat": 2}}
     moved = {"metadata": {"name": "a", "labels": {"env": "two"}}}
-    assert not surroundings.differs(Change(KEY, before, beat), surroundings.part_of_cluster)
-    assert surroundings.differs(Change(KEY, before, moved), surroundings.part_of_cluster)
+    assert not run_dependencies.differs(Change(KEY, before, beat), run_dependencies.part_of_cluster)
+    assert run_dependencies.differs(Change(KEY, before, moved), run_dependencies.part_of_cluster)
 
 
 def test_the_scheduling_condition_of_a_policy_snapshot_matters() -> None:
@@ -61,5 +61,5 @@ def test_the_scheduling_condition_of_a_policy_snapshot_matters() -> None:
     status = {"observedCRPGeneration": 1, "conditions": [scheduled]}
     done = {**POLICY, "status": status}
     again = {**POLICY, "status": {**status, "observedCRPGeneration": 2}}
-    assert surroundings.differs(Change(KEY, POLICY, done), surroundings.part_of_policy)
-    assert not surroundings.differs(Change(KEY, done, again), surroundings.part_of_policy)
+    assert run_dependencies.differs(Change(KEY, POLICY, done), run_dependencies.part_of_policy)
+    assert not run_dependencies.differs(Change(KEY, done, again), run_dependencies.part_of_policy)

@@ -62,7 +62,7 @@ def seen(kind: Kind, live: Json) -> Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class ObservedChange:
     """A change on the member to an object that a Work names."""
 
     work: str
@@ -70,7 +70,7 @@ class Sighting:
     gone: bool
 
 
-class Sightings:
+class ObjectWatches:
     """One watch per kind that Works name, dropped when no Work names the kind any longer.
 
     A watch sees all objects of its kind, but only those that a Work names are read and reported;
@@ -78,9 +78,9 @@ class Sightings:
     watches each namespace that Works name.
     """
 
-    def __init__(self, cluster: Hub, *, told: Callable[[Sighting], None]) -> None:
+    def __init__(self, cluster: Hub, *, notify: Callable[[ObservedChange], None]) -> None:
         self._cluster = cluster
-        self._told = told
+        self._notify_of = notify
         self._wanted: dict[str, frozenset[Spot]] = {}
         self._works: dict[Spot, set[str]] = {}
         self._views: dict[Kind, _View] = {}
@@ -128,16 +128,16 @@ class Sightings:
         for kind, namespaces in wanted.items():
             if kind not in self._views:
                 self._views[kind] = _View(
-                    self._cluster, kind, is_named=self._works.__contains__, told=self._tell
+                    self._cluster, kind, is_named=self._works.__contains__, notify=self._notify
                 )
             self._views[kind].follow(namespaces)
 
-    def _tell(self, spot: Spot, *, gone: bool) -> None:
+    def _notify(self, spot: Spot, *, gone: bool) -> None:
         for work in sorted(self._works.get(spot, ())):
-            self._told(Sighting(work, spot, gone=gone))
+            self._notify_of(ObservedChange(work, spot, gone=gone))
 
 
-class _Told(Protocol):
+class _OnChange(Protocol):
     def __call__(self, spot: Spot, *, gone: bool) -> None: ...
 
 
@@ -155,12 +155,12 @@ class _View:
     """
 
     def __init__(
-        self, cluster: Hub, kind: Kind, *, is_named: Callable[[Spot], bool], told: _Told
+        self, cluster: Hub, kind: Kind, *, is_named: Callable[[Spot], bool], notify: _OnChange
     ) -> None:
         self._cluster = cluster
         self._kind = kind
         self._is_named = is_named
-        self._told = told
+        self._notify_of = notify
         self._namespaces: set[str] = set()
         self._is_split = False
         self._narrow: dict[str, _Watch] = {}
@@ -208,7 +208,7 @@ class _View:
         return kept | {_SEEN: seen(self._kind, body)} if self._is_named(spot) else kept
 
     def _on_change(self, change: Change) -> None:
-        self._told(self._spot(change.key), gone=change.new is None)
+        self._notify_of(self._spot(change.key), gone=change.new is None)
 
     def _spot(self, key: Key) -> Spot:
         return Spot(self._kind, *key)

@@ -10,13 +10,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from starter.demo.deeds import Deed, program
-from starter.demo.looking import Eyes
+from starter.demo.checking import FleetChecks
 from starter.demo.manifests import CONFIG_MAP, NAMESPACE
-from starter.failures import Failure
+from starter.demo.typed_commands import TutorialCommand, program
+from starter.failures import CommandFailure
 
 
-class Teller:
+class Narrator:
     """Prints the tutorial on a console."""
 
     def __init__(self, console: Console) -> None:
@@ -57,47 +57,51 @@ class Teller:
 
 
 @dataclass(frozen=True, slots=True)
-class Tale:
+class Tour:
     """Output, checks and kubeconfig of a demo."""
 
-    teller: Teller
-    eyes: Eyes
+    narrator: Narrator
+    checks: FleetChecks
     kubeconfig: Path
     kubectl: bool
     """Whether kubectl is installed; without it the API is used."""
 
-    async def do(self, deed: Deed, *, code: int = 0) -> None:
-        """Run a command, which must exit with the code. Raises Failure otherwise."""
-        self.teller.typed(deed.argv, deed.stdin)
-        if deed.argv[0] == "kubectl" and not self.kubectl:
-            self.teller.printed(await deed.instead(self.eyes.hub))
+    async def do(self, command: TutorialCommand, *, code: int = 0) -> None:
+        """Run a command, which must exit with the code. Raises CommandFailure otherwise."""
+        self.narrator.typed(command.argv, command.stdin)
+        if command.argv[0] == "kubectl" and not self.kubectl:
+            self.narrator.printed(await command.instead(self.checks.hub))
             return
-        ended, text = await self._run(deed)
-        self.teller.printed(text)
+        ended, text = await self._run(command)
+        self.narrator.printed(text)
         if ended != code:
-            raise Failure(f"`{' '.join(deed.argv[:3])} …` exited with {ended}, expected {code}")
+            raise CommandFailure(
+                f"`{' '.join(command.argv[:3])} …` exited with {ended}, expected {code}"
+            )
 
     async def members_have(self, expected: Mapping[str, str]) -> None:
         """Check the value of the ConfigMap on each member; `-` means that it must be missing.
 
-        Raises Failure if a value differs.
+        Raises CommandFailure if a value differs.
         """
-        found = await self.eyes.values(CONFIG_MAP, NAMESPACE)
+        found = await self.checks.values(CONFIG_MAP, NAMESPACE)
         if found != dict(expected):
-            raise Failure(f"expected on the members: {_listed(expected)}; found {_listed(found)}")
-        self.teller.saw(f"read on the members: {_listed(found)}")
+            raise CommandFailure(
+                f"expected on the members: {_listed(expected)}; found {_listed(found)}"
+            )
+        self.narrator.saw(f"read on the members: {_listed(found)}")
 
-    async def _run(self, deed: Deed) -> tuple[int, str]:
+    async def _run(self, command: TutorialCommand) -> tuple[int, str]:
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
-            *program(deed.argv[0]),
-            *deed.argv[1:],
+            *program(command.argv[0]),
+            *command.argv[1:],
             env=self._environment(),
             stdin=pipe,
-            stdout=None if deed.live else pipe,
-            stderr=None if deed.live else asyncio.subprocess.STDOUT,
+            stdout=None if command.live else pipe,
+            stderr=None if command.live else asyncio.subprocess.STDOUT,
         )
-        out, _ = await process.communicate(deed.stdin.encode())
+        out, _ = await process.communicate(command.stdin.encode())
         return await process.wait(), (out or b"").decode(errors="replace")
 
     def _environment(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ from api.reasons import ConditionType
 from api.runs import ClusterStatus, UpdateRun
 from hub import Hub, Json
 from planning import conditions
-from starter.failures import Failure
+from starter.failures import CommandFailure
 from starter.following import follow
 
 PATIENCE: Final = timedelta(seconds=60)
@@ -20,7 +20,7 @@ RunCheck = Callable[[UpdateRun], bool]
 """Returns whether a run is in the expected state."""
 
 
-class Eyes:
+class FleetChecks:
     """Reads the hub and the members; fails the demo if something expected does not happen."""
 
     def __init__(self, hub: Hub, members: Mapping[str, Hub]) -> None:
@@ -30,7 +30,7 @@ class Eyes:
     async def until(self, kind: Kind, name: str, what: str, holds: Callable[[Json], bool]) -> Json:
         """Wait until the check holds for the object, and return it.
 
-        Raises Failure after PATIENCE; `what` names the expected state in its text.
+        Raises CommandFailure after PATIENCE; `what` names the expected state in its text.
         """
         try:
             async with asyncio.timeout(PATIENCE.total_seconds()):
@@ -71,9 +71,9 @@ class Eyes:
         return dict(zip(self._members, values, strict=True))
 
 
-def not_seen(what: str) -> Failure:
+def not_seen(what: str) -> CommandFailure:
     """Make the failure that something expected did not happen."""
-    return Failure(
+    return CommandFailure(
         f"expected: {what}",
         advice="`fleetgate local status` and `fleetgate local logs worker` may show why not",
     )

@@ -14,7 +14,7 @@ from api.kinds import SCOPES, Kind, Scope
 from bridge.approvals import ApprovalReconciler, open_requests
 from bridge.dependencies import Dependencies
 from bridge.metrics import RunMetrics
-from bridge.presence import Presence, Told
+from bridge.presence import KnownWorkflow, Presence
 from bridge.runs import (
     RunIndex,
     RunReconciler,
@@ -72,9 +72,9 @@ class Bridge:
         metrics = RunMetrics(registry or CollectorRegistry())
         self._caches = SharedCaches(hub) if caches is None else caches
         self._owns_caches = caches is None
-        self._presence = Presence(workflows, self._told)
+        self._presence = Presence(workflows, self._known_workflows)
         self._scopes = [
-            _ScopeBridge(hub, scope, workflows, metrics, self._caches, told=self._presence.note)
+            _ScopeBridge(hub, scope, workflows, metrics, self._caches, notify=self._presence.note)
             for scope in SCOPES.values()
         ]
 
@@ -90,8 +90,8 @@ class Bridge:
         """Wait until all objects on the hub have been listed."""
         await asyncio.gather(*(scope.ready() for scope in self._scopes))
 
-    def _told(self) -> list[Told]:
-        return [each for scope in self._scopes for each in scope.told()]
+    def _known_workflows(self) -> list[KnownWorkflow]:
+        return [each for scope in self._scopes for each in scope.known_workflows()]
 
 
 class _ScopeBridge:
@@ -105,14 +105,14 @@ class _ScopeBridge:
         metrics: RunMetrics,
         caches: SharedCaches,
         *,
-        told: Callable[[], None],
+        notify: Callable[[], None],
     ) -> None:
         self._metrics = metrics
         self._run_cache = Cache(hub, scope.run, keep=kept)
         self._approval_cache = Cache(hub, scope.approval)
         self._placement_cache = Cache(hub, scope.placement)
         self._index = RunIndex(scope, self._run_cache)
-        self._run_reconciler = RunReconciler(hub, self._index, workflows, told=told)
+        self._run_reconciler = RunReconciler(hub, self._index, workflows, notify=notify)
         self._runs = _controller(scope.run, self._run_reconciler, logged_about_run)
         self._approvals = _controller(
             scope.approval,
@@ -132,10 +132,10 @@ class _ScopeBridge:
     async def ready(self) -> None:
         await asyncio.gather(*(cache.ready() for cache in self._caches))
 
-    def told(self) -> list[Told]:
+    def known_workflows(self) -> list[KnownWorkflow]:
         """Return the runs whose workflow was started, or is over."""
-        found = self._run_reconciler.told()
-        return [Told(key, ref, self._start_again, is_over) for key, ref, is_over in found]
+        found = self._run_reconciler.known_workflows()
+        return [KnownWorkflow(key, ref, self._start_again, is_over) for key, ref, is_over in found]
 
     def _start_again(self, key: Key) -> None:
         """Start a run's workflow again, if it is lost."""
@@ -163,7 +163,7 @@ class _ScopeBridge:
 
     def _note_run(self, change: Change) -> None:
         """Queue a changed run, and the approval requests that it waits for but that are gone."""
-        run = self._index.told(change)
+        run = self._index.update(change)
         if is_damaged(change) or (run and tampering.is_forged(run.status)):
             self._run_reconciler.note_damage(change.key)
         self._runs.queue.add(change.key)

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from api.kinds import Kind
 from hub import Hub, Json, key_of, record
 from planning import events
-from planning.events import Event, EventType, Subject
+from planning.events import Event, EventSubject, EventType
 
 
-async def tell(
+async def write_event(
     hub: Hub,
     kind: Kind,
     body: Json,
@@ -26,5 +26,5 @@ async def tell(
     Raises Unavailable or TooManyRequests; other errors are only logged.
     """
     event = Event(type=level, reason=reason, message=message, at=datetime.now(UTC))
-    about = Subject(kind, *key_of(body), body["metadata"]["uid"])
+    about = EventSubject(kind, *key_of(body), body["metadata"]["uid"])
     await record(hub, events.body(event, about, key=key))
