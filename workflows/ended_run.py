@@ -58,7 +58,7 @@ class EndUpdateRun:
         survey = Survey(run=start.run, settled=False, recall=True)
         surveyed = await calls.effect(stubs.SURVEY, survey, summary="is the run over")
         if surveyed.facts:
-            self._rollout.ledger.generation = surveyed.facts.generation
+            self._rollout.ledger.begin_at(surveyed.facts.generation)
             self._end(surveyed.recorded or UpdateRunStatus(), text)
         await workflow.wait_condition(lambda: self._mirror.is_clean and self._chronicle.is_clean)
         for keeper in keepers:

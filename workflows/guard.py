@@ -81,7 +81,7 @@ class Guard:
         if surveyed.unchanged:
             return None
         if surveyed.facts is None:
-            rollout.gone = True
+            rollout.lose_run()
             return None
         in_flight = rollout.position.in_flight
         lost = restored.lost(surveyed.facts, begun=in_flight)

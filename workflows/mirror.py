@@ -55,8 +55,7 @@ class StatusMirror:
         written = await self._send(patch)
         if written.generation:
             self._rollout.compare_specs(written.generation, count=known)
-        self._rollout.gone = written.gone
-        self._rollout.resource_version = written.resource_version
+        self._rollout.note_written(written.resource_version, gone=written.gone)
         if not written.resource_version:
             # Someone else changed the object: a person set a new state or edited the status.
             self._rollout.ledger.touch("")

@@ -26,7 +26,7 @@ async def initialize(rollout: Rollout) -> bool:
     try:
         surveyed = await calls.effect(stubs.SURVEY, survey, summary="facts for the plan")
         if surveyed.facts is None:
-            rollout.gone = True
+            rollout.lose_run()
             return False
         _take(rollout, surveyed.facts)
         if surveyed.recorded:
@@ -38,7 +38,7 @@ async def initialize(rollout: Rollout) -> bool:
         return False
     marks.run_initialized(rollout.ledger, workflow.now())
     rollout.position.enter(0 if rollout.strategy.stages else DELETION)
-    rollout.planned = True
+    rollout.take_up_plan()
     return True
 
 
@@ -46,14 +46,14 @@ def _take(rollout: Rollout, facts: HubFacts) -> None:
     rollout.intent.specs.settle(Spec(facts.generation, facts.spec.state))
     # A message may have reported a newer spec during the survey.
     if facts.generation >= rollout.ledger.generation:
-        rollout.ledger.generation = facts.generation
+        rollout.ledger.begin_at(facts.generation)
         rollout.intent.want(facts.spec.state)
 
 
 async def _plan(rollout: Rollout, facts: HubFacts) -> None:
     status = rollout.ledger.status
-    rollout.placement = facts.spec.placement_name
-    rollout.targets = initialization.plan(facts, run=rollout.run, status=status)
+    targets = initialization.plan(facts, run=rollout.run, status=status)
+    rollout.aim_at(targets, placement=facts.spec.placement_name)
     snapshot = await _find_snapshot(rollout, facts)
     initialization.record_snapshot(snapshot, status=status)
 
@@ -77,7 +77,7 @@ async def _adopt(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) -
     rollout.notices.reported_by_others(run_events.situation(recorded, desired=rollout.intent.state))
     if phases.has_ended(recorded):
         # The run ended while this workflow started: its status stays as it is.
-        rollout.ledger.status = recorded
+        rollout.ledger.keep(recorded)
         return False
     rollout.ledger.recall(recorded)
     try:
@@ -86,13 +86,12 @@ async def _adopt(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) -
         marks.run_failed(rollout.ledger, str(error), workflow.now())
         return False
     rollout.notices.note(run_events.adopted(recorded, now=workflow.now()))
-    rollout.planned = True
+    rollout.take_up_plan()
     return True
 
 
 async def _recall(rollout: Rollout, facts: HubFacts, recorded: UpdateRunStatus) -> None:
-    rollout.placement = facts.spec.placement_name
-    rollout.targets = initialization.bound(facts)
+    rollout.aim_at(initialization.bound(facts), placement=facts.spec.placement_name)
     recalled = adopting.recall(recorded, facts)
     rollout.notices.reported_by_others(run_events.situation(recorded, desired=recalled.desired))
     if recalled.stage != DELETION:

@@ -95,6 +95,30 @@ class Rollout:
         """Whether the guard checks the run: it runs, or it is stopping with clusters in flight."""
         return self.intent.may_run or bool(self.position.in_flight)
 
+    def aim_at(self, targets: Targets, *, placement: str) -> None:
+        """Set the placement that is rolled out, and its bindings."""
+        self.placement, self.targets = placement, targets
+
+    def take_up_plan(self) -> None:
+        """Record that the run has its plan, so that it can be carried out."""
+        self.planned = True
+
+    def lose_run(self) -> None:
+        """Record that the run's object no longer exists."""
+        self.gone = True
+
+    def note_written(self, resource_version: str, *, gone: bool) -> None:
+        """Record which version of the run's object a write has left, and whether it exists."""
+        self.resource_version, self.gone = resource_version, gone
+
+    def renew(self) -> None:
+        """Start nothing more: the workflow is about to continue as new."""
+        self.renewing = True
+
+    def finish(self) -> None:
+        """Record that the run has ended, so that nothing can change."""
+        self.finished = True
+
     def learn(self, targets: Targets) -> None:
         """Record the clusters' current bindings: the scheduler may have replaced some.
 
@@ -124,7 +148,7 @@ class Rollout:
         if self.planned:
             self.ledger.observe(spec.generation)
         else:
-            self.ledger.generation = spec.generation
+            self.ledger.begin_at(spec.generation)
         self.ask(spec.state, spec.asked)
 
     def ask(self, state: RunState, asked: Steered | None = None) -> None:

@@ -210,8 +210,8 @@ class UpdateRunWorkflow:
         """Drive this execution until it ends; return whether to continue as new."""
         again = await self._drive_guarded()
         # Finish answers and writes first: pending ones are lost when the execution ends.
-        self._rollout.finished = not again
         if not again:
+            self._rollout.finish()
             # A completed run that still showed pending activities would be confusing.
             await self._rollout.until_unfollowed()
         await self._flushed()
@@ -256,7 +256,7 @@ class UpdateRunWorkflow:
                 and info.get_current_history_length() >= least
             )
         )
-        rollout.renewing = True
+        rollout.renew()
         await self._flushed()
 
     async def _drive(self) -> bool:

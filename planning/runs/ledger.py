@@ -133,6 +133,14 @@ class Ledger:
         self.generation = generation
         self._speak_of_generation()
 
+    def begin_at(self, generation: int) -> None:
+        """Set the observed generation of conditions to come."""
+        self.generation = generation
+
+    def keep(self, status: UpdateRunStatus) -> None:
+        """Hold a final status that is on the hub already: there is nothing to write."""
+        self.status = status
+
     def recall(self, status: UpdateRunStatus) -> None:
         """Resume from the status that an earlier writer left on the hub."""
         self.status = status
