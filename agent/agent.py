@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from contextlib import aclosing
 from typing import Final
 
 from prometheus_client import CollectorRegistry
@@ -177,7 +176,7 @@ async def _ensure_applied_work(cluster: Hub, *, member: str) -> None:
     body = definition(AppliedWork)
     try:
         installed = await cluster.apply(CUSTOM_RESOURCE_DEFINITION, body)
-        await _wait_until_served(cluster, installed)
+        await cluster.watch_until(CUSTOM_RESOURCE_DEFINITION, installed, _is_served)
     except (Forbidden, Invalid) as error:
         name = body["metadata"]["name"]
         raise AgentError(
@@ -185,21 +184,6 @@ async def _ensure_applied_work(cluster: Hub, *, member: str) -> None:
             f"({error}); allow the agent's user to create CustomResourceDefinitions there, or "
             f"apply deploy/crds/{file_name(AppliedWork)} to the member yourself"
         ) from error
-
-
-async def _wait_until_served(cluster: Hub, installed: Json) -> None:
-    if _is_served(installed):
-        return
-    metadata = installed["metadata"]
-    changes = cluster.watch(
-        CUSTOM_RESOURCE_DEFINITION,
-        resource_version=metadata["resourceVersion"],
-        fields=f"metadata.name={metadata['name']}",
-    )
-    async with aclosing(changes) as events:
-        async for event in events:
-            if _is_served(event.object):
-                return
 
 
 def _is_served(installed: Json) -> bool:

@@ -343,6 +343,25 @@ class Hub:
             ApiRequest("deletecollection", resource, "DELETE", path, _selectors({"labels": labels}))
         )
 
+    async def watch_until(self, kind: Kind, body: Json, holds: Callable[[Json], bool]) -> None:
+        """Watch an object, from its version in `body`, until `holds` is true of it.
+
+        Returns too when the API server ends the watch. Raises as `watch` does.
+        """
+        if holds(body):
+            return
+        namespace, name = key_of(body)
+        changes = self.watch(
+            kind,
+            resource_version=version_of(body),
+            namespace=namespace,
+            fields=f"metadata.name={name}",
+        )
+        async with aclosing(changes):
+            async for change in changes:
+                if holds(change.object):
+                    return
+
     async def watch(
         self, kind: Kind, *, resource_version: str, **selection: Unpack[Selection]
     ) -> AsyncGenerator[WatchEvent, None]:

@@ -61,11 +61,6 @@ def abort(text: str) -> RunAborted:
     return RunAborted(f"{ABORTED}: {text}")
 
 
-def abort_stage(text: str) -> StageAborted:
-    """Return the error that ends a run because of its current stage."""
-    return StageAborted(str(abort(text)))
-
-
 def joined(errors: Sequence[BaseException]) -> BaseException:
     """Combine the errors of one round into one, `[e1, e2]`, without duplicates.
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable
-from contextlib import aclosing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -49,26 +48,11 @@ async def _install(hub: Hub, body: dict[str, Any]) -> None:
     name = definition["metadata"]["name"]
     try:
         async with asyncio.timeout(_SERVED_WITHIN.total_seconds()):
-            await _wait_until_served(hub, definition)
+            await hub.watch_until(CUSTOM_RESOURCE_DEFINITION, definition, _is_established)
             await _wait_until_answered(hub, _kind(definition))
     except TimeoutError as error:
         limit = f"{_SERVED_WITHIN.total_seconds():g} s"
         raise DeployError(f"{hub.url} did not serve {name} within {limit}") from error
-
-
-async def _wait_until_served(hub: Hub, definition: dict[str, Any]) -> None:
-    if _is_established(definition):
-        return
-    metadata = definition["metadata"]
-    changes = hub.watch(
-        CUSTOM_RESOURCE_DEFINITION,
-        resource_version=metadata["resourceVersion"],
-        fields=f"metadata.name={metadata['name']}",
-    )
-    async with aclosing(changes):
-        async for change in changes:
-            if _is_established(change.object):
-                return
 
 
 async def _wait_until_answered(hub: Hub, kind: Kind) -> None:
