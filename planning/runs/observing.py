@@ -34,7 +34,7 @@ def hub_facts(
 
     Args:
         spec: the run's.
-        generation: of the run's object; 0 if there is none.
+        generation: of the run's object; 0 if it does not exist yet.
         placement: the run's; None if it does not exist.
         policies: the placement's latest policy snapshots; there should be one.
         bindings: all of the placement.

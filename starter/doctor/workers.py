@@ -174,7 +174,7 @@ SILENT: Final = Limits().silence
 
 
 async def reported(setup: Setup) -> Sequence[Finding]:
-    """Read the metrics at the given address; return no findings if there is none."""
+    """Read the metrics at the given address; return no findings if there is no address."""
     if not setup.metrics:
         return []
     about = f"worker at {setup.metrics}"

@@ -35,8 +35,8 @@ class FoundRun:
 async def one(hub: Hub, target: Target, name: str) -> FoundRun:
     """Return the run with this name.
 
-    Raises CommandFailure if there is none; its advice says where else a run with this name exists,
-    or that it may have been deleted.
+    Raises CommandFailure if it is not found; its advice says where else a run with this name
+    exists, or that it may have been deleted.
     """
     try:
         return FoundRun(target.scope, await read(hub, target, name))
