@@ -36,6 +36,9 @@ class Kind:
 PLACEMENT_GROUP: Final = "placement.kubernetes-fleet.io"
 CLUSTER_GROUP: Final = "cluster.kubernetes-fleet.io"
 VERSION: Final = "v1beta1"
+FLEETGATE_GROUP: Final = "fleetgate.dev"
+"""Of what fleetgate adds to KubeFleet's objects."""
+FLEETGATE_VERSION: Final = "v1alpha1"
 
 
 def _cluster(kind: str, plural: str) -> Kind:
@@ -44,6 +47,10 @@ def _cluster(kind: str, plural: str) -> Kind:
 
 def _namespaced(kind: str, plural: str) -> Kind:
     return Kind(PLACEMENT_GROUP, VERSION, kind, plural, namespaced=True)
+
+
+def _own(kind: str, plural: str, *, namespaced: bool) -> Kind:
+    return Kind(FLEETGATE_GROUP, FLEETGATE_VERSION, kind, plural, namespaced=namespaced)
 
 
 CLUSTER_STAGED_UPDATE_RUN: Final = _cluster("ClusterStagedUpdateRun", "clusterstagedupdateruns")
@@ -87,6 +94,19 @@ MEMBER_CLUSTER: Final = Kind(
     CLUSTER_GROUP, VERSION, "MemberCluster", "memberclusters", namespaced=False
 )
 
+CLUSTER_ROLLOUT_POLICY: Final = _own(
+    "ClusterRolloutPolicy", "clusterrolloutpolicies", namespaced=False
+)
+ROLLOUT_POLICY: Final = _own("RolloutPolicy", "rolloutpolicies", namespaced=True)
+CLUSTER_ROLLOUT_REPORT: Final = _own(
+    "ClusterRolloutReport", "clusterrolloutreports", namespaced=False
+)
+ROLLOUT_REPORT: Final = _own("RolloutReport", "rolloutreports", namespaced=True)
+CLUSTER_ROLLOUT_DECISION: Final = _own(
+    "ClusterRolloutDecision", "clusterrolloutdecisions", namespaced=False
+)
+ROLLOUT_DECISION: Final = _own("RolloutDecision", "rolloutdecisions", namespaced=True)
+
 NAMESPACE: Final = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 NODE: Final = Kind("", "v1", "Node", "nodes", namespaced=False)
 POD: Final = Kind("", "v1", "Pod", "pods", namespaced=True)
@@ -122,6 +142,10 @@ class Scope:
     policy_snapshot: Kind
     resource_snapshot: Kind
     binding: Kind
+    policy: Kind
+    """Rules for runs; `policy_snapshot` is about scheduling."""
+    report: Kind
+    decision: Kind
 
 
 CLUSTER_SCOPE: Final = Scope(
@@ -133,6 +157,9 @@ CLUSTER_SCOPE: Final = Scope(
     policy_snapshot=CLUSTER_SCHEDULING_POLICY_SNAPSHOT,
     resource_snapshot=CLUSTER_RESOURCE_SNAPSHOT,
     binding=CLUSTER_RESOURCE_BINDING,
+    policy=CLUSTER_ROLLOUT_POLICY,
+    report=CLUSTER_ROLLOUT_REPORT,
+    decision=CLUSTER_ROLLOUT_DECISION,
 )
 NAMESPACED_SCOPE: Final = Scope(
     name=ScopeName.NAMESPACED,
@@ -143,5 +170,8 @@ NAMESPACED_SCOPE: Final = Scope(
     policy_snapshot=SCHEDULING_POLICY_SNAPSHOT,
     resource_snapshot=RESOURCE_SNAPSHOT,
     binding=RESOURCE_BINDING,
+    policy=ROLLOUT_POLICY,
+    report=ROLLOUT_REPORT,
+    decision=ROLLOUT_DECISION,
 )
 SCOPES: Final = {scope.name: scope for scope in (CLUSTER_SCOPE, NAMESPACED_SCOPE)}

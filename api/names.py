@@ -50,8 +50,21 @@ KubeFleet has no such label: its agents always run in their member clusters."""
 GRANTED: Final = "fleetgate.dev/granted"
 """Annotation of a member's namespace: fingerprint of the rights granted to its agent."""
 
+APPLY_AGAIN: Final = "fleetgate.dev/apply-again"
+"""Annotation of a binding and its Works: when a run last had the content applied once more. Agents
+apply a Work at once when it changes."""
+
 RUN_UID: Final = "fleetgate.dev/run-uid"
 """Annotation of an approval request: UID of the run that it was created for; names are reused."""
+
+BEFORE_RUN: Final = "fleetgate.dev/before-run"
+"""Annotation of a binding: the last run that changed it under a rollout policy, by UID, and the
+resource snapshot that the binding had before."""
+
+ROLLBACK_OF: Final = "fleetgate.dev/rollback-of"
+"""Annotation of a run that fleetgate created, and of its strategy: the run that it rolls back."""
+ROLLBACK_OF_UID: Final = "fleetgate.dev/rollback-of-uid"
+"""UID of that run; names are reused."""
 
 CREATED_BY: Final = "fleetgate.dev/created-by"
 """Annotation of a run: the user who created it, as recorded by the admission policies."""

@@ -23,6 +23,9 @@ from api.overrides import (
 from api.placement_statuses import ClusterResourcePlacementStatus
 from api.placements import ClusterResourcePlacement, ResourcePlacement
 from api.policies import ClusterSchedulingPolicySnapshot, SchedulingPolicySnapshot
+from api.rollout_decisions import ClusterRolloutDecision, RolloutDecision
+from api.rollout_policies import ClusterRolloutPolicy, RolloutPolicy
+from api.rollout_reports import ClusterRolloutReport, RolloutReport
 from api.runs import ClusterStagedUpdateRun, StagedUpdateRun
 from api.snapshots import ClusterResourceSnapshot, ResourceSnapshot
 from api.strategies import ClusterStagedUpdateStrategy, StagedUpdateStrategy
@@ -53,6 +56,12 @@ MODELS: Final[tuple[type[KubernetesObject], ...]] = (
     Work,
     AppliedWork,
     MemberCluster,
+    ClusterRolloutPolicy,
+    RolloutPolicy,
+    ClusterRolloutReport,
+    RolloutReport,
+    ClusterRolloutDecision,
+    RolloutDecision,
 )
 """The kinds that have a CRD."""
 

@@ -20,6 +20,17 @@ class RunReason(StrEnum):
     STUCK = "UpdateRunStuck"
     STOPPING = "UpdateRunStopping"
     STOPPED = "UpdateRunStopped"
+    PAUSED = "UpdateRunPaused"
+    """By a rollout policy: more clusters failed than it allows."""
+    ROLLING_BACK = "UpdateRunRollingBack"
+    """By a rollout policy: another run is about to take the clusters back."""
+    QUEUED = "UpdateRunQueued"
+    """By a rollout policy: another run of the placement is ahead."""
+    ADMISSION_REQUESTED = "UpdateRunAdmissionRequested"
+    """The run is to begin, unless another run of the placement is ahead."""
+    ADMITTED = "UpdateRunAdmitted"
+    SUPERSEDED = "UpdateRunSuperseded"
+    """By a rollout policy: a newer run of the placement replaces this one."""
     FAILED = "UpdateRunFailed"
     SUCCEEDED = "UpdateRunSucceeded"
 
@@ -34,6 +45,9 @@ class RunMessage(StrEnum):
         " clusters to finish updating before completing the stop process"
     )
     STOPPED = "The update run has been stopped"
+    ADMISSION_REQUESTED = "The update run begins unless another run of the placement is ahead of it"
+    ADMITTED = "No other run of the placement was ahead of the update run"
+    WITHDRAWN = "The update run was stopped before it began"
     ABORTED = "The stages are aborted due to a non-recoverable error"
     COMPLETED = "All stages are completed"
     SUCCEEDED = "All stages are completed successfully"
@@ -117,6 +131,24 @@ class ClusterReason(StrEnum):
     STARTED = "ClusterUpdatingStarted"
     SUCCEEDED = "ClusterUpdatingSucceeded"
     FAILED = "ClusterUpdatingFailed"
+    TIMED_OUT = "ClusterUpdatingTimedOut"
+    """It took longer than its rollout policy allows, but may still finish."""
+    SKIPPED = "ClusterUpdatingSkipped"
+    """A person decided that the run continues without it."""
+    RETRIED = "ClusterUpdatingRetried"
+    """A person decided that it is handed out again, which has not come to an end."""
+    LEFT = "ClusterLeft"
+    """It is no longer picked, or its stage no longer selects it; its rollout policy allows that."""
+
+
+class JoinReason(StrEnum):
+    """Reasons of clusters that were not part of a run when it was planned, in its report."""
+
+    JOINED = "ClusterJoined"
+    TOO_LATE = "ClusterJoinedTooLate"
+    TOO_MANY = "ClusterDoesNotFit"
+    IGNORED = "ClusterIgnored"
+    UNASSIGNED = "ClusterWithoutStage"
 
 
 class ClusterMessage(StrEnum):
@@ -124,6 +156,71 @@ class ClusterMessage(StrEnum):
 
     STARTED = "Cluster update started"
     SUCCEEDED = "Cluster update completed successfully"
+
+
+TIMED_OUT: Final = Text("The cluster was not {done} within {timeout}{attempts}")
+"""Message of a cluster that timed out."""
+SKIPPED: Final = Text("Skipped by {by}: {comment}")
+"""Message of a cluster that a person skipped."""
+RETRIED: Final = Text("Retried by {by}: {comment}")
+"""Message of a cluster that a person has handed out again."""
+LEFT_UNPICKED: Final = "The placement no longer picks the cluster; the next run removes what it has"
+"""Messages of a cluster that left the run, by what happened to it."""
+LEFT_UNBOUND: Final = "The cluster has no binding any more, or its binding is being deleted"
+LEFT_FLEET: Final = "The cluster is no longer a member of the fleet"
+LEFT_STAGE: Final = Text("The labels of the cluster no longer match stage {stage}")
+LEFT_FOR_OTHER: Final = Text(
+    "The labels of the cluster match stage {other} now instead of stage {stage}; the stages of the "
+    "run stay as they were planned"
+)
+LEFT_UPDATED: Final = Text("{why}; it had been updated by then")
+"""Message, in the run's report, of a cluster that left after it was updated."""
+JOINED: Final = Text("Picked while the run was in progress; added at the end of stage {stage}")
+"""Messages, in the run's report, of a cluster that joined, by what became of it."""
+JOINED_TOO_LATE: Final = Text(
+    "Picked when no more clusters could be added to stage {stage}; the next run updates it"
+)
+JOINED_TOO_MANY: Final = Text(
+    "Picked while the run was in progress, but the run cannot hold more clusters; the next run "
+    "updates it"
+)
+JOIN_IGNORED: Final = Text(
+    "Picked while the run was in progress; the rollout policy ignores such clusters "
+    "(membership.added), the next run updates it"
+)
+JOINED_NO_STAGE: Final = Text(
+    "No stage selects the cluster; the rollout policy ignores such clusters (membership.unassigned)"
+)
+PAUSED: Final = Text(
+    "The update run is paused because {failed} of the {clusters} clusters {among} failed and "
+    "{limit}: {names}; skip or retry them, then continue"
+)
+"""Message of Progressing while a run is paused by a failure budget."""
+PAUSED_STILL: Final = Text(
+    "The update run is paused until someone continues it: more clusters {among} had failed than "
+    "allowed ({limit}); failed now: {failed} of {clusters}"
+)
+"""The same once fewer clusters count as failed, because they were skipped, retried or recovered."""
+
+
+ROLLING_BACK: Final = Text(
+    "{failed} of the {clusters} clusters {among} failed and {limit}: {names}; a run that takes the "
+    "clusters back is being created"
+)
+"""Message of Progressing while a run is about to be rolled back."""
+STAYS: Final = Text("The cluster {had}, so the rollback leaves it as it is")
+"""Message, in a run's report, of a cluster that its rollback leaves alone."""
+NOT_ROLLED_BACK: Final = Text("{paused}; it was not rolled back because {why}")
+"""Message of Progressing while a run is paused that should have been rolled back."""
+
+
+QUEUED: Final = Text("waits for run {run}, {place} in line")
+"""Message of Progressing and Admitted while another run of the placement is ahead."""
+SUPERSEDING: Final = Text(
+    "The update run starts nothing more, because {run} replaces it, and ends once the clusters in "
+    "flight have finished"
+)
+"""Message of Progressing while a run that was superseded has clusters in flight."""
 
 
 class TaskReason(StrEnum):

@@ -12,6 +12,9 @@ class ConditionType(StrEnum):
     STARTED = "Started"
     SUCCEEDED = "Succeeded"
 
+    # Run, only where a rollout policy says what concurrent runs do.
+    ADMITTED = "Admitted"
+
     # Gate of a run.
     APPROVAL_REQUEST_CREATED = "ApprovalRequestCreated"
     APPROVAL_REQUEST_APPROVED = "ApprovalRequestApproved"

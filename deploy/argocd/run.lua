@@ -82,7 +82,9 @@ end
 if progressing == nil then
   return health("Suspended", "planned, not started: set spec.state to Run to start it")
 end
-if progressing.reason == "UpdateRunStuck" then
+-- Clusters do not get the content, and a person has to look.
+local broken = { UpdateRunStuck = true, UpdateRunPaused = true, UpdateRunRollingBack = true }
+if broken[progressing.reason] then
   return health("Degraded", progressing.message)
 end
 if progressing.reason == "UpdateRunStopped" then
@@ -90,6 +92,9 @@ if progressing.reason == "UpdateRunStopped" then
 end
 if progressing.reason == "UpdateRunWaiting" then
   return waiting(status, progressing)
+end
+if progressing.reason == "UpdateRunQueued" or progressing.reason == "UpdateRunSuperseded" then
+  return health("Progressing", progressing.message)
 end
 if progressing.reason == "UpdateRunStopping" then
   return health("Progressing", "stopping once the clusters in flight are done, " .. count_clusters(status))

@@ -137,6 +137,22 @@ def test_the_health_of_a_run_is_based_on_its_current_spec(
     assert health(run) == (status, message)
 
 
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [
+        ("UpdateRunPaused", "Degraded"),
+        ("UpdateRunRollingBack", "Degraded"),
+        ("UpdateRunQueued", "Progressing"),
+        ("UpdateRunSuperseded", "Progressing"),
+    ],
+)
+def test_the_health_of_a_run_is_what_its_rollout_policy_made_of_it(
+    scope: Scope, reason: str, status: str
+) -> None:
+    held = condition("Progressing", "False", reason)
+    assert health(an_object(scope.run, PLANNED, held)) == (status, "Progressing says False")
+
+
 def test_a_run_without_a_status_is_progressing(scope: Scope) -> None:
     run = an_object(scope.run)
     del run["status"]

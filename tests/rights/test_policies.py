@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from api.kinds import CLUSTER_SCOPE
-from api.names import CREATED_BY, STATE_BY, STATE_COMMENT, STATE_GENERATION
+from api.names import (
+    CREATED_BY,
+    ROLLBACK_OF,
+    ROLLBACK_OF_UID,
+    STATE_BY,
+    STATE_COMMENT,
+    STATE_GENERATION,
+)
 from deploy.installing import crds, manifests, policies
 from hub import Forbidden, Hub, Json
 from tests.agent.credentials import grant
@@ -167,6 +174,21 @@ async def test_the_engine_can_record_the_name_in_a_message(
     said = {STATE_BY: "somebody in Temporal", STATE_GENERATION: "2"}
     found = await gate.change(clients["engine"], RUN | {"metadata": {"annotations": said}})
     assert found["state-by"] == "somebody in Temporal"
+
+
+@pytest.mark.parametrize("how", WAYS)
+async def test_only_the_engine_can_call_a_run_a_rollback(
+    gate: Gate, person: Person, clients: dict[str, Hub], how: str
+) -> None:
+    """Such a run follows the rules of another one, and goes ahead of those that wait."""
+    jane = await person("jane", "fleetgate-runner")
+    for mark in (ROLLBACK_OF, ROLLBACK_OF_UID):
+        marked = {"metadata": {"annotations": {mark: "other"}}}
+        with pytest.raises(Forbidden, match="fleetgate sets it when a rollout policy"):
+            await gate.change(jane, marked, WAYS[how])
+        with pytest.raises(Forbidden, match="fleetgate sets it when a rollout policy"):
+            await gate.make_run(jane, f"{gate.unique}-mine", annotations={mark: "other"})
+    await gate.change(clients["engine"], {"metadata": {"annotations": {ROLLBACK_OF: "other"}}})
 
 
 async def test_no_other_account_can_name_others(gate: Gate, person: Person) -> None:

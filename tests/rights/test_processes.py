@@ -148,12 +148,24 @@ def body(world: World) -> Json:
     return {"metadata": {"name": world.unique, "namespace": world.unique}}
 
 
+async def change_a_strategy(hub: Hub, world: World) -> None:
+    name = await strategy(world)
+    await hub.patch(CLUSTER_SCOPE.strategy, name, {"metadata": {"labels": {"a": "b"}}})
+
+
+RUN = {"placementName": "any", "stagedRolloutStrategyName": "any"}
+
 REFUSED: dict[str, dict[str, Attempt]] = {
     "engine": {
         "change a placement": of_placement({"spec": {"revisionHistoryLimit": 3}}),
-        "create a run": lambda hub, world: hub.create(CLUSTER_SCOPE.run, body(world)),
+        "create a run other than a rollback": lambda hub, world: hub.create(
+            CLUSTER_SCOPE.run, body(world) | {"spec": RUN}
+        ),
         "delete a run": lambda hub, world: hub.delete(CLUSTER_SCOPE.run, "any"),
-        "change a strategy": lambda hub, _: hub.patch(CLUSTER_SCOPE.strategy, "any", {}),
+        "change a strategy": change_a_strategy,
+        "create a strategy other than a rollback's": lambda hub, world: hub.create(
+            CLUSTER_SCOPE.strategy, body(world) | {"spec": {"stages": []}}
+        ),
         "create a binding": lambda hub, world: hub.create(CLUSTER_SCOPE.binding, body(world)),
         "write a Work": lambda hub, world: hub.create(WORK, body(world)),
         "delete an approval": lambda hub, _: hub.delete(CLUSTER_SCOPE.approval, "any"),

@@ -49,6 +49,23 @@ def change(kind: str, patch: Json, subresource: str = "") -> Attempt:
     )
 
 
+def decide(decision: str, **more: str) -> Attempt:
+    """Decide about the gate's run."""
+
+    async def create(hub: Hub, gate: Gate) -> None:
+        spec = {"run": gate.unique, "decision": decision, "reason": "INC-7", **more}
+        body = named(gate, f"-{decision.lower()}") | {"spec": spec}
+        await hub.create(gate.scope.decision, body, dry_run=True)
+
+    return create
+
+
+async def write_policy(hub: Hub, gate: Gate) -> None:
+    target = {"kind": gate.scope.strategy.kind, "name": gate.unique}
+    spec = {"targetRefs": [target], "failures": {"most": 1}}
+    await hub.create(gate.scope.policy, named(gate) | {"spec": spec}, dry_run=True)
+
+
 ATTEMPTS: dict[str, Attempt] = {
     "view runs": look,
     "view approvals": lambda hub, gate: hub.list(gate.scope.approval, namespace=gate.namespace),
@@ -67,6 +84,10 @@ ATTEMPTS: dict[str, Attempt] = {
         gate.scope.approval, named(gate, "-2"), dry_run=True
     ),
     "write a run's status": change("run", {"status": {}}, "status"),
+    "skip a cluster": decide("SkipCluster", cluster="member1"),
+    "retry a cluster": decide("RetryCluster", cluster="member1"),
+    "continue a run": decide("Continue"),
+    "write a policy": write_policy,
     "write a binding": change("binding", {"spec": {"state": "Bound"}}),
     "write a binding's status": change("binding", {"status": {}}, "status"),
     "write a placement": change("placement", {"spec": {"revisionHistoryLimit": 3}}),
@@ -78,6 +99,14 @@ MAY: dict[str, set[str]] = {
     "fleetgate-runner": {"view runs", "view approvals", "create a run", "start a run"},
     "fleetgate-approver": {"view runs", "view approvals", "approve"},
     "fleetgate-strategy-author": {"view runs", "write a strategy"},
+    "fleetgate-on-call": {
+        "view runs",
+        "view approvals",
+        "skip a cluster",
+        "retry a cluster",
+        "continue a run",
+    },
+    "fleetgate-policy-author": {"view runs", "write a policy"},
 }
 
 
