@@ -7,17 +7,25 @@ contract: update-runs 8.4, 8.6 and 8.8, decision 17 (status is written before sp
 """
 
 import logging
+from contextlib import suppress
 from typing import Final
 
 from temporalio import activity
 
 from activities import stubs
 from activities.errors import told_to_temporal
-from activities.requests import ClusterUpdated, ClusterWritten, RemoveCluster, UpdateCluster
+from activities.requests import (
+    ApplyAgain,
+    ClusterUpdated,
+    ClusterWritten,
+    RemoveCluster,
+    UpdateCluster,
+)
 from activities.writing import Writing
+from api.base import format_time
 from api.bindings import Binding
 from api.kinds import Kind
-from api.names import PARENT_PLACEMENT
+from api.names import APPLY_AGAIN, PARENT_PLACEMENT
 from hub import Conflict, Hub, NotFound, SharedCaches
 from planning import bindings
 
@@ -54,6 +62,18 @@ class ClusterActivities:
             return ClusterUpdated()
         activity.heartbeat(ClusterWritten.of(updated))
         activity.raise_complete_async()
+
+    @activity.defn(name=stubs.APPLY_AGAIN.name)
+    async def apply_again(self, request: ApplyAgain) -> None:
+        """Have the cluster's agent apply the content at once; another system may ignore it.
+
+        The built-in placement passes the annotation on to the agent. The binding's spec stays as it
+        is, so nothing else changes.
+        """
+        kind, namespace = request.run.scope.binding, request.run.namespace
+        said = {"metadata": {"annotations": {APPLY_AGAIN: format_time(request.at)}}}
+        with told_to_temporal(), suppress(NotFound):
+            await self._hub.patch(kind, request.binding, said, namespace=namespace)
 
     @activity.defn(name=stubs.REMOVE_CLUSTER.name)
     async def remove_cluster(self, request: RemoveCluster) -> ClusterUpdated:
@@ -139,6 +159,8 @@ class ClusterActivities:
             return announced
         run = request.run
         unchanged = {"op": "test", "path": "/metadata/generation", "value": generation}
+        if request.notes_before:
+            patch = [*bindings.note_before(announced, run=run.uid), *patch]
         written = Binding.from_wire(
             await self._hub.patch(
                 run.scope.binding, request.binding, [unchanged, *patch], namespace=run.namespace

@@ -9,6 +9,9 @@ from activities.approvals import ApprovalActivities
 from activities.clusters import ClusterActivities
 from activities.events import EventActivities
 from activities.following import FollowingActivities
+from activities.policies import PolicyActivities
+from activities.queueing import QueueActivities
+from activities.rolling_back import RollbackActivities
 from activities.snapshots import SnapshotActivities
 from activities.statuses import StatusActivities
 from activities.surveying import SurveyingActivities
@@ -34,6 +37,7 @@ def all_activities(
     surveying = SurveyingActivities(hub, places=places)
     snapshots = SnapshotActivities(hub, rules=rules or SelectionRules())
     statuses, approvals = StatusActivities(hub), ApprovalActivities(hub)
+    policies = PolicyActivities(hub, caches)
     writing = Writing()
     clusters = ClusterActivities(hub, caches, writing)
     following = FollowingActivities(caches, client, writing)
@@ -46,7 +50,13 @@ def all_activities(
         approvals.record_approval,
         approvals.accept_approval,
         clusters.update_cluster,
+        clusters.apply_again,
         clusters.remove_cluster,
         following.follow_bindings,
+        policies.write_report,
+        policies.read_decision,
+        policies.answer_decision,
+        RollbackActivities(hub).roll_back,
+        QueueActivities(hub).read_line,
         EventActivities(hub).record_events,
     ]

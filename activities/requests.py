@@ -3,18 +3,22 @@
 Each is one JSON object in workflow history: facts only, never a manifest (decision record 0038).
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
 from api.bindings import Binding
+from api.rollout_decisions import DecisionState
+from api.rollout_reports import RolloutReportStatus
 from api.runs import RunState, UpdateRunStatus
 from planning.bindings import Desired
 from planning.events import Event
 from planning.identity import RunRef
+from planning.policies.reporting import Remembered
 from planning.runs.approval_events import Given
 from planning.runs.facts import HubFacts
+from planning.runs.rules import RunRules
 
 
 class ActivityMessage(BaseModel):
@@ -45,6 +49,11 @@ class Surveyed(ActivityMessage):
     facts: HubFacts | None = None
     unchanged: bool = False
     """Whether the facts are the known ones, and therefore not returned."""
+    remembered: Remembered = Remembered()
+    """The run's rules, which are KubeFleet's without a policy; and what else its report says, if
+    the run has been planned already."""
+    cluster_takes: timedelta | None = None
+    """How long a cluster took in earlier runs; None if unknown, or if no rules apply."""
     recorded: UpdateRunStatus | None = None
     """The run's status, if it was requested and the run has been planned already."""
 
@@ -135,6 +144,83 @@ class AcceptApproval(ActivityMessage):
     name: str
 
 
+class RollBack(ActivityMessage):
+    """Request to create the run that rolls back another one."""
+
+    run: RunRef
+    """The run to be rolled back."""
+    placement: str
+    stage: str
+    """Name of the stage in which too many clusters failed."""
+    rules: RunRules
+
+
+class RolledBack(ActivityMessage):
+    """The run that rolls back another one, or why no run does."""
+
+    run: str = ""
+    """Name of that run; empty if no run does."""
+    index: str = ""
+    """Index of the snapshot that it rolls out."""
+    clusters: int = 0
+    """How many clusters it takes back."""
+    stay: dict[str, str] = {}
+    """Clusters that it leaves as they are, each with the index it had before; empty if none."""
+    why_not: str = ""
+
+
+class WriteReport(ActivityMessage):
+    """Request to write a run's report."""
+
+    run: RunRef
+    placement: str
+    report: RolloutReportStatus
+
+
+class ReadLine(ActivityMessage):
+    """Request to read the runs of a placement, as one of them sees them."""
+
+    run: RunRef
+    placement: str
+
+
+class DecisionMade(ActivityMessage):
+    """What a person has decided, as the hub has it."""
+
+    decision: str
+    """A value of `api.rollout_decisions.Decision`, or of a later release."""
+    cluster: str = ""
+    reason: str = ""
+    by: str = ""
+    """Who decided, as the API server authenticated them."""
+
+
+class ReadDecision(ActivityMessage):
+    """Request to read a decision about a run."""
+
+    run: RunRef
+    name: str
+    uid: str
+
+
+class DecisionRead(ActivityMessage):
+    """A decision on the hub; empty if the run has none of this name and UID."""
+
+    made: DecisionMade | None = None
+
+
+class AnswerDecision(ActivityMessage):
+    """Request to write to a decision what became of it."""
+
+    run: RunRef
+    name: str
+    uid: str
+    made: DecisionMade
+    state: DecisionState
+    message: str
+    at: datetime
+
+
 class RecordEvents(ActivityMessage):
     """Request to record events about a run."""
 
@@ -164,6 +250,18 @@ class UpdateCluster(ActivityMessage):
     desired: Desired
     handed_out: datetime | None = None
     """When a lost workflow of the run handed the cluster out; None if none did."""
+    notes_before: bool = False
+    """Whether to note on the binding what it had before, because a rollout policy applies."""
+
+
+class ApplyAgain(ActivityMessage):
+    """Request to have the content of one cluster applied once more, at once."""
+
+    run: RunRef
+    cluster: str
+    binding: str
+    at: datetime
+    """When the attempt began; it tells attempts apart."""
 
 
 class RemoveCluster(ActivityMessage):

@@ -13,6 +13,7 @@ from activities.errors import told_to_temporal
 from activities.events import write
 from activities.looking import look
 from activities.requests import Survey, Surveyed
+from activities.rules import recorded_report, rules_for, typical_time
 from api.reasons import ConditionType, placement_condition
 from api.runs import UpdateRun
 from hub import Hub
@@ -20,8 +21,11 @@ from planning import conditions
 from planning.errors import TransientState
 from planning.events import EventSubject
 from planning.identity import RunRef
+from planning.policies import reporting
+from planning.policies.reporting import Remembered
 from planning.runs import initialization, run_events
 from planning.runs.facts import HubFacts
+from planning.runs.rules import RunRules
 
 LOOKED_AT_WITHIN: Final = timedelta(seconds=30)
 """How long a run waits for the first scheduling decision about its placement: both may have been
@@ -66,7 +70,26 @@ class SurveyingActivities:
             return Surveyed(unchanged=True)
         if request.settled and not planned:
             await self._check_looked_at(facts, request.run)
-        return Surveyed(facts=facts, recorded=run.status if request.recall and planned else None)
+        if not request.recall:
+            return Surveyed(facts=facts)
+        if planned:
+            said = reporting.remembered(await recorded_report(self._hub, request.run))
+        else:
+            annotations = run.metadata.annotations
+            rules = await rules_for(self._hub, request.run, facts, annotations=annotations)
+            said = Remembered(rules=rules)
+        return Surveyed(
+            facts=facts,
+            remembered=said,
+            recorded=run.status if planned else None,
+            cluster_takes=await self._cluster_takes(request.run, facts, said.rules),
+        )
+
+    async def _cluster_takes(
+        self, run: RunRef, facts: HubFacts, rules: RunRules
+    ) -> timedelta | None:
+        # Only for the report, which a run without rules does not have.
+        return await typical_time(self._hub, run, facts) if rules.fields else None
 
     async def _check_looked_at(self, facts: HubFacts, run: RunRef) -> None:
         """Wait for the scheduler, if there is one; what is still missing afterwards is a fault."""

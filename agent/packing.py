@@ -8,6 +8,7 @@ import json
 import zlib
 from typing import Final
 
+from api import names
 from hub import Json
 
 _ASKED: Final = (
@@ -33,6 +34,8 @@ def packed_work(work: Json) -> Json:
     """Return a Work as it is kept: its most important metadata, and all of it packed."""
     metadata = work["metadata"]
     kept = {field: metadata[field] for field in _ASKED if field in metadata}
+    if again := metadata.get("annotations", {}).get(names.APPLY_AGAIN):
+        kept["annotations"] = {names.APPLY_AGAIN: again}
     return {"metadata": kept, _PACKED: pack(work)}
 
 

@@ -15,6 +15,7 @@ from agent.object_watches import ObjectWatches
 from agent.progress import WorkProgress, spot_of
 from agent.records import Records, is_of, owner_reference
 from agent.settings import AgentSettings
+from api import names
 from api.applying import ApplyStrategy, ApplyType, ReportBackType
 from api.reasons import ManifestReason
 from api.works import AppliedWork, Work
@@ -73,6 +74,7 @@ class Processor:
         return WorkProgress(
             uid=work.metadata.uid,
             generation=work.metadata.generation,
+            again=work.metadata.annotations.get(names.APPLY_AGAIN, ""),
             applied=_treated(applied),
             processed_at=monotonic(),
             remaining=remaining,
@@ -86,6 +88,7 @@ class Processor:
         return WorkProgress(
             uid=work.metadata.uid,
             generation=work.metadata.generation,
+            again=work.metadata.annotations.get(names.APPLY_AGAIN, ""),
             applied=_treated(await self._applier.compare(wanted, strategy=strategy)),
             processed_at=monotonic(),
             diff_only=True,
@@ -97,6 +100,7 @@ class Processor:
         return WorkProgress(
             uid=work.metadata.uid,
             generation=work.metadata.generation,
+            again=work.metadata.annotations.get(names.APPLY_AGAIN, ""),
             applied=_treated([refused(each, refusal) for each in wanted]),
             processed_at=monotonic(),
         )

@@ -6,6 +6,7 @@ from datetime import timedelta
 from agent.applied import Applied
 from agent.manifests import Manifest
 from agent.object_watches import ObjectWatches, ObservedChange, Seen, Spot
+from api import names
 from api.works import AppliedResource
 from hub import Json
 from planning.members.outcomes import ManifestOutcome, is_settled, recheck_pause, repair_pause
@@ -32,13 +33,16 @@ class WorkProgress:
     """How many times in a row the Work was applied because of drift."""
     drifted: bool = False
     """True if someone else deleted or changed an object since the Work was applied."""
+    again: str = ""
+    """When a run last had the Work applied once more; empty if none did."""
     status: bytes = b""
     """The last status that was written, packed."""
 
     def is_about(self, work: Json) -> bool:
-        """Return whether this progress belongs to the Work's current content."""
+        """Return whether this progress belongs to the Work's current content and requests."""
         metadata = work["metadata"]
-        return (self.uid, self.generation) == (metadata["uid"], metadata["generation"])
+        now = (metadata["uid"], metadata["generation"], asked_again(metadata))
+        return (self.uid, self.generation, self.again) == now
 
     @property
     def outcomes(self) -> list[ManifestOutcome]:
@@ -61,6 +65,8 @@ class WorkProgress:
             return
         self.status = before.status
         self.repairs = before.repairs + 1 if before.drifted else 0
+        if before.again != self.again:
+            return  # the next attempts follow quickly again
         if before.is_settled == self.is_settled:
             self.attempts = before.attempts + 1
 
@@ -102,6 +108,12 @@ def _renewed(applied: Applied, found: Seen) -> Applied:
         status=found.status,
     )
     return replace(applied, version=found.version, outcome=outcome)
+
+
+def asked_again(metadata: Json) -> str:
+    """Return when a run last had a Work applied once more, by its metadata; empty if none did."""
+    found: str = metadata.get("annotations", {}).get(names.APPLY_AGAIN, "")
+    return found
 
 
 def spot_of(manifest: Manifest) -> Spot | None:

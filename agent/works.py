@@ -13,7 +13,7 @@ from agent.metrics import MemberMetrics
 from agent.object_watches import ObjectWatches, ObservedChange
 from agent.packing import pack, unpack, unpacked_work
 from agent.processing import Processor
-from agent.progress import WorkProgress
+from agent.progress import WorkProgress, asked_again
 from agent.settings import AgentSettings
 from agent.sources import Source
 from api import names
@@ -232,9 +232,10 @@ def _whose(record: Json) -> Json:
     return {"metadata": who, "spec": record["spec"]}
 
 
-def _asked(body: Json | None) -> tuple[str, int, bool] | None:
-    """Return what the agent reacts to in a Work: its content, and whether it is being deleted."""
+def _asked(body: Json | None) -> tuple[str, int, bool, str] | None:
+    """Return what the agent reacts to in a Work: its content, and what to do with it."""
     if body is None:
         return None
     metadata = body["metadata"]
-    return metadata["uid"], metadata["generation"], "deletionTimestamp" in metadata
+    going, again = "deletionTimestamp" in metadata, asked_again(metadata)
+    return metadata["uid"], metadata["generation"], going, again

@@ -12,9 +12,11 @@ from temporalio.client import Client
 
 from api.kinds import SCOPES, Kind, Scope
 from bridge.approvals import ApprovalReconciler, open_requests
-from bridge.dependencies import Dependencies
+from bridge.decisions import DecisionReconciler
+from bridge.dependencies import Dependencies, rules_kept
 from bridge.metrics import RunMetrics
 from bridge.presence import KnownWorkflow, Presence
+from bridge.queueing import Queues
 from bridge.runs import (
     RunIndex,
     RunReconciler,
@@ -121,13 +123,30 @@ class _ScopeBridge:
             ),
             _logged_about_approval,
         )
-        self._dependencies = Dependencies(
-            self._index, self._placement_cache, workflows, caches, lost=self._start_again
+        self._decision_cache = Cache(hub, scope.decision)
+        self._decisions = _controller(
+            scope.decision,
+            DecisionReconciler(
+                hub, self._decision_cache, self._index, workflows, lost=self._start_again
+            ),
+            _logged_about_decision,
         )
+        self._report_cache = Cache(hub, scope.report, keep=rules_kept)
+        self._dependencies = Dependencies(
+            self._index,
+            self._placement_cache,
+            self._report_cache,
+            workflows,
+            caches,
+            lost=self._start_again,
+        )
+        self._queues = Queues(self._index, workflows, lost=self._start_again)
         self._caches = (self._run_cache, self._approval_cache, self._placement_cache)
 
     async def run(self) -> None:
-        await asyncio.gather(*(cache.run() for cache in self._caches), self._control())
+        # Nothing waits for these: a hub may lack their kinds, as KubeFleet's do at first.
+        caches = (*self._caches, self._decision_cache, self._report_cache)
+        await asyncio.gather(*(cache.run() for cache in caches), self._control())
 
     async def ready(self) -> None:
         await asyncio.gather(*(cache.ready() for cache in self._caches))
@@ -148,7 +167,14 @@ class _ScopeBridge:
         self._note_unplanned()
         self._run_cache.subscribe(self._note_run)
         self._approval_cache.subscribe(lambda change: _queue(self._approvals, change))
-        parts = (self._runs, self._approvals, self._dependencies)
+        self._decision_cache.subscribe(lambda change: _queue(self._decisions, change))
+        parts = (
+            self._runs,
+            self._approvals,
+            self._decisions,
+            self._dependencies,
+            self._queues,
+        )
         await asyncio.gather(*(part.run() for part in parts))
 
     def _note_unplanned(self) -> None:
@@ -168,6 +194,7 @@ class _ScopeBridge:
             self._run_reconciler.note_damage(change.key)
         self._runs.queue.add(change.key)
         self._dependencies.note(change.key)
+        self._queues.note(change.key, run)
         self._metrics.note(change.key, run)
         for request in open_requests(run) if run and is_live(run) else []:
             key = (change.key[0], request)
@@ -190,6 +217,11 @@ def _controller(
 def _logged_about_approval(key: Key) -> AbstractContextManager[None]:
     namespace, name = key
     return logged_about(namespace=namespace, approval=name)
+
+
+def _logged_about_decision(key: Key) -> AbstractContextManager[None]:
+    namespace, name = key
+    return logged_about(namespace=namespace, decision=name)
 
 
 def _queue(controller: Controller, change: Change) -> None:

@@ -1,9 +1,10 @@
 """Dependencies of runs in progress: notifying a run of changes after which it may not continue.
 
-The bridge applies the same checks as the workflow, to the objects that it watches. A run is
-notified only of changes that would end it or make it wait, so never of the rollout's own writes.
+The bridge applies the same checks as the workflow, with the same rules, to the objects that it
+watches. A run is notified only of changes that would end it or make it wait, and of clusters that
+leave or join it if its rollout policy allows that; so never of the rollout's own writes.
 
-contract: update-runs 9, decision 8
+contract: update-runs 9, decision 8; policies: 2.1 (membership)
 """
 
 import asyncio
@@ -14,16 +15,20 @@ from time import monotonic
 from typing import Final
 
 from api.reasons import ConditionType
+from api.rollout_reports import BaseRolloutReport
 from api.runs import RunState, UpdateRun
-from bridge.run_dependencies import RunDependencies
+from bridge.run_dependencies import RunDependencies, differs
 from bridge.runs import RunIndex, is_live, key_of, logged_about_run
 from bridge.temporal import Signal, Workflows
-from hub import Cache, Change, Controller, Key, SharedCaches
+from hub import Cache, Change, Controller, Json, Key, SharedCaches
 from planning import conditions
 from planning.errors import RunError
+from planning.policies import resolving
 from planning.runs import validation
 from planning.runs.facts import HubFacts
+from planning.runs.membership import Joiner, Leaver
 from planning.runs.phases import Phase, phase
+from planning.runs.rules import NO_RULES, RunRules
 from workflows.messages import Recheck
 
 AT_MOST_EVERY: Final = timedelta(seconds=1)
@@ -44,6 +49,11 @@ class _RunWatch:
     signalled_at: float = -AT_MOST_EVERY.total_seconds()
     signalled_fault: bool = False
     """Whether the run was notified of a fault, and not yet that the fault is gone."""
+    signalled_changes: frozenset[Leaver | Joiner] = frozenset()
+    """Clusters that leave or join, of which the run was notified."""
+    report: Json | None = None
+    """The run's report that has its rules."""
+    rules: RunRules = NO_RULES
 
 
 class Dependencies:
@@ -53,6 +63,7 @@ class Dependencies:
         self,
         runs: RunIndex,
         placements: Cache,
+        reports: Cache,
         workflows: Workflows,
         shared: SharedCaches,
         *,
@@ -61,6 +72,7 @@ class Dependencies:
         """`lost` is called for active runs whose workflow is missing."""
         self._runs = runs
         self._placements = placements
+        self._reports = reports
         self._workflows = workflows
         self._shared = shared
         self._lost = lost
@@ -71,11 +83,15 @@ class Dependencies:
 
     async def run(self) -> None:
         """Check runs whose dependencies change, until cancelled."""
-        unsubscribe = self._placements.subscribe(self._note_placement)
+        subscribed = (
+            self._placements.subscribe(self._note_placement),
+            self._reports.subscribe(self._note_report),
+        )
         try:
             await self._controller.run()
         finally:
-            unsubscribe()
+            for unsubscribe in subscribed:
+                unsubscribe()
             for key in tuple(self._watches):
                 self._stop(key)
 
@@ -108,28 +124,49 @@ class Dependencies:
             if watch.dependencies.placement == change.key:
                 self._controller.queue.add(key)
 
+    def _note_report(self, change: Change) -> None:
+        if change.key in self._watches and differs(change, _rules_in):
+            self._controller.queue.add(change.key)
+
     async def _judge(self, key: Key) -> timedelta | None:
         """Signal a run that may not continue, or may again; return when to check again."""
         run, watch = self._runs.get(key), self._watches.get(key)
         facts = watch.dependencies.facts(run) if run and watch else None
         if run is None or watch is None or facts is None:
             return None
-        fault = self._fault(run, facts)
-        if fault is None and not watch.signalled_fault:
+        fault, changes = self._check(run, facts, self._rules(key, watch))
+        news = [each for each in changes if each not in watch.signalled_changes]
+        if not (news or fault or watch.signalled_fault):
+            watch.signalled_changes = frozenset(changes)
             return None
         wait = watch.signalled_at + AT_MOST_EVERY.total_seconds() - monotonic()
         if wait > 0:
             return timedelta(seconds=wait)
         watch.signalled_at, watch.signalled_fault = monotonic(), fault is not None
-        await self._signal(run, str(fault or "the fault is gone"))
+        watch.signalled_changes = frozenset(changes)
+        what = _described(news) if news else "the fault is gone"
+        await self._signal(run, str(fault or what))
         return None
 
-    def _fault(self, run: UpdateRun, facts: HubFacts) -> RunError | None:
+    def _check(
+        self, run: UpdateRun, facts: HubFacts, rules: RunRules
+    ) -> tuple[RunError | None, list[Leaver | Joiner]]:
+        """Return why a run may not continue, or the clusters that leave and join it."""
         try:
-            validation.check(facts, run=self._runs.ref(run), status=run.status)
+            checked = validation.check(
+                facts, run=self._runs.ref(run), status=run.status, rules=rules
+            )
         except RunError as error:
-            return error
-        return None
+            return error, []
+        return None, [*checked.changes.left, *checked.changes.joined]
+
+    def _rules(self, key: Key, watch: _RunWatch) -> RunRules:
+        """Return a run's rules by its report, read once per version of the report."""
+        namespace, name = key
+        found = self._reports.get(name, namespace)
+        if found is not watch.report:
+            watch.report, watch.rules = found, _rules_of(found, watch.uid)
+        return watch.rules
 
     async def _signal(self, run: UpdateRun, reason: str) -> None:
         signal = Signal("recheck", Recheck(reason=reason[:LONGEST_REASON]))
@@ -149,3 +186,28 @@ def _deletes(run: UpdateRun) -> bool:
     """Return whether the run is removing clusters."""
     stage = run.status.deletion_stage_status
     return stage is not None and bool(stage.clusters) and bool(stage.conditions)
+
+
+# -- reports -------------------------------------------------------------------------------
+
+
+def rules_kept(report: Json) -> Json:
+    """Return the part of a report to keep in memory: whose it is, and its rules."""
+    return report | {"status": {"policy": _rules_in(report)}}
+
+
+def _rules_in(report: Json) -> object:
+    return report.get("status", {}).get("policy", [])
+
+
+def _rules_of(report: Json | None, uid: str) -> RunRules:
+    owners = report["metadata"].get("ownerReferences", []) if report else []
+    if report is None or all(each["uid"] != uid for each in owners):
+        return NO_RULES
+    return resolving.recorded(BaseRolloutReport.from_wire(report).status.policy)
+
+
+def _described(changes: list[Leaver | Joiner]) -> str:
+    return ", ".join(
+        f"{each.cluster} {'leaves' if isinstance(each, Leaver) else 'joins'}" for each in changes
+    )

@@ -16,6 +16,7 @@ from workflows.messages import RunOutcome
 _WORDS: Final[dict[str, str]] = {
     RunReason.SUCCEEDED: "succeeded",
     RunReason.FAILED: "failed",
+    RunReason.SUPERSEDED: "failed",
     RunReason.INITIALIZE_FAILED: "failed",
     "Gone": "the run was gone from the hub",
 }

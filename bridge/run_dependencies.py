@@ -31,7 +31,7 @@ def part_of_binding(body: Json) -> Hashable:
     The change from Scheduled to Bound is not part of it: the run makes it itself.
     """
     spec = body["spec"]
-    leaving = spec["state"] == "Unscheduled"
+    leaving = spec["state"] == "Unscheduled", "deletionTimestamp" in body["metadata"]
     return spec["targetCluster"], spec["schedulingPolicySnapshotName"], leaving
 
 

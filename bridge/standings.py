@@ -1,4 +1,4 @@
-"""Metrics of the current state of runs: runs per phase, failed runs, waiting gates."""
+"""Metrics of the current state of runs: runs per phase, failed runs and clusters, waiting gates."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,17 +10,19 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from api.kinds import ScopeName
-from api.runs import UpdateRun
+from api.runs import UpdateRun, UpdateRunStatus
 from hub import Key
 from planning.runs import gates, phases
 from planning.runs.gates import PendingApproval
-from planning.runs.phases import ENDED, Phase
+from planning.runs.phases import ENDED, Phase, Progress
 
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
     phase: Phase
     approvals: tuple[PendingApproval, ...]
+    set_back: Counter[tuple[str, Progress]]
+    """Number of clusters that failed or were skipped, by stage."""
     placement: str
     uid: str
 
@@ -36,6 +38,7 @@ class Standings(Collector):
         self._standings[key] = _Standing(
             phase=phases.phase(run.status),
             approvals=gates.closed(run.status).approvals,
+            set_back=_set_back(run.status),
             placement=run.spec.placement_name,
             uid=run.metadata.uid,
         )
@@ -46,7 +49,13 @@ class Standings(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Return a series for every phase, even without runs, and for each waiting gate."""
-        return [self._phases(), self._active(), self._failures(), self._gates()]
+        return [
+            self._phases(),
+            self._active(),
+            self._failures(),
+            self._clusters(),
+            self._gates(),
+        ]
 
     def _phases(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
@@ -86,6 +95,20 @@ class Standings(Collector):
                 family.add_metric(labels, 1)
         return family
 
+    def _clusters(self) -> GaugeMetricFamily:
+        family = GaugeMetricFamily(
+            "fleetgate_run_clusters_set_back",
+            "Number of clusters of each update run that is not over which have failed or were "
+            "skipped, by stage; without a series where there are none",
+            labels=("namespace", "run", "stage", "outcome"),
+        )
+        for key in sorted(self._standings):
+            standing = self._standings[key]
+            if standing.phase not in ENDED:
+                for (stage, outcome), number in sorted(standing.set_back.items()):
+                    family.add_metric((*key, stage, outcome), number)
+        return family
+
     def _gates(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
             "fleetgate_gates_waiting_seconds",
@@ -99,6 +122,17 @@ class Standings(Collector):
                 waited = max((now - (gate.since or now)).total_seconds(), 0)
                 family.add_metric((*key, gate.stage, gate.side), waited)
         return family
+
+
+def _set_back(status: UpdateRunStatus) -> Counter[tuple[str, Progress]]:
+    return Counter(
+        (stage.stage_name, progress)
+        for stage in phases.stages(status)
+        for cluster in stage.clusters
+        # Called with every change: most of a thousand clusters need not be checked.
+        if cluster.conditions
+        and (progress := phases.cluster_progress(cluster)) in (Progress.FAILED, Progress.SKIPPED)
+    )
 
 
 def _scope(namespace: str) -> str:

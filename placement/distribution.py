@@ -203,6 +203,7 @@ class Distributor:
             self._check_owner(each)
         await all_of(self._apply(each) for each in changes.writes)
         namespace = names.member_namespace(binding.spec.target_cluster)
+        await all_of(self._mark(namespace, *each) for each in changes.marks.items())
         await all_of(delete_work(self._hub, (namespace, name)) for name in changes.deletions)
 
     def _check_owner(self, body: Json) -> None:
@@ -223,6 +224,11 @@ class Distributor:
 
     async def _apply(self, body: Json) -> None:
         self._stores.works.wrote(await self._hub.apply(WORK, body, manager=MANAGER))
+
+    async def _mark(self, namespace: str, name: str, annotations: Json) -> None:
+        patch = {"metadata": {"annotations": annotations}}
+        with contextlib.suppress(NotFound):
+            self._stores.works.wrote(await self._hub.patch(WORK, name, patch, namespace=namespace))
 
     async def _say(self, key: Key, binding: Binding, report: BindingReport) -> timedelta | None:
         """Write the report if it has changed; return when it may change without an event."""

@@ -5,7 +5,7 @@ contract: update-runs 8.4 to 8.6
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
@@ -14,6 +14,7 @@ from api import reasons
 from api.applying import ApplyStrategy
 from api.base import Condition, NamespacedName
 from api.bindings import Binding, BindingState
+from api.names import BEFORE_RUN
 from api.reasons import BindingReason, ConditionType
 from planning import conditions
 
@@ -59,6 +60,39 @@ class Desired(BaseModel):
             "cluster_resource_override_snapshots": self.cluster_resource_overrides,
             "resource_override_snapshots": self.resource_overrides,
         }
+
+
+class Before(NamedTuple):
+    """What a binding had before a run changed it."""
+
+    run: str
+    """UID of the run."""
+    snapshot: str
+    """Name of the master resource snapshot; empty if it had none."""
+
+    @classmethod
+    def of(cls, binding: Binding) -> "Before | None":
+        """Read it from a binding; None if no run with a rollout policy has changed it."""
+        run, _, snapshot = binding.metadata.annotations.get(BEFORE_RUN, "").partition("/")
+        return cls(run, snapshot) if run else None
+
+
+def note_before(binding: Binding, *, run: str) -> list[dict[str, Any]]:
+    """Return the JSON patch that notes what a binding has before the run with this UID changes it.
+
+    Empty if that is noted already: the run may hand a cluster out several times.
+    """
+    before = Before.of(binding)
+    if before and before.run == run:
+        return []
+    meta, noted = binding.metadata, f"{run}/{binding.spec.resource_snapshot_name}"
+    if meta.annotations:
+        path = BEFORE_RUN.replace("/", "~1")
+        return [{"op": "add", "path": f"/metadata/annotations/{path}", "value": noted}]
+    # Annotations that someone adds meanwhile must not be lost.
+    unchanged = {"op": "test", "path": "/metadata/resourceVersion", "value": meta.resource_version}
+    add = {"op": "add", "path": "/metadata/annotations", "value": {BEFORE_RUN: noted}}
+    return [unchanged, add]
 
 
 def rollout_started(*, index: str, run: str, generation: int, now: datetime) -> Condition:

@@ -3,7 +3,8 @@
     RunError                    what is wrong, in the contract's words
     ├── InitializationError     the run cannot start: Initialized=False, final
     ├── RunAborted              the run cannot continue: Succeeded=False, final
-    │   └── StageAborted        the current stage is the cause and fails too
+    │   ├── StageAborted        the current stage is the cause and fails too
+    │   └── Superseded          a newer run of the placement replaces it
     └── TransientState          another controller is in the middle of a change: retry soon
 
 contract: update-runs 5 (error prefixes), 7, 11
@@ -37,6 +38,10 @@ class StageAborted(RunAborted):
     """The current stage cannot continue, although nothing outside it prevents the run."""
 
 
+class Superseded(RunAborted):
+    """The run ends because a newer run of the placement replaces it."""
+
+
 class TransientState(RunError):
     """Another controller is in the middle of a change; the same check may succeed later."""
 
@@ -49,16 +54,6 @@ def user(text: str) -> str:
 def unexpected(text: str) -> str:
     """Prefix the text of an error that should never occur."""
     return f"{UNEXPECTED}: {text}"
-
-
-def invalid(text: str, *, separator: str = ": ") -> InitializationError:
-    """Return the error that ends an initialization; one text of the contract needs a comma."""
-    return InitializationError(f"{NOT_VALID}{separator}{text}")
-
-
-def abort(text: str) -> RunAborted:
-    """Return the error that ends a run in progress."""
-    return RunAborted(f"{ABORTED}: {text}")
 
 
 def joined(errors: Sequence[BaseException]) -> BaseException:

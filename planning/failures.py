@@ -22,12 +22,14 @@ from planning.errors import (
     RunAborted,
     RunError,
     StageAborted,
+    Superseded,
 )
 
 _PREFIX: Final[dict[type[RunError], str]] = {
     InitializationError: NOT_VALID,
     RunAborted: ABORTED,
     StageAborted: ABORTED,
+    Superseded: ABORTED,
 }
 
 
@@ -89,6 +91,8 @@ _SHOW_SNAPSHOTS: Final = (
     " -L kubernetes-fleet.io/resource-index"
 )
 _RUNS: Final = "fleetgate run list{flag}"
+_LIST_RULES: Final = "fleetgate policy list{flag}"
+_SHOW_RULES: Final = "fleetgate policy show {strategy} --placement {placement}{flag}"
 
 
 def _at_planning(
@@ -274,6 +278,61 @@ CLUSTERS_WITHOUT_STAGE: Final = _at_planning(
     "every picked cluster.",
     _SHOW_LABELS,
     _SHOW_STRATEGY,
+    fault=USER_ERROR,
+)
+TOO_MANY_WITHOUT_STAGE: Final = _at_planning(
+    "{total} of the {of} picked clusters are not placed in any stage, and the rollout policy "
+    "ignores {most} at most (membership.unassignedMost): {clusters}",
+    "The placement picks more clusters that no stage of the strategy {strategy} selects than the "
+    "rollout policy lets a run leave out: {clusters}.",
+    "Label the clusters so that a stage selects them, or raise membership.unassignedMost.",
+    _SHOW_LABELS,
+    _SHOW_RULES,
+    fault=USER_ERROR,
+)
+POLICIES_DISAGREE: Final = _at_planning(
+    "rollout policies `{first}` and `{second}` contradict each other{among}: {field} is {one} in "
+    "the one and {other} in the other",
+    "Rollout policies {first} and {second} both apply to the run, neither is more specific than "
+    "the other, and they set {field} to different values.",
+    "Set {field} in one of them only, or let one be more specific: a policy that names the stage "
+    "wins over one that does not, then one that targets the strategy over one that targets the "
+    "placement.",
+    _SHOW_RULES,
+    fault=USER_ERROR,
+)
+POLICY_SELECTOR_NOT_VALID: Final = _at_planning(
+    "rollout policy `{policy}` has an invalid selector in targetRefs: {why}",
+    "Rollout policy {policy} selects its targets by labels, and the API server does not accept the "
+    "selector: {why}.",
+    "Fix the selector in the targetRefs of the policy.",
+    _LIST_RULES,
+    fault=USER_ERROR,
+)
+POLICY_STAGE_UNKNOWN: Final = _at_planning(
+    "rollout policy `{policy}` names stage `{stage}`, which strategy `{named}` does not have; its "
+    "stages are {known}",
+    "Rollout policy {policy} is for stage {stage} of strategy {named}, which has only {known}.",
+    "Fix the name of the stage in the policy's targetRefs, or in the strategy.",
+    _SHOW_RULES,
+    _SHOW_STRATEGY,
+    fault=USER_ERROR,
+)
+POLICY_FIELD_ALONE: Final = _at_planning(
+    "rollout policy `{policy}` sets {field}, which has no effect without {needed}: set that too",
+    "Rollout policy {policy} sets {field}, but no policy that applies to the run sets {needed}, "
+    "without which it would be ignored.",
+    "Set {needed} too, or remove {field}.",
+    _SHOW_RULES,
+    fault=USER_ERROR,
+)
+POLICY_LIMITS_NOTHING: Final = _at_planning(
+    "rollout policy `{policy}` sets membership.unassignedMost, which has no effect unless "
+    "membership.unassigned is Ignore",
+    "Rollout policy {policy} limits how many clusters may be left out of the stages, but no policy "
+    "that applies to the run lets it leave out any.",
+    "Set membership.unassigned to Ignore too, or remove membership.unassignedMost.",
+    _SHOW_RULES,
     fault=USER_ERROR,
 )
 STRATEGY_TOO_LARGE: Final = _at_planning(
@@ -529,6 +588,41 @@ CLUSTER_PREEMPTED: Final = _in_progress(
     fault=USER_ERROR,
 )
 
+TAKES_BACK: Final = Text("run {rollback} takes {back} back to snapshot {index}")
+"""What the run does that rolls back another one."""
+ROLLED_BACK: Final = _in_progress(
+    "{failed} of the {clusters} clusters {among} failed and {limit}: {names}; "
+    + TAKES_BACK.template,
+    "More clusters failed than the rollout policy allows, and the policy rolls the run back then.",
+    "Watch run {rollback}, and find out why the clusters failed.",
+    "fleetgate run watch {rollback}{flag}",
+    ends=StageAborted,
+)
+TOO_MANY_FAILED: Final = _in_progress(
+    "{failed} of the {clusters} clusters {among} failed and {limit}: {names}",
+    "More clusters failed than the rollout policy allows, and the policy ends the run then.",
+    "Find out why they failed, then create a new run, or roll back.",
+    "fleetgate rollback {placement}{flag}",
+    ends=StageAborted,
+)
+
+NOT_ADMITTED: Final = _in_progress(
+    "run {run} of the same placement is ahead, and the rollout policy refuses concurrent runs",
+    "Run {run} of the placement {placement} was not over when this run was to begin, and the "
+    "rollout policy lets no run begin then (concurrentRuns: Refuse). No cluster was touched.",
+    "Wait for run {run} or stop and delete it, then create a new run.",
+    "fleetgate run explain {run}{flag}",
+    fault=USER_ERROR,
+)
+REPLACED: Final = _in_progress(
+    "{newer} replaces this one",
+    "A newer run of the placement {placement} was to begin, and the rollout policy lets it replace "
+    "older runs (concurrentRuns: Supersede). Clusters in flight were waited for.",
+    "Nothing: the newer run updates all clusters.",
+    _RUNS,
+    ends=Superseded,
+)
+
 ALL: Final = tuple(each for each in list(globals().values()) if isinstance(each, RunFailure))
 """Every failure, in the order of this module: narrower texts come before wider ones."""
 
@@ -558,6 +652,12 @@ def recognise(message: str) -> tuple[RunFailure, dict[str, str]] | None:
             if (parameters := failure.text.read(bare)) is not None:
                 return failure, parameters
     return None
+
+
+def taken_back(message: str) -> dict[str, str] | None:
+    """Return the parameters of TAKES_BACK if another run rolls back the one with this message."""
+    found = next(filter(None, map(ROLLED_BACK.text.read, _bare(message))), None)
+    return {name: found[name] for name in TAKES_BACK.parameters} if found else None
 
 
 def reason(message: str) -> str:

@@ -1,8 +1,19 @@
 """The identity of an update run, and the names derived from it."""
 
+from typing import Final
+
 from pydantic import BaseModel, ConfigDict
 
 from api.kinds import SCOPES, Scope, ScopeName
+
+LONGEST_NAME: Final = 63
+"""Maximum length of a run's name (contract: update-runs 1)."""
+
+
+def name_after(base: str, ending: str) -> str:
+    """Return the name of a run that follows from something else, within what names may have."""
+    # A truncated name must still end with a letter or digit before the suffix is added.
+    return base[: LONGEST_NAME - len(ending)].rstrip("-.") + ending
 
 
 class RunRef(BaseModel):
@@ -28,9 +39,24 @@ class RunRef(BaseModel):
         return "/".join(part for part in parts if part)
 
     @property
+    def as_owner(self) -> dict[str, str]:
+        """The reference of an object that is deleted with the run."""
+        kind = self.scope.run
+        return {
+            "apiVersion": kind.api_version,
+            "kind": kind.kind,
+            "name": self.name,
+            "uid": self.uid,
+        }
+
+    @property
     def log_fields(self) -> dict[str, str]:
         """The fields of log lines about the run."""
         return {"namespace": self.namespace, "run": self.name}
+
+    def named(self, name: str) -> dict[str, str]:
+        """Return the metadata that identifies an object in the run's namespace."""
+        return {"name": name} | ({"namespace": self.namespace} if self.namespace else {})
 
     def key(self, name: str) -> str:
         """Return `<namespace>/<name>` of an object in the run's namespace; `/<name>` if none."""

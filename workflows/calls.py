@@ -45,8 +45,16 @@ no progress until the activity is started elsewhere. Costs one request every 2.4
 clusters in flight."""
 
 
-async def effect(stub: Stub[RequestT, AnswerT], request: RequestT, *, summary: str = "") -> AnswerT:
+async def effect(
+    stub: Stub[RequestT, AnswerT],
+    request: RequestT,
+    *,
+    summary: str = "",
+    lost_after: timedelta | None = None,
+) -> AnswerT:
     """Run an activity that takes moments, retried until the hub accepts it.
+
+    One that heartbeats is retried soon if its worker is lost: after `lost_after`.
 
     Raises RunError if the activity reports that retrying is of no use.
     """
@@ -56,6 +64,7 @@ async def effect(stub: Stub[RequestT, AnswerT], request: RequestT, *, summary: s
             request,
             result_type=stub.answers,
             start_to_close_timeout=SHORT,
+            heartbeat_timeout=lost_after,
             retry_policy=PATIENT,
             summary=summary or None,
         )
@@ -64,16 +73,7 @@ async def effect(stub: Stub[RequestT, AnswerT], request: RequestT, *, summary: s
 
 async def status_write(request: WriteStatus) -> StatusWritten:
     """Write a run's status, retried until the hub accepts it, and soon if the worker was lost."""
-    answered: StatusWritten = await workflow.execute_activity(
-        WRITE_STATUS.name,
-        request,
-        result_type=WRITE_STATUS.answers,
-        start_to_close_timeout=SHORT,
-        heartbeat_timeout=LOST_AFTER,
-        retry_policy=PATIENT,
-        summary="status",
-    )
-    return answered
+    return await effect(WRITE_STATUS, request, summary="status", lost_after=LOST_AFTER)
 
 
 async def cluster(stub: Stub[RequestT, AnswerT], request: RequestT, *, cluster: str) -> AnswerT:

@@ -14,8 +14,10 @@ from temporalio.exceptions import FailureError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from activities import stubs
     from activities.requests import RecordEvents
+    from api.rollout_reports import ClusterReport
     from planning import events
     from planning.events import Event
+    from planning.policies import reporting
     from planning.runs import run_events
     from planning.runs.run_events import EventState
     from workflows.rollout import Rollout
@@ -34,6 +36,9 @@ class Chronicle:
 
     def __init__(self, rollout: Rollout) -> None:
         self._rollout = rollout
+        self._set_back: list[ClusterReport] = []
+        self._setbacks = -1
+        """Number of changes of setbacks after which that was read."""
         self._known = self._situation()
         self._changes = rollout.ledger.changes
         self._noted: list[Event] = []
@@ -96,10 +101,22 @@ class Chronicle:
     def _is_behind(self) -> bool:
         rollout, known = self._rollout, self._known
         moved = rollout.ledger.changes != self._changes or rollout.intent.state != known.desired
-        return moved or bool(rollout.notices.pending_events)
+        retried = bool(rollout.setbacks.noted) and rollout.setbacks.changes != self._setbacks
+        return moved or retried or bool(rollout.notices.pending_events)
 
     def _situation(self) -> EventState:
         rollout = self._rollout
         return run_events.situation(
-            rollout.ledger.status, desired=rollout.intent.state, asked=rollout.intent.asked
+            rollout.ledger.status,
+            desired=rollout.intent.state,
+            asked=rollout.intent.asked,
+            set_back=self._read_setbacks(),
         )
+
+    def _read_setbacks(self) -> list[ClusterReport]:
+        """Return what happened to clusters; it takes time, so only where that has changed."""
+        rollout, setbacks = self._rollout, self._rollout.setbacks
+        if setbacks.noted and self._setbacks != setbacks.changes:
+            self._setbacks = setbacks.changes
+            self._set_back = reporting.set_back(rollout.ledger.status, setbacks=setbacks.noted)
+        return self._set_back

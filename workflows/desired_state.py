@@ -135,7 +135,9 @@ class DesiredState:
 
     def _resume(self) -> None:
         rollout, now = self._rollout, workflow.now()
-        marks.run_progressing(rollout.ledger, now)
+        rollout.go_on()
+        if rollout.has_turn:
+            marks.run_progressing(rollout.ledger, now)
         if rollout.position.open_side:
             marks.waiting(rollout.ledger, rollout.position.stage, rollout.position.open_side, now)
         self._still_stuck()

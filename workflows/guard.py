@@ -3,6 +3,7 @@
 contract: update-runs 9, decision 8
 """
 
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
@@ -13,7 +14,9 @@ with workflow.unsafe.imports_passed_through():
     from activities.requests import Survey
     from planning.errors import RunError, TransientState
     from planning.runs import restored, stages, validation
-    from workflows import calls
+    from planning.runs.membership import Changes, is_fixed, rebound
+    from planning.runs.validation import Checked
+    from workflows import calls, membership
     from workflows.rollout import Rollout
 
 SECOND_LOOK: Final = timedelta(seconds=1)
@@ -24,6 +27,21 @@ PATIENCE: Final = timedelta(seconds=5)
 requests one earlier. Each check adds a few events to history, so the pauses grow."""
 MOST_PATIENCE: Final = timedelta(minutes=5)
 """The longest pause."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a look at the hub has found."""
+
+    fault: RunError | None = None
+    """Why the run cannot continue."""
+    checked: Checked | None = None
+    """Bindings and clusters; None if nothing has changed, or with a fault."""
+    digest: str = ""
+    news: Changes = field(default_factory=Changes)
+    """Clusters that left or joined, as far as the run does not know of them yet."""
+    overrides: membership.Overrides = field(default_factory=dict)
+    """Overrides of those that joined."""
 
 
 class Guard:
@@ -45,14 +63,14 @@ class Guard:
             if rollout.gone:
                 return
             doubts = rollout.rechecks.requested
-            fault = await self._look_twice()
-            if fault is None:
+            found = await self._look_twice()
+            if isinstance(found.fault, TransientState):
+                await self._let_settle(doubts)
+            elif found.fault is None:
                 rollout.rechecks.have_passed(doubts)
                 self._patience = PATIENCE
-            elif isinstance(fault, TransientState):
-                await self._let_settle(doubts)
             elif rollout.is_checked:
-                raise fault
+                raise found.fault
             # Stopped between the two checks: the run is checked again when it is resumed.
 
     @property
@@ -60,14 +78,22 @@ class Guard:
         rollout = self._rollout
         return rollout.planned and rollout.is_checked and not rollout.rechecks.all_passed
 
-    async def _look_twice(self) -> RunError | None:
-        fault = await self._look()
-        if fault is None or isinstance(fault, TransientState):
-            return fault
+    async def _look_twice(self) -> _Found:
+        """Look at the hub, a second time if a change needs it, and take in what is certain."""
+        found = await self._look()
+        if isinstance(found.fault, TransientState):
+            return found
+        if not (found.fault or found.news.any):
+            self._take(found, Changes())
+            return found
         await workflow.sleep(SECOND_LOOK, summary="second check of a change")
-        return await self._look()
+        again = await self._look()
+        if again.fault is None:
+            seen_twice = membership.confirmed(found.news, again.news)
+            self._take(again, seen_twice if self._rollout.is_checked else Changes())
+        return again
 
-    async def _look(self) -> RunError | None:
+    async def _look(self) -> _Found:
         rollout, status = self._rollout, self._rollout.ledger.status
         keys = stages.deciding_labels(status.staged_update_strategy_snapshot)
         request = Survey(
@@ -79,23 +105,40 @@ class Guard:
         )
         surveyed = await calls.effect(stubs.SURVEY, request, summary="check")
         if surveyed.unchanged:
-            return None
+            return _Found()
         if surveyed.facts is None:
             rollout.lose_run()
-            return None
+            return _Found()
         in_flight = rollout.position.in_flight
         lost = restored.lost(surveyed.facts, begun=in_flight)
+        if not is_fixed(rollout.rules):
+            lost += rebound(surveyed.facts, status, begun=in_flight)
         rollout.rechecks.note(digest=rollout.rechecks.digest, lost=lost)
         try:
             restored.check(surveyed.facts, status=status)
-            rollout.learn(validation.check(surveyed.facts, run=rollout.run, status=status))
+            checked = validation.check(
+                surveyed.facts, run=rollout.run, status=status, rules=rollout.rules
+            )
+            news = membership.news(rollout, checked.changes)
+            overrides = await membership.overrides_of(rollout, news.joined)
         except RunError as error:
-            return error
+            return _Found(fault=error)
+        return _Found(checked=checked, digest=surveyed.facts.digest, news=news, overrides=overrides)
+
+    def _take(self, found: _Found, certain: Changes) -> None:
+        """Act on a look that found no fault, and on those of the changes that are certain."""
+        rollout = self._rollout
+        if found.checked is None:
+            return
+        membership.apply(rollout, found.checked, certain, found.overrides)
+        if certain != found.news:
+            # One look has seen the others so far.
+            rollout.rechecks.request()
+            return
         # After a fault everything is checked again. With clusters in flight the facts keep
         # changing, so their digest is of no use.
-        digest = "" if rollout.position.in_flight else surveyed.facts.digest
-        rollout.rechecks.note(digest=digest, lost=lost)
-        return None
+        digest = "" if rollout.position.in_flight else found.digest
+        rollout.rechecks.note(digest=digest, lost=rollout.rechecks.lost)
 
     async def _let_settle(self, doubts: int) -> None:
         """Give others time to finish their change; until then nothing new starts."""

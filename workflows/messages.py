@@ -11,10 +11,15 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from api.rollout_reports import QueuePosition
 from api.runs import RunState, UpdateRunStatus
 from planning.identity import RunRef
+from planning.policies.attempts import Attempt
+from planning.policies.budgets import Exceeded, Failures
+from planning.policies.reporting import Move, Setback
 from planning.runs.gates import GateSide, PendingApproval, Side
 from planning.runs.initialization import Targets
+from planning.runs.rules import RunRules
 from planning.runs.steering import Steered
 
 WORKFLOW: Final = "UpdateRun"
@@ -70,6 +75,32 @@ class Carried(Message):
     """When they opened."""
     approvals: list[PendingApproval] = []
     """Gates that wait for an approval, which may be given at any moment."""
+    rules: RunRules = RunRules()
+    """What rollout policies said about the run when it was planned."""
+    cluster_takes: timedelta | None = None
+    """How long a cluster took in earlier runs, for the report; None if unknown."""
+    attempts: dict[str, Attempt] = {}
+    """The current attempts at clusters in flight that are not the first."""
+    setbacks: dict[str, Setback] = {}
+    """What happened to clusters that were not simply updated."""
+    moves: dict[str, Move] = {}
+    """Clusters that left or joined since the run was planned."""
+    at_once: int = 0
+    """How many clusters of the current stage may be in flight; 0 if that is not decided."""
+    to_apply: list[str] = []
+    """Clusters whose content is to be applied at once, because another attempt has begun."""
+    accepted: Failures = Failures()
+    """Failures that a person accepted by continuing the run."""
+    exceeded: Exceeded | None = None
+    """The failure budget that keeps the run from starting more clusters."""
+    paused: bool = False
+    """Whether that budget has paused the run."""
+    decided: list[str] = []
+    """UIDs of the decisions that were carried out or refused."""
+    place: QueuePosition | None = None
+    """Its place among runs of the placement that wait for each other."""
+    superseded_by: str | None = None
+    """The newer run that replaces this one, empty if its name is lost; None if none does."""
     looked: str = ""
     """Digest of the facts that passed the last check; empty if they have to be fetched again."""
 
@@ -120,6 +151,14 @@ class Approve(Message):
     """Whether the ApprovalRequest has the approval already, because it was given on the hub."""
 
 
+class Decide(Message):
+    """Argument of the signal `decide`: there is a new decision about the run on the hub."""
+
+    name: str
+    """Name of the RolloutDecision."""
+    uid: str
+
+
 class ApprovalLost(Message):
     """Argument of the signal `approval_lost`: an approval request was deleted on the hub."""
 
@@ -131,6 +170,19 @@ class Recheck(Message):
     """Argument of the signal `recheck`: something that the run depends on has changed."""
 
     reason: str = ""
+
+
+SUPERSEDE: Final = "supersede"
+"""Name of the signal with which the workflow of a newer run ends that of an older one."""
+QUEUE_MOVED: Final = "queue_moved"
+"""Name of the signal that other runs of the placement have changed."""
+
+
+class Superseded(Message):
+    """Argument of the signal `supersede`: a newer run of the placement replaces this one."""
+
+    by: Comment = ""
+    """Name of the newer run."""
 
 
 class Answer(Message):

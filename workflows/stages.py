@@ -4,26 +4,22 @@ contract: update-runs 8.1 to 8.7
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities import stubs
-    from activities.requests import FollowBindings, UpdateCluster
+    from api.runs import StageStatus
     from api.strategies import Stage
-    from planning import failures
-    from planning.bindings import Desired
-    from planning.errors import joined
-    from planning.runs import adopting, cluster_ends, concurrency, marks
-    from planning.runs.cluster_ends import ClusterEnd
+    from planning.runs import adopting, marks
     from planning.runs.initialization import Targets
-    from workflows import calls
+    from workflows.budget_actions import keep_to_budget
+    from workflows.crews import Crew
+    from workflows.deadlines import Deadlines
     from workflows.gates import pass_gates
     from workflows.rollout import Rollout
     from workflows.stuck import StuckWatch
+    from workflows.updating import ClusterUpdates
 
 
 class StageRun:
@@ -33,16 +29,13 @@ class StageRun:
         self._rollout = rollout
         self._index = index
         self._stage = stage
-        self._clusters = rollout.ledger.stage(index).clusters
         self._stuck = StuckWatch(rollout, index)
-        at_once = concurrency.limit(stage.max_concurrency, clusters=len(self._clusters))
-        self._slots = asyncio.Semaphore(at_once)
-        self._failed = False
-        self._endings: dict[ClusterEnd, Callable[[int], Coroutine[Any, Any, None]]] = {
-            ClusterEnd.UPDATED: self._succeed,
-            ClusterEnd.PREEMPTED: self._fail_preempted,
-        }
-        """How each end of a cluster is carried out."""
+        self._updates = ClusterUpdates(rollout, index, stage, stuck=self._stuck)
+        self._deadlines = Deadlines(rollout, rollout.rules.of_stage(stage.name), stage=stage.name)
+        self._crew = Crew()
+        self._known = 0
+        """How many clusters of the stage are taken up; others joined since."""
+        self._helpers: list[asyncio.Task[Any]] = []
 
     async def run(self) -> None:
         """Run the stage to its end.
@@ -51,17 +44,42 @@ class StageRun:
             RunAborted: a cluster cannot be updated; the stage and the run have failed.
         """
         rollout, ledger = self._rollout, self._rollout.ledger
-        if not rollout.position.resumes(self._index):
-            await rollout.until_running()
-            marks.run_progressing(ledger, workflow.now())
-        if not self._clusters:
+        # Then an earlier workflow was in the middle of the clusters.
+        halted = rollout.budget.halts
+        await self._begin()
+        if not ledger.stage(self._index).clusters:
             marks.stage_skipped(ledger, self._index, workflow.now())
             return
-        if self._stage.before_stage_tasks:
+        if self._stage.before_stage_tasks and not halted:
             await pass_gates(rollout, "before", self._stage.before_stage_tasks)
-        if adopting.open_clusters(ledger.stage(self._index)):
+        try:
             await self._update_clusters()
-        await pass_gates(rollout, "after", self._stage.after_stage_tasks)
+            await pass_gates(rollout, "after", self._stage.after_stage_tasks)
+        finally:
+            self._end_helpers()
+        await self._succeed()
+
+    async def run_again(self) -> None:
+        """Hand out again, after all stages, the clusters of this one that people decided about.
+
+        Raises:
+            RunAborted: a cluster cannot be updated; the stage and the run have failed.
+        """
+        await self._begin()
+        try:
+            await self._update_clusters()
+        finally:
+            self._end_helpers()
+        await self._succeed()
+
+    async def _begin(self) -> None:
+        rollout = self._rollout
+        if not (rollout.budget.halts or rollout.position.resumes(self._index)):
+            await rollout.until_running()
+            marks.run_progressing(rollout.ledger, workflow.now())
+
+    async def _succeed(self) -> None:
+        rollout, ledger = self._rollout, self._rollout.ledger
         # A stop may have come while the last approval was being accepted.
         await rollout.until_running()
         marks.run_progressing(ledger, workflow.now())
@@ -70,13 +88,90 @@ class StageRun:
     # -- clusters --------------------------------------------------------------------------
 
     async def _update_clusters(self) -> None:
-        helpers = [asyncio.create_task(self._stuck.run()), asyncio.create_task(self._follow())]
-        positions = adopting.open_clusters(self._rollout.ledger.stage(self._index))
+        """Update the clusters that are open, until all are dealt with and the budget allows it.
+
+        Raises:
+            RunAborted: a cluster cannot be updated, or too many have failed.
+        """
+        stage = self._rollout.ledger.stage(self._index)
+        positions, given_up = self._open_clusters(stage), adopting.failed_clusters(stage)
+        self._known = len(stage.clusters)
+        if not (positions or given_up or self._rollout.budget.halts or self._rollout.may_grow):
+            self._rollout.position.fill()
+            return
+        self._start_helpers()
+        for position in positions:
+            self._crew.add(self._updates.update(position))
+        for position in given_up:
+            self._updates.await_late(position)
+        self._rollout.position.begin_updates()
+        taking_up = asyncio.create_task(self._keep_taking_up())
         try:
-            await _all_or_first_error([self._update(position) for position in positions])
+            await self._until_dealt_with()
+            self._rollout.position.fill()
         finally:
-            for helper in helpers:
-                helper.cancel()
+            self._rollout.position.end_updates()
+            taking_up.cancel()
+            self._crew.give_up()
+            self._updates.give_up()
+        if self._updates.late.idle:
+            self._end_helpers()
+
+    def _start_helpers(self) -> None:
+        helpers = (
+            *(self._stuck.run(), self._deadlines.run(), self._follow()),
+            self._updates.apply_again(),
+        )
+        self._helpers = [asyncio.create_task(each) for each in helpers]
+
+    def _open_clusters(self, stage: StageStatus) -> list[int]:
+        """Return the positions of the clusters to update now, those in flight first."""
+        recalled = self._rollout.position.recalled
+        if self._rollout.position.resumes(self._index) and recalled and recalled.waiting == "after":
+            return []  # those handed out again since the gates opened are due after all stages
+        return adopting.open_clusters(stage)
+
+    async def _until_dealt_with(self) -> None:
+        """Wait until all clusters are dealt with and the failure budget allows to continue.
+
+        Raises:
+            RunAborted: a cluster cannot be updated, or too many have failed.
+        """
+        rollout, crew = self._rollout, self._crew
+        while True:
+            crew.raise_first_error()
+            self._take_up()
+            if rollout.budget.halts and not rollout.position.in_flight:
+                await keep_to_budget(rollout, self._index)
+            elif not crew.idle:
+                await crew.next_end()
+            elif rollout.may_grow:
+                await workflow.wait_condition(lambda: not (rollout.may_grow and crew.idle))
+            else:
+                return
+
+    def _end_helpers(self) -> None:
+        for helper in self._helpers:
+            helper.cancel()
+        self._updates.late.give_up()
+
+    async def _keep_taking_up(self) -> None:
+        setbacks = self._rollout.setbacks
+        while True:
+            await workflow.wait_condition(lambda: bool(setbacks.to_retry or self._has_joiners))
+            self._take_up()
+
+    @property
+    def _has_joiners(self) -> bool:
+        return len(self._rollout.ledger.stage(self._index).clusters) > self._known
+
+    def _take_up(self) -> None:
+        """Update clusters that people have handed out again, and those that joined the stage."""
+        for position in map(self._updates.position, self._rollout.setbacks.take_retries()):
+            self._crew.add(self._updates.update(position, again=True))
+        known, self._known = self._known, len(self._rollout.ledger.stage(self._index).clusters)
+        for position in range(known, self._known):
+            self._crew.add(self._updates.update(position))
 
     async def _follow(self) -> None:
         """Keep a follower of the bindings running while clusters are in flight, not while stopped.
@@ -85,9 +180,11 @@ class StageRun:
         """
         rollout = self._rollout
         while True:
-            await workflow.wait_condition(lambda: bool(rollout.position.in_flight))
+            await workflow.wait_condition(
+                lambda: bool(rollout.position.in_flight or not self._updates.late.idle)
+            )
             summary = f"{self._stage.name}: bindings of {rollout.placement}"
-            handle = rollout.follow(self._following(), summary=summary)
+            handle = rollout.follow(self._updates.following(), summary=summary)
             try:
                 await self._until_others_are_followed(rollout.targets)
             finally:
@@ -97,133 +194,11 @@ class StageRun:
         rollout = self._rollout
         await workflow.wait_condition(
             lambda: (
-                (rollout.intent.stop_observed and not rollout.position.in_flight)
+                (
+                    rollout.intent.stop_observed
+                    and not rollout.position.in_flight
+                    and self._updates.late.idle
+                )
                 or rollout.targets is not targets
             )
         )
-
-    async def _update(self, position: int) -> None:
-        async with self._slots:
-            if self._name(position) in self._rollout.position.in_flight:
-                await self._rollout.until_turn_again()
-            else:
-                await self._rollout.until_turn()
-                if self._failed:
-                    return
-                self._begin(position, workflow.now())
-            # While this waits, other clusters of the stage start and end, and a stop may arrive.
-            end = await self._hand_out(position)
-            await self._endings[end](position)
-
-    async def _hand_out(self, position: int) -> ClusterEnd:
-        """Write the cluster's binding and wait for its end; again if the write was lost."""
-        while True:
-            request = self._request(position)
-            updated = await calls.cluster(stubs.UPDATE_CLUSTER, request, cluster=request.cluster)
-            if not updated.done:
-                # If the run may not continue at all, the guard ends it here with its own message.
-                await self._rollout.until_looked()
-            end = cluster_ends.judge(
-                preempted=updated.preempted,
-                gone=updated.gone,
-                forgotten=request.cluster in self._rollout.rechecks.lost,
-            )
-            if end is not ClusterEnd.LOST:
-                return end
-
-    def _begin(self, position: int, now: datetime) -> None:
-        ledger = self._rollout.ledger
-        self._rollout.begin(self._name(position), now)
-        marks.cluster_started(ledger, self._index, position, now)
-        marks.stage_started(ledger, self._index, now)
-        if not self._rollout.position.stuck:
-            marks.run_progressing(ledger, now)
-
-    async def _succeed(self, position: int) -> None:
-        await self._rollout.end(self._name(position))
-        marks.cluster_succeeded(self._rollout.ledger, self._index, position, workflow.now())
-        self._stuck.one_ended()
-
-    async def _fail_preempted(self, position: int) -> NoReturn:
-        rollout, cluster = self._rollout, self._name(position)
-        # Set before the slot is released, so that no other cluster takes it.
-        self._failed = True
-        rollout.position.end(cluster)
-        failure = failures.CLUSTER_PREEMPTED
-        named = {
-            "cluster": cluster,
-            "stage": self._stage.name,
-            "binding": rollout.run.reference(rollout.targets.selected[cluster]),
-        }
-        text = failure.words(**named)
-        marks.cluster_failed(rollout.ledger, self._index, position, text, workflow.now())
-        raise failure.error(**named)
-
-    def _name(self, position: int) -> str:
-        return self._clusters[position].cluster_name
-
-    # -- activity requests -----------------------------------------------------------------
-
-    def _request(self, position: int) -> UpdateCluster:
-        rollout, recalled = self._rollout, self._rollout.position.recalled
-        cluster = self._name(position)
-        return UpdateCluster(
-            run=rollout.run,
-            placement=rollout.placement,
-            stage=self._stage.name,
-            cluster=cluster,
-            binding=rollout.targets.selected[cluster],
-            index=rollout.ledger.status.resource_snapshot_index_used,
-            desired=self._desired(position),
-            handed_out=recalled.in_flight.get(cluster) if recalled else None,
-        )
-
-    def _desired(self, position: int) -> Desired:
-        status, cluster = self._rollout.ledger.status, self._clusters[position]
-        assert status.applied_strategy is not None, "an initialized run has an apply strategy"
-        return Desired(
-            snapshot=self._rollout.snapshot,
-            apply_strategy=status.applied_strategy,
-            cluster_resource_overrides=cluster.cluster_resource_override_snapshots,
-            resource_overrides=cluster.resource_override_snapshots,
-        )
-
-    def _following(self) -> FollowBindings:
-        """Return the request for all clusters of the stage; most share one desired content."""
-        rollout = self._rollout
-        selected = rollout.targets.selected
-        # The bindings of a run that was adopted while stopped have not been checked yet, so some
-        # clusters may have none.
-        wanted = {
-            name: self._desired(each)
-            for each in range(len(self._clusters))
-            if (name := self._name(each)) in selected
-        }
-        plain = self._desired(0).model_copy(
-            update={"cluster_resource_overrides": [], "resource_overrides": []}
-        )
-        return FollowBindings(
-            run=rollout.run,
-            placement=rollout.placement,
-            stage=self._stage.name,
-            clusters={name: selected[name] for name in wanted},
-            desired=plain,
-            overrides={name: each for name, each in wanted.items() if each != plain},
-        )
-
-
-async def _all_or_first_error(coroutines: list[Coroutine[Any, Any, None]]) -> None:
-    """Run all of them and stop at the first error, in an order that a replay repeats.
-
-    Raises:
-        RunAborted: a cluster failed; simultaneous errors are joined (contract: 5).
-    """
-    tasks = [asyncio.create_task(each) for each in coroutines]
-    try:
-        await workflow.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        errors = [error for task in tasks if task.done() and (error := task.exception())]
-        if errors:
-            raise joined(errors)
-    finally:
-        for task in tasks:
-            calls.give_up(task)

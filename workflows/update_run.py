@@ -5,7 +5,7 @@ and the guard each have their own module; they all share one `Rollout`.
 """
 
 import asyncio
-from typing import Final
+from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
@@ -13,32 +13,41 @@ from temporalio.exceptions import ApplicationError
 with workflow.unsafe.imports_passed_through():
     from activities import stubs
     from activities.requests import RecordApproval
-    from api.reasons import ConditionType
+    from api.reasons import ConditionType, RunReason
     from api.runs import RunState
-    from planning import conditions, failures
+    from planning import conditions, errors, failures
     from planning.errors import RunError, StageAborted
+    from planning.policies import texts
     from planning.runs import adopting, lifecycle, marks
     from planning.runs.gates import GateSide, PendingApproval
+    from planning.runs.ledger import DELETION
     from workflows import builds, calls
     from workflows.approval_desk import Ticket
     from workflows.chronicle import Chronicle
-    from workflows.deletion import remove_clusters
+    from workflows.decisions import Decisions
+    from workflows.deletion import DeletionRun
     from workflows.desired_state import DesiredState
     from workflows.display import Display
     from workflows.guard import Guard
     from workflows.messages import (
+        QUEUE_MOVED,
+        SUPERSEDE,
         WORKFLOW,
         Answer,
         ApprovalLost,
         Approve,
         ChangeState,
+        Decide,
         Forecast,
         Recheck,
         RunOutcome,
+        Superseded,
         UpdateRunInput,
     )
     from workflows.mirror import StatusMirror
     from workflows.planning_phase import initialize
+    from workflows.queueing import Queue
+    from workflows.report import ReportWriter
     from workflows.rollout import Rollout
     from workflows.stages import StageRun
 
@@ -65,7 +74,10 @@ class UpdateRunWorkflow:
         self._desired = DesiredState(self._rollout)
         self._guard = Guard(self._rollout)
         self._mirror = StatusMirror(self._rollout)
+        self._queue = Queue(self._rollout, self._mirror)
         self._chronicle = Chronicle(self._rollout)
+        self._decisions = Decisions(self._rollout)
+        self._report = ReportWriter(self._rollout)
         self._display = Display(self._rollout, searchable=start.searchable)
 
     # -- messages from people and from the bridge ------------------------------------------
@@ -100,10 +112,27 @@ class UpdateRunWorkflow:
         for ticket in self._rollout.approvals.find(message.stage, message.side):
             ticket.lost = True
 
+    @workflow.signal(name="decide")
+    def decide(self, message: Decide | None = None) -> None:
+        """Carry out a decision that a person made on the hub, or refuse it."""
+        if message:
+            self._decisions.take(message)
+
     @workflow.signal(name="recheck")
     def recheck(self, _: Recheck = Recheck()) -> None:
         """Check whether the run may still continue."""
         self._rollout.rechecks.request()
+
+    @workflow.signal(name=QUEUE_MOVED)
+    def queue_moved(self, _: Recheck = Recheck()) -> None:
+        """Look at the other runs of the placement again, if this run waits for them."""
+        self._rollout.turn.look_again()
+
+    @workflow.signal(name=SUPERSEDE)
+    def supersede(self, message: Superseded | None = None) -> None:
+        """Start nothing more and end, because a newer run replaces this one."""
+        if message and message.by:
+            self._rollout.turn.supersede(by=message.by)
 
     @workflow.signal(name="restore")
     def restore(self, _: Recheck = Recheck()) -> None:
@@ -190,6 +219,8 @@ class UpdateRunWorkflow:
                 self._desired.keep_stops(),
                 self._display.run(),
                 self._chronicle.run(),
+                self._decisions.run(),
+                self._report.run(),
             )
         ]
         try:
@@ -221,21 +252,25 @@ class UpdateRunWorkflow:
         """Drive until the run ends or the guard stops it; return whether to continue as new."""
         drive = asyncio.create_task(self._drive())
         guard = asyncio.create_task(self._guard.run())
+        superseded = asyncio.create_task(self._queue.until_superseded())
         renewal = asyncio.create_task(self._until_renewable())
-        ends = [drive, guard, renewal]
+        ends: list[asyncio.Task[Any]] = [drive, guard, superseded, renewal]
         await workflow.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        if not (drive.done() or guard.done()):
+        if not (drive.done() or guard.done() or superseded.done()):
             # Clusters stay in flight: cancelling their activities would add an event for each.
             return True
         try:
-            if not drive.done():
-                guard.result()
-                # The guard returned without an error, so the run no longer exists.
-                return False
-            return drive.result()
+            if drive.done():
+                return drive.result()
+            if superseded.done():
+                superseded.result()
+            guard.result()
         except RunError as error:
-            in_stage = drive.done() or isinstance(error, StageAborted)
-            self._fail(str(error), stage_failed=in_stage)
+            began = drive.done() and self._rollout.has_turn
+            self._fail(error, stage_failed=began or isinstance(error, StageAborted))
+            return False
+        else:
+            # The guard returned without an error, so the run no longer exists.
             return False
         finally:
             for each in ends:
@@ -264,28 +299,53 @@ class UpdateRunWorkflow:
         if not rollout.planned:
             if not await initialize(rollout):
                 return False
+            self._queue.announce()
             # People who watch the run see its plan before any of it is carried out (7.9).
             await workflow.wait_condition(lambda: self._mirror.is_clean)
+        await self._queue.take_turn()
         for index, stage in enumerate(rollout.strategy.stages):
             if self._done(index):
                 continue
             rollout.position.enter(index)
             await StageRun(rollout, index, stage).run()
-            if workflow.info().is_continue_as_new_suggested() or builds.newer_is_current():
+            if self._should_renew():
                 return True
-        await remove_clusters(rollout)
-        marks.run_succeeded(rollout.ledger, workflow.now())
+        deletion = rollout.ledger.stage(DELETION)
+        if not adopting.has_begun(deletion) and await self._update_again():
+            return True
+        if not adopting.is_done(deletion):
+            await DeletionRun(rollout).run()
+        if await self._update_again():
+            return True
+        report = f"{rollout.run.scope.report.kind} {rollout.run.name}"
+        text = texts.succeeded(rollout.ledger.status, report=report)
+        marks.run_succeeded(rollout.ledger, workflow.now(), text=text)
         return False
+
+    async def _update_again(self) -> bool:
+        """Update what people had handed out again after its stage; return as `_drive` does."""
+        rollout = self._rollout
+        while (index := adopting.due_again(rollout.ledger.status)) is not None:
+            rollout.position.enter(index)
+            await StageRun(rollout, index, rollout.strategy.stages[index]).run_again()
+            if self._should_renew():
+                return True
+        return False
+
+    def _should_renew(self) -> bool:
+        return workflow.info().is_continue_as_new_suggested() or builds.newer_is_current()
 
     def _done(self, index: int) -> bool:
         return adopting.is_done(self._rollout.ledger.stage(index))
 
-    def _fail(self, text: str, *, stage_failed: bool) -> None:
+    def _fail(self, error: RunError, *, stage_failed: bool) -> None:
         """End the run; a fault outside a stage leaves the stages as they are."""
-        rollout, now = self._rollout, workflow.now()
+        rollout, text, now = self._rollout, str(error), workflow.now()
+        replaced = isinstance(error, errors.Superseded)
         if stage_failed:
             marks.stage_failed(rollout.ledger, rollout.position.stage, text, now)
-        marks.run_failed(rollout.ledger, text, now)
+        reason = RunReason.SUPERSEDED if replaced else RunReason.FAILED
+        marks.run_failed(rollout.ledger, text, now, reason=reason)
 
     # -- ending ----------------------------------------------------------------------------
 
@@ -296,7 +356,7 @@ class UpdateRunWorkflow:
             return
         if not rollout.ledger.closed:
             failure = failures.CANCELLED_IN_TEMPORAL.error(reason=f": {reason}" if reason else "")
-            self._fail(str(failure), stage_failed=True)
+            self._fail(failure, stage_failed=rollout.has_turn)
         await self._flushed()
 
     async def _flushed(self) -> None:
@@ -312,6 +372,8 @@ class UpdateRunWorkflow:
             and self._desired.is_settled
             and self._mirror.is_clean
             and self._chronicle.is_clean
+            and self._decisions.is_clean
+            and self._report.is_clean
         )
 
     def _outcome(self) -> RunOutcome:

@@ -3,8 +3,8 @@
 contract: placement 8 (names, labels, annotations, when a Work is rewritten), 10
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from api import names
@@ -51,6 +51,8 @@ class WorkChanges:
     """Names of Works that are no longer needed."""
     names: tuple[str, ...]
     """Names of all Works of the content, sorted."""
+    marks: Mapping[str, Json] = field(default_factory=dict)
+    """Annotations that Works with the right content lack, by name."""
 
 
 def changes(
@@ -84,7 +86,13 @@ def changes(
         for name, piece in wanted.items()
         if name not in present or not _is_current(present[name], wanted_by_all, binding, source)
     )
-    return WorkChanges(writes, tuple(sorted(present.keys() - wanted)), tuple(sorted(wanted)))
+    marks = {
+        name: _again(binding)
+        for name in sorted(wanted.keys() & present.keys() - {_name(each) for each in writes})
+        if _again(binding).items() - present[name]["metadata"].get("annotations", {}).items()
+    }
+    superfluous = tuple(sorted(present.keys() - wanted))
+    return WorkChanges(writes, superfluous, tuple(sorted(wanted)), marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +196,17 @@ def _parent_marks(binding: Binding) -> dict[str, str]:
     }
 
 
+def _again(binding: Binding) -> dict[str, str]:
+    """Return the annotation that has agents apply the content once more; empty without one."""
+    at = binding.metadata.annotations.get(names.APPLY_AGAIN)
+    return {names.APPLY_AGAIN: at} if at else {}
+
+
+def _name(work: Json) -> str:
+    name: str = work["metadata"]["name"]
+    return name
+
+
 def _is_current(work: Json, marks: dict[str, str], binding: Binding, source: BindingOwner) -> bool:
     metadata = work["metadata"]
     annotations = metadata.get("annotations", {})
@@ -222,7 +241,7 @@ def _body(piece: _Piece, binding: Binding, source: BindingOwner, manifests: list
             "name": piece.name,
             "namespace": member_namespace(binding.spec.target_cluster),
             "labels": labels,
-            "annotations": _parent_marks(binding),
+            "annotations": _parent_marks(binding) | _again(binding),
         },
         "spec": {"workload": {"manifests": manifests}, **how},
     }

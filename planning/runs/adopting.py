@@ -6,7 +6,8 @@ a gate is opened again, which passes at once if the hub has its approval. Beyond
 of the entries can be wrong. A status out of order was not written by the engine, and ends the run.
 
 The engine writes a status oldest change first. So a stage may be recorded as done before all of its
-clusters are, but nothing of a later stage is recorded before everything of the earlier ones.
+clusters are, but nothing of a later stage is recorded before everything of the earlier ones. Only
+what people decide about single clusters may be recorded before or after its stage.
 
 contract: update-runs 8, 9 and 10
 """
@@ -24,7 +25,6 @@ from planning.runs import concurrency, gates, phases
 from planning.runs.facts import HubFacts
 from planning.runs.gates import Side
 from planning.runs.ledger import DELETION, all_stages, stage_of
-from planning.runs.phases import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,7 @@ def recall(status: UpdateRunStatus, facts: HubFacts) -> Recalled:
     _check_whole(status)
     stage = at_work(status)
     _check_order(status, stage)
+    stage = _resumed_at(status, stage)
     found = Recalled(
         stage=stage,
         waiting=(waiting := _waiting(stage_of(status, stage))),
@@ -74,31 +75,68 @@ def at_work(status: UpdateRunStatus) -> int:
     return next(open_stages, DELETION)
 
 
+def due_again(status: UpdateRunStatus) -> int | None:
+    """Return the index of the first stage with clusters to be handed out again; None without one.
+
+    For the end of a run, when all stages are done: until then a stage may still take them itself.
+    """
+    stages = enumerate(status.stages_status)
+    return next((index for index, each in stages if any(map(_is_open, each.clusters))), None)
+
+
 def is_done(stage: StageStatus) -> bool:
-    """Return whether a stage has nothing left to do; its own condition alone does not prove it."""
+    """Return whether a stage has nothing left to do; its own condition alone does not prove it.
+
+    Clusters that a person has handed out again after the stage are the run's, not the stage's.
+    """
     return (
         conditions.has(stage.conditions, ConditionType.SUCCEEDED)
-        and all(map(phases.is_done, stage.clusters))
+        and all(map(_is_dealt_with, stage.clusters))
         and (not stage.clusters or all(map(gates.is_passed, _tasks(stage))))
     )
 
 
+def has_begun(stage: StageStatus) -> bool:
+    """Return whether the run has done anything in a stage."""
+    return bool(
+        stage.conditions
+        or any(map(phases.is_touched, stage.clusters))
+        or any(each.conditions for each in _tasks(stage))
+    )
+
+
 def open_clusters(stage: StageStatus) -> list[int]:
-    """Return the positions of the clusters that are not done, those in flight first."""
+    """Return the positions of the clusters that the run waits for, those in flight first."""
     clusters = stage.clusters
-    positions = [each for each in range(len(clusters)) if not phases.is_done(clusters[each])]
-    return sorted(positions, key=lambda each: not _has_started(clusters[each]))
+    positions = [each for each, found in enumerate(clusters) if _is_open(found)]
+    return sorted(positions, key=lambda each: not phases.is_touched(clusters[each]))
+
+
+def failed_clusters(stage: StageStatus) -> list[int]:
+    """Return the positions of the clusters that timed out, which may still be updated."""
+    return [each for each, found in enumerate(stage.clusters) if phases.has_failed(found)]
 
 
 # -- where the run was -----------------------------------------------------------------------
 
 
+def _resumed_at(status: UpdateRunStatus, stage: int) -> int:
+    """Return the stage to resume: after all of them, that of clusters being handed out again."""
+    if stage != DELETION or has_begun(stage_of(status, DELETION)):
+        return stage
+    again = (index for index, each in enumerate(status.stages_status) if phases.in_flight(each))
+    return next(again, DELETION)
+
+
 def _waiting(stage: StageStatus) -> Side | None:
-    if stage.clusters and all(map(phases.is_done, stage.clusters)):
-        return "after"
     before = stage.before_stage_task_status
-    asked = any(gates.KINDS[each.type].is_opened(each) for each in before)
-    return "before" if asked and not all(map(gates.is_passed, before)) else None
+    if not all(map(gates.is_passed, before)):
+        # Even if the run goes without any of its clusters by then.
+        return "before" if _is_asked(before) else None
+    if stage.clusters and all(map(phases.is_settled, stage.clusters)):
+        return "after"
+    is_over = all(map(_is_dealt_with, stage.clusters))
+    return "after" if is_over and _is_asked(stage.after_stage_task_status) else None
 
 
 def _desired(status: UpdateRunStatus) -> RunState:
@@ -167,7 +205,7 @@ def _check_nothing_failed(status: UpdateRunStatus) -> None:
         if failed := _failure(stage.conditions):
             raise failures.STAGE_HAD_FAILED.error(stage=stage.stage_name, error=failed.message)
         for cluster in stage.clusters:
-            if _failure(cluster.conditions):
+            if _failure(cluster.conditions) and not phases.is_settled(cluster):
                 raise failures.CLUSTER_HAD_FAILED.error(
                     cluster=cluster.cluster_name, stage=stage.stage_name
                 )
@@ -175,9 +213,9 @@ def _check_nothing_failed(status: UpdateRunStatus) -> None:
 
 def _check_later_stages(status: UpdateRunStatus, at: int) -> None:
     for index, stage in enumerate(status.stages_status[at + 1 :], start=at + 1):
-        if _is_touched(stage):
+        if has_begun(stage):
             raise _not_ours(f"the finished stage `{index}` is after the updating stage `{at}`")
-    if _is_touched(stage_of(status, DELETION)):
+    if has_begun(stage_of(status, DELETION)):
         raise _not_ours(
             "the delete stage is active, but there are still stages updating, "
             f"updatingStageIndex: {at}, lastFinishedStageIndex: {at - 1}"
@@ -186,14 +224,14 @@ def _check_later_stages(status: UpdateRunStatus, at: int) -> None:
 
 def _check_gates(stage: StageStatus) -> None:
     name = stage.stage_name
-    started = [each for each in stage.clusters if _has_started(each)]
+    started = [each for each in stage.clusters if phases.is_touched(each)]
     if started and not all(map(gates.is_passed, stage.before_stage_task_status)):
         raise _not_ours(
             f"cluster `{started[0].cluster_name}` in the stage `{name}` was started before the "
             "approval of the stage"
         )
     touched = any(each.conditions for each in stage.after_stage_task_status)
-    if touched and not all(map(phases.is_done, stage.clusters)):
+    if touched and not all(map(_is_dealt_with, stage.clusters)):
         raise _not_ours(f"the tasks after the stage `{name}` began before its clusters were done")
 
 
@@ -207,7 +245,7 @@ def _check_limit(stage: StageStatus, declared: Stage) -> None:
 
 
 def _check_state(facts: HubFacts, status: UpdateRunStatus) -> None:
-    if facts.spec.state is RunState.INITIALIZE and any(map(_is_touched, all_stages(status))):
+    if facts.spec.state is RunState.INITIALIZE and any(map(has_begun, all_stages(status))):
         raise _not_ours("the updateRun was never started, but its status says that it was")
 
 
@@ -222,18 +260,19 @@ def _tasks(stage: StageStatus) -> list[StageTaskStatus]:
     return stage.before_stage_task_status + stage.after_stage_task_status
 
 
-def _is_touched(stage: StageStatus) -> bool:
-    return bool(
-        stage.conditions
-        or any(each.conditions for each in stage.clusters)
-        or any(each.conditions for each in _tasks(stage))
-    )
+def _is_asked(tasks: list[StageTaskStatus]) -> bool:
+    return any(gates.KINDS[each.type].is_opened(each) for each in tasks)
+
+
+def _is_open(cluster: ClusterStatus) -> bool:
+    return not phases.is_settled(cluster)
+
+
+def _is_dealt_with(cluster: ClusterStatus) -> bool:
+    """Return whether a stage is over for a cluster: it is settled, or handed out again."""
+    return phases.is_settled(cluster) or phases.is_retried(cluster)
 
 
 def _failure(found: list[Condition]) -> Condition | None:
     succeeded = conditions.find(found, ConditionType.SUCCEEDED)
     return succeeded if succeeded and succeeded.status == "False" else None
-
-
-def _has_started(cluster: ClusterStatus) -> bool:
-    return phases.cluster_progress(cluster) is not Progress.AHEAD

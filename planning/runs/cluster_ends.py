@@ -1,6 +1,6 @@
 """What becomes of a cluster that is being updated: whether it is stuck, and how its update ends.
 
-Here it is judged from facts; `workflows.stages` carries out what is judged. A further way to end
+Here it is judged from facts; `workflows.updating` carries out what is judged. A further way to end
 is one value of `ClusterEnd`, judged here and carried out there.
 
 contract: update-runs 8.4 (after the loop), 8.6 and 10.1
@@ -23,6 +23,12 @@ class ClusterEnd(StrEnum):
     """The cluster has the content, and it is available."""
     PREEMPTED = "preempted"
     """Another run or a person changed the binding, so the cluster is no longer this run's."""
+    TIMED_OUT = "timed out"
+    """It took longer than its rollout policy allows, in each attempt; it may still finish."""
+    SKIPPED = "skipped"
+    """A person decided that the run continues without the cluster."""
+    LEFT = "left"
+    """The cluster is not part of the run any more, and a policy allows that."""
     LOST = "lost"
     """The binding was replaced, or the hub was restored without the write: the cluster is handed
     out again."""

@@ -410,9 +410,10 @@ def closed(status: UpdateRunStatus) -> Gates:
 
 
 def all_updated_at(stage: StageStatus) -> datetime | None:
-    """Return when the last cluster of a stage was updated; None while one is not."""
+    """Return when the last cluster of a stage was dealt with; None while one is not."""
     # Not the stage's Progressing condition: that one changes when the run is stopped, while a
     # timed wait continues (contract decision 5).
-    done = [conditions.find(each.conditions, ConditionType.SUCCEEDED) for each in stage.clusters]
-    moments = [each.last_transition_time for each in done if each and each.status == "True"]
-    return max(moments) if moments and len(moments) == len(stage.clusters) else None
+    if not (stage.clusters and all(map(phases.is_settled, stage.clusters))):
+        return None
+    ends = (conditions.find(each.conditions, ConditionType.SUCCEEDED) for each in stage.clusters)
+    return max(each.last_transition_time for each in ends if each)

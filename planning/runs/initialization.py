@@ -18,8 +18,10 @@ from api.strategies import StrategySpec
 from planning import failures, integers
 from planning.errors import InitializationError, TransientState
 from planning.identity import RunRef
+from planning.overrides.matching import ClusterOverrides
 from planning.runs import gates, sizes, stages
 from planning.runs.facts import BindingFact, HubFacts, PlacementFact, PolicyFact, SnapshotFacts
+from planning.runs.rules import NO_RULES, RunRules
 
 UNKNOWN_COUNT: Final = -1
 """Cluster count of a PickAll policy until its bindings have been counted."""
@@ -36,7 +38,9 @@ class Targets(BaseModel):
     """Cluster to binding, for clusters to be removed; sorted by cluster."""
 
 
-def plan(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> Targets:
+def plan(
+    facts: HubFacts, *, run: RunRef, status: UpdateRunStatus, rules: RunRules = NO_RULES
+) -> Targets:
     """Plan everything but the resource snapshot; `status` is filled as far as planning got.
 
     Raises:
@@ -50,7 +54,7 @@ def plan(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> Targets:
         raise failures.STRATEGY_MISSING.error(key=reference)
     strategy = StrategySpec(stages=[gates.normalized(stage) for stage in facts.strategy.stages])
     status.staged_update_strategy_snapshot = strategy
-    assign_stages(facts, strategy, targets, run=run, status=status)
+    assign_stages(facts, strategy, targets, run=run, status=status, rules=rules)
     status.deletion_stage_status = StageStatus(
         stage_name=DELETION_STAGE,
         clusters=[ClusterStatus(cluster_name=name) for name in targets.leaving],
@@ -69,13 +73,17 @@ def record_snapshot(snapshot: SnapshotFacts, *, status: UpdateRunStatus) -> None
     overrides = {each.cluster: each for each in snapshot.overrides}
     for stage in status.stages_status:
         for cluster in stage.clusters:
-            found = overrides.get(cluster.cluster_name)
-            # A field that is set is written, and an empty list would say nothing.
-            if found and found.cluster_resource:
-                cluster.cluster_resource_override_snapshots = found.cluster_resource
-            if found and found.resource:
-                cluster.resource_override_snapshots = found.resource
+            record_overrides(cluster, overrides.get(cluster.cluster_name))
     sizes.check(status)
+
+
+def record_overrides(cluster: ClusterStatus, found: ClusterOverrides | None) -> None:
+    """Record the override snapshots that apply to a cluster; None if there are none."""
+    # A field that is set is written, and an empty list would say nothing.
+    if found and found.cluster_resource:
+        cluster.cluster_resource_override_snapshots = found.cluster_resource
+    if found and found.resource:
+        cluster.resource_override_snapshots = found.resource
 
 
 def check_index(index: str) -> int:
@@ -121,13 +129,21 @@ def inspect_placement(placement: PlacementFact | None, *, status: UpdateRunStatu
 
 def inspect_policy(facts: HubFacts, *, run: RunRef, status: UpdateRunStatus) -> PolicyFact:
     """Find the one latest policy snapshot and check that it is fully scheduled (step 7.2)."""
-    placement = run.key(facts.spec.placement_name)
-    policy = _policy(facts.policies, run=run, placement=placement)
+    policy = latest_policy(facts, run=run)
     status.policy_snapshot_index_used = policy.index
     status.policy_observed_cluster_count = _cluster_count(policy, run=run)
     if not policy.scheduled:
         raise failures.POLICY_NOT_SCHEDULED.error(snapshot=policy.name)
     return policy
+
+
+def latest_policy(facts: HubFacts, *, run: RunRef) -> PolicyFact:
+    """Return the one latest policy snapshot, whether or not it is scheduled.
+
+    Raises:
+        InitializationError: it is missing, or there are several.
+    """
+    return _policy(facts.policies, run=run, placement=run.key(facts.spec.placement_name))
 
 
 def inspect_bindings(
@@ -149,6 +165,19 @@ def inspect_bindings(
             found=len(selected), wanted=status.policy_observed_cluster_count
         )
     return Targets(selected=_by_cluster(selected), leaving=_by_cluster(leaving))
+
+
+def targets_of(facts: HubFacts, policy: PolicyFact, *, deleting: bool) -> Targets:
+    """Return the bindings that there are, however many the placement asks for.
+
+    `deleting` says whether a binding that is being deleted counts, too.
+
+    Raises:
+        TransientState: a binding still belongs to an older policy snapshot.
+    """
+    selected, leaving = _sorted_out(facts.bindings, policy)
+    there = [each for each in selected if deleting or not each.deleting]
+    return Targets(selected=_by_cluster(there), leaving=_by_cluster(leaving))
 
 
 def bound(facts: HubFacts) -> Targets:
@@ -185,10 +214,19 @@ def check_looked_at(facts: HubFacts, *, run: RunRef) -> None:
     if not facts.policies:
         raise TransientState(f"placement `{placement}` has no policy snapshot yet")
     for policy in facts.policies:
-        if not policy.looked_at:
-            raise TransientState(
-                f"the scheduler has not processed policy snapshot `{run.key(policy.name)}` yet"
-            )
+        check_scheduler_done(policy, run=run)
+
+
+def check_scheduler_done(policy: PolicyFact, *, run: RunRef) -> None:
+    """Reject facts from the time before the scheduler has decided about a policy snapshot.
+
+    Raises:
+        TransientState: it has not decided yet.
+    """
+    if not policy.looked_at:
+        raise TransientState(
+            f"the scheduler has not processed policy snapshot `{run.key(policy.name)}` yet"
+        )
 
 
 def _policy(policies: list[PolicyFact], *, run: RunRef, placement: str) -> PolicyFact:
@@ -253,8 +291,9 @@ def assign_stages(
     *,
     run: RunRef,
     status: UpdateRunStatus,
+    rules: RunRules,
 ) -> None:
-    """Assign every selected cluster to one stage (step 7.5)."""
+    """Assign every selected cluster to one stage (step 7.5); a policy may let some be left out."""
     status.stages_status = stages.assign(
         strategy,
         run=run.name,
@@ -262,4 +301,4 @@ def assign_stages(
         clusters=facts.clusters,
         selected=targets.selected,
     )
-    stages.check_complete(status.stages_status, targets.selected)
+    stages.check_complete(status.stages_status, targets.selected, rules)

@@ -39,6 +39,8 @@ class Ledger:
         self.generation = generation
         # A dict keeps the order in which things changed; a set would not replay.
         self._dirty: dict[str, None] = {}
+        self._added: dict[str, None] = {}
+        """Those of the dirty paths that the hub does not have yet."""
         self.changes = 0
         """Number of changes so far, for others to notice new ones."""
         self.closed = False
@@ -93,6 +95,16 @@ class Ledger:
         cluster = self.cluster(index, position)
         if self._put(cluster.conditions, kind, status, reason, message, now):
             self.touch(f"{_stage_path(index)}/clusters/{position}")
+
+    def add_cluster(self, index: int, cluster: ClusterStatus) -> None:
+        """Add a cluster at the end of a stage."""
+        if self.closed:
+            return
+        clusters = self.stage(index).clusters
+        clusters.append(cluster)
+        path = f"{_stage_path(index)}/clusters/{len(clusters) - 1}"
+        self._added[path] = None
+        self.touch(path)
 
     def put_task(
         self,
@@ -163,6 +175,14 @@ class Ledger:
         """Return the cluster at a position of a stage."""
         return self.stage(index).clusters[position]
 
+    def find(self, cluster: str) -> tuple[int, int]:
+        """Return the stage and the position of a cluster of the run. Raises LookupError."""
+        for index in (*range(len(self.stages)), DELETION):
+            for position, each in enumerate(self.stage(index).clusters):
+                if each.cluster_name == cluster:
+                    return index, position
+        raise LookupError(cluster)
+
     def task(self, index: int, side: Side, position: int) -> StageTaskStatus:
         """Return the task at a position before or after a stage."""
         return self.tasks(index, side)[position]
@@ -180,7 +200,7 @@ class Ledger:
         What does not fit into one write stays dirty.
         """
         if "" in self._dirty:
-            self._dirty = {}
+            self._dirty, self._added = {}, {}
             return [{"op": "add", "path": "/status", "value": self.status.to_wire()}]
         paths = list(self._dirty)[:MOST_OPERATIONS]
         for path in paths:
@@ -190,8 +210,10 @@ class Ledger:
     def _operation(self, path: str) -> dict[str, Any]:
         # "add" replaces a field of an object but inserts into a list, where "replace" is right.
         listed = path.rsplit("/", 1)[-1].isdigit()
+        is_new = path in self._added
+        self._added.pop(path, None)
         return {
-            "op": "replace" if listed else "add",
+            "op": "replace" if listed and not is_new else "add",
             "path": f"/status{path}",
             "value": self._value(path),
         }

@@ -19,12 +19,14 @@ from api.reasons import (
     waiting_after,
     waiting_before,
 )
+from planning import conditions
 from planning.runs.gates import KINDS, Side
 from planning.runs.ledger import Ledger
 
 TRUE, FALSE, UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
 INITIALIZED, PROGRESSING = ConditionType.INITIALIZED, ConditionType.PROGRESSING
 STARTED, SUCCEEDED = ConditionType.STARTED, ConditionType.SUCCEEDED
+ADMITTED = ConditionType.ADMITTED
 
 
 # -- the run -------------------------------------------------------------------------------
@@ -54,17 +56,63 @@ def run_stuck(ledger: Ledger, index: int, clusters: Sequence[str], now: datetime
     ledger.put_run(PROGRESSING, FALSE, RunReason.STUCK, text, now)
 
 
-def run_succeeded(ledger: Ledger, now: datetime) -> None:
+def run_paused(ledger: Ledger, text: str, now: datetime) -> None:
+    """Mark the run as paused by a rollout policy."""
+    ledger.put_run(PROGRESSING, FALSE, RunReason.PAUSED, text, now)
+
+
+def run_rolling_back(ledger: Ledger, text: str, now: datetime) -> None:
+    """Mark the run as about to be rolled back by its rollout policy."""
+    ledger.put_run(PROGRESSING, FALSE, RunReason.ROLLING_BACK, text, now)
+
+
+def admission_requested(ledger: Ledger, now: datetime) -> None:
+    """Mark the run as about to begin, unless another run of the placement is ahead."""
+    reason, text = RunReason.ADMISSION_REQUESTED, RunMessage.ADMISSION_REQUESTED
+    ledger.put_run(ADMITTED, UNKNOWN, reason, text, now)
+
+
+def run_admitted(ledger: Ledger, now: datetime) -> None:
+    """Mark the run as begun, which cannot be undone."""
+    ledger.put_run(ADMITTED, TRUE, RunReason.ADMITTED, RunMessage.ADMITTED, now)
+    run_progressing(ledger, now)
+
+
+def run_queued(ledger: Ledger, text: str, now: datetime, *, withdrawn: bool) -> None:
+    """Mark the run as waiting for another run; `withdrawn` says that it claims nothing."""
+    if withdrawn:
+        ledger.put_run(ADMITTED, FALSE, RunReason.QUEUED, text, now)
+    ledger.put_run(PROGRESSING, FALSE, RunReason.QUEUED, text, now)
+
+
+def run_withdrawn(ledger: Ledger, now: datetime) -> None:
+    """Mark the run as not about to begin any more, because it was stopped."""
+    ledger.put_run(ADMITTED, FALSE, RunReason.STOPPED, RunMessage.WITHDRAWN, now)
+
+
+def run_refused(ledger: Ledger, text: str, now: datetime) -> None:
+    """Mark the run as one that may not begin; its failure is marked separately."""
+    ledger.put_run(ADMITTED, FALSE, RunReason.FAILED, text, now)
+
+
+def run_superseded(ledger: Ledger, text: str, now: datetime) -> None:
+    """Mark the run as about to end because of a newer one, once its clusters have finished."""
+    ledger.put_run(PROGRESSING, UNKNOWN, RunReason.SUPERSEDED, text, now)
+
+
+def run_succeeded(ledger: Ledger, now: datetime, *, text: str = RunMessage.SUCCEEDED) -> None:
     """Mark the run as succeeded: all stages are done."""
     ledger.put_run(PROGRESSING, FALSE, RunReason.SUCCEEDED, RunMessage.COMPLETED, now)
-    ledger.put_run(SUCCEEDED, TRUE, RunReason.SUCCEEDED, RunMessage.SUCCEEDED, now)
+    ledger.put_run(SUCCEEDED, TRUE, RunReason.SUCCEEDED, text, now)
     ledger.close()
 
 
-def run_failed(ledger: Ledger, text: str, now: datetime) -> None:
+def run_failed(
+    ledger: Ledger, text: str, now: datetime, *, reason: RunReason = RunReason.FAILED
+) -> None:
     """Mark the run as failed; what was rolled out stays."""
-    ledger.put_run(PROGRESSING, FALSE, RunReason.FAILED, RunMessage.ABORTED, now)
-    ledger.put_run(SUCCEEDED, FALSE, RunReason.FAILED, text, now)
+    ledger.put_run(PROGRESSING, FALSE, reason, RunMessage.ABORTED, now)
+    ledger.put_run(SUCCEEDED, FALSE, reason, text, now)
     ledger.close()
 
 
@@ -145,6 +193,29 @@ def cluster_succeeded(ledger: Ledger, index: int, position: int, now: datetime) 
 def cluster_failed(ledger: Ledger, index: int, position: int, text: str, now: datetime) -> None:
     """Mark the cluster as failed, most often because another run took it."""
     ledger.put_cluster(index, position, SUCCEEDED, FALSE, ClusterReason.FAILED, text, now)
+
+
+def cluster_timed_out(ledger: Ledger, index: int, position: int, text: str, now: datetime) -> None:
+    """Mark the cluster as failed by its rollout policy; it may still finish."""
+    ledger.put_cluster(index, position, SUCCEEDED, FALSE, ClusterReason.TIMED_OUT, text, now)
+
+
+def cluster_skipped(ledger: Ledger, index: int, position: int, text: str, now: datetime) -> None:
+    """Mark the cluster as one that the run continues without."""
+    ledger.put_cluster(index, position, SUCCEEDED, FALSE, ClusterReason.SKIPPED, text, now)
+
+
+def cluster_retried(ledger: Ledger, index: int, position: int, text: str, now: datetime) -> None:
+    """Mark the cluster as one to be handed out again, because a person decided so."""
+    reason = ClusterReason.RETRIED
+    if conditions.find(ledger.cluster(index, position).conditions, STARTED):
+        ledger.put_cluster(index, position, STARTED, FALSE, reason, text, now)
+    ledger.put_cluster(index, position, SUCCEEDED, UNKNOWN, reason, text, now)
+
+
+def cluster_left(ledger: Ledger, index: int, position: int, text: str, now: datetime) -> None:
+    """Mark the cluster as one that is not part of the run any more."""
+    ledger.put_cluster(index, position, SUCCEEDED, FALSE, ClusterReason.LEFT, text, now)
 
 
 def gate_opened(ledger: Ledger, index: int, side: Side, position: int, now: datetime) -> None:

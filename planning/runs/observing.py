@@ -114,9 +114,12 @@ def _other_since(binding: Binding, content: str) -> datetime | None:
 def _cluster_facts(
     labels_of: Callable[[str], Mapping[str, str] | None], clusters: Iterable[str], keys: list[str]
 ) -> list[ClusterFact]:
-    known = ((name, labels_of(name)) for name in sorted(clusters))
-    return [
-        ClusterFact(name=name, labels={key: labels[key] for key in keys if key in labels})
-        for name, labels in known
-        if labels is not None
-    ]
+    facts = []
+    for name in sorted(clusters):
+        found = labels_of(name)
+        if found is not None:
+            # Every member has this label, as in the selectors of overrides (placement 9).
+            labels = {**found, names.MEMBER_NAME: name}
+            kept = {key: labels[key] for key in keys if key in labels}
+            facts.append(ClusterFact(name=name, labels=kept))
+    return facts

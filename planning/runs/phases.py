@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from api.base import Condition
-from api.reasons import ConditionType, RunReason, StageReason
+from api.reasons import ClusterReason, ConditionType, RunReason, StageReason
 from api.runs import ClusterStatus, StageStatus, UpdateRunStatus
 from planning import conditions
 
@@ -20,11 +20,17 @@ class Phase(StrEnum):
     PENDING = "pending"
     """Not planned yet."""
     PLANNED = "planned"
+    QUEUED = "queued"
+    """Waits for another run of its placement, as its rollout policy says."""
     RUNNING = "running"
     WAITING = "waiting"
     STUCK = "stuck"
     STOPPING = "stopping"
     STOPPED = "stopped"
+    PAUSED = "paused"
+    """By a rollout policy; a person has to decide."""
+    ROLLING_BACK = "rolling back"
+    """By a rollout policy: the run that takes its clusters back is being created."""
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     """Failed while running, or could not be planned."""
@@ -38,6 +44,10 @@ _BY_REASON: Final[dict[str, Phase]] = {
     RunReason.STUCK: Phase.STUCK,
     RunReason.STOPPING: Phase.STOPPING,
     RunReason.STOPPED: Phase.STOPPED,
+    RunReason.PAUSED: Phase.PAUSED,
+    RunReason.ROLLING_BACK: Phase.ROLLING_BACK,
+    RunReason.QUEUED: Phase.QUEUED,
+    RunReason.SUPERSEDED: Phase.STOPPING,
 }
 
 
@@ -94,10 +104,16 @@ class Progress(StrEnum):
     STOPPED = "stopped"
     DONE = "done"
     SKIPPED = "skipped"
-    """A stage without clusters."""
+    """A stage without clusters, or a cluster that the run continues without."""
+    LEFT = "left"
+    """Not part of the run any more; only for clusters."""
     FAILED = "failed"
 
 
+_CLUSTER_BY_REASON: Final[dict[str, Progress]] = {
+    ClusterReason.SKIPPED: Progress.SKIPPED,
+    ClusterReason.LEFT: Progress.LEFT,
+}
 _STAGE_BY_REASON: Final[dict[str, Progress]] = {
     StageReason.WAITING: Progress.WAITING,
     StageReason.STOPPED: Progress.STOPPED,
@@ -112,7 +128,7 @@ def stages(status: UpdateRunStatus) -> list[StageStatus]:
 
 def stage_name(status: UpdateRunStatus) -> str:
     """Return the stage that is running, comes next, or failed; empty if none is left."""
-    left = (each for each in stages(status) if not _has_succeeded(each))
+    left = (each for each in stages(status) if not _has_succeeded(each) or retried_in_flight(each))
     return next((each.stage_name for each in left), "")
 
 
@@ -121,6 +137,8 @@ def stage_progress(stage: StageStatus) -> Progress:
     if succeeded := conditions.find(stage.conditions, ConditionType.SUCCEEDED):
         if succeeded.reason == StageReason.SKIPPED:
             return Progress.SKIPPED
+        if retried_in_flight(stage):
+            return Progress.UPDATING
         return Progress.DONE if succeeded.status == "True" else Progress.FAILED
     progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
     if progressing is None:
@@ -128,10 +146,16 @@ def stage_progress(stage: StageStatus) -> Progress:
     return _STAGE_BY_REASON.get(progressing.reason, Progress.UPDATING)
 
 
+def is_ahead(stage: StageStatus) -> bool:
+    """Return whether a stage has yet to start its clusters; its gates may be open."""
+    return stage.start_time is None and not _has_succeeded(stage)
+
+
 def cluster_progress(cluster: ClusterStatus) -> Progress:
     """Return the progress of a cluster, by its conditions."""
-    if succeeded := conditions.find(cluster.conditions, ConditionType.SUCCEEDED):
-        return Progress.DONE if succeeded.status == "True" else Progress.FAILED
+    if succeeded := end_of(cluster):
+        ended = Progress.DONE if succeeded.status == "True" else Progress.FAILED
+        return _CLUSTER_BY_REASON.get(succeeded.reason, ended)
     begun = conditions.has(cluster.conditions, ConditionType.STARTED)
     return Progress.UPDATING if begun else Progress.AHEAD
 
@@ -149,14 +173,65 @@ def is_done(cluster: ClusterStatus) -> bool:
     return cluster_progress(cluster) is Progress.DONE
 
 
+def end_of(cluster: ClusterStatus) -> Condition | None:
+    """Return how a cluster has ended; None if it has not, or a person had it handed out again."""
+    found = conditions.find(cluster.conditions, ConditionType.SUCCEEDED)
+    return None if found is None or found.reason == ClusterReason.RETRIED else found
+
+
+def is_retried(cluster: ClusterStatus) -> bool:
+    """Return whether a person had a cluster handed out again, which has not come to an end."""
+    found = conditions.find(cluster.conditions, ConditionType.SUCCEEDED)
+    return found is not None and found.reason == ClusterReason.RETRIED
+
+
+def retried_in_flight(stage: StageStatus) -> bool:
+    """Return whether clusters are being updated that a person had handed out again."""
+    return any(
+        is_retried(each) and conditions.has(each.conditions, ConditionType.STARTED)
+        for each in stage.clusters
+    )
+
+
+def has_failed(cluster: ClusterStatus) -> bool:
+    """Return whether a cluster counts against the failure budget of a rollout policy."""
+    succeeded = conditions.find(cluster.conditions, ConditionType.SUCCEEDED)
+    return succeeded is not None and succeeded.reason == ClusterReason.TIMED_OUT
+
+
+def is_settled(cluster: ClusterStatus) -> bool:
+    """Return whether the run need not wait for a cluster: it is done, or the run continues without.
+
+    Not a cluster that ended its run, for example because another run took it.
+    """
+    succeeded = end_of(cluster)
+    return succeeded is not None and succeeded.reason != ClusterReason.FAILED
+
+
+def is_touched(cluster: ClusterStatus) -> bool:
+    """Return whether the run has begun with a cluster, which it has not if it only goes without."""
+    has_ended = cluster_progress(cluster) in (Progress.DONE, Progress.FAILED)
+    return has_ended or started_at(cluster) is not None
+
+
+def started_at(cluster: ClusterStatus) -> datetime | None:
+    """Return when a cluster started; None if it has not."""
+    started = conditions.find(cluster.conditions, ConditionType.STARTED)
+    return started.last_transition_time if started and started.status == "True" else None
+
+
 def in_flight(stage: StageStatus) -> dict[str, datetime]:
     """Return the clusters that are being updated or removed, with their start times."""
     return {
-        cluster.cluster_name: started.last_transition_time
+        cluster.cluster_name: started
         for cluster in stage.clusters
-        if (started := conditions.find(cluster.conditions, ConditionType.STARTED))
-        and cluster_progress(cluster) is Progress.UPDATING
+        if (started := started_at(cluster)) and cluster_progress(cluster) is Progress.UPDATING
     }
+
+
+def all_in_flight(status: UpdateRunStatus) -> list[str]:
+    """Return the clusters of all stages that are being updated or removed."""
+    return [name for stage in stages(status) for name in in_flight(stage)]
 
 
 def _has_succeeded(stage: StageStatus) -> bool:

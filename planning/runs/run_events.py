@@ -5,18 +5,20 @@ A state that came and went between two comparisons leaves no event.
 contract: decision 13
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from api.base import Condition
-from api.reasons import ConditionType, RunReason, StageReason
+from api.base import Condition, ConditionStatus
+from api.reasons import ConditionType, RunReason, StageReason, clusters_named
+from api.rollout_reports import ClusterOutcome, ClusterReport
 from api.runs import RunState, StageStatus, UpdateRunStatus
 from api.strategies import Stage
 from api.texts import Text
-from planning import conditions, durations, signatures
+from planning import conditions, durations, failures, signatures
 from planning.events import Event, EventType
 from planning.identity import RunRef
 from planning.runs import concurrency, gates, phases
@@ -39,8 +41,18 @@ class EventReason(StrEnum):
     WAITING = "Waiting"
     APPROVED = "Approved"
     STUCK = "Stuck"
+    CLUSTER_RETRIED = "ClusterRetried"
+    CLUSTER_FAILED = "ClusterFailed"
+    CLUSTER_SKIPPED = "ClusterSkipped"
+    CLUSTER_RECOVERED = "ClusterRecovered"
+    PAUSED = "Paused"
+    CONTINUED = "Continued"
+    ROLLED_BACK = "RolledBack"
     STOPPED = "Stopped"
     RESUMED = "Resumed"
+    QUEUED = "Queued"
+    ADMITTED = "Admitted"
+    SUPERSEDED = "Superseded"
     SUCCEEDED = "Succeeded"
     FAILED = "Failed"
 
@@ -51,7 +63,11 @@ PLANNED_ONLY: Final = Text(f"{PLANNED.template}; set spec.state to Run to start"
 STAGE_STARTED: Final = Text("Stage {stage} started: {clusters}")
 RESUMING: Final = Text("resuming from what the hub recorded: {progress}")
 ADOPTED: Final = Text(f"Temporal no longer knew this run; {RESUMING.template}")
+ROLLED_BACK: Final = Text(f"The update run is rolled back: {failures.TAKES_BACK.template}")
 UNSTEERED: Final = Steered()
+CLUSTERS_ONE_BY_ONE: Final = 10
+"""Clusters of a stage to which the same happens at once that have an event each; more than these
+share one event, because a time limit may end for hundreds of them at the same moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +83,10 @@ class EventState:
     desired: RunState
     asked: Steered = UNSTEERED
     """Who stopped or resumed the run, and why."""
+    set_back: Mapping[str, ClusterReport] = field(default_factory=dict)
+    """Clusters that were not simply updated, where a policy applies or a person has decided."""
+    admitted: Condition | None = None
+    """Whether it may begin, if it had to ask."""
 
     @property
     def over(self) -> bool:
@@ -80,7 +100,11 @@ class EventState:
 
 
 def situation(
-    status: UpdateRunStatus, *, desired: RunState, asked: Steered = UNSTEERED
+    status: UpdateRunStatus,
+    *,
+    desired: RunState,
+    asked: Steered = UNSTEERED,
+    set_back: Sequence[ClusterReport] = (),
 ) -> EventState:
     """Return the current situation of a run; later changes of `status` do not affect it."""
     stages = enumerate(phases.stages(status))
@@ -89,9 +113,11 @@ def situation(
         initialized=conditions.find(status.conditions, ConditionType.INITIALIZED),
         progressing=conditions.find(status.conditions, ConditionType.PROGRESSING),
         succeeded=conditions.find(status.conditions, ConditionType.SUCCEEDED),
+        admitted=conditions.find(status.conditions, ConditionType.ADMITTED),
         started=tuple(index for index, each in stages if each.clusters and each.start_time),
         desired=desired,
         asked=asked,
+        set_back={each.name: each for each in set_back},
     )
 
 
@@ -104,8 +130,11 @@ def since(
     found = (
         *_initialized(before, after, status),
         *_stopped(before, after),
+        *_queued(before, after),
         *_stages_started(before, after, status),
+        *_set_back(before, after),
         *_held_up(before, after, status, run),
+        *_superseded(before, after),
         *_ended(after),
     )
     return [Event(type=kind, reason=reason, message=text, at=now) for kind, reason, text in found]
@@ -117,6 +146,22 @@ def approved(*, stage: str, side: Side, given: Given, now: datetime) -> Event:
     said += f": {given.message}" if given.message else ""
     text = f"The approval {side} stage {stage} was given{said}"
     return Event(reason=EventReason.APPROVED, message=text, at=now)
+
+
+def continued(*, by: str, comment: str, now: datetime) -> Event:
+    """Return the event for a run that a person continues although clusters have failed."""
+    who = signatures.clause(by, comment)
+    text = f"The update run was continued{who}, with the failures that there are"
+    return Event(reason=EventReason.CONTINUED, message=text, at=now)
+
+
+def rolled_back(*, rollback: str, back: str, index: str, now: datetime) -> Event:
+    """Return the event for a run that another one, `rollback`, takes back.
+
+    `back` says how many clusters go back, and `index` to which snapshot.
+    """
+    text = ROLLED_BACK.fill(rollback=rollback, back=back, index=index)
+    return Event(type=WARNING, reason=EventReason.ROLLED_BACK, message=text, at=now)
 
 
 def adopted(status: UpdateRunStatus, *, now: datetime) -> Event:
@@ -177,6 +222,22 @@ def _stopped(before: EventState, after: EventState) -> Found:
         yield NORMAL, EventReason.RESUMED, f"The update run {resumed} where it was stopped"
 
 
+def _queued(before: EventState, after: EventState) -> Found:
+    if _came(RunReason.QUEUED, before, after) and after.progressing:
+        yield NORMAL, EventReason.QUEUED, after.progressing.message
+    if before.reason == RunReason.QUEUED and _is_admitted(after) and not _is_admitted(before):
+        yield NORMAL, EventReason.ADMITTED, "The update run begins, as its turn has come"
+
+
+def _is_admitted(state: EventState) -> bool:
+    return state.admitted is not None and state.admitted.status == ConditionStatus.TRUE
+
+
+def _superseded(before: EventState, after: EventState) -> Found:
+    if _came(RunReason.SUPERSEDED, before, after) and after.progressing:
+        yield WARNING, EventReason.SUPERSEDED, after.progressing.message
+
+
 def _stages_started(before: EventState, after: EventState, status: UpdateRunStatus) -> Found:
     stages = phases.stages(status)
     for index in after.started:
@@ -189,6 +250,56 @@ def _held_up(before: EventState, after: EventState, status: UpdateRunStatus, run
         yield WARNING, EventReason.STUCK, after.progressing.message
     if _came(RunReason.WAITING, before, after) and (gates := _closed_gates(status, run)):
         yield NORMAL, EventReason.WAITING, gates
+    if _came(RunReason.PAUSED, before, after) and after.progressing:
+        yield WARNING, EventReason.PAUSED, after.progressing.message
+
+
+def _set_back(before: EventState, after: EventState) -> Found:
+    alike: dict[tuple[str, ClusterOutcome], list[ClusterReport]] = defaultdict(list)
+    for name, cluster in after.set_back.items():
+        if _happened(before.set_back.get(name), cluster):
+            alike[cluster.stage, cluster.outcome].append(cluster)
+    for (stage, outcome), clusters in alike.items():
+        kind, reason, what = _SET_BACK[outcome]
+        if len(clusters) <= CLUSTERS_ONE_BY_ONE:
+            for each in clusters:
+                detail = _detail(each)
+                yield kind, reason, f"Cluster {each.name} of stage {stage} {what}{detail}"
+        else:
+            names = clusters_named([each.name for each in clusters])
+            were = what.replace("was ", "were ").replace("has ", "have ")
+            number = _count(len(clusters), "cluster")
+            yield kind, reason, f"{number} of stage {stage} {were}: {names}"
+
+
+_SET_BACK: Final[Mapping[ClusterOutcome, tuple[EventType, EventReason, str]]] = {
+    ClusterOutcome.RETRYING: (NORMAL, EventReason.CLUSTER_RETRIED, "is tried again"),
+    ClusterOutcome.FAILED: (WARNING, EventReason.CLUSTER_FAILED, "has failed"),
+    ClusterOutcome.SKIPPED: (NORMAL, EventReason.CLUSTER_SKIPPED, "was skipped"),
+    ClusterOutcome.RECOVERED: (NORMAL, EventReason.CLUSTER_RECOVERED, "was updated after all"),
+}
+"""Type, reason and verb of the event for each outcome; others are reported in other ways."""
+
+
+def _happened(before: ClusterReport | None, now: ClusterReport) -> bool:
+    """Return whether something new has happened to a cluster, of which there is an event."""
+    if now.outcome not in _SET_BACK:
+        return False
+    known = (before.outcome, before.attempt) if before else None
+    return known != (now.outcome, now.attempt)
+
+
+def _detail(cluster: ClusterReport) -> str:
+    """Return what to add about one cluster."""
+    match cluster.outcome:
+        case ClusterOutcome.RETRYING:
+            number = f" (attempt {cluster.attempt})"
+            return f"{signatures.clause(cluster.by, cluster.comment)}{number}"
+        case ClusterOutcome.SKIPPED:
+            return signatures.clause(cluster.by, cluster.comment)
+        case ClusterOutcome.FAILED if cluster.message:
+            return f": {cluster.message}"
+    return ""
 
 
 def _ended(after: EventState) -> Found:

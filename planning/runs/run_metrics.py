@@ -36,7 +36,7 @@ class Reading:
     stages: Mapping[int, timedelta]
     """From start to last cluster, for each stage whose clusters are all updated."""
     held_up: frozenset[int]
-    """Stages that are stopping or stopped: their duration would say nothing about the clusters."""
+    """Stages that are stopped, or had clusters handed out again: their duration says nothing."""
     over: bool
 
 
@@ -88,7 +88,8 @@ def new_approvals(before: Reading, after: Reading) -> list[tuple[str, timedelta]
 def new_stages(before: Reading, after: Reading) -> list[timedelta]:
     """Return the durations of the stages whose last cluster was updated between two readings.
 
-    A stage that was stopped in between is left out: it was not updating all the time.
+    A stage that was stopped in between is left out: it was not updating all the time. So is one of
+    which clusters were handed out again, perhaps long after its end.
     """
     held_up = before.held_up | after.held_up
     return [
@@ -108,7 +109,7 @@ def _failure_type(condition: Condition) -> str:
     match condition.reason:
         case RunReason.STUCK:
             return INTERNAL_FAILURE
-        case RunReason.FAILED | RunReason.INITIALIZE_FAILED:
+        case RunReason.FAILED | RunReason.INITIALIZE_FAILED | RunReason.SUPERSEDED:
             return USER_FAILURE if USER_ERROR in condition.message else INTERNAL_FAILURE
     return NO_FAILURE
 
@@ -142,8 +143,10 @@ def _time_taken(stage: StageStatus) -> timedelta | None:
 
 
 def _is_held_up(stage: StageStatus) -> bool:
+    """Return whether a stage is stopped, or waits for clusters that people handed out again."""
     progressing = conditions.find(stage.conditions, ConditionType.PROGRESSING)
-    return progressing is not None and progressing.reason in _HELD_UP
+    stopped = progressing is not None and progressing.reason in _HELD_UP
+    return stopped or any(map(phases.is_retried, stage.clusters))
 
 
 def _positive(length: timedelta) -> timedelta:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from api.runs import UpdateRunStatus
+from api.runs import ClusterStatus, UpdateRunStatus
 from planning import failures
 from planning.runs.ledger import all_stages
 
@@ -48,6 +48,18 @@ def check(status: UpdateRunStatus, *, targets: BaseModel | None = None) -> None:
         remedy=f"divide the placement, so that a run has at most about {possible} clusters like "
         "these",
     )
+
+
+def room(status: UpdateRunStatus, *, targets: BaseModel) -> int:
+    """Return how many bytes of clusters can still be added to a run; negative if none can."""
+    final = largest(status)
+    carried = final + _size(targets.model_dump(mode="json"))
+    return min(MOST_STATUS - final, MOST_PAYLOAD - carried)
+
+
+def grown(cluster: ClusterStatus) -> int:
+    """Return the size in bytes of a cluster that is not updated yet once it is."""
+    return _size(cluster.to_wire()) + CLUSTER + 1
 
 
 def cut(status: UpdateRunStatus) -> None:

@@ -3,14 +3,16 @@
 contract: update-runs 7.5
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
+from api.rollout_policies import OnUnassigned
 from api.runs import ClusterStatus, StageStatus
 from api.strategies import Stage, StrategySpec
 from planning import failures, integers, selectors
 from planning.runs import gates
 from planning.runs.facts import ClusterFact
+from planning.runs.rules import NO_RULES, RunRules, share
 
 _SHOWN: Final = 10
 """Clusters without a stage that an error names."""
@@ -48,18 +50,37 @@ def assign(
     return statuses
 
 
-def check_complete(statuses: Iterable[StageStatus], selected: Iterable[str]) -> None:
-    """Reject a plan that leaves a selected cluster out of every stage.
+def unassigned(statuses: Iterable[StageStatus], selected: Iterable[str]) -> list[str]:
+    """Return the selected clusters that no stage has, sorted."""
+    placed = {cluster.cluster_name for stage in statuses for cluster in stage.clusters}
+    return sorted(name for name in selected if name not in placed)
+
+
+def check_complete(
+    statuses: Iterable[StageStatus], selected: Collection[str], rules: RunRules = NO_RULES
+) -> None:
+    """Reject a plan that leaves a selected cluster out of every stage, unless a policy allows it.
 
     Raises:
         InitializationError: names up to ten of the clusters left out.
     """
-    placed = {cluster.cluster_name for stage in statuses for cluster in stage.clusters}
-    missing = sorted(name for name in selected if name not in placed)
-    if missing:
-        raise failures.CLUSTERS_WITHOUT_STAGE.error(
-            total=len(missing), shown=_SHOWN, clusters=", ".join(missing[:_SHOWN])
-        )
+    check_unassigned(unassigned(statuses, selected), of=len(selected), rules=rules)
+
+
+def check_unassigned(missing: Sequence[str], *, of: int, rules: RunRules) -> None:
+    """Reject picked clusters, `of` so many, that no stage selects, unless a policy allows them.
+
+    Raises:
+        InitializationError: names up to ten of them.
+    """
+    if not missing:
+        return
+    parameters = {"total": len(missing), "clusters": ", ".join(missing[:_SHOWN])}
+    if rules.unassigned is OnUnassigned.FAIL:
+        raise failures.CLUSTERS_WITHOUT_STAGE.error(shown=_SHOWN, **parameters)
+    most = share(rules.unassigned_most, of=of)
+    if len(missing) > most:
+        raise failures.TOO_MANY_WITHOUT_STAGE.error(of=of, most=most, **parameters)
 
 
 def deciding_labels(strategy: StrategySpec | None) -> list[str]:

@@ -29,6 +29,12 @@ def last(metadata: ObjectMeta) -> Steered:
     return Steered(by=found.get(STATE_BY, ""), comment=found.get(STATE_COMMENT, ""))
 
 
+def at_creation(*, by: str, comment: str) -> dict[str, str]:
+    """Return the annotations of a new run that say who created it in its state and why."""
+    said = {STATE_BY: by, STATE_COMMENT: comment, STATE_GENERATION: "1"}
+    return {name: text for name, text in said.items() if text}
+
+
 def change(
     metadata: ObjectMeta, state: RunState, *, by: str, comment: str
 ) -> dict[str, dict[str, object]]:

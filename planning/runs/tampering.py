@@ -1,8 +1,9 @@
 """Detecting that a run's status was changed by another writer.
 
 The engine only adds to a status or changes existing values: a condition, once set, may get another
-value, and stages and clusters keep their places. So whatever is missing was removed by another
-writer. And the engine ends a run in only one way, with one write.
+value; stages and clusters keep their places, and clusters are added at the end of a stage only. So
+whatever is missing was removed by another writer. And the engine ends a run in only one way, with
+one write.
 """
 
 from typing import Any

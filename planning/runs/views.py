@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from api.base import Condition
-from api.reasons import ConditionType
-from api.runs import ClusterStatus, RunState, StageStatus, UpdateRun
-from planning import conditions
+from api.names import ROLLBACK_OF
+from api.runs import ClusterStatus, RunState, StageStatus, UpdateRun, UpdateRunStatus
+from planning import failures
 from planning.runs import gates, phases
 from planning.runs.gates import Gates
 from planning.runs.phases import Phase, Progress
@@ -24,7 +24,9 @@ class ClusterRow:
     started: datetime | None = None
     ended: datetime | None = None
     message: str = ""
-    """Why it failed."""
+    """Why it failed or was skipped."""
+    timed_out: bool = False
+    """Whether it failed because it took longer than its rollout policy allows."""
 
     def took(self, now: datetime) -> timedelta | None:
         """Return the time from its start to its end, or until now."""
@@ -71,6 +73,10 @@ class RunView:
     created: datetime | None
     up_to_date: bool = True
     """Whether the status reflects the current spec; meaningless once the run has ended."""
+    rolls_back: str = ""
+    """Name of the run that this one rolls back, as its policy says; empty if none."""
+    rolled_back_by: str = ""
+    """Name of the run that rolls this one back, as its policy says; empty if none."""
 
     @property
     def done(self) -> int:
@@ -81,6 +87,22 @@ class RunView:
     def total(self) -> int:
         """The number of clusters in the plan."""
         return sum(len(stage.clusters) for stage in self.stages)
+
+    @property
+    def failed(self) -> int:
+        """The number of clusters that failed and that the run continued without.
+
+        A cluster that made the run fail is named by its end instead.
+        """
+        return 0 if self.phase is Phase.FAILED else self._count(Progress.FAILED)
+
+    @property
+    def skipped(self) -> int:
+        """The number of clusters that the run continues without because a person decided so."""
+        return self._count(Progress.SKIPPED)
+
+    def _count(self, progress: Progress) -> int:
+        return sum(len(stage.names(progress)) for stage in self.stages)
 
     @property
     def stage(self) -> StageRow | None:
@@ -99,7 +121,6 @@ class RunView:
 def of(run: UpdateRun) -> RunView:
     """Return the view of a run."""
     status = run.status
-    declared = len(status.stages_status)
     return RunView(
         name=run.metadata.name,
         namespace=run.metadata.namespace,
@@ -108,15 +129,29 @@ def of(run: UpdateRun) -> RunView:
         snapshot=status.resource_snapshot_index_used or run.spec.resource_snapshot_index,
         state=run.spec.state,
         phase=phases.phase(status),
-        stages=tuple(
-            _stage(stage, deletes=index >= declared)
-            for index, stage in enumerate(phases.stages(status))
-        ),
+        stages=stage_rows(status),
         gates=gates.closed(status),
         conditions=tuple(status.conditions),
         deciding=phases.deciding(status),
         created=run.metadata.creation_timestamp,
         up_to_date=_up_to_date(run),
+        rolls_back=run.metadata.annotations.get(ROLLBACK_OF, ""),
+        rolled_back_by=_rolled_back_by(status),
+    )
+
+
+def _rolled_back_by(status: UpdateRunStatus) -> str:
+    deciding = phases.deciding(status)
+    found = failures.taken_back(deciding.message) if deciding else None
+    return found["rollback"] if found else ""
+
+
+def stage_rows(status: UpdateRunStatus) -> tuple[StageRow, ...]:
+    """Return the stages of a run, and the deletion stage if it has clusters to remove."""
+    declared = len(status.stages_status)
+    return tuple(
+        _stage(stage, deletes=index >= declared)
+        for index, stage in enumerate(phases.stages(status))
     )
 
 
@@ -150,15 +185,15 @@ def _stage(stage: StageStatus, *, deletes: bool) -> StageRow:
 
 
 def _cluster(cluster: ClusterStatus) -> ClusterRow:
-    started = conditions.find(cluster.conditions, ConditionType.STARTED)
-    ended = conditions.find(cluster.conditions, ConditionType.SUCCEEDED)
-    since, until = (each.last_transition_time if each else None for each in (started, ended))
+    ended = phases.end_of(cluster)
+    until = ended.last_transition_time if ended else None
     progress = phases.cluster_progress(cluster)
     return ClusterRow(
         cluster.cluster_name,
         progress,
         # Who wrote the end only has not written the start.
-        started=since or (until if progress is Progress.DONE else None),
+        started=phases.started_at(cluster) or (until if progress is Progress.DONE else None),
         ended=until,
-        message=ended.message if ended and progress is Progress.FAILED else "",
+        message=ended.message if ended and ended.status == "False" else "",
+        timed_out=phases.has_failed(cluster),
     )

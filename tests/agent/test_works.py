@@ -1,5 +1,9 @@
 """An agent applies Works to the member and reports the result in the Work's status."""
 
+from datetime import timedelta
+
+import pytest
+
 from api import names
 from api.kinds import APPLIED_WORK, CONFIG_MAP, NAMESPACE, WORK, Kind
 from hub import Json
@@ -48,6 +52,21 @@ async def test_a_work_is_applied_and_reported(member: Member, unique: str) -> No
             ],
         }
         assert names.WORK_FINALIZER in work["metadata"]["finalizers"]
+
+
+async def test_a_work_is_applied_at_once_when_a_run_asks_for_that(
+    member: Member, unique: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.progress.recheck_pause", lambda *_, **__: timedelta(hours=1))
+    ns = f"{unique}-ns"
+    async with running(member.agent()):
+        await member.put(unique, config_map("cm", ns, key="value1"))
+        await member.reported(unique, available=None)
+        await member.cluster.apply(NAMESPACE, namespace(ns))
+        asked = {"metadata": {"annotations": {names.APPLY_AGAIN: "2026-01-02T03:04:05Z"}}}
+        await member.hub.patch(WORK, unique, asked, namespace=member.namespace)
+        await member.reported(unique)
+        assert await member.data("cm", ns) == {"key": "value1"}
 
 
 def _fine(identifier: Json) -> Json:

@@ -20,6 +20,9 @@ def main() -> None:
         "--placements", type=int, default=100, help="placements, and clusters for them; 0: none"
     )
     parser.add_argument(
+        "--placed", type=int, default=100, help="clusters of a run with everything; 0: none"
+    )
+    parser.add_argument(
         "--members", type=int, default=1000, help="members of a process that is killed; 0: none"
     )
     parser.add_argument("--works", type=int, default=500, help="Works of one agent; 0: none")
@@ -46,6 +49,8 @@ async def measure(arguments: argparse.Namespace) -> None:
         extra = {"bare_writer": bare, "ratio_to_bare_writer": measured.wall / bare}
     if arguments.placements:
         results += await scenarios.placements(arguments.placements, arguments.delay)
+    if arguments.placed:
+        results += await scenarios.whole_rollout(arguments.placed, arguments.delay)
     if arguments.members:
         results += await scenarios.restart(arguments.members, arguments.delay)
     if arguments.works:

@@ -103,7 +103,7 @@ class Bench:
 
     async def _roll_out(self, runs: list[tuple[BenchFleet, str]], index: str) -> list[float]:
         names = {name for _, name in runs}
-        waiting = asyncio.create_task(all_are(self._hub, CLUSTER_SCOPE.run, names, _ended))
+        waiting = asyncio.create_task(all_are(self._hub, CLUSTER_SCOPE.run, names, ended))
         await asyncio.sleep(0)
         started = monotonic()
         await asyncio.gather(*(fleet.start(name, index=index) for fleet, name in runs))
@@ -122,7 +122,8 @@ class Bench:
         return sum(1 for _ in self._world.requests())
 
 
-def _ended(run: Json) -> bool:
+def ended(run: Json) -> bool:
+    """Return whether a run has succeeded; raise AssertionError if it has failed."""
     over = says(run, ConditionType.SUCCEEDED)[0]
     if "False" in (over, says(run, ConditionType.INITIALIZED)[0]):
         raise AssertionError(f"run {run['metadata']['name']} failed: {run['status']['conditions']}")

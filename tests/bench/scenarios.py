@@ -6,7 +6,8 @@ from tests.bench import agents
 from tests.bench.fleets import BenchFleet
 from tests.bench.measuring import Bench, Measured
 from tests.bench.placing import Placed, PlacementBench, measured_restart
-from tests.bench.world import PLACEMENT_ALONE, World, world
+from tests.bench.whole import Asked, WholeBench
+from tests.bench.world import ALL_ROLES, PLACEMENT_ALONE, World, world
 from workflows.plugin import connect
 
 
@@ -47,6 +48,19 @@ async def placements(clusters: int, delay: float) -> list[Placed]:
             many[f"p{number:03}"] = {"placementType": "PickFixed", "clusterNames": picked}
         name = f"{clusters} on 10 each"
         return [first, await bench.place(name, many, bindings=10 * clusters)]
+
+
+async def whole_rollout(clusters: int, delay: float) -> list[Asked]:
+    """Count all requests on the hub for a run whose clusters the built-in placement serves.
+
+    Returns the figures of a first run and of a later one.
+    """
+    async with world(delay=delay, cast=ALL_ROLES) as made, await connected(made) as hub:
+        bench = WholeBench(made, hub)
+        await bench.create(clusters)
+        first = await bench.run(f"{clusters} clusters placed, first")
+        await bench.change()
+        return [first, await bench.run(f"{clusters} clusters placed, later")]
 
 
 async def restart(members: int, delay: float) -> list[Placed]:

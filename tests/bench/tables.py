@@ -13,6 +13,7 @@ from tests.bench.agents import Served
 from tests.bench.measuring import Measured
 from tests.bench.placing import Placed
 from tests.bench.typing_commands import Typed
+from tests.bench.whole import Asked
 
 FORMS = {
     "clusters": "{:.0f}",
@@ -24,6 +25,9 @@ FORMS = {
     "slowest_change": "{:.2f} s",
     "engine_writes_per_cluster": "{:.2f}",
     "engine_requests_per_cluster": "{:.2f}",
+    "fleetgate_requests_per_cluster": "{:.2f}",
+    "agent_requests_per_cluster": "{:.2f}",
+    "all_requests_per_cluster": "{:.2f}",
     "writes_per_binding": "{:.2f}",
     "history_events": "{:.0f}",
     "history_events_per_cluster": "{:.2f}",
@@ -42,7 +46,7 @@ FORMS = {
 }
 """Format of each figure, in the order of the rows."""
 
-Result = Measured | Placed | Served | Typed
+Result = Measured | Placed | Asked | Served | Typed
 
 
 def show(results: Sequence[Result], extra: Mapping[str, float]) -> None:

@@ -56,6 +56,9 @@ class Cast:
 
 ENGINE_ALONE = Cast("tests.bench.simulated_members", roles="engine,bridge")
 PLACEMENT_ALONE = Cast("tests.bench.simulated_agents", roles="placement", placement="builtin")
+ALL_ROLES = Cast(
+    "tests.bench.simulated_agents", roles="engine,bridge,placement", placement="builtin"
+)
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from api.runs import UpdateRun
+from api.runs import ClusterStatus, UpdateRun
 from bridge.metrics import RunMetrics
 from planning.runs.phases import Phase
 from telemetry import process_registry
@@ -308,3 +308,33 @@ def test_a_later_run_with_the_same_name_that_fails_is_another_failure(
     assert failures(registry) == []
     metrics.note(KEY, run(INITIALIZED, FAILED, uid="u-2"))
     assert [each["uid"] for each, _ in failures(registry)] == ["u-2"]
+
+
+def test_clusters_that_failed_or_were_skipped_are_counted_by_stage_until_the_run_is_over(
+    registry: CollectorRegistry, metrics: RunMetrics
+) -> None:
+    paused = [condition("Initialized", 1), condition("Progressing", 2, "False", "UpdateRunPaused")]
+    found = run(*paused)
+    ends = ("ClusterUpdatingTimedOut", "ClusterUpdatingTimedOut", "ClusterUpdatingSkipped", "")
+    found.status.stages_status[0].clusters = [
+        ClusterStatus.from_wire(
+            {
+                "clusterName": f"c{number}",
+                "conditions": [condition("Succeeded", 5, "False" if why else "True", why)],
+            }
+        )
+        for number, why in enumerate(ends)
+    ]
+    labels = {"namespace": "team", "run": "v2", "stage": "one"}
+
+    def counted(outcome: str) -> float | None:
+        name = "fleetgate_run_clusters_set_back"
+        return registry.get_sample_value(name, labels | {"outcome": outcome})
+
+    metrics.note(KEY, found)
+    assert (counted("failed"), counted("skipped"), counted("done")) == (2, 1, None)
+    phase = {"namespace": "team", "run": "v2", "phase": "paused"}
+    assert registry.get_sample_value("fleetgate_run_phase", phase) == 1
+    found.status.conditions.append(run(condition("Succeeded", 6)).status.conditions[0])
+    metrics.note(KEY, found)
+    assert counted("failed") is None

@@ -79,7 +79,12 @@ async def test_the_65th_run_has_no_more_watches_than_the_first(
         await plan(own, name, condition("Progressing", reason="UpdateRunProgressing"))
     async with mirrored(runs), mirrored(placements):
         dependencies = Dependencies(
-            RunIndex(scope, runs), placements, workflows, shared, lost=lambda _: None
+            RunIndex(scope, runs),
+            placements,
+            Cache(hub, scope.report),
+            workflows,
+            shared,
+            lost=lambda _: None,
         )
         for name in names:
             dependencies.note((placement.namespace, name))

@@ -16,10 +16,9 @@ from api.selectors import LabelSelector, LabelSelectorRequirement
 from api.strategies import Stage, StageTask, StageTaskType
 from planning import conditions, failures, integers
 from planning.errors import InitializationError, RunAborted, RunError, TransientState
-from planning.runs import concurrency, initialization, marks, sizes, stages, validation
+from planning.runs import concurrency, estimating, initialization, marks, sizes, stages, validation
 from planning.runs.facts import BindingFact, ClusterFact, HubFacts, PolicyFact
 from planning.runs.ledger import Ledger
-from starter import estimating
 from tests.inputs.generated import LABEL_KEYS, LABEL_VALUES, TEXTS, WAITS
 from tests.planning.run_samples import CLUSTER_RUN, NOW, facts, strategy
 from tests.planning.test_failures import TEXTS as KNOWN
@@ -183,7 +182,7 @@ def test_a_stage_is_sorted_by_its_label_and_then_by_name(known: HubFacts) -> Non
 @given(SOUND)
 def test_a_planned_run_may_continue_while_nothing_changes(known: HubFacts) -> None:
     status, _ = plan(known)
-    targets = validation.check(known, run=CLUSTER_RUN, status=status)
+    targets = validation.check(known, run=CLUSTER_RUN, status=status).targets
     assert targets.selected == {name: f"web-{name}" for name in CLUSTERS}
 
 

@@ -60,6 +60,31 @@ async def test_nothing_is_distributed_before_a_run_announces_it(world: World) ->
     assert await world.work(member) is None
 
 
+async def test_a_request_to_apply_again_reaches_the_works(world: World) -> None:
+    member = await world.join("a")
+    await world.place()
+    await world.snapshot(0)
+    binding = await world.roll_out(member)
+    before = await eventually(lambda: world.work(member))
+
+    asked = {names.APPLY_AGAIN: "2026-01-02T03:04:05Z"}
+    await world.hub.patch(
+        world.scope.binding,
+        binding["metadata"]["name"],
+        {"metadata": {"annotations": asked}},
+        namespace=world.home,
+    )
+
+    after = await eventually(
+        lambda: world.work(member),
+        lambda work: bool(work and asked.items() <= work["metadata"]["annotations"].items()),
+    )
+    assert before
+    assert after
+    assert after["metadata"]["generation"] == before["metadata"]["generation"]
+    assert after["spec"] == before["spec"]
+
+
 async def test_a_slow_member_is_reported_as_in_progress_and_then_as_late(world: World) -> None:
     member = await world.join("a")
     await world.place()

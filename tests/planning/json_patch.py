@@ -20,6 +20,7 @@ def apply(document: dict[str, Any], patch: list[dict[str, Any]]) -> dict[str, An
 def _set(target: Any, last: str, op: str, value: Any) -> None:
     if isinstance(target, list):
         if op == "add":
+            assert int(last) <= len(target)
             target.insert(int(last), value)
         else:
             target[int(last)] = value

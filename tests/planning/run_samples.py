@@ -84,11 +84,21 @@ def planned(known: HubFacts, *, run: RunRef = CLUSTER_RUN) -> UpdateRunStatus:
     return status
 
 
-def ledger(*stages: Stage, leaving: tuple[str, ...] = (), generation: int = 1) -> Ledger:
-    """Return the ledger of a run on the clusters a and b, by default in the only stage, prod."""
+def ledger(
+    *stages: Stage,
+    leaving: tuple[str, ...] = (),
+    others: tuple[str, ...] = (),
+    generation: int = 1,
+) -> Ledger:
+    """Return the ledger of a run on the clusters a and b, by default in the only stage, prod.
+
+    `others` are further clusters, of the environment `other`.
+    """
     gone = [binding(name, state="Unscheduled") for name in leaving]
+    picked = ["a", "b", *others]
     known = facts(
         strategy=strategy(*(stages or (stage(),))),
-        bindings=[binding("a"), binding("b"), *gone],
+        bindings=[*map(binding, picked), *gone],
+        clusters=[cluster(name, "other" if name in others else "prod") for name in picked],
     )
     return Ledger(planned(known), generation=generation)

@@ -17,28 +17,8 @@ def test_an_error_that_should_not_occur_is_called_unexpected() -> None:
     assert text == "unexpected behavior which cannot be handled by the controller: x"
 
 
-def test_an_initialization_ends_with_the_validation_prefix() -> None:
-    error = errors.invalid("x")
-    assert type(error) is errors.InitializationError
-    assert str(error) == "cannot continue the updateRun: failed to validate the updateRun: x"
-
-
-def test_a_prefix_can_be_joined_with_a_comma() -> None:
-    error = errors.invalid("x", separator=", ")
-    assert str(error) == "cannot continue the updateRun: failed to validate the updateRun, x"
-
-
-def test_a_run_in_progress_ends_with_the_shorter_prefix() -> None:
-    error = errors.abort("x")
-    assert type(error) is errors.RunAborted
-    assert str(error) == "cannot continue the updateRun: x"
-
-
-def test_prefixes_nest() -> None:
-    assert str(errors.abort(errors.unexpected("x"))) == (
-        "cannot continue the updateRun: "
-        "unexpected behavior which cannot be handled by the controller: x"
-    )
+def aborted(text: str) -> errors.RunAborted:
+    return errors.RunAborted(f"{errors.ABORTED}: {text}")
 
 
 @pytest.mark.parametrize(
@@ -57,18 +37,18 @@ def test_all_of_them_are_run_errors(kind: type[Exception]) -> None:
     ],
 )
 def test_errors_of_one_round_are_listed_without_duplicates(texts: list[str], shown: str) -> None:
-    error = errors.joined([errors.abort(text) for text in texts])
+    error = errors.joined([aborted(text) for text in texts])
     assert type(error) is errors.RunAborted
     assert str(error) == shown
 
 
 def test_a_bug_takes_precedence_over_all_run_errors() -> None:
     bug = ZeroDivisionError()
-    assert errors.joined([errors.abort("a"), bug]) is bug
+    assert errors.joined([aborted("a"), bug]) is bug
 
 
 def test_ten_of_many_errors_are_named() -> None:
-    many = [errors.abort(f"cluster-{number}") for number in range(1_500)]
+    many = [aborted(f"cluster-{number}") for number in range(1_500)]
     text = str(errors.joined(many))
     assert text.startswith("[cannot continue the updateRun: cluster-0, cannot continue")
     assert text.endswith("the updateRun: cluster-9, and 1,490 more]")

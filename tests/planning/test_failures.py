@@ -5,7 +5,7 @@ import pytest
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, POD, Scope
 from api.texts import Text
 from planning import failures
-from planning.errors import abort, user
+from planning.errors import ABORTED, USER_ERROR, InitializationError, RunAborted, RunError
 from planning.failures import Meaning, RunFailure
 from planning.overrides.matching import UnreadableError
 from planning.placements.selecting import Selecting, SelectionError
@@ -62,7 +62,7 @@ TEXTS = {
         )
     ),
     "preempted": str(PREEMPTED),
-    "cancelled": str(abort(user("the workflow was cancelled in Temporal: tidying"))),
+    "cancelled": f"{ABORTED}: {USER_ERROR}: the workflow was cancelled in Temporal: tidying",
     "long name": test_initialization.USER
     + "the name of placement `/web` has 64 characters, but must fit a label value, which has at "
     "most 63; create a placement with a shorter name",
@@ -76,18 +76,33 @@ TEXTS = {
     "selectors",
     "over in Temporal": restored.ended_text(Ended(how="succeeded", at=NOW)),
     "ended in Temporal": restored.ended_text(Ended(how="terminated", at=NOW, by_itself=False)),
-    "restored": str(
-        abort(
-            "the hub was restored from a backup that is older than what this run has done: 1 "
-            "updated cluster(s) have earlier content again (a); nothing was rolled out again; "
-            "create a new run for the snapshot that the clusters should have"
-        )
-    ),
+    "restored": f"{ABORTED}: the hub was restored from a backup that is older than what this run "
+    "has done: 1 updated cluster(s) have earlier content again (a); nothing was rolled out again; "
+    "create a new run for the snapshot that the clusters should have",
     "cannot be resumed": str(
         failures.NOT_RESUMABLE.error(problem="the updateRun has nil deletionStageStatus")
     ),
-    "two at once": f"[{abort('x')}, {PREEMPTED}]",
+    "two at once": f"[{ABORTED}: x, {PREEMPTED}]",
 }
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind", "prefix"),
+    [
+        (
+            failures.STRATEGY_TOO_LARGE,
+            InitializationError,
+            "cannot continue the updateRun: failed to validate the updateRun: failed to process ",
+        ),
+        (failures.CLUSTER_PREEMPTED, RunAborted, "cannot continue the updateRun: "),
+    ],
+)
+def test_an_error_says_whether_the_run_could_start_and_who_can_fix_it(
+    failure: RunFailure, kind: type[RunError], prefix: str
+) -> None:
+    error = failure.error(**dict.fromkeys(failure.text.parameters, "x"))
+    assert type(error) is kind
+    assert str(error).startswith(prefix)
 
 
 @SCOPES
@@ -138,7 +153,7 @@ def test_braces_in_a_message_are_shown_unchanged() -> None:
 
 
 def test_an_unknown_message_is_explained_by_who_can_fix_it() -> None:
-    defect = explained(str(abort("unexpected behavior which cannot be handled by the controller")))
+    defect = explained(f"{ABORTED}: unexpected behavior which cannot be handled by the controller")
     assert "or this is a bug" in defect.cause
     assert UNKNOWN.commands == ("kubectl describe clusterresourceplacements web",)
 

@@ -27,7 +27,11 @@ PATIENCE_SECONDS = 60
 _STAYS = re.compile(r"default|kube-.*|fleet.*")
 """Namespaces of Kubernetes and of the fleet itself."""
 _PEOPLES = (
-    *(kind for scope in SCOPES.values() for kind in (scope.run, scope.placement, scope.strategy)),
+    *(
+        kind
+        for scope in SCOPES.values()
+        for kind in (scope.run, scope.placement, scope.strategy, scope.policy, scope.decision)
+    ),
     CLUSTER_RESOURCE_OVERRIDE,
     RESOURCE_OVERRIDE,
 )

@@ -60,6 +60,20 @@ def test_works_are_left_alone_after_their_snapshot_was_pruned() -> None:
     assert changes(binding(), [], works) == WorkChanges((), (), ("p-work",))
 
 
+def test_a_request_to_apply_again_is_passed_on_without_writing_the_content_again() -> None:
+    stored = snapshots(config_map("a"))
+    works = list(changes(binding(), stored).writes)
+    asked = binding()
+    asked.metadata.annotations[names.APPLY_AGAIN] = "now"
+    found = changes(asked, stored, works)
+    assert found.writes == ()
+    assert found.marks == {"p-work": {names.APPLY_AGAIN: "now"}}
+    works[0]["metadata"]["annotations"][names.APPLY_AGAIN] = "now"
+    assert changes(asked, stored, works).marks == {}
+    (new,) = changes(asked, stored).writes
+    assert new["metadata"]["annotations"][names.APPLY_AGAIN] == "now"
+
+
 @pytest.mark.parametrize(
     "spec",
     [

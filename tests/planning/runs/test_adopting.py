@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from api.runs import RunState, UpdateRunSpec, UpdateRunStatus
+from api.runs import ClusterStatus, RunState, UpdateRunSpec, UpdateRunStatus
 from planning.errors import RunAborted
 from planning.runs import adopting, marks
 from planning.runs.adopting import Recalled
 from planning.runs.facts import HubFacts
 from planning.runs.gates import Side
-from planning.runs.ledger import DELETION, Ledger
+from planning.runs.ledger import DELETION, Ledger, stage_of
 from tests.planning.run_samples import APPROVAL, LATER, NOW, WAIT, binding, facts, ledger, stage
 
 RUN, STOP, INITIALIZE = RunState.RUN, RunState.STOP, RunState.INITIALIZE
@@ -119,7 +119,8 @@ def test_a_skipped_stage_is_done_without_its_gates() -> None:
 
 
 def running(*stages: Any, leaving: tuple[str, ...] = ()) -> Ledger:
-    book = ledger(*stages, leaving=leaving)
+    others = ("c", "d") if stages[1:] == TWO[1:] else ()
+    book = ledger(*stages, leaving=leaving, others=others)
     marks.run_initialized(book, NOW)
     marks.run_progressing(book, NOW)
     return book
@@ -130,10 +131,75 @@ def done(book: Ledger, position: int, *, index: int = 0, at: datetime = NOW) -> 
     marks.cluster_succeeded(book, index, position, at)
 
 
-def finish(book: Ledger) -> None:
-    done(book, 0)
+def finish(book: Ledger, *, index: int = 0) -> None:
+    done(book, 0, index=index)
+    done(book, 1, index=index)
+    marks.stage_succeeded(book, index, NOW)
+
+
+# -- clusters that people decided about -------------------------------------------------------
+
+
+TWO = (stage("one"), stage("two", "other"))
+"""Stages with the clusters a and b, and c and d."""
+
+
+def retried(book: Ledger, position: int = 0, *, index: int = 0) -> None:
+    """Let a cluster fail and be handed out again by a person."""
+    marks.cluster_started(book, index, position, NOW)
+    marks.cluster_timed_out(book, index, position, "too long", NOW)
+    marks.cluster_retried(book, index, position, "by jane", NOW)
+
+
+def test_a_cluster_handed_out_again_is_due_after_the_last_stage() -> None:
+    book = running(*TWO)
+    finish(book)
+    retried(book)
+    marks.cluster_started(book, 1, 0, LATER)
+    found = recalled(book.status)
+    assert (found.stage, found.in_flight) == (1, {"c": LATER})
+    finish(book, index=1)
+    found = recalled(book.status)
+    assert (found.stage, found.in_flight) == (DELETION, {})
+    assert adopting.due_again(book.status) == 0
+    assert adopting.open_clusters(book.status.stages_status[0]) == [0]
+
+
+def test_one_in_flight_is_found_in_its_stage() -> None:
+    book = running(*TWO, leaving=("x",))
+    finish(book)
+    finish(book, index=1)
+    retried(book)
+    marks.cluster_started(book, 0, 0, LATER)
+    found = recalled(book.status)
+    assert (found.stage, found.in_flight) == (0, {"a": LATER})
+    assert not adopting.has_begun(stage_of(book.status, DELETION))
+
+
+def test_one_that_its_stage_is_to_hand_out_again_is_not_in_flight() -> None:
+    book = running(stage(max_concurrency=1))
+    retried(book)
+    marks.cluster_started(book, 0, 1, LATER)
+    found = recalled(book.status)
+    assert (found.stage, found.in_flight) == (0, {"b": LATER})
+
+
+def test_a_cluster_skipped_ahead_of_its_stage_does_not_begin_that() -> None:
+    book = running(*TWO)
+    marks.cluster_skipped(book, 1, 0, "by jane", NOW)
+    marks.cluster_skipped(book, 1, 1, "by jane", NOW)
+    marks.cluster_retried(book, 1, 1, "by jane", NOW)
+    assert recalled(book.status).stage == 0
+    assert adopting.open_clusters(book.status.stages_status[1]) == [1]
+
+
+def test_gates_after_a_stage_stay_open_when_a_cluster_is_handed_out_again() -> None:
+    book = running(stage(after_stage_tasks=[APPROVAL]))
     done(book, 1)
-    marks.stage_succeeded(book, 0, NOW)
+    marks.gate_opened(book, 0, "after", 0, NOW)
+    retried(book)
+    assert (found := recalled(book.status)).waiting == "after"
+    assert found.stage == 0
 
 
 # -- statuses that cannot be resumed ---------------------------------------------------------
@@ -257,3 +323,39 @@ def test_a_run_that_was_never_started_cannot_have_done_anything() -> None:
     marks.waiting(book, 0, "before", NOW)
     with pytest.raises(RunAborted, match="the updateRun was never started, but its status says"):
         recalled(book.status, INITIALIZE)
+
+
+# -- clusters that the run goes without ------------------------------------------------------
+
+
+@pytest.mark.parametrize("mark", [marks.cluster_left, marks.cluster_skipped])
+def test_a_cluster_that_a_later_stage_goes_without_has_not_begun(
+    mark: Callable[..., None],
+) -> None:
+    book = ledger(stage("empty", "none"), stage(before_stage_tasks=[APPROVAL]))
+    mark(book, 1, 0, "why", NOW)
+    found = recalled(book.status)
+    assert (found.stage, found.in_flight, found.waiting) == (0, {}, None)
+    marks.stage_skipped(book, 0, NOW)
+    found = recalled(book.status)
+    assert (found.stage, found.in_flight, found.waiting) == (1, {}, None)
+    mark(book, 1, 1, "why", NOW)
+    marks.gate_opened(book, 1, "before", 0, NOW)
+    assert recalled(book.status).waiting == "before"
+
+
+def test_a_cluster_that_left_in_flight_is_not_waited_for() -> None:
+    book = ledger(stage(max_concurrency=2))
+    for position in (0, 1):
+        marks.cluster_started(book, 0, position, NOW)
+    marks.cluster_left(book, 0, 0, "why", LATER)
+    assert list(recalled(book.status).in_flight) == ["b"]
+    assert adopting.open_clusters(book.stage(0)) == [1]
+
+
+def test_a_stage_may_have_grown() -> None:
+    book = ledger(stage(max_concurrency=1))
+    marks.cluster_started(book, 0, 0, NOW)
+    book.add_cluster(0, ClusterStatus(cluster_name="z"))
+    assert adopting.open_clusters(book.stage(0)) == [0, 1, 2]
+    assert recalled(book.status).stage == 0

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from api.runs import UpdateRunStatus
+from api.runs import ClusterStatus, UpdateRunStatus
 from planning.runs import marks
 from planning.runs.ledger import DELETION, Ledger
 from tests.planning import json_patch
@@ -39,6 +39,14 @@ def change(mark: Callable[..., None], *arguments: object) -> Change:
     return lambda book, after: mark(book, *arguments, NOW + after)
 
 
+def joining(index: int) -> Change:
+    def join(book: Ledger, after: timedelta) -> None:
+        name = f"z{sum(len(each.clusters) for each in book.stages)}"
+        book.add_cluster(index, ClusterStatus(cluster_name=name))
+
+    return join
+
+
 CHANGES = {
     "run_initialized": change(marks.run_initialized),
     "run_progressing": change(marks.run_progressing),
@@ -58,6 +66,12 @@ CHANGES = {
     "the deletion stage succeeded": change(marks.stage_succeeded, DELETION),
     "the first cluster started": change(marks.cluster_started, 0, 0),
     "the second cluster started": change(marks.cluster_started, 0, 1),
+    "the first cluster left": change(marks.cluster_left, 0, 0, "why"),
+    "a cluster joined the first stage": joining(0),
+    "a cluster joined the empty stage": joining(1),
+    "the last cluster started": lambda book, after: marks.cluster_started(
+        book, 0, len(book.stage(0).clusters) - 1, NOW + after
+    ),
     "the second cluster succeeded": change(marks.cluster_succeeded, 0, 1),
     "the first cluster failed": change(marks.cluster_failed, 0, 0, "why"),
     "a cluster is being removed": change(marks.cluster_started, DELETION, 0),

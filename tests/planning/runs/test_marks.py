@@ -9,11 +9,12 @@ import yaml
 
 from api.base import Condition
 from api.kinds import ScopeName
+from api.reasons import RunReason
 from api.runs import UpdateRunSpec
 from api.selectors import LabelSelector
 from api.strategies import Stage, StageTask, StageTaskType
 from planning.identity import RunRef
-from planning.runs import marks
+from planning.runs import marks, tampering
 from planning.runs.facts import ClusterFact
 from planning.runs.ledger import DELETION, Ledger
 from tests.planning.run_samples import (
@@ -107,6 +108,25 @@ def test_a_run_fails_with_its_text_and_leaves_its_stages_as_they_are() -> None:
         ("Succeeded", "False", "UpdateRunFailed", "the whole text"),
     ]
     assert said(book.stage(0).conditions) == before
+
+
+def test_a_replaced_run_fails_for_a_reason_of_its_own() -> None:
+    book = ledger()
+    marks.run_failed(book, "run b replaces this one", NOW, reason=RunReason.SUPERSEDED)
+    assert [each[2] for each in said(book.status.conditions)] == ["UpdateRunSuperseded"] * 2
+    assert not tampering.is_forged(book.status)
+
+
+def test_a_claim_is_kept_or_taken_back() -> None:
+    book = ledger()
+    marks.admission_requested(book, NOW)
+    marks.run_queued(book, "waits for run a, next in line", NOW, withdrawn=False)
+    assert [each[:3] for each in said(book.status.conditions)] == [
+        ("Admitted", "Unknown", "UpdateRunAdmissionRequested"),
+        ("Progressing", "False", "UpdateRunQueued"),
+    ]
+    marks.run_queued(book, "waits for run a, next in line", NOW, withdrawn=True)
+    assert said(book.status.conditions)[0][:3] == ("Admitted", "False", "UpdateRunQueued")
 
 
 # -- run and stage together --------------------------------------------------------------------

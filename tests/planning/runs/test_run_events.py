@@ -91,6 +91,41 @@ def test_simultaneous_changes_give_events_in_order() -> None:
     assert reasons(NOTHING, book) == ["Initialized", "StageStarted", "Succeeded"]
 
 
+# -- waiting for other runs --------------------------------------------------------------------
+
+
+def test_a_run_that_waits_says_so_once_and_again_when_it_begins() -> None:
+    book = ledger(stage())
+    marks.run_initialized(book, NOW)
+    marks.admission_requested(book, NOW)
+    before = look(book)
+    marks.run_queued(book, "waits for run a, 2nd in line", NOW, withdrawn=True)
+    assert told(before, book) == [("Queued", "waits for run a, 2nd in line")]
+    before = look(book)
+    marks.run_queued(book, "waits for run a, next in line", NOW, withdrawn=True)
+    marks.admission_requested(book, NOW)
+    assert told(before, book) == []
+    before = look(book)
+    marks.run_admitted(book, NOW)
+    assert told(before, book) == [("Admitted", "The update run begins, as its turn has come")]
+
+
+def test_a_run_that_need_not_wait_says_nothing_about_it() -> None:
+    book = ledger(stage())
+    marks.run_initialized(book, NOW)
+    marks.admission_requested(book, NOW)
+    before = look(book)
+    marks.run_admitted(book, NOW)
+    assert told(before, book) == []
+
+
+def test_a_run_that_is_replaced_warns() -> None:
+    book = begun()
+    before = look(book)
+    marks.run_superseded(book, "run b replaces it", NOW)
+    assert told(before, book) == [("Superseded", "run b replaces it")]
+
+
 # -- stages ------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from api.runs import RunState, UpdateRun
-from planning.errors import abort, invalid, unexpected, user
+from planning import failures
+from planning.errors import ABORTED, unexpected
 from planning.runs import marks, run_metrics
 from planning.runs.ledger import Ledger
 from planning.runs.run_metrics import new_approvals, new_stages, read
@@ -39,8 +40,8 @@ def seen(book: Ledger, *, generation: int = 1, state: RunState = RunState.RUN) -
 
 # -- the status gauge --------------------------------------------------------------------------
 
-USER_TEXT = str(invalid(user("parent placement not found")))
-OTHER_TEXT = str(abort(unexpected("nil stagesStatus")))
+USER_TEXT = str(failures.POLICY_LIMITS_NOTHING.error(policy="p"))
+OTHER_TEXT = f"{ABORTED}: {unexpected('nil stagesStatus')}"
 
 
 @pytest.mark.parametrize(
@@ -242,6 +243,19 @@ def test_a_stage_with_a_failed_cluster_has_no_duration() -> None:
     update(book, 0, start=0, end=10)
     before = read(seen(book))
     marks.cluster_failed(book, 0, 1, "taken", after(20))
+    assert new_stages(before, read(seen(book))) == []
+
+
+def test_a_cluster_handed_out_again_after_its_stage_gives_no_duration() -> None:
+    book = ledger()
+    marks.stage_started(book, 0, NOW)
+    for position in (0, 1):
+        marks.cluster_started(book, 0, position, NOW)
+    marks.cluster_succeeded(book, 0, 0, NOW)
+    marks.cluster_timed_out(book, 0, 1, "too long", NOW)
+    marks.cluster_retried(book, 0, 1, "by jane", NOW)
+    before = read(seen(book))
+    marks.cluster_succeeded(book, 0, 1, NOW + timedelta(hours=9))
     assert new_stages(before, read(seen(book))) == []
 
 

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from api.base import NamespacedName
-from api.runs import UpdateRunStatus
+from api.runs import ClusterStatus, UpdateRunStatus
 from api.selectors import LabelSelector
 from planning.errors import InitializationError
 from planning.overrides.matching import ClusterOverrides
 from planning.runs import initialization, marks, sizes
 from planning.runs.facts import ClusterFact, HubFacts, SnapshotFacts
+from planning.runs.initialization import Targets
 from planning.runs.ledger import DELETION, Ledger
 from tests.planning.run_samples import (
     APPROVAL,
@@ -151,3 +152,19 @@ def test_facts_too_large_for_temporal_are_rejected_with_a_remedy() -> None:
         r"divide it$",
     ):
         sizes.check_payload(fleet(9000), what="the facts", remedy="divide it")
+
+
+def test_a_run_has_room_for_clusters_up_to_the_limit() -> None:
+    def with_clusters(count: int) -> UpdateRunStatus:
+        known = facts(
+            bindings=[binding(f"c{each:04}") for each in range(count)],
+            clusters=[cluster(f"c{each:04}") for each in range(count)],
+        )
+        return planned(known)
+
+    status, targets = with_clusters(1000), Targets()
+    room = sizes.room(status, targets=targets)
+    entry = ClusterStatus(cluster_name="z0000")
+    status.stages_status[0].clusters.append(entry)
+    assert room - sizes.room(status, targets=targets) == sizes.grown(entry)
+    assert sizes.room(status, targets=Targets(selected={"a": "x" * sizes.MOST_PAYLOAD})) < 0

@@ -270,7 +270,7 @@ def test_a_binding_that_is_being_deleted_or_about_to_be_is_fine(deleting: bool) 
 def test_the_current_bindings_are_returned() -> None:
     status = planned(facts())
     anew = facts(bindings=[binding("a"), binding("b-again", cluster="b")])
-    targets = validation.check(anew, run=CLUSTER_RUN, status=status)
+    targets = validation.check(anew, run=CLUSTER_RUN, status=status).targets
     assert targets.selected == {"a": "web-a", "b": "web-b-again"}
 
 

@@ -1,10 +1,11 @@
 """The activities that an execution waits for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+from temporalio.api.common.v1 import Payload
 from temporalio.api.failure.v1 import Failure
 from temporalio.converter import DataConverter
 from temporalio.plugin import SimplePlugin
@@ -25,6 +26,14 @@ class Activities(Protocol):
         """Return the code of an activity."""
 
 
+Signal = Callable[[str, str, Sequence[Payload]], bool]
+"""Signals another workflow by its id; returns whether it is running."""
+
+
+def _nobody(_: str, _name: str, _arguments: Sequence[Payload]) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Setting:
     """Settings that are the same for all executions of a workflow."""
@@ -35,6 +44,7 @@ class Setting:
     converter: DataConverter
     limits: Limits
     sandboxed: bool
+    signal: Signal = _nobody
 
 
 class PendingActivities:

@@ -88,6 +88,16 @@ class TimerCancel:
 
 
 @dataclass(frozen=True, slots=True)
+class ExternalSignal:
+    """A signal to another workflow."""
+
+    seq: int
+    workflow_id: str
+    name: str
+    arguments: Sequence[Payload]
+
+
+@dataclass(frozen=True, slots=True)
 class Patch:
     """The workflow takes the newer of two branches."""
 
@@ -139,6 +149,7 @@ Command = (
     | ActivityCancel
     | TimerStart
     | TimerCancel
+    | ExternalSignal
     | Patch
     | Upsert
     | UpdateAnswer
@@ -160,6 +171,9 @@ def _read(command: WorkflowCommand) -> Command:
             return TimerStart(body.seq, body.start_to_fire_timeout.ToTimedelta())
         case "cancel_timer":
             return TimerCancel(body.seq)
+        case "signal_external_workflow_execution":
+            target = body.workflow_execution.workflow_id
+            return ExternalSignal(body.seq, target, body.signal_name, body.args)
         case "set_patch_marker":
             return Patch(body.patch_id)
         case "upsert_workflow_search_attributes":
@@ -232,6 +246,15 @@ def activity_cancelled(seq: int) -> Job:
     failure.message = "Activity cancelled"
     failure.activity_failure_info.SetInParent()
     failure.cause.canceled_failure_info.SetInParent()
+    return job
+
+
+def external_signalled(seq: int, failure: Failure | None) -> Job:
+    """Return the job that says that a signal to another workflow has arrived, or why not."""
+    job = Job()
+    job.resolve_signal_external_workflow.seq = seq
+    if failure:
+        job.resolve_signal_external_workflow.failure.CopyFrom(failure)
     return job
 
 

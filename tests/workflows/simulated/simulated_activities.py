@@ -10,25 +10,34 @@ from typing import Final
 from activities.following import REPAIR_EVERY, REPAIR_FIRST
 from activities.requests import (
     AcceptApproval,
+    AnswerDecision,
+    ApplyAgain,
     ApprovalState,
     ClusterUpdated,
+    DecisionRead,
     FindSnapshot,
     FollowBindings,
     OpenApproval,
+    ReadDecision,
+    ReadLine,
     RecordApproval,
     RecordEvents,
     RemoveCluster,
+    RollBack,
+    RolledBack,
     SetState,
     StateSet,
     StatusWritten,
     Survey,
     Surveyed,
     UpdateCluster,
+    WriteReport,
     WriteStatus,
 )
 from planning import signatures
 from planning.errors import RunError, TransientState
-from planning.runs import approval_events, approvals, initialization, lifecycle
+from planning.policies import queueing, reporting, rolling_back
+from planning.runs import approval_events, approvals, initialization, lifecycle, phases
 from planning.runs.facts import SnapshotFacts
 from tests.workflows.simulated.activity_attempts import ActivityCode, Attempt
 from tests.workflows.simulated.simulated_hub import PLACEMENT, SimulatedHub
@@ -86,6 +95,8 @@ class SimulatedActivities:
         """Clusters in the order in which their bindings were first deleted."""
         self.written: dict[str, UpdateCluster] = {}
         """The last request for each cluster whose binding was written."""
+        self.applied_again: list[str] = []
+        """Clusters in the order in which their content was to be applied once more."""
         self.in_flight: set[str] = set()
         self.most_in_flight = 0
         """Maximum number of clusters that were in flight at once."""
@@ -172,7 +183,17 @@ class SimulatedActivities:
             attempt.complete(Surveyed(unchanged=True))
             return
         recorded = hub.status if request.recall and hub.body else None
-        attempt.complete(Surveyed(facts=facts, recorded=recorded))
+        said = reporting.Remembered()
+        if recorded and hub.reports:
+            said = reporting.remembered(hub.reports[-1])
+        attempt.complete(
+            Surveyed(
+                facts=facts,
+                recorded=recorded,
+                remembered=said.model_copy(update={"rules": hub.rules}),
+                cluster_takes=hub.cluster_takes,
+            )
+        )
 
     def _find_snapshot(self, attempt: Attempt) -> None:
         request = attempt.request(FindSnapshot)
@@ -213,6 +234,38 @@ class SimulatedActivities:
     def _record_events(self, attempt: Attempt) -> None:
         self._hub.events += attempt.request(RecordEvents).events
         attempt.complete()
+
+    def _write_report(self, attempt: Attempt) -> None:
+        self._hub.reports.append(attempt.request(WriteReport).report)
+        attempt.complete()
+
+    def _read_line(self, attempt: Attempt) -> None:
+        uid = attempt.request(ReadLine).run.uid
+        runs = [each for each in self._hub.runs() if not phases.has_ended(each.status)]
+        attempt.complete(queueing.line(runs, uid=uid))
+
+    def _read_decision(self, attempt: Attempt) -> None:
+        request = attempt.request(ReadDecision)
+        made = self._hub.decisions.get(request.name)
+        attempt.complete(DecisionRead(made=made if request.uid == f"uid-{request.name}" else None))
+
+    def _answer_decision(self, attempt: Attempt) -> None:
+        request = attempt.request(AnswerDecision)
+        self._hub.answers[request.name] = request
+        attempt.complete()
+
+    def _roll_back(self, attempt: Attempt) -> None:
+        request, hub = attempt.request(RollBack), self._hub
+        assert hub.status is not None
+        plan = rolling_back.plan(hub.status, request.rules, stage=request.stage, before=hub.before)
+        if plan is None:
+            attempt.complete(RolledBack(why_not=rolling_back.NOTHING_EARLIER.fill()))
+            return
+        name = next(iter(rolling_back.names_for(request.run.name)))
+        hub.rollbacks.setdefault(name, plan)
+        attempt.complete(
+            RolledBack(run=name, index=plan.index, clusters=len(plan.clusters), stay=plan.stay)
+        )
 
     # -- approvals -------------------------------------------------------------------------
 
@@ -259,7 +312,13 @@ class SimulatedActivities:
             del self._unwritten[attempt.call.id]
             attempt.complete(ClusterUpdated(gone=True))
             return
+        if request.notes_before:
+            self._hub.before.setdefault(cluster, self._hub.had.get(cluster, ""))
         self._leave_open(attempt, cluster)
+
+    def _apply_again(self, attempt: Attempt) -> None:
+        self.applied_again.append(attempt.request(ApplyAgain).cluster)
+        attempt.complete()
 
     def _remove_cluster(self, attempt: Attempt) -> None:
         cluster = attempt.request(RemoveCluster).cluster

@@ -4,24 +4,29 @@ Decisions of activities and bridge are the product's own, from `planning`: wheth
 counts, whether facts are settled, which snapshots exist.
 """
 
-from datetime import datetime
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import jsonpatch
 
+from activities.requests import AnswerDecision, DecisionMade
 from api.applying import ApplyStrategy
 from api.approvals import ApprovalRequestSpec, BaseApprovalRequest
 from api.base import ObjectMeta
 from api.reasons import ConditionType
-from api.runs import RunState, UpdateRunSpec, UpdateRunStatus
+from api.rollout_reports import RolloutReportStatus
+from api.runs import RunState, UpdateRun, UpdateRunSpec, UpdateRunStatus
 from api.strategies import Stage, StrategySpec
 from planning import conditions
 from planning.events import Event
 from planning.identity import RunRef
 from planning.overrides.matching import ClusterOverrides
+from planning.policies.rolling_back import RollbackPlan
 from planning.runs import phases
 from planning.runs.facts import BindingFact, ClusterFact, HubFacts, PlacementFact, PolicyFact
 from planning.runs.phases import Phase
+from planning.runs.rules import RunRules
 
 PLACEMENT = "web"
 POLICY = "web-0"
@@ -46,6 +51,22 @@ class SimulatedHub:
         """The run's status in wire format; empty before the run is planned."""
         self.phases: list[Phase] = []
         """The phases that a watcher of the run has seen, in order."""
+        self.rules = RunRules()
+        """What rollout policies say about the run."""
+        self.cluster_takes: timedelta | None = None
+        """How long a cluster took in earlier runs."""
+        self.decisions: dict[str, DecisionMade] = {}
+        """Decisions about the run, by name."""
+        self.answers: dict[str, AnswerDecision] = {}
+        """What became of decisions, by name."""
+        self.reports: list[RolloutReportStatus] = []
+        """The run's report, each time it was written."""
+        self.had = {each.name: "0" for each in clusters}
+        """Index of the snapshot that each cluster had before the run; empty if none."""
+        self.before: dict[str, str] = {}
+        """The same of those whose bindings note it, because the run has changed them."""
+        self.rollbacks: dict[str, RollbackPlan] = {}
+        """Runs that roll this one back, by name."""
         self.snapshots = ["1"]
         self.overrides: list[ClusterOverrides] = []
         """Overrides of the clusters, as they are now."""
@@ -64,7 +85,32 @@ class SimulatedHub:
         self.taken: set[str] = set()
         """Clusters that another run has taken."""
 
+        self.created: datetime | None = None
+        self.runs: Callable[[], list[UpdateRun]] = lambda: [self.object] if self.exists else []
+        """Lists all runs of the placement."""
+        self.changed: Callable[[], None] = lambda: None
+        """Called after each change of the run."""
+
     # -- reading ---------------------------------------------------------------------------
+
+    @property
+    def object(self) -> UpdateRun:
+        """The run."""
+        metadata = ObjectMeta(
+            name=self.run.name,
+            namespace=self.run.namespace,
+            uid=self.run.uid,
+            generation=self.generation,
+            creation_timestamp=self.created,
+        )
+        kind = self.run.scope.run
+        return UpdateRun(
+            api_version=kind.api_version,
+            kind=kind.kind,
+            metadata=metadata,
+            spec=self.spec,
+            status=self.status,
+        )
 
     @property
     def status(self) -> UpdateRunStatus:
@@ -95,6 +141,7 @@ class SimulatedHub:
         phase = phases.phase(UpdateRunStatus.from_wire(head))
         if self.phases[-1:] != [phase]:
             self.phases.append(phase)
+        self.changed()
 
     def set_state(self, state: RunState) -> bool:
         """Write the desired state; return whether that changed anything."""
@@ -103,6 +150,7 @@ class SimulatedHub:
         self.spec = self.spec.model_copy(update={"state": state})
         self.generation += 1
         self.version += 1
+        self.changed()
         return True
 
     def open_approval(self, name: str, stage: str) -> BaseApprovalRequest:
@@ -146,6 +194,7 @@ class SimulatedHub:
         """Remove everything from the run's status."""
         self.body = {}
         self.version += 1
+        self.changed()
 
 
 def binding(cluster: str, *, state: str = "Scheduled", policy: str = POLICY) -> BindingFact:

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from activities.requests import DecisionMade
 from api.base import Condition
 from api.names import TASK_TYPE
 from api.reasons import ConditionType
+from api.rollout_decisions import Decision
 from api.runs import RunState, StageStatus, UpdateRunStatus
 from api.selectors import LabelSelector
 from api.strategies import Stage
@@ -17,6 +19,7 @@ from planning.runs import approvals
 from planning.runs.facts import ClusterFact
 from planning.runs.gates import GateSide
 from planning.runs.phases import Phase
+from planning.runs.rules import RunRules
 from tests.planning.run_samples import CLUSTER_RUN
 from tests.workflows.simulated.histories import Limits
 from tests.workflows.simulated.simulated_activities import SimulatedActivities
@@ -27,6 +30,7 @@ from workflows.messages import (
     ApprovalLost,
     Approve,
     ChangeState,
+    Decide,
     Recheck,
     RunOutcome,
     UpdateRunInput,
@@ -72,18 +76,32 @@ class SimulatedRun:
         ref: RunRef = CLUSTER_RUN,
         limits: Limits | None = None,
         sandboxed: bool = False,
+        rules: RunRules | None = None,
+        without: tuple[str, ...] = (),
+        timeline: Timeline | None = None,
+        others: dict[str, VirtualTemporal] | None = None,
+        cluster_takes: timedelta | None = None,
         **fields: Any,
     ) -> None:
-        """`leaving` are clusters to be removed; `fields` are passed to the workflow's input."""
-        self.timeline = Timeline()
+        """Begin a run.
+
+        `leaving` are clusters to be removed, `without` names stages that the strategy lacks,
+        `others` are workflows that this one may signal, `cluster_takes` is how long a cluster took
+        in earlier runs; `fields` are passed to the workflow's input.
+        """
+        self.timeline = timeline or Timeline()
         facts = [
             ClusterFact(name=name, labels={"stage": each.stage.name})
             for each in stages
             for name in each.clusters
         ]
-        self.hub = SimulatedHub(ref, [each.stage for each in stages], facts)
+        declared = [each.stage for each in stages if each.stage.name not in without]
+        self.hub = SimulatedHub(ref, declared, facts)
         self.hub.bindings |= {name: binding(name, state="Unscheduled") for name in leaving}
         self.hub.spec = self.hub.spec.model_copy(update={"state": state})
+        self.hub.rules = rules or RunRules()
+        self.hub.created = self.timeline.now
+        self.hub.cluster_takes = cluster_takes
         self.activities = SimulatedActivities(self.hub, self.timeline, steered=self._steered)
         self._takes = takes
         self.activities.begun = self._begun
@@ -96,6 +114,7 @@ class SimulatedRun:
             timeline=self.timeline,
             limits=limits,
             sandboxed=sandboxed,
+            others=others,
         )
 
     # -- reading ---------------------------------------------------------------------------
@@ -230,6 +249,17 @@ class SimulatedRun:
         message = ApprovalLost(stage=gone.spec.target_stage, side=side)
         self._later(lambda: self.signal("approval_lost", message))
 
+    def decide(self, decision: Decision, cluster: str = "", *, reason: str = "INC-7") -> str:
+        """Create a decision as with kubectl; return its name."""
+        name = f"{self.hub.run.name}-{len(self.hub.answers) + 1}"
+        self.hub.decisions[name] = DecisionMade(
+            decision=decision, cluster=cluster, reason=reason, by="jane"
+        )
+        message = Decide(name=name, uid=f"uid-{name}")
+        self._later(lambda: self.signal("decide", message))
+        self.until(lambda: name in self.hub.answers, f"{name} is answered")
+        return name
+
     def edit_status(self) -> None:
         """Remove everything from the run's status, as with kubectl."""
         self.hub.wipe_status()
@@ -243,6 +273,7 @@ class SimulatedRun:
     def delete(self) -> None:
         """Delete the run."""
         self.hub.exists = False
+        self.hub.changed()
         self._later(lambda: self.temporal.cancel(DELETED))
 
     # -- people, in Temporal ---------------------------------------------------------------

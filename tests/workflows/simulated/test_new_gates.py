@@ -9,11 +9,11 @@ from temporalio import workflow
 from api.runs import StageStatus, StageTaskStatus, UpdateRun
 from api.strategies import StageTask
 from planning import conditions
+from planning.runs import estimating, views
 from planning.runs import gates as definitions
-from planning.runs import views
 from planning.runs.gates import GateKind, GateSide, OpenGate, Where
 from planning.runs.phases import Phase
-from starter import estimating, words
+from starter import words
 from tests.planning.run_samples import APPROVAL
 from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.simulated_runs import SimulatedRun, stage

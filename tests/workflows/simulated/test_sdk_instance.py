@@ -13,7 +13,7 @@ import temporalio
 from pydantic import BaseModel
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, FailureError
 from temporalio.worker import WorkflowInstanceDetails
 
 from tests.workflows.simulated import sdk_instance
@@ -161,6 +161,14 @@ class Everything:
             await workflow.sleep(60)
             return type(error).__name__
         return "not cancelled"
+
+    async def _tell_other(self) -> str:
+        other = workflow.get_external_workflow_handle("other")
+        try:
+            await other.signal("tell", Word(text="end"))
+        except FailureError as error:
+            return f"not told: {error}"
+        return "told"
 
     async def _patched(self) -> str:
         newer = workflow.patched("newer")
@@ -414,3 +422,31 @@ def test_exceeding_a_limit_of_temporal_fails_the_test(
 ) -> None:
     with pytest.raises(LimitExceededError, match=text):
         play("many", limits=limits).temporal.to_end()
+
+
+def test_a_signal_reaches_another_workflow_if_that_is_running() -> None:
+    others: dict[str, VirtualTemporal] = {}
+    timeline = Timeline()
+
+    def start(what: str) -> VirtualTemporal:
+        return VirtualTemporal(
+            Everything,
+            Word(text=what),
+            workflow_id=what,
+            activities=Work(),
+            plugin=fleetgate_plugin(),
+            timeline=timeline,
+            others=others,
+        )
+
+    too_early = start("tell_other")
+    assert too_early.result(Word).text.startswith("not told: ")
+    others["other"] = start("listen")
+    in_time = start("tell_other")
+    assert in_time.result(Word).text == "told"
+    assert others["other"].result(Word).text == "listen end"
+    too_late = start("tell_other")
+    assert too_late.result(Word).text.startswith("not told: ")
+    for each in (too_early, in_time, too_late, others["other"]):
+        each.check_replay()
+        each.evict()

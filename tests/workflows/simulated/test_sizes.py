@@ -1,10 +1,15 @@
 """Runs with thousands of clusters stay well within Temporal's limits."""
 
+import json
 import random
+from datetime import timedelta
 from typing import Final
 
 import pytest
 
+from api.rollout_reports import PolicyField
+from planning.runs.phases import Phase
+from planning.runs.rules import RunRules, StageRules
 from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.histories import Limits
 from tests.workflows.simulated.simulated_runs import SimulatedRun, many, stage
@@ -92,3 +97,52 @@ def test_three_thousand_clusters_in_many_stages_take_several_executions(begin: B
     lengths = [each.history.events for each in run.temporal.executions]
     assert len(lengths) > 2
     assert max(lengths) < Limits().suggest_events * 1.2
+
+
+# -- with a rollout policy -----------------------------------------------------------------
+
+
+BUDGETED: Final = 1_000
+RULES: Final = RunRules(
+    default=StageRules(timeout=timedelta(minutes=10), retries=1, most="5%"),
+    fields=[PolicyField(name="failures.most", value="5%", policy="p", generation=1)],
+)
+MOST_EVENTS_IN_ALL: Final = 20_000
+LARGEST_REPORT: Final = 256 * 1024
+
+
+def failing(begin: Begin, number: int) -> SimulatedRun:
+    """Begin a run of a thousand clusters, of which so many never finish."""
+    names, draw = many(BUDGETED), random.Random(7)
+    broken = set(names[:: BUDGETED // number][:number])
+    return begin(
+        stage("one", *names, max_concurrency=100),
+        takes=lambda cluster: 10**9 if cluster in broken else draw.uniform(20, 60),
+        rules=RULES,
+        replays=False,
+    )
+
+
+def check_cost(run: SimulatedRun) -> None:
+    """Check that the run's history and its report are within the limits."""
+    assert run.temporal.events < MOST_EVENTS_IN_ALL
+    assert max(each.history.events for each in run.temporal.executions) < MOST_EVENTS
+    assert max(len(json.dumps(each.to_wire())) for each in run.hub.reports) < LARGEST_REPORT
+    sizes = [each.size for each in run.activities.writes]
+    assert max(sizes[1:]) < LARGEST_WRITE
+
+
+def test_a_thousand_clusters_of_which_as_many_fail_as_may_succeed(begin: Begin) -> None:
+    run = failing(begin, 50)
+    outcome = run.outcome()
+    assert outcome.message.startswith("All stages are completed; 50 clusters failed, see ")
+    assert run.hub.reports[-1].failed == 50
+    check_cost(run)
+
+
+def test_a_thousand_clusters_of_which_one_more_fails_pause(begin: Begin) -> None:
+    run = failing(begin, 51)
+    run.until_phase(Phase.PAUSED)
+    assert "51 of the 1000 clusters of stage one failed" in run.progressing.message
+    assert run.hub.reports[-1].failed == 51
+    check_cost(run)

@@ -21,6 +21,7 @@ from tests.workflows.simulated.sdk_instance import (
     Circumstances,
     Close,
     Command,
+    ExternalSignal,
     Instance,
     Job,
     Patch,
@@ -229,6 +230,8 @@ class Execution:
             case TimerCancel():
                 if self._timers.pop(command.seq, None):
                     self.history.add("TIMER_CANCELED")
+            case ExternalSignal():
+                self._signal_other(command)
             case Patch():
                 # The SDK also records the patch in a search attribute.
                 self.history.add("MARKER_RECORDED", UPSERTED)
@@ -251,6 +254,24 @@ class Execution:
         if self.is_open and self._timers.pop(seq, None):
             self.history.add("TIMER_FIRED")
             self._tell(sdk_instance.timer_fired(seq))
+
+    def _signal_other(self, command: ExternalSignal) -> None:
+        self.history.add("SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED")
+        self._setting.timeline.after(LATENCY, lambda: self._signal_now(command))
+
+    def _signal_now(self, command: ExternalSignal) -> None:
+        if not self.is_open:
+            return
+        arrived = self._setting.signal(command.workflow_id, command.name, command.arguments)
+        failure = None if arrived else Failure(message="Unable to signal external workflow")
+        if failure:
+            failure.application_failure_info.type = "ExternalWorkflowExecutionNotFound"
+        self.history.add(
+            "EXTERNAL_WORKFLOW_EXECUTION_SIGNALED"
+            if arrived
+            else "SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED"
+        )
+        self._tell(sdk_instance.external_signalled(command.seq, failure))
 
     def _close(self, close: Close) -> None:
         self.history.add(ENDS[close.how])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from itertools import count
 from typing import Any, Final, TypeVar
@@ -77,7 +77,9 @@ class VirtualTemporal:
         timeline: Timeline,
         limits: Limits | None = None,
         sandboxed: bool = False,
+        others: Mapping[str, VirtualTemporal] | None = None,
     ) -> None:
+        """Start the workflow; it can signal the `others`, by workflow id."""
         config = plugin.configure_replayer(
             ReplayerConfig(workflows=[], workflow_runner=SandboxedWorkflowRunner())
         )
@@ -86,8 +88,15 @@ class VirtualTemporal:
         self._converter = converter.payload_converter
         self._timeline = timeline
         self._setting = Setting(
-            timeline, activities, plugin, converter, limits or Limits(), sandboxed
+            timeline,
+            activities,
+            plugin,
+            converter,
+            limits or Limits(),
+            sandboxed,
+            self._signal_other,
         )
+        self._others = {} if others is None else others
         self._ids = count(1)
         self._updates: dict[str, Update] = {}
         self.closed: Close | None = None
@@ -121,6 +130,18 @@ class VirtualTemporal:
     def signal(self, name: str, *arguments: object) -> None:
         """Send a signal."""
         self.execution.signal(name, self._converter.to_payloads(arguments))
+
+    @property
+    def is_running(self) -> bool:
+        """Whether Temporal knows the workflow, and it is not over."""
+        return self.closed is None and self.execution.is_open
+
+    def _signal_other(self, id_: str, name: str, arguments: Sequence[Payload]) -> bool:
+        other = self._others.get(id_)
+        if other is None or not other.is_running:
+            return False
+        other.execution.signal(name, arguments)
+        return True
 
     def send_update(self, name: str, *arguments: object) -> Update:
         """Send an update without waiting for an answer."""

@@ -1,0 +1,1 @@
+"""What rollout policies say about a run, and what follows from it."""
