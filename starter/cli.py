@@ -25,6 +25,7 @@ COMMANDS = {
         "starter.groups:snapshot",
         "List, show and compare the snapshots of a placement.",
     ),
+    "policy": ("starter.groups:policy", "List and show the rules for runs."),
     "completion": (
         "starter.completion.command:completion",
         "Print a completion script for a shell.",

@@ -10,19 +10,24 @@ from rich.text import Text
 GAP = "  "
 LAST_AT_LEAST = 24
 """Minimum width of the last column in cells: enough for the start of a sentence."""
+KEPT_FOR = 8
+"""Width in cells to which other columns are truncated in favour of one that is kept."""
 
 Row = Sequence[str | Text]
 
 
-def table(headings: Row, rows: Sequence[Row], *, width: int, wrap: bool = False) -> Text:
+def table(
+    headings: Row, rows: Sequence[Row], *, width: int, wrap: bool = False, keep: int | None = None
+) -> Text:
     """Lay out rows under headings; the last column gets the remaining width.
 
     A last cell that is too long is truncated, or with `wrap` continues on the next line. Other
-    columns are truncated, widest first, only if the last would get less than LAST_AT_LEAST.
+    columns are truncated, widest first, only if the last would get less than LAST_AT_LEAST. The
+    column with the index `keep` is only truncated once all others are as narrow as KEPT_FOR.
     """
     cells = [[_text(cell) for cell in row] for row in rows]
     first = [Text(str(heading), style="bold") for heading in headings]
-    widths = _widths([first, *cells], width)
+    widths = _widths([first, *cells], width, keep)
     lines = [line for row in [first, *cells] for line in _lines(row, widths, wrap=wrap)]
     return Text("\n").join(lines)
 
@@ -31,16 +36,21 @@ def _text(cell: str | Text) -> Text:
     return cell if isinstance(cell, Text) else Text(cell)
 
 
-def _widths(rows: list[list[Text]], width: int) -> list[int]:
+def _widths(rows: list[list[Text]], width: int, keep: int | None) -> list[int]:
     natural = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
     *fixed, last = natural
     room = width - len(GAP) * len(fixed)
     excess = sum(fixed) + min(last, LAST_AT_LEAST) - room
     while excess > 0:
-        widest = max(range(len(fixed)), key=fixed.__getitem__)
+        widest = max(range(len(fixed)), key=lambda each: _spare(fixed, each, keep))
         fixed[widest] -= 1
         excess -= 1
     return [*fixed, min(last, room - sum(fixed))]
+
+
+def _spare(widths: list[int], column: int, keep: int | None) -> tuple[bool, int]:
+    """Return how readily a column gives up a cell, as a sort key."""
+    return column != keep and widths[column] > KEPT_FOR, widths[column]
 
 
 def _lines(row: list[Text], widths: list[int], *, wrap: bool) -> list[Text]:

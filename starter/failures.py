@@ -18,7 +18,7 @@ class ExitCode(IntEnum):
     STOPPED = 5
     """The run is stopped, or planned and not started."""
     STUCK = 6
-    """The run is stuck."""
+    """The run is stuck, or paused by its rollout policy."""
     LATE = 7
     """`run watch --timeout` expired before the run ended."""
 

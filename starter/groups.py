@@ -74,6 +74,8 @@ OF_RUN = {
     "create": ("starter.run.creating:create", "Create a run for a placement and a strategy."),
     "start": ("starter.run.steering:start", "Start a planned run, or resume a stopped one."),
     "stop": ("starter.run.steering:stop", "Stop a run; clusters in flight finish."),
+    "skip": ("starter.run.deciding:skip", "Let a run continue without clusters."),
+    "retry": ("starter.run.deciding:retry", "Hand failed, skipped or stuck clusters out again."),
     "watch": ("starter.run.watching:watch", "Follow a run until it ends."),
     "history": ("starter.history.command:history", "Show who did what to a run, and when."),
     "delete": ("starter.run.steering:delete", "Delete runs; what they rolled out stays."),
@@ -107,6 +109,24 @@ def snapshot() -> None:
     """List, show and compare the snapshots of a placement's content, which runs roll out.
 
     Without -n, commands work on a ClusterResourcePlacement, with -n on a ResourcePlacement of that
+    namespace.
+    """
+
+
+# -- fleetgate policy ----------------------------------------------------------------------
+
+
+OF_POLICY = {
+    "list": ("starter.policy:list_policies", "List rollout policies."),
+    "show": ("starter.policy:show", "Show the rules for runs of a strategy or placement."),
+}
+
+
+@click.group(name="policy", cls=LazyGroup, commands_at=OF_POLICY)
+def policy() -> None:
+    """Show the rollout policies: time limits, failure budgets and other rules for runs.
+
+    Without -n, commands work on ClusterRolloutPolicies, with -n on the RolloutPolicies of that
     namespace.
     """
 

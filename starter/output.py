@@ -25,13 +25,16 @@ STYLES = {
     "running": "cyan",
     "updating": "cyan",
     "waiting": "yellow",
+    "queued": "yellow",
     "stuck": "bold red",
     "failed": "bold red",
     "stopping": "yellow",
     "stopped": "yellow",
+    "paused": "bold red",
     "pending": "dim",
     "ahead": "dim",
     "skipped": "dim",
+    "left": "dim",
 }
 """Style of each word for a phase or progress; others are plain."""
 

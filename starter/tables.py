@@ -27,7 +27,8 @@ def runs(views: Sequence[RunView], now: datetime, *, width: int, wide: bool) -> 
         row += [_stage_name(view), words.age(now - view.created) if view.created else ""]
         row += [view.strategy] if wide else []
         rows.append([*row, Text(words.phrase(view, now), style=output.STYLES.get(view.phase, ""))])
-    return columns.table(headings, rows, width=width)
+    name = headings.index("NAME")
+    return columns.table(headings, rows, width=width, keep=name)
 
 
 def clusters(view: RunView, now: datetime, *, width: int) -> Text:
@@ -74,8 +75,12 @@ def advice(view: RunView) -> list[str]:
     if view.to_be_started:
         # A stopped run accepts no approval (contract: update-runs 10.3).
         return [f"fleetgate run start {view.name}{words.namespace_flag(view)}"]
-    if view.phase in {Phase.STUCK, Phase.FAILED}:
-        return [f"fleetgate run explain {view.name}{words.namespace_flag(view)}"]
+    if view.phase is Phase.PAUSED:
+        explain = f"fleetgate run explain {view.name}{words.namespace_flag(view)}"
+        return [explain, *words.decide_commands(view)]
+    if view.phase in {Phase.STUCK, Phase.QUEUED, Phase.FAILED}:
+        explain = f"fleetgate run explain {view.name}{words.namespace_flag(view)}"
+        return [explain, *words.watch_rollback(view)]
     return [words.approve_command(view, gate) for gate in view.gates.approvals]
 
 
@@ -125,7 +130,7 @@ def cluster_cells(cluster: ClusterRow, now: datetime) -> list[str | Text]:
 
 
 def _progress(view: RunView) -> str:
-    return f"{view.done}/{view.total}"
+    return f"{view.done}/{view.total}{words.set_back(view)}"
 
 
 def _stage_name(view: RunView) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from api.reasons import RunReason
 from planning import failures
 from planning.runs import gates
 from planning.runs.gates import OpenGate, PendingApproval
@@ -11,7 +12,7 @@ from planning.runs.phases import Phase, Progress
 from planning.runs.views import RunView, StageRow
 
 if TYPE_CHECKING:
-    from starter.estimating import Estimate
+    from planning.runs.estimating import Estimate
 
 NAMED_AT_MOST = 3
 """Clusters that a sentence names; tables show all of them."""
@@ -72,7 +73,7 @@ def sentence(view: RunView, now: datetime) -> str:
     match view.phase:
         case Phase.RUNNING:
             return f"{_running(stage)}{where}" if _in_flight(stage) else _between(stage)
-        case Phase.STUCK | Phase.STOPPED:
+        case Phase.STUCK | Phase.STOPPED | Phase.PAUSED | Phase.ROLLING_BACK:
             return f"{phrase(view, now)}{where}"
         case Phase.WAITING:
             texts = [
@@ -96,15 +97,18 @@ def phrase(view: RunView, now: datetime) -> str:
             return f"waiting: {', '.join(texts)}" if texts else "waiting"
         case Phase.STUCK:
             return f"stuck at {_in_flight(view.stage)}"
-        case Phase.STOPPING:
-            return f"stopping, {_in_flight(view.stage) or 'nothing'} to finish first"
+        case Phase.QUEUED | Phase.STOPPING:
+            return _held_back(view)
         case Phase.STOPPED:
             return "stopped" if view.to_be_started else "about to resume"
-        case Phase.SUCCEEDED:
-            return _succeeded(view)
-        case Phase.FAILED:
-            deciding = view.deciding
-            return f"failed: {failures.reason(deciding.message)}" if deciding else "failed"
+        case Phase.PAUSED | Phase.ROLLING_BACK:
+            doing = "paused" if view.phase is Phase.PAUSED else "about to be rolled back"
+            names = view.stage.names(Progress.FAILED) if view.stage else []
+            until = " until someone continues it" if view.phase is Phase.PAUSED else ""
+            why = f": {named(names)} failed" if names else until
+            return f"{doing} by its rollout policy{why}"
+        case Phase.SUCCEEDED | Phase.FAILED:
+            return _ended(view)
 
 
 def named(names: Sequence[str], *, at_most: int = NAMED_AT_MOST) -> str:
@@ -124,6 +128,31 @@ def approve_command(view: RunView, gate: PendingApproval) -> str:
     return gates.approve_command(
         run=view.name, stage=gate.stage, side=gate.side, namespace=view.namespace
     )
+
+
+def decide_commands(view: RunView) -> list[str]:
+    """Return the commands with which a person decides about a run that a policy has paused."""
+    flag, failed = namespace_flag(view), view.stage.names(Progress.FAILED) if view.stage else []
+    about = [
+        f"fleetgate run retry {view.name} {' '.join(failed)}{flag} --reason REASON",
+        f"fleetgate run skip {view.name} {' '.join(failed)}{flag} --reason REASON",
+    ]
+    if len(failed) > NAMED_AT_MOST:
+        about = [f"fleetgate run retry {view.name} --failed{flag} --reason REASON"]
+    return [*(about if failed else []), f"fleetgate run start {view.name}{flag}"]
+
+
+def watch_rollback(view: RunView) -> list[str]:
+    """Return the command that watches the run that rolls this one back; none if none does."""
+    if not view.rolled_back_by:
+        return []
+    return [f"fleetgate run watch {view.rolled_back_by}{namespace_flag(view)}"]
+
+
+def set_back(view: RunView) -> str:
+    """Return `, 2 failed, 1 skipped` to append to what is done; empty if there are none."""
+    numbers = ((view.failed, "failed"), (view.skipped, "skipped"))
+    return "".join(f", {number} {what}" for number, what in numbers if number)
 
 
 def namespace_flag(view: RunView) -> str:
@@ -150,11 +179,27 @@ def awaited_there(gate: OpenGate, now: datetime) -> str:
     return awaited(gate, now) if gate.until else f"{gate.what} {gate.side}"
 
 
-def _succeeded(view: RunView) -> str:
+def _ended(view: RunView) -> str:
     deciding = view.deciding
+    if view.phase is Phase.FAILED:
+        return f"failed: {failures.reason(deciding.message)}" if deciding else "failed"
     if deciding is None or view.created is None:
         return "succeeded"
-    return f"succeeded after {age(deciding.last_transition_time - view.created)}"
+    took = age(deciding.last_transition_time - view.created)
+    return f"succeeded after {took}{set_back(view)}"
+
+
+def _held_back(view: RunView) -> str:
+    if view.phase is Phase.QUEUED:
+        # The message says which run it waits for, and its place in the line.
+        return f"queued, {view.deciding.message}" if view.deciding else "queued"
+    first = "being replaced by a newer run" if is_replaced(view) else "stopping"
+    return f"{first}, {_in_flight(view.stage) or 'nothing'} to finish first"
+
+
+def is_replaced(view: RunView) -> bool:
+    """Return whether a newer run replaces it while clusters are still in flight."""
+    return view.deciding is not None and view.deciding.reason == RunReason.SUPERSEDED
 
 
 def _in_flight(stage: StageRow | None) -> str:

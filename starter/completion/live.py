@@ -160,6 +160,21 @@ async def pending_stages(typed: Typed) -> Iterable[Item]:
 
 
 @on_hub
+async def clusters_of_run(typed: Typed) -> Iterable[Item]:
+    """Complete the clusters of the run that are not done."""
+    from planning.runs.phases import Progress
+
+    return [
+        CompletionItem(cluster.name, help=f"{cluster.progress}, stage {stage.name}")
+        for view in await _views(typed)
+        if view.name == typed.words["name"]
+        for stage in view.stages
+        for cluster in stage.clusters
+        if cluster.progress is not Progress.DONE
+    ]
+
+
+@on_hub
 async def indexes(typed: Typed) -> Iterable[Item]:
     """Complete the indexes of the placement's snapshots."""
     from planning.placements.snapshotting import revisions

@@ -15,7 +15,6 @@ from starter.following import follow
 
 PATIENCE: Final = timedelta(seconds=60)
 """Limit for each step: longer than any step takes on a slow machine."""
-
 RunCheck = Callable[[UpdateRun], bool]
 """Returns whether a run is in the expected state."""
 
@@ -61,6 +60,27 @@ class FleetChecks:
                             return
         except TimeoutError as error:
             raise not_seen(f"{kind} {name} gone") from error
+
+    async def change_on(
+        self, member: str, kind: Kind, name: str, change: Json, namespace: str
+    ) -> None:
+        """Change an object on a member, as someone does by hand."""
+        await self._members[member].patch(kind, name, change, namespace=namespace)
+
+    async def recreate_on(self, member: str, kind: Kind, name: str, namespace: str) -> None:
+        """Delete an object on a member, and wait until the agent has created it again."""
+        hub = self._members[member]
+        old = await hub.get(kind, name, namespace=namespace)
+        await hub.delete(kind, name, namespace=namespace)
+        try:
+            async with asyncio.timeout(PATIENCE.total_seconds()):
+                async with follow(hub, kind, name=name, namespace=namespace) as changes:
+                    async for change in changes:
+                        new = change.new
+                        if new and new["metadata"]["uid"] != old["metadata"]["uid"]:
+                            return
+        except TimeoutError as error:
+            raise not_seen(f"{kind} {name} on {member} again") from error
 
     async def values(self, name: str, namespace: str) -> dict[str, str]:
         """Read the value `key` of a ConfigMap on each member; `-` if the ConfigMap is missing."""

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from api.kinds import (
     CLUSTER_RESOURCE_PLACEMENT,
+    CLUSTER_ROLLOUT_POLICY,
     CLUSTER_STAGED_UPDATE_RUN,
     CLUSTER_STAGED_UPDATE_STRATEGY,
     NAMESPACE,
@@ -24,7 +25,7 @@ from deploy.local.progress import ProgressDisplay
 from deploy.local.state import DEFAULT_MEMBERS
 from hub import Hub
 from starter import output
-from starter.demo import chapters, manifests
+from starter.demo import chapters, manifests, setbacks
 from starter.demo.checking import FleetChecks
 from starter.demo.tour import Narrator, Tour
 from starter.messaging import reference
@@ -39,6 +40,9 @@ CHAPTERS = (
     chapters.stop,
     chapters.resume,
     chapters.roll_back,
+    setbacks.limit,
+    setbacks.skip,
+    setbacks.roll_back,
 )
 
 
@@ -87,6 +91,7 @@ async def _clean_up(checks: FleetChecks) -> None:
     """Delete what an earlier demo left, and wait until it is gone from the members too."""
     left = [
         *((CLUSTER_STAGED_UPDATE_RUN, name) for name in manifests.RUNS),
+        (CLUSTER_ROLLOUT_POLICY, manifests.POLICY),
         (CLUSTER_STAGED_UPDATE_STRATEGY, manifests.STRATEGY),
         (CLUSTER_RESOURCE_PLACEMENT, manifests.PLACEMENT),
         (NAMESPACE, manifests.NAMESPACE),

@@ -1,7 +1,7 @@
 """Reading runs, and in few requests the objects about the clusters and gates that they wait for."""
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
@@ -13,9 +13,12 @@ from api.approvals import BaseApprovalRequest
 from api.bindings import Binding
 from api.kinds import CLUSTER_SCOPE, MEMBER_CLUSTER, NAMESPACED_SCOPE, WORK, Kind, Scope
 from api.members import MemberCluster
+from api.rollout_reports import BaseRolloutReport
 from api.runs import UpdateRun
 from hub import Forbidden, Hub, Json, NotFound
 from planning.placements.binding_steps import WorkReport
+from planning.policies import reporting
+from planning.policies.reporting import Move
 from planning.runs.views import RunView
 from starter.explain import troubles
 from starter.explain.looks import ClusterEvidence, Evidence
@@ -111,18 +114,20 @@ class Collector:
     async def collect(self, clusters: Sequence[str], *, others: Sequence[str] = ()) -> Evidence:
         """Read the objects of these clusters and of the approvals that the run waits for.
 
-        One list of bindings, then concurrently two requests per cluster and one per approval. For
-        `others` only the bindings are used.
+        One list of bindings, then concurrently two requests per cluster, one per approval and one
+        for the run's report. For `others` only the bindings are used.
         """
         bindings = await self._bindings() if clusters else {}
-        looked, approvals = await asyncio.gather(
+        looked, approvals, moves = await asyncio.gather(
             asyncio.gather(*(self._cluster(each, bindings.get(each)) for each in clusters)),
             asyncio.gather(*(self._approval(each.request) for each in self._view.gates.approvals)),
+            self._moves(),
         )
         return Evidence(
             clusters=dict(zip(clusters, looked, strict=True)),
             steps=tuple(troubles.step_text(bindings.get(each)) for each in others),
             approvals={each.metadata.name: each for each in approvals if each},
+            moves=moves,
             unread=tuple(sorted(self._unread)),
         )
 
@@ -162,6 +167,17 @@ class Collector:
     async def _approval(self, name: str) -> BaseApprovalRequest | None:
         found = await self._find(self._scope.approval, name, namespace=self._view.namespace)
         return BaseApprovalRequest.from_wire(found) if found else None
+
+    async def _moves(self) -> Mapping[str, Move]:
+        """Return the clusters that left or joined the run; none if no one may tell."""
+        # Not noted as unread: most runs have no report.
+        with suppress(Forbidden, NotFound):
+            found = await self._hub.find(
+                self._scope.report, self._view.name, namespace=self._view.namespace
+            )
+            if found:
+                return reporting.remembered(BaseRolloutReport.from_wire(found).status).moves
+        return {}
 
     async def _find(self, kind: Kind, name: str, *, namespace: str = "") -> Json | None:
         return await self._allowed(kind, self._hub.find(kind, name, namespace=namespace))

@@ -1,11 +1,12 @@
 """The explanation of a run: where it is, its clusters, what comes next, what to type. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from api.kinds import Kind
+from planning.policies.reporting import Move
 from planning.runs.phases import ENDED, Phase
 from planning.runs.views import ClusterRow, RunView
 from starter import words
@@ -50,6 +51,8 @@ class Explanation:
     clusters: tuple[ClusterReport, ...]
     others: tuple[str, ...]
     """Step of each other cluster in flight, such as `Available is False`; empty if unknown."""
+    moves: Mapping[str, Move]
+    """Clusters that left or joined the run, by name."""
     then: tuple[str, ...]
     commands: tuple[str, ...]
     unread: tuple[str, ...]
@@ -84,6 +87,7 @@ def of(look: Look, *, on_member: OnMember) -> Explanation:
         situation=situation,
         clusters=reports,
         others=look.evidence.steps,
+        moves=look.evidence.moves,
         then=() if over else prospects.of(look.run, look.view),
         commands=_commands(situation, reports),
         unread=look.evidence.unread,
@@ -114,7 +118,7 @@ def _report(look: Look, row: ClusterRow, on_member: OnMember) -> ClusterReport:
 def _troubles(
     look: Look, row: ClusterRow, evidence: ClusterEvidence, on_member: OnMember
 ) -> Sequence[Trouble]:
-    if row in failed_clusters(look.view):
+    if row in failed_clusters(look.view) and not row.timed_out:
         return list(troubles.of_taken(look.view.name, evidence, at=look.decided))
     if look.view.phase in ENDED and troubles.taker(evidence.binding, but=look.view.name):
         return []  # whatever another run has done to the cluster since is not about this run

@@ -15,6 +15,7 @@ from api.runs import UpdateRun
 from planning import signatures
 from planning.events import REPORTER
 from planning.placements.binding_steps import WorkReport
+from planning.policies.reporting import Move
 from planning.runs import steering
 from planning.runs.phases import Progress
 from planning.runs.views import ClusterRow, RunView
@@ -42,6 +43,8 @@ class Evidence:
     """Step of each other cluster by its binding, such as `Available is False`; empty if unknown."""
     approvals: Mapping[str, BaseApprovalRequest] = field(default_factory=dict)
     """By name; those that the run waits for."""
+    moves: Mapping[str, Move] = field(default_factory=dict)
+    """Clusters that left or joined the run, by name, from its report."""
     unread: tuple[str, ...] = ()
     """Plurals of the kinds that the user may not read."""
 
@@ -122,7 +125,8 @@ class Look:
     def done(self) -> str:
         """The number of clusters that are done, as a sentence."""
         verb = "is" if self.view.total == 1 else "are"
-        return f"{self.view.done} of {words.count(self.view.total, 'cluster')} {verb} done."
+        total = words.count(self.view.total, "cluster")
+        return f"{self.view.done} of {total} {verb} done{words.set_back(self.view)}."
 
     @property
     def decided(self) -> datetime | None:

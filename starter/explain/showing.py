@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from api.base import format_time
+from api.rollout_reports import ClusterOutcome
+from planning.policies.reporting import Move
 from planning.runs.phases import Progress
 from starter import output, words
 from starter.explain.explanations import ClusterReport, Explanation
@@ -65,6 +67,8 @@ def _head(found: Explanation) -> Text:
 
 def _lines(page: _Page, found: Explanation) -> Iterator[Text]:
     situation = found.situation
+    if found.view.rolls_back:
+        yield page.line(f"It rolls back run {found.view.rolls_back}.")
     yield page.line(" ".join(situation.says), style=output.STYLES.get(found.view.phase, ""))
     yield page.line(situation.acts, style=_ACTOR.get(situation.attention, ""))
     yield from _why(page, situation.cause, situation.fix, indent=2)
@@ -74,11 +78,21 @@ def _lines(page: _Page, found: Explanation) -> Iterator[Text]:
         yield from _cluster(page, report)
     if found.others:
         yield page.line(_others(found.others))
+    for outcome, verb in _MOVES.items():
+        if names := [name for name, each in found.moves.items() if each.outcome is outcome]:
+            yield page.line(f"{words.upper(verb)}: {words.named(names)}.")
     if found.unread:
         unread = ", ".join(found.unread)
         yield page.line(f"You may not read {unread}; details from them are missing here.")
     if found.then:
         yield page.line(f"{words.upper('; '.join(found.then))}.")
+
+
+_MOVES: Final = {
+    ClusterOutcome.LEFT: "left the run",
+    ClusterOutcome.JOINED: "joined the run",
+    ClusterOutcome.NOT_UPDATED: "picked, but left to the next run",
+}
 
 
 def _others(steps: Sequence[str]) -> str:
@@ -93,6 +107,8 @@ def _cluster(page: _Page, report: ClusterReport) -> Iterator[Text]:
     yield Text.assemble((report.row.name, "bold"), "  ", output.word(report.state), step)
     for each in report.troubles:
         yield from _trouble(page, each)
+    if report.row.timed_out and not report.troubles:
+        yield page.line(report.row.message, indent=2)
 
 
 def _trouble(page: _Page, found: Trouble) -> Iterator[Text]:
@@ -120,8 +136,10 @@ def document(found: Explanation) -> Json:
 
     `attention` is `person`, `worker` or `nobody`: who has to act. `since` and `until` are times in
     UTC, or null. `summary`, `actor`, `cause` and `fix` are sentences; `message` is the text that
-    the run failed with. `then` and `commands` are ordered lists. Each of `clusters` has its
-    `troubles`; `moreClusters` counts the other clusters in flight by their step.
+    the run failed with. `rollsBack` and `rolledBackBy` name the other run of a rollback by a
+    policy, or are empty. `then` and `commands` are ordered lists. Each of `clusters` has its
+    `troubles`; `moreClusters` counts the other clusters in flight by their step. `moves` are the
+    clusters that left or joined the run, or are left to the next one.
     """
     view, situation = found.view, found.situation
     return {
@@ -136,6 +154,10 @@ def document(found: Explanation) -> Json:
         "stage": view.stage.name if view.stage else "",
         "clustersDone": view.done,
         "clustersTotal": view.total,
+        "clustersFailed": view.failed,
+        "clustersSkipped": view.skipped,
+        "rollsBack": view.rolls_back,
+        "rolledBackBy": view.rolled_back_by,
         "attention": situation.attention.word,
         "since": _time(situation.since),
         "until": _time(situation.until),
@@ -146,9 +168,21 @@ def document(found: Explanation) -> Json:
         "message": situation.message,
         "clusters": [_cluster_data(each) for each in found.clusters],
         "moreClusters": dict(Counter(each or "unknown" for each in found.others)),
+        "moves": [_move_data(name, each) for name, each in found.moves.items()],
         "then": list(found.then),
         "commands": list(found.commands),
         "unread": list(found.unread),
+    }
+
+
+def _move_data(name: str, move: Move) -> Json:
+    return {
+        "name": name,
+        "outcome": str(move.outcome),
+        "stage": move.stage,
+        "reason": move.reason,
+        "message": move.message,
+        "since": _time(move.since),
     }
 
 

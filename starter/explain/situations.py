@@ -87,7 +87,36 @@ def _stuck(look: Look) -> Situation:
     )
 
 
+def _queued(look: Look) -> Situation:
+    """Describe a run that waits for another run of its placement, as its rollout policy says."""
+    message = look.view.deciding.message if look.view.deciding else ""
+    return Situation(
+        says=(f"Queued {look.ago(look.decided)} ago: it {message}. No cluster has been touched.",),
+        acts=f"{NOBODY_ACTS} It begins by itself. To let it begin sooner, stop and delete the run "
+        "that it waits for; to leave the line, stop this one.",
+        since=look.decided,
+        commands=(
+            f"fleetgate run list{look.flag}  # what the other runs of the placement do",
+            f"fleetgate run stop {look.view.name}{look.flag}",
+        ),
+    )
+
+
+def _replaced(look: Look) -> Situation:
+    """Describe a run that a newer one replaces while clusters are still in flight."""
+    clusters = words.named([each.name for each in clusters_at_work(look.view)])
+    return Situation(
+        says=(f"Ending, because a newer run replaces it. {look.done}",),
+        acts=f"{NOBODY_ACTS} It ends once {clusters or 'nothing'} in {look.place} has finished; a "
+        "cluster that does not finish has to be fixed or skipped.",
+        message=look.view.deciding.message if look.view.deciding else "",
+        since=look.decided,
+    )
+
+
 def _stopping(look: Look) -> Situation:
+    if words.is_replaced(look.view):
+        return _replaced(look)
     clusters = words.named([each.name for each in clusters_at_work(look.view)])
     first = f"{clusters} in {look.place} must finish first" if clusters else "at once"
     return Situation(
@@ -113,6 +142,36 @@ def _stopped(look: Look) -> Situation:
     )
 
 
+def _paused(look: Look) -> Situation:
+    """Describe a run of which more clusters failed than its rollout policy allows."""
+    paused, failed = look.view.deciding, look.view.failed
+    acts = "Someone has to skip or retry the clusters that failed, then let the run continue."
+    if not failed:
+        acts = "Nothing counts as failed any more. Someone has to let the run continue."
+    return Situation(
+        says=(
+            f"Paused by its rollout policy {look.ago(look.decided)} ago in {look.place}.",
+            look.done,
+        ),
+        acts=acts,
+        attention=Attention.PERSON,
+        message=paused.message if paused else "",
+        since=look.decided,
+        commands=tuple(words.decide_commands(look.view)),
+    )
+
+
+def _rolling_back(look: Look) -> Situation:
+    """Describe a run that is about to be rolled back by its rollout policy."""
+    begun = look.view.deciding
+    return Situation(
+        says=(f"Since {look.ago(look.decided)}, its rollout policy rolls it back. {look.done}",),
+        acts=NOBODY_ACTS,
+        message=begun.message if begun else "",
+        since=look.decided,
+    )
+
+
 def _succeeded(look: Look) -> Situation:
     at, created = look.decided, look.view.created
     took = f", {words.age(at - created)} after it was created" if at and created else ""
@@ -128,6 +187,9 @@ def _failed(look: Look) -> Situation:
     else:
         where, next_commands = _left(look), (_create(look), _rollback(look))
         acts = "Someone has to decide: create a new run, or roll back. This one is over."
+    if look.view.rolled_back_by:
+        next_commands = ()
+        acts = "Someone has to find out why the clusters failed. This run is over."
     takers = tuple(_takers(look))
     return Situation(
         says=(f"Failed {look.ago(look.decided)} ago. {where}", *(each for each, _ in takers)),
@@ -146,6 +208,8 @@ def _takers(look: Look) -> Iterator[tuple[str, str]]:
     for row in failed_clusters(look.view):
         evidence = look.evidence.clusters.get(row.name)
         other = troubles.taker(evidence.binding, but=look.view.name) if evidence else None
+        if other and other.run == look.view.rolled_back_by:
+            continue
         if other and look.decided and other.at <= look.decided:
             command = f"fleetgate run explain {other.run}{look.flag}"
             yield f"Run {other.run} took over {row.name}.", command
@@ -154,6 +218,8 @@ def _takers(look: Look) -> Iterator[tuple[str, str]]:
 def _left(look: Look) -> str:
     """Return in what state a failed run leaves the clusters."""
     kept = " They keep the new snapshot." if look.view.done else ""
+    if look.view.rolled_back_by:
+        kept = f" Run {look.view.rolled_back_by} takes its clusters back."
     begun = words.named([each.name for each in clusters_at_work(look.view)])
     half = f" {begun} had started to update." if begun else ""
     return f"It ended in {look.place}. {look.done}{kept}{half}"
@@ -356,6 +422,9 @@ _BY_PHASE = {
     Phase.STUCK: _stuck,
     Phase.STOPPING: _stopping,
     Phase.STOPPED: _stopped,
+    Phase.PAUSED: _paused,
+    Phase.ROLLING_BACK: _rolling_back,
+    Phase.QUEUED: _queued,
     Phase.SUCCEEDED: _succeeded,
     Phase.FAILED: _failed,
 }

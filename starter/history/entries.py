@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+from api.reasons import PAUSED
+from api.rollout_decisions import Decision, DecisionState
+from api.rollout_reports import ClusterOutcome, ClusterReport
 from planning import failures
 from planning.events import Event
 from planning.runs import run_events
@@ -31,6 +34,22 @@ class What(StrEnum):
     CLUSTER_LOST = "cluster lost"
     """Its binding was changed by something other than the run."""
     CLUSTER_FAILED = "cluster failed"
+    TRIED_AGAIN = "tried again"
+    """A cluster was not updated in time; a policy allows further attempts."""
+    CLUSTER_TIMED_OUT = "cluster timed out"
+    """A cluster was not updated in time in any attempt, and counts as failed."""
+    CLUSTER_RECOVERED = "cluster recovered"
+    """A cluster that had timed out was updated after all."""
+    CLUSTER_SKIPPED = "cluster skipped"
+    CLUSTER_RETRIED = "cluster retried"
+    """A person had a cluster handed out once more."""
+    DECISION_REFUSED = "decision refused"
+    PAUSED = "paused"
+    """A failure budget keeps the run from starting more clusters."""
+    CONTINUED = "continued"
+    """A person lets a paused run continue."""
+    ROLLED_BACK = "rolled back"
+    """Another run takes back the clusters that this one has changed."""
     REMOVAL_STARTED = "removal started"
     REMOVED = "removed"
     APPROVAL_ASKED = "approval asked"
@@ -78,10 +97,13 @@ _WHAT: Final[Mapping[str, What]] = {
     EventReason.RESUMED: What.RESUMED,
     EventReason.STAGE_STARTED: What.STAGE_STARTED,
     EventReason.STUCK: What.STUCK,
+    EventReason.PAUSED: What.PAUSED,
+    EventReason.ROLLED_BACK: What.ROLLED_BACK,
     EventReason.SUCCEEDED: What.SUCCEEDED,
     EventReason.FAILED: What.FAILED,
 }
-"""What an event reports. Gates are reported by what opens them instead."""
+"""What an event reports. Gates are reported by what opens them instead, decisions by what people
+decided, and clusters by the run's report."""
 
 
 def of_event(event: Event) -> HistoryEntry | None:
@@ -97,6 +119,66 @@ def of_event(event: Event) -> HistoryEntry | None:
         case What.PLANNED if found := run_events.PLANNED_ONLY.read(event.message):
             # Without what to type next, which is not history.
             return HistoryEntry(event.at, what, comment=run_events.PLANNED.fill(**found))
+        case What.ROLLED_BACK if found := run_events.ROLLED_BACK.read(event.message):
+            return HistoryEntry(event.at, what, comment=failures.TAKES_BACK.fill(**found))
+        case What.PAUSED:
+            return HistoryEntry(event.at, what, comment=pause(event.message))
         case What.STOPPED | What.RESUMED | What.SUCCEEDED:
             return HistoryEntry(event.at, what)  # the message only repeats what happened
     return HistoryEntry(event.at, what, comment=failures.reason(event.message))
+
+
+def pause(message: str) -> str:
+    """Return why a run is paused, without what to do about it, which is not history."""
+    found = PAUSED.read(message)
+    return failures.TOO_MANY_FAILED.text.fill(**found) if found else message
+
+
+# -- decisions -----------------------------------------------------------------------------
+
+
+_DECIDED: Final[Mapping[str, What]] = {
+    Decision.SKIP_CLUSTER: What.CLUSTER_SKIPPED,
+    Decision.RETRY_CLUSTER: What.CLUSTER_RETRIED,
+    Decision.CONTINUE: What.CONTINUED,
+}
+
+
+def of_decision(
+    at: datetime, decision: str, *, state: str, answer: str, cluster: str, who: str, reason: str
+) -> HistoryEntry | None:
+    """Return the entry for a decision about the run; None for one of an unknown kind."""
+    if state == DecisionState.REFUSED:
+        comment = f"{decision}: {answer}"
+        return HistoryEntry(at, What.DECISION_REFUSED, cluster=cluster, who=who, comment=comment)
+    what = _DECIDED.get(decision)
+    return HistoryEntry(at, what, cluster=cluster, who=who, comment=reason) if what else None
+
+
+# -- the report ----------------------------------------------------------------------------
+
+
+_SECOND: Final = timedelta(seconds=1)
+
+
+def of_report(cluster: ClusterReport, written: datetime) -> HistoryEntry | None:
+    """Return the entry for what a policy did to a cluster; None for anything else.
+
+    A report has whole seconds, so the time at which it was written is better if it is as close.
+    """
+    at = written if written - cluster.since < 2 * _SECOND else cluster.since
+    match cluster.outcome:
+        case ClusterOutcome.RETRYING if not cluster.by:
+            attempt = f"attempt {cluster.attempt}"
+            return HistoryEntry(
+                at, What.TRIED_AGAIN, stage=cluster.stage, cluster=cluster.name, comment=attempt
+            )
+        case ClusterOutcome.FAILED:
+            return HistoryEntry(
+                at,
+                What.CLUSTER_TIMED_OUT,
+                stage=cluster.stage,
+                cluster=cluster.name,
+                comment=cluster.message,
+            )
+    return None

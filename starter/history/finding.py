@@ -9,8 +9,9 @@ from temporalio.client import Client
 from api.approvals import BaseApprovalRequest
 from api.kinds import EVENT
 from api.names import TARGET_UPDATE_RUN
+from api.rollout_decisions import BaseRolloutDecision
 from api.runs import UpdateRun
-from hub import Forbidden, Hub, Json, Unavailable
+from hub import Forbidden, Hub, Json, NotFound, Unavailable
 from planning.events import CLUSTER_NAMESPACE, Event
 from planning.identity import RunRef
 from planning.runs.approval_events import NOT_COUNTED
@@ -137,6 +138,7 @@ async def _objects(hub: Hub, target: Target, name: str) -> Objects | None:
         requests={each.metadata.name: each for each in requests},
         events=_as_events(await _events(hub, target, f"involvedObject.uid={run.metadata.uid}")),
         warnings=_as_events(each for each in warnings if each["involvedObject"]["uid"] in uids),
+        decisions=tuple(await _decisions(hub, target, run)),
     )
 
 
@@ -144,6 +146,25 @@ async def _requests(hub: Hub, target: Target, name: str) -> list[BaseApprovalReq
     labels = f"{TARGET_UPDATE_RUN}={name}"
     found = await hub.list(target.scope.approval, namespace=target.namespace, labels=labels)
     return [BaseApprovalRequest.from_wire(each) for each in found.items]
+
+
+async def _decisions(hub: Hub, target: Target, run: UpdateRun) -> list[BaseRolloutDecision]:
+    """Return the decisions about a run, also those that were made without its UID."""
+    try:
+        found = (await hub.list(target.scope.decision, namespace=target.namespace)).items
+    except (Forbidden, NotFound):
+        return []  # They only add detail, and an older hub does not serve them.
+    decisions = map(BaseRolloutDecision.from_wire, found)
+    meant = ("", run.metadata.uid)
+    return [
+        each
+        for each in decisions
+        if each.spec.run == run.metadata.name
+        and each.spec.run_uid in meant
+        and each.metadata.creation_timestamp
+        and run.metadata.creation_timestamp
+        and each.metadata.creation_timestamp >= run.metadata.creation_timestamp
+    ]
 
 
 async def _events(hub: Hub, target: Target, fields: str) -> list[Json]:

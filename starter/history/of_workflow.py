@@ -19,17 +19,20 @@ from activities import stubs
 from activities.requests import (
     AcceptApproval,
     ActivityMessage,
+    AnswerDecision,
     ApprovalState,
     ClusterUpdated,
     OpenApproval,
     RecordApproval,
     RecordEvents,
     StateSet,
+    WriteReport,
 )
+from api.rollout_reports import ClusterOutcome, ClusterReport
 from planning import failures, signatures
 from planning.runs.approval_events import Given
 from planning.runs.gates import WAIT_TIMER
-from starter.history.entries import HistoryEntry, What, of_event
+from starter.history.entries import HistoryEntry, What, of_decision, of_event, of_report
 from workflows.messages import Approve, ChangeState, RunOutcome
 from workflows.update_run import DELETED
 
@@ -76,6 +79,12 @@ class _Reader:
         """Requests found in the object's spec, by its generation."""
         self._carried: set[tuple[str, ...]] = set()
         """Entries that earlier executions of the workflow have given."""
+        self._answered: set[str] = set()
+        """Decisions that were answered, by uid."""
+        self._set_back: dict[str, ClusterReport] = {}
+        """What the run's report last said about clusters, by name."""
+        self._stages: dict[str, str] = {}
+        """Stages of clusters, by name."""
         self._own: set[int] = set()
         """Generations that the workflow wrote itself after a message."""
 
@@ -85,7 +94,12 @@ class _Reader:
         A request by message that the workflow then wrote to the object is reported once.
         """
         observed = [each for number, each in self._observed.items() if number not in self._own]
-        return sorted([*self._found, *observed], key=lambda entry: entry.at)
+        found = sorted([*self._found, *observed], key=lambda entry: entry.at)
+        if any(each.what is What.ROLLED_BACK for each in found):
+            # The last look at a failed cluster may find that its rollback has it already.
+            found = [each for each in found if each.what is not What.CLUSTER_LOST]
+        # A decision does not name the stage of its cluster.
+        return [replace(each, stage=self._stage_of(each)) for each in found]
 
     def read(self, event: HistoryEvent) -> None:
         """Read one event; most do not matter to a person."""
@@ -171,6 +185,10 @@ class _Reader:
                 self._append(self._gates.ask(request, at))
             case stubs.RECORD_APPROVAL.name if message := self._decode(given, RecordApproval):
                 self._gates.record(message, at)
+            case stubs.ANSWER_DECISION.name if answer := self._decode(given, AnswerDecision):
+                self._answer(answer)
+            case stubs.WRITE_REPORT.name if written := self._decode(given, WriteReport):
+                self._report(written)
             case stubs.RECORD_EVENTS.name if noted := self._decode(given, RecordEvents):
                 self._events(noted)
 
@@ -209,12 +227,17 @@ class _Reader:
 
     def _cluster(self, what: What, given: Payloads, at: datetime, *, comment: str = "") -> None:
         if place := self._decode(given, Place):
+            self._stages[place.cluster] = place.stage
             self._append(HistoryEntry(at, what, "", place.stage, place.cluster, comment=comment))
 
     def _updated(self, result: Payloads, given: Payloads, at: datetime) -> None:
         updated = self._decode(result, ClusterUpdated) or ClusterUpdated()
         if updated.done:
-            self._cluster(What.CLUSTER_DONE, given, at)
+            place = self._decode(given, Place)
+            before = self._set_back.get(place.cluster) if place else None
+            failed = before is not None and before.outcome is ClusterOutcome.FAILED
+            what = What.CLUSTER_RECOVERED if failed else What.CLUSTER_DONE
+            self._cluster(what, given, at)
         else:
             how = "changed by someone else" if updated.preempted else "replaced"
             self._cluster(What.CLUSTER_LOST, given, at, comment=f"its binding was {how}")
@@ -225,6 +248,35 @@ class _Reader:
         if request and answer and answer.approved:
             entry = self._gates.accept(request.name, answer.given, at)
             self._found += [entry] if entry else []
+
+    def _answer(self, answer: AnswerDecision) -> None:
+        if answer.uid in self._answered:
+            return
+        self._answered.add(answer.uid)
+        entry = of_decision(
+            self._now,
+            answer.made.decision,
+            state=answer.state,
+            answer=answer.message,
+            cluster=answer.made.cluster,
+            who=answer.made.by,
+            reason=answer.made.reason,
+        )
+        self._found += [entry] if entry else []
+
+    def _report(self, written: WriteReport) -> None:
+        """Add what the policy did to clusters; decisions and updates have entries of their own."""
+        for cluster in written.report.clusters:
+            before, self._set_back[cluster.name] = self._set_back.get(cluster.name), cluster
+            self._stages.setdefault(cluster.name, cluster.stage)
+            known = (before.outcome, before.attempt) if before else None
+            if known == (cluster.outcome, cluster.attempt):
+                continue
+            entry = of_report(cluster, self._now)
+            self._found += [entry] if entry else []
+
+    def _stage_of(self, entry: HistoryEntry) -> str:
+        return entry.stage or self._stages.get(entry.cluster, "")
 
     def _events(self, noted: RecordEvents) -> None:
         # A resume is reported by the message that asked for it.

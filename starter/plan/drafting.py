@@ -5,14 +5,18 @@ from dataclasses import dataclass
 
 from activities.finding import find_group, overrides_of, whole_content
 from activities.looking import look
-from api.runs import UpdateRunSpec, UpdateRunStatus
+from activities.rules import rules_for
+from api.rollout_policies import ConcurrentRuns
+from api.runs import UpdateRun, UpdateRunSpec, UpdateRunStatus
 from hub import Hub, Json
 from placement.snapshots import would_take
 from planning.errors import InitializationError, TransientState
 from planning.identity import RunRef
 from planning.placements.selecting import SelectionError, SelectionRules
+from planning.policies import queueing
 from planning.runs import initialization
 from planning.runs.facts import SnapshotFacts
+from planning.runs.rules import RunRules
 from starter.records import Versions, read_versions
 
 
@@ -34,8 +38,12 @@ class Draft:
     status: UpdateRunStatus
     """As far as initialization would get."""
     content: DraftContent | None
+    rules: RunRules
+    """What rollout policies say about the run."""
     present: Versions
     """The stored snapshots, and which one each cluster has now."""
+    ahead: Sequence[str] = ()
+    """Runs that it would have to wait for now, if its rules say so."""
     problem: str = ""
     """Why the run could not be initialized; empty if it could."""
 
@@ -43,9 +51,11 @@ class Draft:
 async def draft(hub: Hub, run: RunRef, spec: UpdateRunSpec, *, rules: SelectionRules) -> Draft:
     """Plan a run. Raises HubError if the hub is unreachable or denies a read."""
     status, content, problem = UpdateRunStatus(), None, ""
+    limits = RunRules()
     try:
         facts = await look(hub, run, spec)
-        targets = initialization.plan(facts, run=run, status=status)
+        limits = await rules_for(hub, run, facts)
+        targets = initialization.plan(facts, run=run, status=status, rules=limits)
         content = await _content(hub, run, spec, rules)
         snapshot = await _snapshot(hub, run, spec, content, clusters=list(targets.selected))
         initialization.record_snapshot(snapshot, status=status)
@@ -54,7 +64,18 @@ async def draft(hub: Hub, run: RunRef, spec: UpdateRunSpec, *, rules: SelectionR
     except TransientState as error:
         problem = f"the placement is being rescheduled, try again in a moment: {error}"
     present = await read_versions(hub, run.scope, spec.placement_name, namespace=run.namespace)
-    return Draft(spec, status, content, present, problem)
+    ahead = await _ahead(hub, run, spec, limits)
+    return Draft(spec, status, content, limits, present, ahead, problem)
+
+
+async def _ahead(hub: Hub, run: RunRef, spec: UpdateRunSpec, limits: RunRules) -> list[str]:
+    if limits.concurrent_runs is ConcurrentRuns.ALLOW:
+        return []
+    found = await hub.list(run.scope.run, namespace=run.namespace)
+    runs = map(UpdateRun.from_wire, found.items)
+    return queueing.ahead_of_new(
+        each for each in runs if each.spec.placement_name == spec.placement_name
+    )
 
 
 async def _content(

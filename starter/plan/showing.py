@@ -10,9 +10,10 @@ from api.kinds import Scope
 from api.runs import StageStatus
 from api.strategies import Stage
 from planning import durations, failures
+from planning.policies import texts
+from planning.runs.estimating import approvals_of, least_time, waves
 from planning.runs.gates import KINDS, GateSide
 from starter import columns, differences, words
-from starter.estimating import approvals_of, least_time, waves
 from starter.failures import CommandFailure
 from starter.plan.drafting import Draft
 from starter.targets import Target
@@ -29,6 +30,8 @@ def print_draft(console: Console, made: Draft, target: Target, *, whole: bool) -
         console.print(table(made, width=console.width))
         console.print()
         console.print(totals(made))
+        for line in limits(made):
+            console.print(line, markup=False)
     for line in changes(made, whole=whole):
         console.print(line, markup=False)
     if made.problem:
@@ -75,6 +78,22 @@ def totals(draft: Draft) -> str:
     parts += [words.count(asked, "approval")] if asked else []
     waits = f"waits of {durations.format_duration(least)}" if least > timedelta(0) else "no waits"
     return f"{', '.join(parts)}; {waits}, plus the time that the clusters take"
+
+
+def limits(draft: Draft) -> Iterator[str]:
+    """Yield what rollout policies say about each stage; nothing without a policy."""
+    if not draft.rules.fields:
+        return
+    policies = dict.fromkeys(each.policy for each in draft.rules.fields)
+    yield f"\nrules of {', '.join(policies)}:"
+    if line := texts.concurrent(draft.rules.concurrent_runs, ahead=draft.ahead):
+        yield f"  the run {line}"
+    if rule := texts.membership(draft.rules):
+        yield f"  {rule}"
+    for stage, entry in stages(draft):
+        if entry.clusters:
+            rules = draft.rules.of_stage(stage.name)
+            yield f"  {stage.name}: {texts.limits(rules, clusters=len(entry.clusters))}"
 
 
 def stages(draft: Draft) -> list[tuple[Stage, StageStatus]]:

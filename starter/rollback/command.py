@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 import click
 
+from api.rollout_policies import ConcurrentRuns
 from api.runs import RunState, UpdateRun, UpdateRunSpec
 from hub import Forbidden, Hub
-from planning.identity import RunRef
+from planning.identity import RunRef, name_after
 from planning.placements.selecting import SelectionRules
 from planning.runs import views
 from planning.runs.phases import Phase
@@ -30,8 +31,8 @@ from starter.run.waiting import Waiting
 from starter.targets import Target
 from workflows.messages import ChangeState
 
-NAME_AT_MOST = 63
-"""Maximum length of a run's name (contract: update-runs 1)."""
+_ONE_AT_A_TIME = (ConcurrentRuns.QUEUE, ConcurrentRuns.REFUSE)
+"""Rules by which a new run does not begin before those that are ahead are over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,8 @@ async def _shown(hub: Hub, target: Target, asked: Asked, known: Record, *, diff:
         click.echo(f"cannot show what the run would do: {error}", err=True)
     else:
         print_draft(output.console(), made, target, whole=diff)
+        if made.ahead and made.rules.concurrent_runs in _ONE_AT_A_TIME:
+            raise waits_for(made.ahead, target)
     return body(target.scope, name, target.namespace, spec)
 
 
@@ -177,7 +180,7 @@ def name_of(asked: Asked, index: str, taken: Collection[str]) -> str:
     if asked.name:
         return asked.name
     number, ending = 1, f"-rollback-{index}"
-    while (found := _cut(asked.placement, ending)) in taken:
+    while (found := name_after(asked.placement, ending)) in taken:
         number += 1
         ending = f"-rollback-{index}-{number}"
     return found
@@ -191,6 +194,18 @@ def others_active(active: Sequence[UpdateRun], now: datetime) -> CommandFailure:
     return CommandFailure(
         f"the placement is being rolled out by another run; {doing}",
         advice=f"stop it first: {stop}; or add --stop-active",
+    )
+
+
+def waits_for(ahead: Sequence[str], target: Target) -> CommandFailure:
+    """Make the failure that the rollback would not begin, because stopped runs keep their place."""
+    flag = f" -n {target.namespace}" if target.namespace else ""
+    return CommandFailure(
+        f"the rollback would wait for {words.named(ahead)}: the rollout policy lets only one run "
+        "of the placement run at a time, and a run that is stopped keeps its place",
+        advice="delete what is ahead, which leaves the clusters as they are: "
+        f"fleetgate run delete {' '.join(ahead)}{flag}; or let the policy say concurrentRuns: "
+        "Supersede, so that a newer run replaces older ones",
     )
 
 
@@ -223,8 +238,3 @@ def _strategy(runs: Sequence[UpdateRun]) -> str:
         return choosing.strategy(runs)
     except RollbackError as error:
         raise CommandFailure(str(error), advice="specify one with --strategy") from error
-
-
-def _cut(placement: str, ending: str) -> str:
-    # A truncated name must still end with a letter or digit before the suffix is added.
-    return placement[: NAME_AT_MOST - len(ending)].rstrip("-.") + ending

@@ -13,10 +13,10 @@ from rich.live import Live
 from rich.text import Text
 
 from api.runs import UpdateRun
+from planning.runs.estimating import Estimate, estimate
 from planning.runs.phases import Progress
 from planning.runs.views import ClusterRow, RunView, StageRow
 from starter import columns, output, tables, words
-from starter.estimating import Estimate, estimate
 
 CLUSTERS_AT_MOST = 10
 """Maximum number of clusters shown; more would be hard to read."""
@@ -51,7 +51,7 @@ class WatchedRun:
 
     def estimate(self, now: datetime) -> Estimate | None:
         """Estimate what is left of the run."""
-        return estimate(self.run, self.view, now=now, earlier=self.earlier)
+        return estimate(self.run.status, now=now, earlier=self.earlier)
 
 
 def board(

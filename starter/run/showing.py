@@ -102,6 +102,7 @@ def _head(view: RunView) -> Text:
         (name, "bold"),
         f"\nplacement {view.placement}, strategy {view.strategy}, snapshot {snapshot}, "
         f"state {view.state}",
+        f"\nrolls back run {view.rolls_back}" if view.rolls_back else "",
     )
 
 

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 
 import click
 
+from api.rollout_decisions import Decision
 from api.runs import RunState, UpdateRun
 from hub import Hub
 from planning.runs import lifecycle, steering, views
 from planning.runs.gates import PendingApproval
-from planning.runs.phases import Phase
+from planning.runs.phases import Phase, phase
 from starter import output, people, words
 from starter.acting import Written, act, by_option, comment_option
 from starter.completion import live
@@ -18,6 +19,7 @@ from starter.failures import CommandFailure
 from starter.helping import examples
 from starter.options import confirm, target_options, yes_option
 from starter.patience import Patience, wait_options
+from starter.run.deciding import decide
 from starter.run.reading import read, read_unfinished
 from starter.run.waiting import Waiting, stopped
 from starter.targets import Target
@@ -38,7 +40,7 @@ _UPDATES = {RunState.RUN: "resume", RunState.STOP: "pause"}
 @wait_options
 @target_options
 def start(target: Target, patience: Patience, name: str, by: str | None, comment: str) -> None:
-    """Start a planned run, or resume a stopped one.
+    """Start a planned run, resume a stopped one, or continue one that its policy has paused.
 
     Waits until clusters start or the run reaches a gate, and prints which.
     """
@@ -71,7 +73,11 @@ async def _steer(
 ) -> None:
     async with await target.connect() as hub:
         run = await read_unfinished(hub, target, name)
-        await ask_for(state, hub, target, run, message)
+        if state is RunState.RUN and phase(run.status) is Phase.PAUSED:
+            reason = message.comment or "continued with fleetgate run start"
+            click.echo(await decide(hub, target, run, Decision.CONTINUE, reason=reason))
+        else:
+            await ask_for(state, hub, target, run, message)
         if patience.wait:
             waiting = Waiting(hub, target, patience.timeout)
             for line in await _EFFECTS[state](waiting, run):

@@ -135,11 +135,13 @@ _HALTED = frozenset({Phase.PENDING, Phase.PLANNED, Phase.STOPPING, Phase.STOPPED
 
 
 def is_under_way(before: RunView, after: RunView) -> bool:
-    """Return whether there is something to show: clusters that started, a gate, or the end."""
+    """Return whether there is something to show: clusters that started, a gate, a line, an end."""
     if after.phase in ENDED:
         return True
     if not after.up_to_date or after.phase in _HALTED:
         return False
+    if after.phase is Phase.QUEUED:
+        return True
     if after.phase is Phase.WAITING:
         # The status names the gate a moment after it says that the run is waiting.
         return bool(after.gates.approvals or after.gates.waits)

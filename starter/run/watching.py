@@ -1,22 +1,19 @@
 """`fleetgate run watch`: how a run is followed, until when, and with which exit code it ends."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from itertools import islice
 from typing import Final
 
 import click
 
 from api.approvals import BaseApprovalRequest
-from api.runs import UpdateRun
-from hub import Hub, HubError, Json
-from planning.runs import approvals, phases, views
+from hub import Hub, HubError
+from planning.runs import approvals, estimating, phases, views
 from planning.runs.phases import Phase
 from planning.runs.views import RunView
-from starter import estimating, output, words
+from starter import output, words
 from starter.completion import live
 from starter.failures import CommandFailure, ExitCode
 from starter.helping import examples
@@ -55,7 +52,7 @@ def _held_up(view: RunView) -> ExitCode | None:
         return ExitCode.STOPPED
     if view.gates.approvals:
         return ExitCode.GATE
-    return ExitCode.STUCK if view.phase is Phase.STUCK else None
+    return ExitCode.STUCK if view.phase in {Phase.STUCK, Phase.PAUSED} else None
 
 
 # -- the command ---------------------------------------------------------------------------
@@ -147,8 +144,6 @@ async def _is_given(hub: Hub, target: Target, view: RunView) -> bool:
 # -- how long clusters took in earlier runs ------------------------------------------------
 
 
-RUNS_AT_MOST: Final = 3
-"""Earlier runs to read: the latest are the most similar, and each may have a thousand clusters."""
 ESTIMATE_WITHIN: Final = timedelta(seconds=3)
 """An estimate is not worth a longer wait."""
 
@@ -165,24 +160,6 @@ async def earlier_durations(hub: Hub, target: Target, view: RunView) -> tuple[ti
             found = await hub.list(target.scope.run, namespace=target.namespace)
     except (HubError, TimeoutError):
         return ()
-    runs = islice(_ended_runs(each for each in found.items if _is_alike(each, view)), RUNS_AT_MOST)
-    return tuple(length for run in runs for length in estimating.durations(run))
-
-
-def _is_alike(body: Json, view: RunView) -> bool:
-    spec = body["spec"]
-    rollout = (spec["placementName"], spec["stagedRolloutStrategyName"])
-    return rollout == (view.placement, view.strategy)
-
-
-def _ended_runs(bodies: Iterable[Json]) -> Iterator[RunView]:
-    """Yield the runs that ended with at least one cluster updated, latest first."""
-    latest_first = sorted(bodies, key=_created_at, reverse=True)
-    for view in map(views.of, map(UpdateRun.from_wire, latest_first)):
-        if view.phase in phases.ENDED and view.done:
-            yield view
-
-
-def _created_at(body: Json) -> str:
-    created: str = body["metadata"]["creationTimestamp"]
-    return created
+    return estimating.earlier_durations(
+        found.items, placement=view.placement, strategy=view.strategy
+    )

@@ -19,7 +19,7 @@ from tests.support.eventually import patience, wait
 from tests.support.fleet_clients import FleetClients
 from tests.support.programs import fleet_here
 
-TIMEOUT_SECONDS = 180
+TIMEOUT_SECONDS = 300
 """Longer than any command of these tests takes on a slow machine, including the demo."""
 
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", namespaced=True)

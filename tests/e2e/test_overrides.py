@@ -96,7 +96,12 @@ def test_a_run_brings_each_member_its_own_content(fleet: Fleet) -> None:
     field = "clusterResourceOverrideSnapshots"
     noted = {each["clusterName"] for each in clusters if each.get(field) == ["note-0"]}
     assert noted == {"member1", "member3"}
+    # The placement's status follows the run's.
+    kinds = ["Namespace", "ConfigMap", "ResourceEnvelope"]
+    fleet.until(lambda: selected_kinds(fleet) == kinds, f"the placement lists {kinds}")
+
+
+def selected_kinds(fleet: Fleet) -> list[str]:
     placement = fleet.clients.find(CLUSTER_RESOURCE_PLACEMENT, "example-placement")
     assert placement is not None
-    kinds = [each["kind"] for each in placement["status"]["selectedResources"]]
-    assert kinds == ["Namespace", "ConfigMap", "ResourceEnvelope"]
+    return [each["kind"] for each in placement["status"].get("selectedResources", [])]

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 import pytest
 
 from api.runs import UpdateRun
+from planning.identity import LONGEST_NAME
 from planning.runs import views
 from planning.runs.gates import GateSide
 from starter import approve, people
 from starter.failures import CommandFailure
-from starter.rollback.command import NAME_AT_MOST, Asked, name_of, others_active
+from starter.rollback.command import Asked, name_of, others_active
 from tests.starter.test_views import recorded
 from workflows.messages import Approve
 
@@ -77,7 +78,7 @@ def test_a_run_gets_a_free_name_that_is_short_enough(
     placement: str, taken: list[str], made: str
 ) -> None:
     assert name_of(Asked(placement), "3", taken) == made
-    assert len(made) <= NAME_AT_MOST
+    assert len(made) <= LONGEST_NAME
     assert name_of(Asked(placement, name="mine"), "3", taken) == "mine"
 
 

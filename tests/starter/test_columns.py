@@ -30,6 +30,16 @@ def test_the_widest_other_column_is_truncated_when_the_last_has_no_space() -> No
     assert "1s" in line
 
 
+def test_a_column_that_is_kept_is_truncated_last() -> None:
+    def first_two(width: int) -> list[str]:
+        rows = [["n" * 20, "p" * 16, LONG]]
+        table = columns.table(["NAME", "PLACEMENT", "NOW"], rows, width=width, keep=0)
+        return lines(table)[1].split()[:2]
+
+    assert first_two(56) == ["n" * 20, "p" * 7 + "…"]
+    assert first_two(50) == ["n" * 13 + "…", "p" * 7 + "…"]
+
+
 def test_a_wrapped_cell_continues_below_itself() -> None:
     text = "one two three four five six seven"
     table = columns.table(["TYPE", "MESSAGE"], [["Ready", text]], width=31, wrap=True)

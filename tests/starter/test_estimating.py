@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from api.reasons import RunReason
-from planning.runs import views
-from starter import estimating, words
+from planning.runs import estimating
+from starter import words
 from tests.starter.made_runs import NOW, MadeStage, made_run
 
 
@@ -16,7 +16,7 @@ def left(
     """Return the estimate of a run; `earlier` is the seconds that a cluster took in another."""
     run = made_run(*stages, reason=reason)
     known = [] if earlier is None else [timedelta(seconds=earlier)]
-    return words.left(estimating.estimate(run, views.of(run), now=NOW, earlier=known))
+    return words.left(estimating.estimate(run.status, now=NOW, earlier=known))
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ async def test_of_many_clusters_few_are_looked_up_and_the_others_counted(
     evidence = await Collector(incident.hub, incident.scope, view).collect(
         clusters[:3], others=clusters[3:]
     )
-    assert incident.hub.requests.total() - before == 1 + 2 * 3
+    assert incident.hub.requests.total() - before == 1 + 2 * 3 + 1
     assert evidence.steps == (*["Available is False"] * 8, "")
 
 

@@ -12,11 +12,14 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from api.reasons import STARTED_BY_RUN
+from api.rollout_reports import ClusterOutcome
 from api.runs import UpdateRun
+from planning.policies.reporting import Move
 from starter.explain.explanations import Explanation
 from starter.explain.looks import Evidence
 from starter.explain.showing import document, show
 from tests.starter.explaining import (
+    NOW,
     binding,
     cluster_evidence,
     condition,
@@ -112,6 +115,30 @@ def test_each_moment_fits_a_screen_and_can_be_read_by_programs(moment: str) -> N
     assert max(map(len, shown.splitlines())) <= 100
     assert all(line.startswith(("  fleetgate ", "  kubectl ")) for line in commands.splitlines())
     assert json.loads(json.dumps(document(found)))["name"] == found.view.name
+
+
+def test_clusters_that_left_or_joined_are_named() -> None:
+    def moved(outcome: ClusterOutcome, reason: str) -> Move:
+        return Move(outcome=outcome, stage="canary", reason=reason, message="why", since=NOW)
+
+    moves = {
+        "member7": moved(ClusterOutcome.LEFT, "ClusterLeft"),
+        "member8": moved(ClusterOutcome.JOINED, "ClusterJoined"),
+        "member9": moved(ClusterOutcome.NOT_UPDATED, "ClusterJoinedTooLate"),
+    }
+    found = explanation(run_of("stuck"), Evidence(moves=moves))
+    shown = text(found)
+    for line in (
+        "Left the run: member7.",
+        "Joined the run: member8.",
+        "Picked, but left to the next run: member9.",
+    ):
+        assert line in shown
+    assert [(each["name"], each["reason"]) for each in document(found)["moves"]] == [
+        ("member7", "ClusterLeft"),
+        ("member8", "ClusterJoined"),
+        ("member9", "ClusterJoinedTooLate"),
+    ]
 
 
 def parts(value: Any) -> list[tuple[dict[str, Any], str]]:

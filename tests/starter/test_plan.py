@@ -160,6 +160,20 @@ async def test_content_that_may_not_be_placed_is_not_in_the_plan(
     await hub.delete(NAMESPACED_SCOPE.placement, unique, namespace=unique)
 
 
+async def test_it_says_whom_the_run_would_wait_for(
+    hub: Hub, plan: Planner, placed: HandPlacement, unique: str
+) -> None:
+    target = {"kind": placed.scope.placement.kind, "name": unique}
+    spec = {"targetRefs": [target], "concurrentRuns": "Queue"}
+    await placed.write(placed.scope.policy, unique, {"spec": spec})
+    rule = "the run waits until the runs of the placement that are ahead have ended"
+    alone = await plan(unique, unique, "--index", "1")
+    assert f"{rule}; none is ahead now" in alone.out
+    await placed.create_run(f"{unique}-v1", unique, index="1")
+    second = await plan(unique, unique, "--index", "1")
+    assert f"{rule}; ahead now: {unique}-v1" in second.out
+
+
 async def test_a_run_that_could_not_be_initialized_is_an_error(
     plan: Planner, placed: HandPlacement, unique: str
 ) -> None:

@@ -14,6 +14,7 @@ HOLDERS = {
     "RunReason": {Holder.RUN},
     "StageReason": {Holder.STAGE},
     "ClusterReason": {Holder.CLUSTER},
+    "JoinReason": {Holder.REPORT},
     "TaskReason": {Holder.GATE},
     "ApprovalReason": {Holder.APPROVAL},
     "BindingReason": {Holder.BINDING},
@@ -70,7 +71,7 @@ def test_nothing_is_explained_twice() -> None:
 
 @pytest.mark.parametrize("entry", ALL, ids=label)
 def test_cause_and_fix_are_short_sentences(entry: ReasonEntry) -> None:
-    assert entry.condition in set(ConditionType)
+    assert entry.condition in set(ConditionType) or entry.kind is Holder.REPORT
     for text in (entry.cause, entry.fix):
         assert text[0].isupper() or text.startswith(("`", "failed", "diffed", "drifted", "status."))
         assert text.endswith(".")

@@ -2,15 +2,30 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from api import reasons
 from api.base import Condition
+from api.names import ROLLBACK_OF
 from api.runs import ClusterStatus, RunState, UpdateRun
-from planning import conditions
+from planning import conditions, failures
+from planning.runs import views
+from starter import tables
+from starter.explain import showing
 from starter.explain.looks import Attention, Evidence
-from tests.starter.explaining import as_recorded, condition, request, run_of, situation
+from starter.run.showing import print_view
+from tests.starter.explaining import (
+    NOW,
+    as_recorded,
+    condition,
+    explanation,
+    request,
+    run_of,
+    situation,
+)
 
 PERSON, WORKER, NOBODY = Attention.PERSON, Attention.WORKER, Attention.NOBODY
 REQUEST = "example-run-before-canary"
@@ -123,6 +138,51 @@ def test_each_moment_says_since_when(moment: str, since: str) -> None:
     found = situation(moment).since
     assert found
     assert f"{found:%H:%M:%S}" == since
+
+
+# -- runs that wait for others, or are replaced ----------------------------------------------
+
+
+def said_by(reason: str, message: str) -> Callable[[UpdateRun], None]:
+    def change(run: UpdateRun) -> None:
+        (found,) = [each for each in run.status.conditions if each.type == "Progressing"]
+        found.reason, found.message = reason, message
+
+    return change
+
+
+def test_a_queued_run_begins_by_itself_and_says_what_can_be_done() -> None:
+    message = reasons.QUEUED.fill(run="v1", place="2nd")
+    found = situation("planned", queued(message))
+    assert found.says == (
+        "Queued 7s ago: it waits for run v1, 2nd in line. No cluster has been touched.",
+    )
+    assert found.attention is NOBODY
+    assert found.acts.startswith("No action is needed. It begins by itself.")
+    assert found.commands == (
+        "fleetgate run list  # what the other runs of the placement do",
+        "fleetgate run stop example-run",
+    )
+
+
+def queued(message: str) -> Callable[[UpdateRun], None]:
+    def change(run: UpdateRun) -> None:
+        run.spec.state = RunState.RUN
+        said = run.status.conditions[0].model_copy(
+            update={"type": "Progressing", "status": "False", "reason": "UpdateRunQueued"}
+        )
+        run.status.conditions.append(said.model_copy(update={"message": message}))
+
+    return change
+
+
+def test_a_run_that_is_replaced_cannot_be_started_again() -> None:
+    text = reasons.SUPERSEDING.fill(run="run v3")
+    found = situation("first-cluster-in-flight", said_by("UpdateRunSuperseded", text))
+    assert found.says[0].startswith("Ending, because a newer run replaces it.")
+    assert "It ends once member2 in stage staging (1 of 2) has finished" in found.acts
+    assert found.message == text
+    assert found.commands == ()
 
 
 # -- runs that no worker drives --------------------------------------------------------------
@@ -344,3 +404,39 @@ def test_a_failed_run_says_what_it_left_behind() -> None:
     assert "member3 had started to update." in found.says[0]
     assert found.message.startswith("the binding of the updating cluster `member2`")
     assert "The binding of cluster member2 was changed" in found.cause
+
+
+def test_a_run_that_its_policy_rolls_back_names_the_other_run() -> None:
+    def rolled_back(run: UpdateRun) -> None:
+        run.status.conditions[-1].message = str(
+            failures.ROLLED_BACK.error(
+                failed=1,
+                clusters=1,
+                among="of stage staging",
+                limit="rollout policy guard allows 0 (failures.most)",
+                names="member2",
+                rollback="v2-rollback",
+                back="1 cluster",
+                index=0,
+            )
+        )
+
+    found = situation("preempted", rolled_back)
+    assert "Run v2-rollback takes its clusters back." in found.says[0]
+    assert found.acts == "Someone has to find out why the clusters failed. This run is over."
+    assert found.commands == ("fleetgate run watch v2-rollback",)
+    view = views.of(run_of("preempted", rolled_back))
+    assert view.rolled_back_by == "v2-rollback"
+    assert tables.advice(view)[-1] == "fleetgate run watch v2-rollback"
+
+
+def test_a_rollback_names_the_run_that_it_rolls_back() -> None:
+    run = run_of("succeeded")
+    run.metadata.annotations[ROLLBACK_OF] = "v2"
+    printed = StringIO()
+    console = Console(file=printed, width=100)
+    showing.show(console, explanation(run))
+    print_view(console, views.of(run), NOW)
+    text = printed.getvalue()
+    assert "It rolls back run v2." in text
+    assert "rolls back run v2\n" in text

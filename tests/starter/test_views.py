@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from api.reasons import QUEUED
 from api.runs import RunState, UpdateRun
 from planning import failures
 from planning.runs import phases, views
@@ -70,6 +71,28 @@ def test_a_stopping_run_names_what_must_finish_first() -> None:
     view = views.of(run)
     assert view.phase is Phase.STOPPING
     assert words.sentence(view, datetime.now(UTC)) == "stopping, member2 to finish first"
+
+
+def test_a_queued_run_names_the_run_ahead_and_its_place_in_the_line() -> None:
+    run = recorded("first-cluster-in-flight")
+    progressing = next(each for each in run.status.conditions if each.type == "Progressing")
+    progressing.reason = "UpdateRunQueued"
+    progressing.message = QUEUED.fill(run="v1", place="2nd")
+    view, now = views.of(run), datetime.now(UTC)
+    assert view.phase is Phase.QUEUED
+    assert words.sentence(view, now) == "queued, waits for run v1, 2nd in line"
+    assert words.phrase(view, now) == words.sentence(view, now)
+    assert tables.advice(view) == ["fleetgate run explain example-run"]
+
+
+def test_a_run_that_is_replaced_names_what_must_finish_first() -> None:
+    run = recorded("first-cluster-in-flight")
+    progressing = next(each for each in run.status.conditions if each.type == "Progressing")
+    progressing.reason = "UpdateRunSuperseded"
+    view = views.of(run)
+    assert view.phase is Phase.STOPPING
+    text = "being replaced by a newer run, member2 to finish first"
+    assert words.sentence(view, datetime.now(UTC)) == text
 
 
 def test_an_unknown_reason_of_a_newer_version_counts_as_running() -> None:

@@ -37,6 +37,16 @@ def test_a_run_is_under_way_once_there_is_something_to_show(moment: str, under_w
     assert waiting.is_under_way(view("planned"), view(moment)) is under_way
 
 
+def test_a_run_that_is_queued_is_shown_at_once() -> None:
+    run = recorded("first-cluster-in-flight")
+    for stage in run.status.stages_status:
+        for cluster in stage.clusters:
+            cluster.conditions = []
+    (progressing,) = [each for each in run.status.conditions if each.type == "Progressing"]
+    progressing.reason = "UpdateRunQueued"
+    assert waiting.is_under_way(view("planned"), views.of(run))
+
+
 def test_a_status_from_before_the_request_shows_nothing_yet() -> None:
     run = recorded("first-cluster-in-flight")
     run.metadata.generation += 1

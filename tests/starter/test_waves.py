@@ -7,7 +7,7 @@ import pytest
 
 from api.runs import ClusterStatus, StageStatus
 from api.strategies import Stage, StageTask
-from starter import estimating
+from planning.runs import estimating
 
 APPROVAL = StageTask.from_wire({"type": "Approval"})
 

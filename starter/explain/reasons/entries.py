@@ -11,6 +11,8 @@ class Holder(StrEnum):
     RUN = "run"
     STAGE = "stage"
     CLUSTER = "cluster of a run"
+    REPORT = "cluster in a rollout report"
+    """Its reasons are not those of a condition."""
     GATE = "gate"
     APPROVAL = "approval request"
     BINDING = "binding"
@@ -32,7 +34,7 @@ class ReasonEntry:
 
     kind: Holder
     condition: str
-    """Type of the condition."""
+    """Type of the condition; empty in a report."""
     reason: str
     cause: str
     """What the reason means, in whole sentences."""

@@ -140,3 +140,21 @@ async def test_a_missing_strategy_is_refused_before_anything_is_written(
     assert typed.code == 1
     assert "the run could not be initialized: referenced updateStrategy not found" in typed.err
     assert len(await runs_of(rollout)) == 2
+
+
+async def test_it_says_so_if_a_policy_would_keep_it_waiting_for_ever(rollout: Rollout) -> None:
+    """A run that is stopped keeps its place in the line."""
+    first, _ = rollout.clusters
+    await rollout.create(versions=2)
+    await rollout.roll_out(f"{rollout.name}-v0", index=0)
+    target = {"kind": rollout.placement.scope.placement.kind, "name": rollout.name}
+    spec = {"targetRefs": [target], "concurrentRuns": "Queue"}
+    await rollout.placement.write(rollout.placement.scope.policy, rollout.name, {"spec": spec})
+    await rollout.run(f"{rollout.name}-v1", index=1)
+    await started(rollout.placement, first, index=1)
+    refused = await rollout.type("rollback", rollout.name, "--stop-active", "--yes")
+    assert refused.code == 1
+    assert f"the rollback would wait for {rollout.name}-v1" in refused.err
+    assert f"fleetgate run delete {rollout.name}-v1" in refused.err
+    found = (await rollout.placement.read_run(f"{rollout.name}-v1"))["spec"]["state"]
+    assert found == "Run", "it was stopped for nothing"

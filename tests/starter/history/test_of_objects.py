@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 
 from api.approvals import ClusterApprovalRequest
-from api.names import CREATED_BY
+from api.base import Condition
+from api.names import CREATED_BY, ROLLBACK_OF
+from api.rollout_decisions import BaseRolloutDecision
+from planning import failures
 from planning.events import Event, EventType
 from planning.runs.approval_events import Given
 from planning.runs.run_events import PLANNED_ONLY
@@ -17,6 +20,16 @@ from tests.starter.history.test_of_workflow import told
 from tests.starter.test_views import recorded
 from tests.support.conditions import condition
 
+ROLLED_BACK = failures.ROLLED_BACK.error(
+    failed=1,
+    clusters=1,
+    among="of stage staging",
+    limit="rollout policy guard allows 0 (failures.most)",
+    names="member2",
+    rollback="v2-rollback",
+    back="1 cluster",
+    index=0,
+)
 STAGING = [
     "stage started / staging",
     "cluster started / staging / member2",
@@ -97,6 +110,17 @@ def test_the_tool_that_created_the_run_is_named() -> None:
     assert told(of_objects.entries(Objects(run)))[0] == "created / jane with kubectl-create"
 
 
+def test_a_rollback_is_listed_in_both_runs() -> None:
+    run = recorded("preempted")
+    run.status.conditions[-1].message = str(ROLLED_BACK)
+    assert told(of_objects.entries(Objects(run)))[-2:] == [
+        "rolled back / run v2-rollback takes 1 cluster back to snapshot 0",
+        f"failed / {failures.reason(str(ROLLED_BACK))}",
+    ]
+    run.metadata.annotations[ROLLBACK_OF] = "v2"
+    assert told(of_objects.entries(Objects(run)))[0].endswith("rolls back run v2")
+
+
 def test_an_approval_that_does_not_count_is_listed() -> None:
     why = "The approval does not count: its condition Approved has no observedGeneration"
     warning = Event(
@@ -161,3 +185,53 @@ def test_an_adoption_says_how_far_the_run_was() -> None:
     entry = entries.of_event(event("Adopted", message))
     assert entry is not None
     assert told([entry]) == ["adopted / resuming from what the hub recorded: 1 of 2"]
+
+
+def decision(name: str, state: str, message: str, **spec: Any) -> BaseRolloutDecision:
+    return BaseRolloutDecision.from_wire(
+        {
+            "apiVersion": "fleetgate.dev/v1alpha1",
+            "kind": "ClusterRolloutDecision",
+            "metadata": {"name": name},
+            "spec": {"run": "example-run", "reason": "INC-7", "by": {"username": "jane"}} | spec,
+            "status": {"state": state, "message": message, "at": "2026-11-21T02:12:00Z"},
+        }
+    )
+
+
+def test_clusters_that_failed_and_what_people_decided_are_listed() -> None:
+    run = recorded("stuck")
+    (failed, skipped) = run.status.stages_status[1].clusters
+    for cluster, reason, text in (
+        (failed, "ClusterUpdatingTimedOut", "The cluster was not updated within 20m"),
+        (skipped, "ClusterUpdatingSkipped", "Skipped by joe: INC-6"),
+    ):
+        ended = condition("Succeeded", "False", reason=reason, message=text)
+        cluster.conditions = [Condition.from_wire(ended)]
+    decided = (
+        decision("1", "Counted", "ok", decision="RetryCluster", cluster=failed.cluster_name),
+        decision("2", "Counted", "ok", decision="Continue"),
+        decision("3", "Refused", "it is not in the run", decision="SkipCluster", cluster="x"),
+    )
+    lines = told(of_objects.entries(Objects(run, decisions=decided)))
+    late = "The cluster was not updated within 20m"
+    for line in (
+        f"cluster timed out / canary / {failed.cluster_name} / {late}",
+        f"cluster skipped / canary / {skipped.cluster_name} / joe / INC-6",
+        f"cluster retried / canary / {failed.cluster_name} / jane / INC-7",
+        "continued / jane / INC-7",
+        "decision refused / x / jane / SkipCluster: it is not in the run",
+    ):
+        assert line in lines
+
+
+def test_a_decision_to_skip_is_listed_once() -> None:
+    run = recorded("stuck")
+    cluster = run.status.stages_status[1].clusters[0]
+    ended = condition(
+        "Succeeded", "False", reason="ClusterUpdatingSkipped", message="Skipped by jane: INC-7"
+    )
+    cluster.conditions = [Condition.from_wire(ended)]
+    made = decision("1", "Counted", "ok", decision="SkipCluster", cluster=cluster.cluster_name)
+    lines = told(of_objects.entries(Objects(run, decisions=(made,))))
+    assert sum(each.startswith("cluster skipped") for each in lines) == 1

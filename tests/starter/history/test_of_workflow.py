@@ -1,5 +1,6 @@
 """A run's history from its workflow: a recorded one, and rare events."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from activities.requests import (
     ClusterUpdated,
     OpenApproval,
     RecordApproval,
+    RecordEvents,
     RemoveCluster,
     SetState,
     StateSet,
@@ -25,12 +27,13 @@ from activities.requests import (
 from api.kinds import ScopeName
 from api.runs import RunState
 from planning.identity import RunRef
+from planning.runs import run_events
 from planning.runs.approval_events import Given
 from planning.runs.gates import GateSide
 from starter.history import of_workflow
 from starter.history.entries import HistoryEntry
 from starter.history.of_workflow import Place
-from tests.starter.history.written import CONVERTER, Written, payloads
+from tests.starter.history.written import BEGIN, CONVERTER, Written, payloads
 from workflows.messages import Approve, ChangeState, RunOutcome
 from workflows.update_run import DELETED
 
@@ -154,6 +157,19 @@ def test_a_lost_approval_does_not_count(written: Written) -> None:
     record(written, "bob", "again")
     accept(written, Given(message="again (by bob)"))
     assert told(written.entries())[-1] == "approved / before / prod / bob / again"
+
+
+def test_what_a_rollback_does_to_failed_clusters_is_not_listed(written: Written) -> None:
+    event = run_events.rolled_back(
+        rollback="run-rollback", back="1 cluster", index="0", now=BEGIN + timedelta(seconds=2)
+    )
+    written.activity("record_events", RecordEvents(run=RUN, events=[event]))
+    lost = ClusterUpdated(preempted=True)
+    written.activity("update_cluster", Place(cluster="a", stage="one"), lost)
+    assert told(written.entries()) == [
+        "rolled back / run run-rollback takes 1 cluster back to snapshot 0",
+        "cluster started / one / a",
+    ]
 
 
 def test_the_outcome_of_each_cluster_is_listed(written: Written) -> None:
