@@ -37,4 +37,5 @@ def _reason(entry: ReasonEntry) -> str:
 
 
 def _told(entry: ReasonEntry) -> str:
-    return f"Of the condition `{entry.condition}`. {entry.cause}\n\n→ {entry.fix}"
+    where = f"Of the condition `{entry.condition}`. " if entry.condition else ""
+    return f"{where}{entry.cause}\n\n→ {entry.fix}"

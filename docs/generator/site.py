@@ -8,7 +8,7 @@ from docs.generator.markdown import Pages
 
 __all__ = ["Pages", "all_pages", "write"]
 
-_WRITTEN: Final = ("index.md", "limits.md")
+_WRITTEN: Final = ("index.md", "limits.md", "policies.md")
 """Pages that are written by hand."""
 
 

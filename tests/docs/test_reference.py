@@ -104,7 +104,8 @@ def test_a_default_is_written_as_a_user_types_it(typed: str) -> None:
 def test_every_reason_is_explained_with_what_to_do(entry: ReasonEntry) -> None:
     section = PAGES["reasons.md"].partition(f"## {entry.kind[0].upper()}{entry.kind[1:]}\n")[2]
     told = section.partition(f"### {entry.reason}\n")[2].partition("\n#")[0]
-    assert f"Of the condition `{entry.condition}`. {entry.cause}" in told
+    where = f"Of the condition `{entry.condition}`. " if entry.condition else ""
+    assert f"{where}{entry.cause}" in told
     assert f"→ {entry.fix}" in told
 
 
