@@ -2,13 +2,18 @@
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from planning.errors import joined
     from workflows import calls
+
+
+AT_A_TIME: Final = timedelta(seconds=0.5)
+"""Errors that come within this time are reported together."""
 
 
 class Crew:
@@ -40,14 +45,16 @@ class Crew:
         self._next_end = asyncio.Future()
         await self._next_end
 
-    def raise_first_error(self) -> None:
-        """Raise the first error; simultaneous ones are joined, in an order that a replay repeats.
+    async def raise_errors(self) -> None:
+        """Raise the first error, joined with those that follow at once, in the order of the tasks.
 
         Raises:
             RunAborted: a cluster failed (contract: 5).
         """
         if not self.failed:
             return
+        # What makes one cluster fail, such as another run, often makes several fail at a time.
+        await workflow.sleep(AT_A_TIME, summary="errors of other clusters")
         errors = [error for task in self._tasks if task.done() and (error := task.exception())]
         raise joined(errors)
 

@@ -139,7 +139,7 @@ class StageRun:
         """
         rollout, crew = self._rollout, self._crew
         while True:
-            crew.raise_first_error()
+            await crew.raise_errors()
             self._take_up()
             if rollout.budget.halts and not rollout.position.in_flight:
                 await keep_to_budget(rollout, self._index)
