@@ -185,14 +185,14 @@ class ReadLine(ActivityMessage):
 
 
 class DecisionMade(ActivityMessage):
-    """What a person has decided, as the hub has it."""
+    """What a person has decided."""
 
     decision: str
     """A value of `api.rollout_decisions.Decision`, or of a later release."""
     cluster: str = ""
     reason: str = ""
     by: str = ""
-    """Who decided, as the API server authenticated them."""
+    """Who decided: as the API server authenticated them, or as they say in Temporal."""
 
 
 class ReadDecision(ActivityMessage):

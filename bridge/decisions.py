@@ -15,7 +15,7 @@ from bridge.temporal import Signal, Workflows
 from hub import Cache, Hub, Key, NotFound
 from planning.policies import decisions
 from telemetry import log_about
-from workflows.messages import Decide
+from workflows.messages import Decided
 
 MANAGER = "fleetgate-bridge"
 
@@ -90,5 +90,5 @@ def _refusal(decision: BaseRolloutDecision, run: UpdateRun | None) -> str | None
 
 
 def _signal(decision: BaseRolloutDecision) -> Signal:
-    message = Decide(name=decision.metadata.name, uid=decision.metadata.uid)
-    return Signal("decide", message)
+    message = Decided(name=decision.metadata.name, uid=decision.metadata.uid)
+    return Signal("decided", message)

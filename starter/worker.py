@@ -71,7 +71,8 @@ from workflows.messages import TemporalApprovals
 @click.option(
     "--temporal-approvals",
     type=click.Choice([str(each) for each in TemporalApprovals]),
-    help="Whether to accept approvals given only in Temporal, which does not know the hub's users  "
+    help="Whether to accept approvals and decisions made only in Temporal, which does not know the "
+    "hub's users  "
     "[FLEETGATE_TEMPORAL_APPROVALS; default: accept].",
 )
 @click.option(

@@ -7,17 +7,19 @@ policies: 2.3, 3
 """
 
 from temporalio import workflow
+from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from activities import stubs
     from activities.requests import AnswerDecision, DecisionMade, ReadDecision
     from api.rollout_decisions import Decision, DecisionState
+    from planning import signatures
     from planning.policies import decisions, texts
     from planning.policies.reporting import Setback
     from planning.runs import marks, phases, run_events
     from planning.runs.cluster_ends import ClusterEnd
     from workflows import calls
-    from workflows.messages import Decide
+    from workflows.messages import Decide, Decided
     from workflows.rollout import Rollout
 
 
@@ -26,7 +28,7 @@ class Decisions:
 
     def __init__(self, rollout: Rollout) -> None:
         self._rollout = rollout
-        self._inbox: list[Decide] = []
+        self._inbox: list[Decided] = []
         self._writing = False
 
     @property
@@ -34,7 +36,7 @@ class Decisions:
         """Whether every decision is answered on the hub."""
         return self._rollout.gone or not (self._inbox or self._writing)
 
-    def take(self, message: Decide) -> None:
+    def take(self, message: Decided) -> None:
         """Accept a decision; one that was accepted before changes nothing."""
         if message.uid and message.uid not in self._rollout.decided:
             self._inbox.append(message)
@@ -51,7 +53,7 @@ class Decisions:
             await self._decide(message)
             self._writing = False
 
-    async def _decide(self, message: Decide) -> None:
+    async def _decide(self, message: Decided) -> None:
         if message.uid in self._rollout.decided:
             return
         request = ReadDecision(run=self._rollout.run, name=message.name, uid=message.uid)
@@ -66,6 +68,31 @@ class Decisions:
         answer = self._answer(message, found.made)
         await calls.effect(stubs.ANSWER_DECISION, answer, summary=answer.name)
 
+    # -- decisions that are made in Temporal alone -----------------------------------------
+
+    def check(self, message: Decide) -> None:
+        """Raise ValueError if a decision cannot be carried out, as far as is known now."""
+        made = _made(message)
+        # Whether a cluster that left is there again is not known before the hub is asked.
+        if refused := decisions.incomplete(made.decision, made.reason) or self._refusal(
+            made, away=False
+        ):
+            raise ValueError(refused)
+
+    async def carry_out(self, message: Decide) -> str:
+        """Carry out a decision that passed the check, and return the answer to it.
+
+        Raises:
+            ApplicationError: it cannot be carried out any more.
+        """
+        made = _made(message)
+        await self._find_out(made)
+        if refused := self._refusal(made):
+            raise ApplicationError(refused)
+        return self._carry_out(Decision(made.decision), made)
+
+    # -- carrying out ----------------------------------------------------------------------
+
     async def _find_out(self, made: DecisionMade) -> None:
         """Look whether a cluster that left is there again, if it is to be handed out once more."""
         rollout = self._rollout
@@ -73,7 +100,7 @@ class Decisions:
             rollout.rechecks.request()
             await workflow.wait_condition(lambda: rollout.is_certain or rollout.ledger.closed)
 
-    def _answer(self, message: Decide, made: DecisionMade) -> AnswerDecision:
+    def _answer(self, message: Decided, made: DecisionMade) -> AnswerDecision:
         refused = self._refusal(made)
         return AnswerDecision(
             run=self._rollout.run,
@@ -85,7 +112,8 @@ class Decisions:
             at=workflow.now(),
         )
 
-    def _refusal(self, made: DecisionMade) -> str | None:
+    def _refusal(self, made: DecisionMade, *, away: bool = True) -> str | None:
+        """Return why a decision is refused; without `away`, not because its cluster has left."""
         rollout = self._rollout
         if made.decision not in set(Decision):
             return decisions.NOT_SUPPORTED.fill(decision=made.decision)
@@ -97,7 +125,7 @@ class Decisions:
             updating=rollout.position.updating,
             paused=rollout.budget.may_be_accepted,
             stuck=rollout.position.stuck,
-            away=rollout.is_away(made.cluster),
+            away=away and rollout.is_away(made.cluster),
         )
 
     def _carry_out(self, decision: Decision, made: DecisionMade) -> str:
@@ -158,3 +186,13 @@ class Decisions:
             comment=made.reason,
         )
         setbacks.note(cluster, setback)
+
+
+def _made(message: Decide) -> DecisionMade:
+    """Return a decision that was made in Temporal alone, with who says that they made it."""
+    return DecisionMade(
+        decision=message.decision,
+        cluster=message.cluster,
+        reason=message.reason,
+        by=signatures.of_temporal(message.by),
+    )

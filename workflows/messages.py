@@ -11,6 +11,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from api.rollout_decisions import MAX_REASON
 from api.rollout_reports import QueuePosition
 from api.runs import RunState, UpdateRunStatus
 from planning.identity import RunRef
@@ -42,6 +43,10 @@ Comment = Annotated[str, _at_most(30_000)]
 """Together with its author, this still fits a condition's message (32,768 characters)."""
 StageName = Annotated[str, _at_most(64)]
 """Stage names have at most 63 characters, so a truncated one matches nothing."""
+Reason = Annotated[str, _at_most(MAX_REASON)]
+"""Why someone decides as they do."""
+ClusterName = Annotated[str, _at_most(254)]
+"""Names of clusters have at most 253 characters."""
 Generation = Annotated[int, Field(ge=0, lt=2**63)]
 """A 64-bit integer, as in an object's metadata and in observedGeneration of a condition."""
 
@@ -106,7 +111,7 @@ class Carried(Message):
 
 
 class TemporalApprovals(StrEnum):
-    """What happens to approvals that are given in Temporal alone."""
+    """What happens to approvals and decisions that are made in Temporal alone."""
 
     ACCEPT = "accept"
     REFUSE = "refuse"
@@ -118,7 +123,8 @@ class UpdateRunInput(Message):
     run: RunRef
     stuck_after: timedelta = DEFAULT_STUCK_AFTER
     temporal_approvals: TemporalApprovals = TemporalApprovals.ACCEPT
-    """Whether approvals given in Temporal alone count: Temporal does not know the hub's users."""
+    """Whether approvals and decisions made in Temporal alone count: Temporal does not know the
+    hub's users."""
     carried: Carried | None = None
     """State handed on by an earlier execution of the same workflow."""
     searchable: bool = False
@@ -151,12 +157,24 @@ class Approve(Message):
     """Whether the ApprovalRequest has the approval already, because it was given on the hub."""
 
 
-class Decide(Message):
-    """Argument of the signal `decide`: there is a new decision about the run on the hub."""
+class Decided(Message):
+    """Argument of the signal `decided`: there is a new decision about the run on the hub."""
 
     name: str
     """Name of the RolloutDecision."""
     uid: str
+
+
+class Decide(Message):
+    """Argument of the update `decide`: a decision that is made in Temporal alone."""
+
+    decision: StageName = ""
+    """`Continue`, `SkipCluster` or `RetryCluster`."""
+    cluster: ClusterName = ""
+    """The cluster to skip or to retry."""
+    reason: Reason = ""
+    by: Who = ""
+    """Who decides, as claimed by the sender."""
 
 
 class ApprovalLost(Message):

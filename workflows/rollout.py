@@ -78,8 +78,8 @@ class Rollout:
         self.pace = calls.HandOutPace()
         self._followers: list[ActivityHandle[Any]] = []
         self.approvals = ApprovalDesk(carried.approvals)
-        self.takes_approvals = start.temporal_approvals is TemporalApprovals.ACCEPT
-        """Whether an approval given in Temporal alone counts."""
+        self.trusts_temporal = start.temporal_approvals is TemporalApprovals.ACCEPT
+        """Whether an approval or a decision made in Temporal alone counts."""
 
     def carried(self) -> Carried:
         """Return the state from which the next execution of the same workflow continues."""

@@ -38,6 +38,7 @@ with workflow.unsafe.imports_passed_through():
         Approve,
         ChangeState,
         Decide,
+        Decided,
         Forecast,
         Recheck,
         RunOutcome,
@@ -58,10 +59,10 @@ LEAST_EVENTS: Final = 1_000
 continues as new, even if Temporal suggests it earlier: each execution begins with a check of the
 hub."""
 NOT_IN_TEMPORAL = (
-    "approvals given in Temporal alone are refused, because Temporal does not know the hub's "
-    "users; run `fleetgate approve`, or approve with kubectl"
+    "{what} in Temporal alone are refused, because Temporal does not know the hub's users; "
+    "use the command `fleetgate` or kubectl"
 )
-"""Refusal for installations that do not accept approvals given in Temporal alone."""
+"""Refusal for installations that do not accept what people decide in Temporal alone."""
 
 
 @workflow.defn(name=WORKFLOW)
@@ -112,8 +113,8 @@ class UpdateRunWorkflow:
         for ticket in self._rollout.approvals.find(message.stage, message.side):
             ticket.lost = True
 
-    @workflow.signal(name="decide")
-    def decide(self, message: Decide | None = None) -> None:
+    @workflow.signal(name="decided")
+    def decided(self, message: Decided | None = None) -> None:
         """Carry out a decision that a person made on the hub, or refuse it."""
         if message:
             self._decisions.take(message)
@@ -182,6 +183,21 @@ class UpdateRunWorkflow:
             return
         self._rollout.approvals.the_one(message)
         self._refuse_unless_counted(message)
+
+    @workflow.update(
+        name="decide",
+        description='Skip or retry a cluster, or continue a paused run: {"decision": '
+        '"SkipCluster", "cluster": "…", "reason": "…", "by": "…"}',
+    )
+    async def decide(self, message: Decide = Decide()) -> Answer:
+        """Carry out a decision, recorded as that of an unknown user."""
+        return Answer(text=await self._decisions.carry_out(message))
+
+    @decide.validator
+    def _check_decide(self, message: Decide = Decide()) -> None:
+        if not self._rollout.trusts_temporal:
+            raise ValueError(NOT_IN_TEMPORAL.format(what="decisions made"))
+        self._decisions.check(message)
 
     @workflow.query(name="pending_approvals", description="Approvals that the run is waiting for")
     def pending_approvals(self) -> list[PendingApproval]:
@@ -404,8 +420,8 @@ class UpdateRunWorkflow:
             raise ValueError(refusal)
 
     def _refuse_unless_counted(self, message: Approve) -> None:
-        if not (message.on_object or self._rollout.takes_approvals):
-            raise ValueError(NOT_IN_TEMPORAL)
+        if not (message.on_object or self._rollout.trusts_temporal):
+            raise ValueError(NOT_IN_TEMPORAL.format(what="approvals given"))
 
     async def _approve(self, ticket: Ticket, message: Approve) -> None:
         if not message.on_object:

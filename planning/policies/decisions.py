@@ -43,7 +43,11 @@ AWAY = Text(
     "stage again"
 )
 NOT_SUPPORTED = Text("decision {decision} is not supported yet")
+UNKNOWN = Text("decision `{decision}` is unknown; supported are {known}")
+NO_REASON = Text("decision {decision} needs a reason")
 
+SUPPORTED: Final = (Decision.CONTINUE, Decision.SKIP_CLUSTER, Decision.RETRY_CLUSTER)
+"""Decisions that can be carried out."""
 _MAY_BE_RETRIED: Final = (Progress.FAILED, Progress.SKIPPED, Progress.LEFT)
 
 
@@ -72,10 +76,10 @@ def refusal(
     """
     if phases.has_ended(status):
         return over(decision, run)
+    if decision not in SUPPORTED:
+        return NOT_SUPPORTED.fill(decision=decision)
     if decision is Decision.CONTINUE:
         return None if paused else NOT_PAUSED.fill(run=run)
-    if decision not in (Decision.SKIP_CLUSTER, Decision.RETRY_CLUSTER):
-        return NOT_SUPPORTED.fill(decision=decision)
     found = _find(status, cluster)
     if found is None:
         return NOT_IN_RUN.fill(cluster=cluster, run=run)
@@ -93,6 +97,13 @@ def refusal(
         return None if may_be else REMOVALS_OVER.fill(cluster=cluster)
     due = progress is Progress.AHEAD and phases.is_retried(entry)
     return (ALREADY_RETRIED if due else NOT_FAILED).fill(cluster=cluster)
+
+
+def incomplete(decision: str, reason: str) -> str | None:
+    """Return what is missing in a decision that no schema has checked; None if nothing is."""
+    if decision not in SUPPORTED:
+        return UNKNOWN.fill(decision=decision, known=", ".join(SUPPORTED))
+    return None if reason.strip() else NO_REASON.fill(decision=decision)
 
 
 def over(decision: str, run: str) -> str:

@@ -28,12 +28,13 @@ from activities.requests import (
     StateSet,
     WriteReport,
 )
+from api.rollout_decisions import DecisionState
 from api.rollout_reports import ClusterOutcome, ClusterReport
 from planning import failures, signatures
 from planning.runs.approval_events import Given
 from planning.runs.gates import WAIT_TIMER
 from starter.history.entries import HistoryEntry, What, of_decision, of_event, of_report
-from workflows.messages import Approve, ChangeState, RunOutcome
+from workflows.messages import Approve, ChangeState, Decide, RunOutcome
 from workflows.update_run import DELETED
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -85,6 +86,9 @@ class _Reader:
         """What the run's report last said about clusters, by name."""
         self._stages: dict[str, str] = {}
         """Stages of clusters, by name."""
+        self._decisions: dict[int, HistoryEntry] = {}
+        """Decisions made in Temporal alone that are being carried out, by the id of the event that
+        later ones name."""
         self._own: set[int] = set()
         """Generations that the workflow wrote itself after a message."""
 
@@ -151,7 +155,31 @@ class _Reader:
     def update_accepted(self, event: HistoryEvent, _: datetime) -> None:
         # Not the event's own time: it may be later than that of what the workflow did in response.
         asked = event.workflow_execution_update_accepted_event_attributes.accepted_request
-        self._message(asked.input.name, asked.input.args, asked.meta.identity, self._now)
+        if asked.input.name == "decide":
+            self._decide(event.event_id, asked.input.args, asked.meta.identity)
+        else:
+            self._message(asked.input.name, asked.input.args, asked.meta.identity, self._now)
+
+    def update_completed(self, event: HistoryEvent, _: datetime) -> None:
+        found = event.workflow_execution_update_completed_event_attributes
+        entry = self._decisions.pop(found.accepted_event_id, None)
+        if entry and found.outcome.HasField("success"):
+            self._found.append(entry)
+
+    def _decide(self, accepted: int, payloads: Payloads, identity: str) -> None:
+        """Note a decision that was made in Temporal alone; it may still be refused."""
+        made = self._decode(payloads, Decide) or Decide()
+        entry = of_decision(
+            self._now,
+            made.decision,
+            state=DecisionState.COUNTED,
+            answer="",
+            cluster=made.cluster,
+            who=signatures.of_temporal(made.by) if made.by else identity,
+            reason=made.reason,
+        )
+        if entry:
+            self._decisions[accepted] = entry
 
     def _message(self, name: str, payloads: Payloads, identity: str, at: datetime) -> None:
         if name == "approve":
@@ -320,6 +348,7 @@ _READINGS: Final[Mapping[int, _Reading]] = {
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED: _Reader.signaled,
     EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED: _Reader.task_started,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED: _Reader.update_accepted,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_COMPLETED: _Reader.update_completed,
     EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: _Reader.activity_scheduled,
     EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED: _Reader.activity_completed,
     EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED: _Reader.activity_failed,

@@ -34,7 +34,7 @@ from starter.history import of_workflow
 from starter.history.entries import HistoryEntry
 from starter.history.of_workflow import Place
 from tests.starter.history.written import BEGIN, CONVERTER, Written, payloads
-from workflows.messages import Approve, ChangeState, RunOutcome
+from workflows.messages import Approve, ChangeState, Decide, RunOutcome
 from workflows.update_run import DELETED
 
 HISTORIES = Path(__file__).parents[2] / "workflows" / "histories"
@@ -138,6 +138,15 @@ def test_an_approval_in_the_object_is_listed_as_written_there(
     record(written, "carol", "too late")
     accept(written, given)
     assert told(written.entries())[1:] == [approved]
+
+
+def test_a_decision_made_in_temporal_is_listed_once_it_is_carried_out(written: Written) -> None:
+    skip = Decide(decision="SkipCluster", cluster="a", reason="INC-7", by="jane")
+    written.update("decide", skip)
+    written.update("decide", skip.model_copy(update={"cluster": "b"}), fault="it has left")
+    assert told(written.entries()) == [
+        "cluster skipped / a / an unknown user of Temporal, who says: jane / INC-7"
+    ]
 
 
 def test_the_first_of_several_approvals_opens_the_gate(written: Written) -> None:

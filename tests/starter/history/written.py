@@ -13,7 +13,10 @@ from temporalio.api.history.v1 import (
     ActivityTaskScheduledEventAttributes,
     HistoryEvent,
     WorkflowExecutionSignaledEventAttributes,
+    WorkflowExecutionUpdateAcceptedEventAttributes,
+    WorkflowExecutionUpdateCompletedEventAttributes,
 )
+from temporalio.api.update.v1 import Input, Outcome, Request
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from starter.history import of_workflow
@@ -49,6 +52,27 @@ class Written:
             signal_name=name, input=payloads(message), identity=identity
         )
         self.add("WORKFLOW_EXECUTION_SIGNALED", workflow_execution_signaled_event_attributes=found)
+
+    def update(self, name: str, message: BaseModel, *, fault: str = "") -> None:
+        """Write the events of an update that was accepted, and that then failed if so told."""
+        asked = Input(name=name, args=payloads(message))
+        accepted = self.add(
+            "WORKFLOW_EXECUTION_UPDATE_ACCEPTED",
+            workflow_execution_update_accepted_event_attributes=(
+                WorkflowExecutionUpdateAcceptedEventAttributes(
+                    accepted_request=Request(input=asked)
+                )
+            ),
+        )
+        outcome = Outcome(failure=Failure(message=fault)) if fault else Outcome(success=Payloads())
+        self.add(
+            "WORKFLOW_EXECUTION_UPDATE_COMPLETED",
+            workflow_execution_update_completed_event_attributes=(
+                WorkflowExecutionUpdateCompletedEventAttributes(
+                    accepted_event_id=accepted, outcome=outcome
+                )
+            ),
+        )
 
     def activity(
         self, name: str, request: BaseModel, answer: BaseModel | None = None, *, fault: str = ""

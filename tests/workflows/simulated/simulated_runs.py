@@ -30,7 +30,7 @@ from workflows.messages import (
     ApprovalLost,
     Approve,
     ChangeState,
-    Decide,
+    Decided,
     Recheck,
     RunOutcome,
     UpdateRunInput,
@@ -255,8 +255,8 @@ class SimulatedRun:
         self.hub.decisions[name] = DecisionMade(
             decision=decision, cluster=cluster, reason=reason, by="jane"
         )
-        message = Decide(name=name, uid=f"uid-{name}")
-        self._later(lambda: self.signal("decide", message))
+        message = Decided(name=name, uid=f"uid-{name}")
+        self._later(lambda: self.signal("decided", message))
         self.until(lambda: name in self.hub.answers, f"{name} is answered")
         return name
 

@@ -15,7 +15,8 @@ from planning.runs.phases import Phase
 from planning.runs.rules import RunRules, StageRules
 from tests.workflows.simulated.conftest import Begin
 from tests.workflows.simulated.simulated_runs import SimulatedRun, many, stage
-from workflows.messages import Decide
+from tests.workflows.simulated.virtual_temporal import Update
+from workflows.messages import Answer, Decide, Decided, TemporalApprovals
 
 TIMEOUT = timedelta(minutes=20)
 SOURCE = PolicyField(name="membership.unassigned", value="Ignore", policy="p", generation=1)
@@ -473,14 +474,74 @@ def test_a_message_without_a_decision_on_the_hub_changes_nothing(begin: Begin) -
     """Whoever can send messages through Temporal can name anybody."""
     run = begin(stage("one", "a", "b"), rules=limited())
     run.until_phase(Phase.PAUSED)
-    run.signal("decide", Decide(name="forged", uid="uid-forged"))
+    run.signal("decided", Decided(name="forged", uid="uid-forged"))
     run.wait(60)
     assert run.phase is Phase.PAUSED
     assert not run.hub.answers
     # Nor does one with the UID of a decision and a wrong name hide that.
-    run.signal("decide", Decide(name="forged", uid=f"uid-{run.hub.run.name}-1"))
+    run.signal("decided", Decided(name="forged", uid=f"uid-{run.hub.run.name}-1"))
     run.wait(60)
     run.decide(Decision.CONTINUE)
     run.until_handed_out("b")
     run.report("b")
     assert run.outcome().reason == "UpdateRunSucceeded"
+
+
+# -- decisions made in Temporal alone --------------------------------------------------------
+
+
+def decide(run: SimulatedRun, decision: str, cluster: str = "", reason: str = "INC-7") -> Update:
+    """Send a decision as Temporal's command line does, which knows no users of the hub."""
+    message = Decide(decision=decision, cluster=cluster, reason=reason, by="jane")
+    return run.update("decide", message)
+
+
+def test_a_decision_made_in_temporal_alone_counts_and_is_marked_as_such(begin: Begin) -> None:
+    run = begin(stage("one", "a", "b", "c"), rules=limited(most=0))
+    run.until_phase(Phase.PAUSED)
+    assert (
+        decide(run, "SkipCluster", "a").result(Answer).text == "run v2 continues without cluster a"
+    )
+    assert decide(run, "Continue").result(Answer).text == "run v2 continues"
+    run.until_handed_out("b")
+    run.report("b")
+    run.until_handed_out("c")
+    run.report("c")
+    assert run.outcome().message.startswith("All stages are completed; 1 cluster was skipped")
+    who = "an unknown user of Temporal, who says: jane"
+    assert end_of(run, "a")[2] == f"Skipped by {who}: INC-7"
+    (listed,) = run.hub.reports[-1].clusters
+    assert listed.by == who
+
+
+@pytest.mark.parametrize(
+    ("decision", "cluster", "reason", "refusal"),
+    [
+        ("Skip", "a", "why", "decision `Skip` is unknown; supported are Continue, SkipCluster, "),
+        ("Approve", "", "why", "decision `Approve` is unknown"),
+        ("SkipCluster", "a", " ", "decision SkipCluster needs a reason"),
+        ("SkipCluster", "nosuch", "why", "cluster nosuch is not in run v2"),
+        ("RetryCluster", "b", "why", "cluster b has neither failed nor been skipped"),
+    ],
+)
+def test_a_decision_in_temporal_that_makes_no_sense_is_refused_and_leaves_no_trace(
+    begin: Begin, decision: str, cluster: str, reason: str, refusal: str
+) -> None:
+    run = begin(stage("one", "a", "b"), rules=limited(most=0))
+    run.until_phase(Phase.PAUSED)
+    run.wait(1)
+    before = run.temporal.events
+    sent = decide(run, decision, cluster, reason)
+    assert sent.accepted is False
+    assert sent.failure.startswith(refusal)
+    assert run.temporal.events == before
+
+
+def test_decisions_in_temporal_can_be_refused_altogether(begin: Begin) -> None:
+    refuse = TemporalApprovals.REFUSE
+    run = begin(stage("one", "a", "b"), rules=limited(most=0), temporal_approvals=refuse)
+    run.until_phase(Phase.PAUSED)
+    assert decide(run, "Continue").failure.startswith(
+        "decisions made in Temporal alone are refused"
+    )
+    assert run.phase is Phase.PAUSED
