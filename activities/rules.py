@@ -5,13 +5,14 @@ policies: 1.4, 2.1
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Final
 
 from api.base import ObjectMeta
 from api.kinds import Kind
-from api.names import ROLLBACK_OF, ROLLBACK_OF_UID
+from api.names import COPY_OF, ROLLBACK_OF, ROLLBACK_OF_UID, UNDOES
 from api.rollout_policies import BaseRolloutPolicy
 from api.rollout_reports import BaseRolloutReport, RolloutReportStatus
 from hub import Hub, HubError, Json, NotFound
@@ -30,7 +31,8 @@ async def rules_for(
 ) -> RunRules:
     """Return what the policies on the hub say about a run that is to be planned.
 
-    `annotations` are the run's: one that rolls back another run follows that one's rules.
+    `annotations` are the run's: one that rolls back another run follows that one's rules, and one
+    that a person created to undo another is not rolled back itself.
 
     Raises HubError if the hub is unreachable, InitializationError if policies contradict each
     other or ask for what cannot be done.
@@ -44,7 +46,7 @@ async def rules_for(
         return RunRules()
     scope, namespace = run.scope, run.namespace
     strategy, placement = await asyncio.gather(
-        _metadata(hub, scope.strategy, facts.spec.staged_rollout_strategy_name, namespace),
+        _strategy(hub, run, facts.spec.staged_rollout_strategy_name),
         _metadata(hub, scope.placement, facts.spec.placement_name, namespace),
     )
     subject = PolicySubject(
@@ -53,7 +55,8 @@ async def rules_for(
         placement=placement,
         stages=[each.name for each in facts.strategy.stages],
     )
-    return resolving.resolve(policies, subject)
+    rules = resolving.resolve(policies, subject)
+    return rolling_back.not_again(rules) if UNDOES in annotations else rules
 
 
 async def recorded_report(hub: Hub, run: RunRef) -> RolloutReportStatus:
@@ -88,6 +91,16 @@ async def _policies(hub: Hub, run: RunRef) -> list[BaseRolloutPolicy]:
     except NotFound:
         return []  # the hub does not serve the kind, so no one can have written one
     return [BaseRolloutPolicy.from_wire(each) for each in found.items]
+
+
+async def _strategy(hub: Hub, run: RunRef, name: str) -> ObjectMeta:
+    """Return whose policies apply: a strategy, or the one that it was copied from to roll back."""
+    kind, namespace = run.scope.strategy, run.namespace
+    found = await _metadata(hub, kind, name, namespace)
+    if of := found.annotations.get(COPY_OF):
+        with suppress(NotFound):
+            return await _metadata(hub, kind, of, namespace)
+    return found
 
 
 async def _metadata(hub: Hub, kind: Kind, name: str, namespace: str) -> ObjectMeta:

@@ -66,6 +66,13 @@ ROLLBACK_OF: Final = "fleetgate.dev/rollback-of"
 ROLLBACK_OF_UID: Final = "fleetgate.dev/rollback-of-uid"
 """UID of that run; names are reused."""
 
+COPY_OF: Final = "fleetgate.dev/copy-of"
+"""Annotation of a strategy that `fleetgate rollback` created: the strategy that it is a copy of,
+whose rollout policies apply."""
+UNDOES: Final = "fleetgate.dev/undoes"
+"""Annotation of a run that a person created to roll back: the run that it undoes. It is not rolled
+back itself."""
+
 CREATED_BY: Final = "fleetgate.dev/created-by"
 """Annotation of a run: the user who created it, as recorded by the admission policies."""
 STATE_BY: Final = "fleetgate.dev/state-by"

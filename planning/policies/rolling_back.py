@@ -7,7 +7,7 @@ policies: 2.1 (rollback), 3
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from api.names import MEMBER_NAME
@@ -30,8 +30,9 @@ from planning.runs.rules import RunRules
 
 NAMES: Final = 9
 """How many names are tried: each may be taken by something that has nothing to do with the run."""
+_ROLLS_BACK: Final = ("failures.action", str(BudgetAction.ROLL_BACK))
 _INSTEAD: Final[Mapping[tuple[str, object], str]] = {
-    ("failures.action", str(BudgetAction.ROLL_BACK)): str(BudgetAction.PAUSE),
+    _ROLLS_BACK: str(BudgetAction.PAUSE),
     ("concurrentRuns", str(ConcurrentRuns.REFUSE)): str(ConcurrentRuns.QUEUE),
     ("concurrentRuns", str(ConcurrentRuns.SUPERSEDE)): str(ConcurrentRuns.QUEUE),
 }
@@ -96,20 +97,55 @@ def _strategy(
         for stage in status.stages_status
     }
     stages = [
-        _stage(each, names, rules) for each in planned.stages if (names := members.get(each.name))
+        each.model_copy(update={"label_selector": _selecting(names)})
+        for each in planned.stages
+        if (names := members.get(each.name))
     ]
-    return StrategySpec(stages=stages[::-1] if order is RollbackOrder.REVERSE else stages)
+    return _backwards(stages, rules, order)
 
 
-def _stage(stage: Stage, names: list[str], rules: RunRules) -> Stage:
-    of_stage = rules.of_stage(stage.name)
-    by_name = LabelSelectorRequirement(key=MEMBER_NAME, operator="In", values=names)
-    changed: dict[str, object] = {"label_selector": LabelSelector(match_expressions=[by_name])}
+def _selecting(clusters: list[str]) -> LabelSelector:
+    by_name = LabelSelectorRequirement(key=MEMBER_NAME, operator="In", values=clusters)
+    return LabelSelector(match_expressions=[by_name])
+
+
+def _backwards(stages: Sequence[Stage], rules: RunRules, order: RollbackOrder) -> StrategySpec:
+    """Return the stages in the order, and with the limits and gates, that a rollback has."""
+    changed = [_stage(each, rules) for each in stages]
+    return StrategySpec(stages=changed[::-1] if order is RollbackOrder.REVERSE else changed)
+
+
+def _stage(stage: Stage, rules: RunRules) -> Stage:
+    of_stage, changed = rules.of_stage(stage.name), dict[str, object]()
     if of_stage.max_concurrency is not None:
         changed["max_concurrency"] = of_stage.max_concurrency
     if of_stage.gates is RollbackGates.SKIP:
         changed |= {"before_stage_tasks": [], "after_stage_tasks": []}
     return stage.model_copy(update=changed)
+
+
+def are_described(rules: RunRules) -> bool:
+    """Return whether policies say how rollbacks go, so that those by hand go so too."""
+    return any(
+        each.name.startswith("rollback.") or (each.name, each.value) == _ROLLS_BACK
+        for each in rules.fields
+    )
+
+
+def by_hand(strategy: StrategySpec, rules: RunRules) -> StrategySpec:
+    """Return a copy of a strategy for a rollback that a person has asked for, of all clusters."""
+    return _backwards(strategy.stages, rules, rules.default.order)
+
+
+def not_again(rules: RunRules) -> RunRules:
+    """Return the rules of a rollback that a person has asked for: it is not rolled back itself."""
+    fields = [
+        each.model_copy(update={"value": _INSTEAD[_ROLLS_BACK]})
+        if (each.name, each.value) == _ROLLS_BACK
+        else each
+        for each in rules.fields
+    ]
+    return resolving.recorded(fields)
 
 
 def names_for(run: str) -> Iterable[str]:

@@ -8,12 +8,13 @@ from activities.looking import look
 from activities.rules import rules_for
 from api.rollout_policies import ConcurrentRuns
 from api.runs import UpdateRun, UpdateRunSpec, UpdateRunStatus
+from api.strategies import StrategySpec
 from hub import Hub, Json
 from placement.snapshots import would_take
 from planning.errors import InitializationError, TransientState
 from planning.identity import RunRef
 from planning.placements.selecting import SelectionError, SelectionRules
-from planning.policies import queueing
+from planning.policies import queueing, rolling_back
 from planning.runs import initialization
 from planning.runs.facts import SnapshotFacts
 from planning.runs.rules import RunRules
@@ -44,17 +45,36 @@ class Draft:
     """The stored snapshots, and which one each cluster has now."""
     ahead: Sequence[str] = ()
     """Runs that it would have to wait for now, if its rules say so."""
+    copied: StrategySpec | None = None
+    """The strategy that it needs, made from the one that it names; None if it uses that one."""
     problem: str = ""
     """Why the run could not be initialized; empty if it could."""
 
 
-async def draft(hub: Hub, run: RunRef, spec: UpdateRunSpec, *, rules: SelectionRules) -> Draft:
-    """Plan a run. Raises HubError if the hub is unreachable or denies a read."""
+async def draft(
+    hub: Hub,
+    run: RunRef,
+    spec: UpdateRunSpec,
+    *,
+    rules: SelectionRules,
+    undoes: bool = False,
+    as_is: bool = False,
+) -> Draft:
+    """Plan a run. Raises HubError if the hub is unreachable or denies a read.
+
+    One that `undoes` another run needs its own copy of the strategy if policies say how rollbacks
+    go, unless it is to use the strategy `as_is`.
+    """
     status, content, problem = UpdateRunStatus(), None, ""
-    limits = RunRules()
+    limits, copied = RunRules(), None
     try:
         facts = await look(hub, run, spec)
         limits = await rules_for(hub, run, facts)
+        if undoes and not as_is and facts.strategy and rolling_back.are_described(limits):
+            copied = rolling_back.by_hand(facts.strategy, limits)
+            facts = facts.model_copy(update={"strategy": copied})
+        if undoes:
+            limits = rolling_back.not_again(limits)
         targets = initialization.plan(facts, run=run, status=status, rules=limits)
         content = await _content(hub, run, spec, rules)
         snapshot = await _snapshot(hub, run, spec, content, clusters=list(targets.selected))
@@ -65,7 +85,7 @@ async def draft(hub: Hub, run: RunRef, spec: UpdateRunSpec, *, rules: SelectionR
         problem = f"the placement is being rescheduled, try again in a moment: {error}"
     present = await read_versions(hub, run.scope, spec.placement_name, namespace=run.namespace)
     ahead = await _ahead(hub, run, spec, limits)
-    return Draft(spec, status, content, limits, present, ahead, problem)
+    return Draft(spec, status, content, limits, present, ahead, copied, problem)
 
 
 async def _ahead(hub: Hub, run: RunRef, spec: UpdateRunSpec, limits: RunRules) -> list[str]:

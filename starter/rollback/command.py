@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 import click
 
+from api.names import COPY_OF, UNDOES
 from api.rollout_policies import ConcurrentRuns
 from api.runs import RunState, UpdateRun, UpdateRunSpec
-from hub import Forbidden, Hub
+from hub import AlreadyExists, Forbidden, Hub, HubError, Json
 from planning.identity import RunRef, name_after
 from planning.placements.selecting import SelectionRules
 from planning.runs import views
@@ -20,11 +21,11 @@ from starter.failures import CommandFailure
 from starter.helping import examples
 from starter.options import confirm, target_options, yes_option
 from starter.patience import Patience, wait_options
-from starter.plan.drafting import draft
+from starter.plan.drafting import Draft, draft
 from starter.plan.showing import print_draft
 from starter.records import Record
 from starter.rollback import choosing
-from starter.rollback.choosing import RollbackError
+from starter.rollback.choosing import RollbackError, last_run
 from starter.run.creating import body
 from starter.run.steering import ask_for
 from starter.run.waiting import Waiting
@@ -96,28 +97,31 @@ async def _rollback(
         known = await records.read(hub, target, asked.placement)
         if known.active and not stop_active:
             raise others_active(known.active, datetime.now(UTC))
-        run = await _shown(hub, target, asked, known, diff=diff)
+        run, strategy = await _shown(hub, target, asked, known, diff=diff)
         click.echo()
         confirm(_question(run, known.active), yes=yes)
         waiting = Waiting(hub, target, patience.timeout)
         for other in known.active:
             await _stop(waiting, other)
-        await _start(waiting, run, patience)
+        await _start(waiting, run, patience, strategy=strategy)
 
 
-async def _shown(hub: Hub, target: Target, asked: Asked, known: Record, *, diff: bool) -> UpdateRun:
-    """Show what the run would do and why it uses that snapshot, and return it.
+async def _shown(
+    hub: Hub, target: Target, asked: Asked, known: Record, *, diff: bool
+) -> tuple[UpdateRun, Json | None]:
+    """Show what the run would do and why it uses that snapshot.
 
-    Raises CommandFailure.
+    Return the run, and the strategy to create for it if policies say how rollbacks go. Raises
+    CommandFailure.
     """
     spec, why = spec_of(asked, known)
     name = name_of(asked, spec.resource_snapshot_index, known.names)
     for line in why:
         click.echo(line)
     ref = RunRef(scope_name=target.scope.name, namespace=target.namespace, name=name, uid="")
+    strategy = None
     try:
-        # The run has an index, so the selection rules do not matter.
-        made = await draft(hub, ref, spec, rules=SelectionRules())
+        made, strategy = await _draft(hub, target, ref, spec, as_is=bool(asked.strategy))
     except Forbidden as error:
         # A user with rights in one namespace may not be allowed to read the fleet.
         click.echo(f"cannot show what the run would do: {error}", err=True)
@@ -125,7 +129,49 @@ async def _shown(hub: Hub, target: Target, asked: Asked, known: Record, *, diff:
         print_draft(output.console(), made, target, whole=diff)
         if made.ahead and made.rules.concurrent_runs in _ONE_AT_A_TIME:
             raise waits_for(made.ahead, target)
-    return body(target.scope, name, target.namespace, spec)
+    if strategy:
+        spec = spec.model_copy(update={"staged_rollout_strategy_name": name})
+    run = body(target.scope, name, target.namespace, spec)
+    if last := last_run(known.runs):
+        run.metadata.annotations[UNDOES] = last.metadata.name
+    return run, strategy
+
+
+async def _draft(
+    hub: Hub, target: Target, run: RunRef, spec: UpdateRunSpec, *, as_is: bool
+) -> tuple[Draft, Json | None]:
+    """Plan the run, and return its own strategy if it needs one and the user may create it.
+
+    Raises Forbidden, CommandFailure.
+    """
+    # The run has an index, so the selection rules do not matter.
+    rules = SelectionRules()
+    made = await draft(hub, run, spec, rules=rules, undoes=True, as_is=as_is)
+    if made.copied is None:
+        return made, None
+    kind, base = target.scope.strategy, spec.staged_rollout_strategy_name
+    metadata = run.named(run.name) | {"annotations": {COPY_OF: base}}
+    strategy = {"metadata": metadata, "spec": made.copied.to_wire()}
+    policies = words.named(list(dict.fromkeys(each.policy for each in made.rules.fields)))
+    try:
+        await hub.create(kind, strategy, namespace=target.namespace, dry_run=True)
+    except Forbidden:
+        click.echo(
+            f"rollout policy {policies} says how rollbacks go, which needs a strategy that you may "
+            f"not create; the run uses strategy {base} as it is"
+        )
+        return await draft(hub, run, spec, rules=rules, undoes=True, as_is=True), None
+    except AlreadyExists as error:
+        raise CommandFailure(
+            f"there is a {kind.kind} {run.name} already, and the run needs its own",
+            advice=f"choose another name with --name, or use strategy {base} as it is: "
+            f"--strategy {base}",
+        ) from error
+    click.echo(
+        f"strategy {run.name} is a copy of {base} that goes as rollout policy {policies} says; "
+        f"--strategy {base} uses the strategy as it is"
+    )
+    return made, strategy
 
 
 def _question(run: UpdateRun, active: Sequence[UpdateRun]) -> str:
@@ -145,15 +191,38 @@ async def _stop(waiting: Waiting, run: UpdateRun) -> None:
         click.echo(f"the rollback takes over the stuck clusters, which ends run {name}")
 
 
-async def _start(waiting: Waiting, run: UpdateRun, patience: Patience) -> None:
+async def _start(
+    waiting: Waiting, run: UpdateRun, patience: Patience, *, strategy: Json | None
+) -> None:
     kind, namespace = waiting.target.scope.run, waiting.target.namespace
-    made = UpdateRun.from_wire(await waiting.hub.create(kind, run.to_wire(), namespace=namespace))
+    if strategy:
+        made = await _create_with(strategy, waiting, run)
+    else:
+        found = await waiting.hub.create(kind, run.to_wire(), namespace=namespace)
+        made = UpdateRun.from_wire(found)
     name = made.metadata.name
     click.echo(f"{output.resource_name(kind, name)} created")
     for line in await waiting.until_under_way(made) if patience.wait else ():
         click.echo(line)
     flag = words.namespace_flag(views.of(made))
     click.echo(f"  fleetgate run watch {name}{flag}")
+
+
+async def _create_with(strategy: Json, waiting: Waiting, run: UpdateRun) -> UpdateRun:
+    """Create the run with a strategy of its own, which is deleted with it."""
+    hub, scope, namespace = waiting.hub, waiting.target.scope, waiting.target.namespace
+    name = run.metadata.name
+    await hub.create(scope.strategy, strategy, namespace=namespace)
+    try:
+        found = await hub.create(scope.run, run.to_wire(), namespace=namespace)
+    except HubError:
+        await hub.delete(scope.strategy, name, namespace=namespace)
+        raise
+    made = UpdateRun.from_wire(found)
+    ref = RunRef(scope_name=scope.name, namespace=namespace, name=name, uid=made.metadata.uid)
+    owned = {"metadata": {"ownerReferences": [ref.as_owner]}}
+    await hub.patch(scope.strategy, name, owned, namespace=namespace)
+    return made
 
 
 # -- what is rolled out --------------------------------------------------------------------

@@ -1,8 +1,14 @@
 """`fleetgate rollback`: creates and starts a run of an older snapshot."""
 
 import re
+from pathlib import Path
 
-from tests.starter.driven.rollouts import Rollout
+import pytest
+
+from hub import Hub, Json
+from tests.agent import credentials
+from tests.rights.people import bind, kubeconfig_of
+from tests.starter.driven.rollouts import APPROVAL, Rollout
 from tests.support.conditions import says
 from tests.workflows.runs import started
 
@@ -158,3 +164,109 @@ async def test_it_says_so_if_a_policy_would_keep_it_waiting_for_ever(rollout: Ro
     assert f"fleetgate run delete {rollout.name}-v1" in refused.err
     found = (await rollout.placement.read_run(f"{rollout.name}-v1"))["spec"]["state"]
     assert found == "Run", "it was stopped for nothing"
+
+
+# -- where a rollout policy says how rollbacks go --------------------------------------------
+
+BACKWARDS: Json = {"rollback": {"order": "Reverse", "maxConcurrency": "25%"}}
+
+
+async def guarded(rollout: Rollout, policy: Json) -> None:
+    """Roll out two versions by two stages, the second one after an approval; then add a policy."""
+    first, second = rollout.clusters
+    stages = [
+        rollout.stage("one", cluster=first),
+        rollout.stage("two", cluster=second, beforeStageTasks=[APPROVAL]),
+    ]
+    await rollout.create(versions=2, stages=stages)
+    for index in range(2):
+        run = f"{rollout.name}-v{index}"
+        await rollout.run(run, index=index)
+        await rollout.update(first, index=index)
+        await rollout.waits_for_approval(run)
+        typed = await rollout.type("approve", run, "--no-wait")
+        assert typed.code == 0, typed.err
+        await rollout.update(second, index=index)
+        await rollout.reaches("UpdateRunSucceeded", run=run, kind="Succeeded")
+    scope, name = rollout.placement.scope, rollout.name
+    target = {"kind": scope.strategy.kind, "name": name}
+    spec = {"targetRefs": [target], **policy}
+    await rollout.placement.write(scope.policy, name, {"spec": spec})
+
+
+async def test_a_policy_says_how_a_rollback_goes(rollout: Rollout, hub: Hub) -> None:
+    await guarded(rollout, BACKWARDS)
+    name, base = f"{rollout.name}-rollback-0", rollout.name
+    typed = await rollout.type("rollback", base, "--yes")
+    assert typed.code == 0, typed.err
+    told = f"strategy {name} is a copy of {base} that goes as rollout policy {base} says"
+    assert told in typed.out
+    assert f"stage two begins: {rollout.clusters[1]}" in typed.out
+    run = await rollout.placement.read_run(name)
+    assert run["spec"]["stagedRolloutStrategyName"] == name
+    await rollout.update(*reversed(rollout.clusters), index=0)
+    await rollout.reaches("UpdateRunSucceeded", run=name, kind="Succeeded")
+
+    kind, namespace = rollout.placement.scope.strategy, rollout.placement.namespace
+    strategy = await hub.get(kind, name, namespace=namespace)
+    assert [each["name"] for each in strategy["spec"]["stages"]] == ["two", "one"]
+    assert [each["maxConcurrency"] for each in strategy["spec"]["stages"]] == ["25%", "25%"]
+    assert not any(each.get("beforeStageTasks") for each in strategy["spec"]["stages"])
+    (owner,) = strategy["metadata"]["ownerReferences"]
+    assert owner["uid"] == run["metadata"]["uid"]
+
+
+async def test_a_strategy_that_is_named_is_used_as_it_is(rollout: Rollout) -> None:
+    await guarded(rollout, BACKWARDS)
+    words = ("--strategy", rollout.name, "--yes", "--no-wait")
+    typed = await rollout.type("rollback", rollout.name, *words)
+    assert typed.code == 0, typed.err
+    run = await rollout.placement.read_run(f"{rollout.name}-rollback-0")
+    assert run["spec"]["stagedRolloutStrategyName"] == rollout.name
+
+
+async def test_a_user_who_may_not_create_strategies_uses_the_strategy_as_it_is(
+    rollout: Rollout, hub: Hub, hub_kubeconfig: Path, tmp_path: Path
+) -> None:
+    await guarded(rollout, BACKWARDS)
+    await credentials.grant(hub, "people.yaml")
+    for role in ("fleetgate-viewer", "fleetgate-content-viewer", "fleetgate-runner"):
+        await bind(hub, rollout.name, role)
+    jane = kubeconfig_of(rollout.name, admin=hub_kubeconfig, folder=tmp_path)
+    words = ("--yes", "--no-wait", "--kubeconfig", str(jane))
+    typed = await rollout.type("rollback", rollout.name, *words)
+    assert typed.code == 0, typed.err
+    assert f"not create; the run uses strategy {rollout.name} as it is" in typed.out
+    run = await rollout.placement.read_run(f"{rollout.name}-rollback-0")
+    assert run["spec"]["stagedRolloutStrategyName"] == rollout.name
+
+
+@pytest.mark.parametrize("words", [(), ("--strategy",)], ids=["copied", "as it is"])
+async def test_a_rollback_is_never_rolled_back_itself(
+    rollout: Rollout, hub: Hub, words: tuple[str, ...]
+) -> None:
+    """The policy of the original strategy holds for a copy, but for what it does to failures."""
+    await guarded(
+        rollout, {"failures": {"action": "RollBack"}, "clusters": {"timeout": "1s"}, **BACKWARDS}
+    )
+    named = [*words, rollout.name] if words else []
+    typed = await rollout.type("rollback", rollout.name, *named, "--yes", "--no-wait")
+    assert typed.code == 0, typed.err
+    name = f"{rollout.name}-rollback-0"
+    await rollout.reaches("UpdateRunPaused", run=name)
+    kind, namespace = rollout.placement.scope.report, rollout.placement.namespace
+    report = await hub.get(kind, name, namespace=namespace)
+    rules = {each["name"]: (each["value"], each["policy"]) for each in report["status"]["policy"]}
+    assert rules["failures.action"] == ("Pause", rollout.name)
+    assert rules["clusters.timeout"] == ("1s", rollout.name)
+
+
+async def test_a_strategy_that_has_the_name_already_is_left_alone(rollout: Rollout) -> None:
+    await guarded(rollout, BACKWARDS)
+    name = f"{rollout.name}-rollback-0"
+    await rollout.placement.strategy(name, [rollout.stage("other")])
+    typed = await rollout.type("rollback", rollout.name, "--yes")
+    assert typed.code == 1
+    assert f"{name} already" in typed.err
+    assert "--name" in typed.err
+    assert name not in await runs_of(rollout)
