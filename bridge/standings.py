@@ -21,8 +21,8 @@ from planning.runs.phases import ENDED, Phase, Progress
 class _Standing:
     phase: Phase
     approvals: tuple[PendingApproval, ...]
-    set_back: Counter[tuple[str, Progress]]
-    """Number of clusters that failed or were skipped, by stage."""
+    status: UpdateRunStatus | None
+    """None of a run that is over."""
     placement: str
     uid: str
 
@@ -35,10 +35,11 @@ class Standings(Collector):
 
     def note(self, key: Key, run: UpdateRun) -> None:
         """Record the current state of a run on the hub."""
+        phase = phases.phase(run.status)
         self._standings[key] = _Standing(
-            phase=phases.phase(run.status),
+            phase=phase,
             approvals=gates.closed(run.status).approvals,
-            set_back=_set_back(run.status),
+            status=None if phase in ENDED else run.status,
             placement=run.spec.placement_name,
             uid=run.metadata.uid,
         )
@@ -103,9 +104,8 @@ class Standings(Collector):
             labels=("namespace", "run", "stage", "outcome"),
         )
         for key in sorted(self._standings):
-            standing = self._standings[key]
-            if standing.phase not in ENDED:
-                for (stage, outcome), number in sorted(standing.set_back.items()):
+            if status := self._standings[key].status:
+                for (stage, outcome), number in sorted(_set_back(status).items()):
                     family.add_metric((*key, stage, outcome), number)
         return family
 
@@ -125,13 +125,12 @@ class Standings(Collector):
 
 
 def _set_back(status: UpdateRunStatus) -> Counter[tuple[str, Progress]]:
+    """Count the clusters that failed or were skipped, by stage."""
     return Counter(
         (stage.stage_name, progress)
         for stage in phases.stages(status)
         for cluster in stage.clusters
-        # Called with every change: most of a thousand clusters need not be checked.
-        if cluster.conditions
-        and (progress := phases.cluster_progress(cluster)) in (Progress.FAILED, Progress.SKIPPED)
+        if (progress := phases.cluster_progress(cluster)) in (Progress.FAILED, Progress.SKIPPED)
     )
 
 

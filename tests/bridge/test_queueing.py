@@ -6,74 +6,35 @@ import pytest
 from temporalio.client import Client
 
 from api.kinds import Scope
-from api.runs import UpdateRun
 from hub import Json
 from planning.identity import RunRef
-from planning.policies.queueing import standing
 from tests.bridge.support import BridgeProcess
 from tests.support.conditions import says
 from tests.support.eventually import eventually
 from tests.support.hand_placement import HandPlacement
-from tests.workflows.runs import reaches, started
+from tests.workflows.queued_runs import QueuedRuns
+from tests.workflows.runs import reaches
 from workflows.messages import WORKFLOW, UpdateRunInput
 
-pytestmark = pytest.mark.both_scopes
 
-RUNS = 3
-
-
-async def prepare(placement: HandPlacement, mode: str, *, runs: int = RUNS, **stage: object) -> str:
-    """Create a placement with a policy, one cluster and a snapshot per run; return the cluster."""
-    name = placement.name
-    cluster = f"{name}-a"
-    await placement.create({cluster: {"env": name}}, versions=runs)
-    declared = {"name": "one", "labelSelector": {"matchLabels": {"env": name}}, **stage}
-    await placement.strategy(name, [declared])
-    target = {"kind": placement.scope.placement.kind, "name": name}
-    spec = {"targetRefs": [target], "concurrentRuns": mode}
-    await placement.write(placement.scope.policy, name, {"spec": spec})
-    return cluster
-
-
-def named(placement: HandPlacement, index: int) -> str:
-    return f"{placement.name}-{index}"
-
-
-async def create(placement: HandPlacement, index: int) -> str:
-    """Create the run of a snapshot; return its name."""
-    name = named(placement, index)
-    await placement.create_run(name, placement.name, index=str(index))
-    return name
-
-
-async def says_queued(placement: HandPlacement, index: int, text: str) -> None:
-    """Wait until a run says that it waits, and for whom."""
-    await eventually(
-        lambda: placement.read_run(named(placement, index)),
-        lambda seen: says(seen, "Progressing") == ("False", "UpdateRunQueued", text),
-    )
-
-
-async def finishes(placement: HandPlacement, index: int, cluster: str) -> None:
-    """Let a run that has begun finish."""
-    await started(placement, cluster, index=index)
-    await placement.report(cluster)
-    await reaches(placement, named(placement, index), "UpdateRunSucceeded", kind="Succeeded")
+@pytest.fixture
+def runs(placement: HandPlacement) -> QueuedRuns:
+    return QueuedRuns(placement)
 
 
 async def test_runs_begin_one_after_the_other_although_the_bridge_is_killed(
-    bridge: BridgeProcess, placement: HandPlacement
+    bridge: BridgeProcess, placement: HandPlacement, runs: QueuedRuns
 ) -> None:
-    cluster = await prepare(placement, "Queue")
-    first = await create(placement, 0)
-    await started(placement, cluster)
-    second = await create(placement, 1)
-    await says_queued(placement, 1, f"waits for run {first}, next in line")
-    await create(placement, 2)
-    await says_queued(placement, 2, f"waits for run {first}, 2nd in line")
+    await runs.prepare("Queue")
+    first = await runs.create(0)
+    await runs.begins(0)
+    await runs.create(1)
+    await runs.says_queued(1, f"waits for run {first}, next in line")
+    await runs.create(2)
+    await runs.says_queued(2, f"waits for run {first}, 2nd in line")
     report = await eventually(
         lambda: placement.hub.get(
-            placement.scope.report, named(placement, 2), namespace=placement.namespace
+            placement.scope.report, runs.name(2), namespace=placement.namespace
         ),
         lambda seen: seen["status"].get("queue"),
     )
@@ -81,53 +42,45 @@ async def test_runs_begin_one_after_the_other_although_the_bridge_is_killed(
     assert report["status"]["waitingFor"] == f"run {first}"
 
     await bridge.stop()
-    await finishes(placement, 0, cluster)
+    await runs.finishes(0)
     await bridge.start()
-    await finishes(placement, 1, cluster)
+    await runs.finishes(1)
     await bridge.stop()
-    await finishes(placement, 2, cluster)
-    runs = [await placement.read_run(named(placement, each)) for each in range(RUNS)]
-    assert [says(run, "Admitted")[0] for run in runs] == ["True"] * RUNS
-    assert second == runs[1]["metadata"]["name"]
+    await runs.finishes(2)
+    for index in range(3):
+        run = await placement.read_run(runs.name(index))
+        assert says(run, "Admitted")[0] == "True"
 
 
 async def test_runs_created_at_once_begin_one_at_a_time(
-    bridge: BridgeProcess, placement: HandPlacement
+    bridge: BridgeProcess, placement: HandPlacement, runs: QueuedRuns
 ) -> None:
     number = 5
-    cluster = await prepare(placement, "Queue", runs=number)
+    await runs.prepare("Queue", runs=number)
     most = 0
 
     async def watch() -> None:
         nonlocal most
         while True:
-            begun = [each for each in await runs_of(placement) if standing(each).begun]
-            most = max(most, len(begun))
+            most = max(most, len(await runs.begun()))
             await asyncio.sleep(0.02)
 
     watching = asyncio.create_task(watch())
-    await asyncio.gather(*(create(placement, each) for each in range(number)))
+    await asyncio.gather(*(runs.create(each) for each in range(number)))
     for index in range(number):
-        await finishes(placement, index, cluster)
+        await runs.finishes(index)
     watching.cancel()
     assert most == 1
 
 
-async def runs_of(placement: HandPlacement) -> list[UpdateRun]:
-    kind, namespace = placement.scope.run, placement.namespace
-    listed = await placement.hub.list(kind, namespace=namespace)
-    found = map(UpdateRun.from_wire, listed.items)
-    return [each for each in found if each.spec.placement_name == placement.name]
-
-
 async def test_a_newer_run_ends_an_older_one_that_waits_at_a_gate(
-    bridge: BridgeProcess, placement: HandPlacement
+    bridge: BridgeProcess, placement: HandPlacement, runs: QueuedRuns
 ) -> None:
     gate: Json = {"beforeStageTasks": [{"type": "Approval"}]}
-    await prepare(placement, "Supersede", **gate)
-    older = await create(placement, 0)
+    await runs.prepare("Supersede", **gate)
+    older = await runs.create(0)
     await reaches(placement, older, "UpdateRunWaiting")
-    newer = await create(placement, 1)
+    newer = await runs.create(1)
     ended = await reaches(placement, older, "UpdateRunSuperseded", kind="Succeeded")
     assert says(ended, "Succeeded") == (
         "False",
@@ -140,14 +93,15 @@ async def test_a_newer_run_ends_an_older_one_that_waits_at_a_gate(
 async def test_an_older_run_without_a_workflow_is_told_once_it_has_one(
     bridge: BridgeProcess,
     placement: HandPlacement,
+    runs: QueuedRuns,
     scope: Scope,
     temporal: Client,
     task_queue: str,
 ) -> None:
     gate: Json = {"beforeStageTasks": [{"type": "Approval"}]}
-    await prepare(placement, "Supersede", **gate)
+    await runs.prepare("Supersede", **gate)
     await bridge.stop()
-    older, newer = [await create(placement, each) for each in (0, 1)]
+    older, newer = [await runs.create(each) for each in (0, 1)]
     body = await placement.read_run(newer)
     ref = RunRef(
         scope_name=scope.name,
@@ -158,32 +112,34 @@ async def test_an_older_run_without_a_workflow_is_told_once_it_has_one(
     await temporal.start_workflow(
         WORKFLOW, UpdateRunInput(run=ref), id=ref.workflow_id, task_queue=task_queue
     )
-    await says_queued(placement, 1, f"waits for run {older}, next in line")
+    await runs.says_queued(1, f"waits for run {older}, next in line")
     await bridge.start()
     await reaches(placement, older, "UpdateRunSuperseded", kind="Succeeded")
     await reaches(placement, newer, "UpdateRunWaiting")
 
 
-async def test_a_newer_run_is_refused(bridge: BridgeProcess, placement: HandPlacement) -> None:
-    cluster = await prepare(placement, "Refuse")
-    first = await create(placement, 0)
-    await started(placement, cluster)
-    second = await create(placement, 1)
+async def test_a_newer_run_is_refused(
+    bridge: BridgeProcess, placement: HandPlacement, runs: QueuedRuns
+) -> None:
+    await runs.prepare("Refuse")
+    first = await runs.create(0)
+    await runs.begins(0)
+    second = await runs.create(1)
     ended = await reaches(placement, second, "UpdateRunFailed", kind="Succeeded")
     assert f"run {first} of the same placement is ahead" in says(ended, "Succeeded")[2]
-    await finishes(placement, 0, cluster)
+    await runs.finishes(0)
 
 
 async def test_a_deleted_run_leaves_the_line(
-    bridge: BridgeProcess, placement: HandPlacement
+    bridge: BridgeProcess, placement: HandPlacement, runs: QueuedRuns
 ) -> None:
-    cluster = await prepare(placement, "Queue")
-    first = await create(placement, 0)
-    await started(placement, cluster)
+    await runs.prepare("Queue")
+    first = await runs.create(0)
+    await runs.begins(0)
     for index in (1, 2):
-        await create(placement, index)
-    await says_queued(placement, 2, f"waits for run {first}, 2nd in line")
-    await placement.delete_run(named(placement, 1))
-    await says_queued(placement, 2, f"waits for run {first}, next in line")
+        await runs.create(index)
+    await runs.says_queued(2, f"waits for run {first}, 2nd in line")
+    await placement.delete_run(runs.name(1))
+    await runs.says_queued(2, f"waits for run {first}, next in line")
     await placement.delete_run(first)
-    await finishes(placement, 2, cluster)
+    await runs.finishes(2)

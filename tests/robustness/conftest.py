@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from api.kinds import SCOPES, Scope
 from bridge import Bridge, BridgeSettings
 from hub import Hub, Limits
 from tests.robustness.rollouts import Rollout, Rollouts
+from tests.robustness.worker_processes import NewWorker, WorkerProcess
 from tests.support.fault_proxy import FaultProxy
 from tests.support.servers import PrivateApiServer, Servers
 from tests.support.temporal_server import TemporalServer
@@ -82,6 +83,35 @@ async def running_engine(
             finally:
                 bridging.cancel()
                 await asyncio.gather(bridging, return_exceptions=True)
+
+
+@pytest.fixture
+def new_worker(
+    server: PrivateApiServer, temporal_address: str, unique: str, tmp_path: Path
+) -> Iterator[NewWorker]:
+    """Create workers on one task queue; they are killed after the test."""
+    made: list[WorkerProcess] = []
+
+    def new(
+        *, clock: str = "", kubeconfig: Path = server.kubeconfig, temporal: str = temporal_address
+    ) -> WorkerProcess:
+        """`clock` shifts the worker's wall clock, `temporal` is the address of its server."""
+        file = tmp_path / f"clock-{len(made)}"
+        file.write_text(f"{clock}\n")
+        made.append(
+            WorkerProcess(
+                kubeconfig,
+                temporal,
+                task_queue=unique,
+                log=tmp_path / f"worker-{len(made)}.log",
+                clock=file if clock else None,
+            )
+        )
+        return made[-1]
+
+    yield new
+    for worker in made:
+        worker.kill()
 
 
 @pytest.fixture

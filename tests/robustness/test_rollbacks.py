@@ -1,7 +1,7 @@
 """Rollbacks by a policy, where the engine is killed, or Temporal lost, at each step on the way."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ from aiohttp import web
 from api.names import ROLLBACK_OF_UID
 from hub import Hub, Json
 from tests.robustness.rollouts import Rollout, Rollouts
-from tests.robustness.worker_processes import WorkerProcess
+from tests.robustness.worker_processes import NewWorker
 from tests.support.conditions import says
 from tests.support.eventually import eventually
 from tests.support.fault_proxy import FaultProxy, all_sprung, release
@@ -44,21 +44,6 @@ def _creates(rollout: Rollout, plural: str) -> Callable[[web.Request], bool]:
     return lambda request: request.method == "POST" and request.path.endswith(end)
 
 
-@pytest.fixture
-def new_worker(tmp_path: Path, unique: str) -> Iterator[Callable[..., WorkerProcess]]:
-    """Create workers on one task queue; they are killed after the test."""
-    made: list[WorkerProcess] = []
-
-    def new(kubeconfig: Path, temporal_address: str) -> WorkerProcess:
-        log = tmp_path / f"worker-{len(made)}.log"
-        made.append(WorkerProcess(kubeconfig, temporal_address, task_queue=unique, log=log))
-        return made[-1]
-
-    yield new
-    for worker in made:
-        worker.kill()
-
-
 _long = pytest.mark.long("half a minute; the virtual-time ring loses Temporal at each step too")
 
 
@@ -75,22 +60,21 @@ _long = pytest.mark.long("half a minute; the virtual-time ring loses Temporal at
 async def test_an_engine_killed_on_the_way_makes_one_rollback(
     pair: Rollouts,
     server: PrivateApiServer,
-    temporal_address: str,
-    new_worker: Callable[..., WorkerProcess],
+    new_worker: NewWorker,
     tmp_path: Path,
     step: Step,
     carried_out: bool,
 ) -> None:
     kubeconfig = tmp_path / "proxied.kubeconfig"
     async with FaultProxy.between(server, kubeconfig=kubeconfig, seed=0) as proxy:
-        first = new_worker(kubeconfig, temporal_address)
+        first = new_worker(kubeconfig=kubeconfig)
         await first.start()
         await pair.each(_until_it_fails)
         traps = [proxy.trap(step(each), carried_out=carried_out) for each in pair]
         await all_sprung(traps)
         first.kill()
         release(traps)
-    await new_worker(server.kubeconfig, temporal_address).start()
+    await new_worker().start()
     await pair.each(_goes_back)
 
 
@@ -100,13 +84,13 @@ async def test_a_lost_temporal_makes_one_rollback(
     pair: Rollouts,
     server: PrivateApiServer,
     own_temporal: TemporalServer,
-    new_worker: Callable[..., WorkerProcess],
+    new_worker: NewWorker,
     tmp_path: Path,
     step: Step,
 ) -> None:
     kubeconfig = tmp_path / "proxied.kubeconfig"
     async with FaultProxy.between(server, kubeconfig=kubeconfig, seed=0) as proxy:
-        first = new_worker(kubeconfig, own_temporal.address)
+        first = new_worker(kubeconfig=kubeconfig, temporal=own_temporal.address)
         await first.start()
         await pair.each(_until_it_fails)
         traps = [proxy.trap(step(each), carried_out=True) for each in pair]
@@ -114,7 +98,7 @@ async def test_a_lost_temporal_makes_one_rollback(
         first.kill()
         release(traps)
     await own_temporal.lose_everything()
-    await new_worker(server.kubeconfig, own_temporal.address).start()
+    await new_worker(temporal=own_temporal.address).start()
     await pair.each(_goes_back)
 
 

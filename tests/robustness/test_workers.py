@@ -1,49 +1,20 @@
 """Several workers at once, and workers that are killed, paused, or have a wrong clock."""
 
 import asyncio
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from tests.robustness.rollouts import Rollout, Rollouts, writes_binding
-from tests.robustness.worker_processes import FAKETIME, WorkerProcess
+from tests.robustness.worker_processes import FAKETIME, NewWorker
 from tests.support.fault_proxy import FaultProxy, all_sprung, release
 from tests.support.servers import PrivateApiServer
 
 PAUSE = 8
 """In seconds: longer than a worker may be silent before another one takes over."""
 
-NewWorker = Callable[..., WorkerProcess]
-
 wrong_clock = pytest.mark.skipif(not FAKETIME, reason="needs the package libfaketime")
-
-
-@pytest.fixture
-def new_worker(
-    server: PrivateApiServer, temporal_address: str, unique: str, tmp_path: Path
-) -> Iterator[NewWorker]:
-    """Create workers on one task queue; they are killed after the test."""
-    made: list[WorkerProcess] = []
-
-    def new(*, clock: str = "", kubeconfig: Path = server.kubeconfig) -> WorkerProcess:
-        file = tmp_path / f"clock-{len(made)}"
-        file.write_text(f"{clock}\n")
-        made.append(
-            WorkerProcess(
-                kubeconfig,
-                temporal_address,
-                task_queue=unique,
-                log=tmp_path / f"worker-{len(made)}.log",
-                clock=file if clock else None,
-            )
-        )
-        return made[-1]
-
-    yield new
-    for worker in made:
-        worker.kill()
 
 
 async def test_two_workers_do_everything_once_even_if_one_is_killed(

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +17,10 @@ from tests.support.suspending import suspend
 ROOT = Path(__file__).parents[2]
 FAKETIME = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
 """The library of Debian's package `libfaketime`, if it is installed."""
+
+
+NewWorker = Callable[..., "WorkerProcess"]
+"""Creates a worker; what it accepts is said by the fixture `new_worker`."""
 
 
 @dataclass

@@ -12,7 +12,7 @@ from tests.support.eventually import eventually
 from tests.support.hand_placement import LATEST, HandPlacement
 from tests.workflows.runs import reaches, started, workflow_id
 
-pytestmark = [pytest.mark.usefixtures("engine"), pytest.mark.both_scopes]
+pytestmark = pytest.mark.usefixtures("engine")
 
 BOTH: Json = {"removed": "Skip", "added": "Append"}
 

@@ -18,8 +18,6 @@ from tests.support.limits import PATIENT
 from tests.support.running import running
 from tests.support.servers import Servers
 
-pytestmark = pytest.mark.both_scopes
-
 
 @pytest.fixture(scope="module")
 async def hub(servers: Servers, temporal: Client) -> AsyncIterator[Hub]:

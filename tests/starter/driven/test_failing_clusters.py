@@ -17,8 +17,6 @@ from tests.support.conditions import says
 from tests.support.eventually import eventually
 from tests.workflows.runs import started
 
-pytestmark = pytest.mark.both_scopes
-
 FIVE = tuple("abcde")
 TIMEOUT = {"clusters": {"timeout": "2s"}}
 
@@ -119,6 +117,7 @@ def ok(typed: Any) -> str:
 # -- the story -----------------------------------------------------------------------------
 
 
+@pytest.mark.both_scopes
 async def test_a_paused_run_goes_on_once_people_have_skipped_retried_and_continued(
     failing: FailingRollout,
 ) -> None:
