@@ -37,13 +37,21 @@ def last_run(runs: Sequence[UpdateRun]) -> UpdateRun | None:
     return max(begun, key=lambda each: (_began_at(each) or _NEVER, _index(each)), default=None)
 
 
+def undone(runs: Sequence[UpdateRun]) -> UpdateRun | None:
+    """Return the run that a rollback undoes: the last one to start a cluster, or else the newest.
+
+    None if there is no run.
+    """
+    newest = max(runs, key=lambda each: each.metadata.creation_timestamp or _NEVER, default=None)
+    return last_run(runs) or newest
+
+
 def strategy(runs: Sequence[UpdateRun]) -> str:
-    """Return the strategy that was used last, or the newest run's if none has started a cluster.
+    """Return the strategy of the run that a rollback undoes.
 
     Raises RollbackError if there is no run.
     """
-    newest = max(runs, key=lambda each: each.metadata.creation_timestamp or _NEVER, default=None)
-    found = last_run(runs) or newest
+    found = undone(runs)
     if found is None:
         raise RollbackError("no run of the placement is known, so there is no strategy to reuse")
     return found.spec.staged_rollout_strategy_name

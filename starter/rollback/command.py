@@ -25,7 +25,7 @@ from starter.plan.drafting import Draft, draft
 from starter.plan.showing import print_draft
 from starter.records import Record
 from starter.rollback import choosing
-from starter.rollback.choosing import RollbackError, last_run
+from starter.rollback.choosing import RollbackError
 from starter.run.creating import body
 from starter.run.steering import ask_for
 from starter.run.waiting import Waiting
@@ -132,8 +132,8 @@ async def _shown(
     if strategy:
         spec = spec.model_copy(update={"staged_rollout_strategy_name": name})
     run = body(target.scope, name, target.namespace, spec)
-    if last := last_run(known.runs):
-        run.metadata.annotations[UNDOES] = last.metadata.name
+    if undone := choosing.undone(known.runs):
+        run.metadata.annotations[UNDOES] = undone.metadata.name
     return run, strategy
 
 

@@ -172,32 +172,25 @@ BACKWARDS: Json = {"rollback": {"order": "Reverse", "maxConcurrency": "25%"}}
 
 
 async def guarded(rollout: Rollout, policy: Json) -> None:
-    """Roll out two versions by two stages, the second one after an approval; then add a policy."""
+    """Plan a run of two stages, the second one with an approval, and write a policy for it."""
     first, second = rollout.clusters
     stages = [
         rollout.stage("one", cluster=first),
         rollout.stage("two", cluster=second, beforeStageTasks=[APPROVAL]),
     ]
     await rollout.create(versions=2, stages=stages)
-    for index in range(2):
-        run = f"{rollout.name}-v{index}"
-        await rollout.run(run, index=index)
-        await rollout.update(first, index=index)
-        await rollout.waits_for_approval(run)
-        typed = await rollout.type("approve", run, "--no-wait")
-        assert typed.code == 0, typed.err
-        await rollout.update(second, index=index)
-        await rollout.reaches("UpdateRunSucceeded", run=run, kind="Succeeded")
     scope, name = rollout.placement.scope, rollout.name
     target = {"kind": scope.strategy.kind, "name": name}
     spec = {"targetRefs": [target], **policy}
     await rollout.placement.write(scope.policy, name, {"spec": spec})
+    await rollout.run(index=1, state="Initialize")
+    await rollout.reaches("UpdateRunInitializedSuccessfully", kind="Initialized")
 
 
 async def test_a_policy_says_how_a_rollback_goes(rollout: Rollout, hub: Hub) -> None:
     await guarded(rollout, BACKWARDS)
     name, base = f"{rollout.name}-rollback-0", rollout.name
-    typed = await rollout.type("rollback", base, "--yes")
+    typed = await rollout.type("rollback", base, "--to", "0", "--yes")
     assert typed.code == 0, typed.err
     told = f"strategy {name} is a copy of {base} that goes as rollout policy {base} says"
     assert told in typed.out
@@ -219,7 +212,7 @@ async def test_a_policy_says_how_a_rollback_goes(rollout: Rollout, hub: Hub) -> 
 async def test_a_strategy_that_is_named_is_used_as_it_is(rollout: Rollout) -> None:
     await guarded(rollout, BACKWARDS)
     words = ("--strategy", rollout.name, "--yes", "--no-wait")
-    typed = await rollout.type("rollback", rollout.name, *words)
+    typed = await rollout.type("rollback", rollout.name, "--to", "0", *words)
     assert typed.code == 0, typed.err
     run = await rollout.placement.read_run(f"{rollout.name}-rollback-0")
     assert run["spec"]["stagedRolloutStrategyName"] == rollout.name
@@ -234,7 +227,7 @@ async def test_a_user_who_may_not_create_strategies_uses_the_strategy_as_it_is(
         await bind(hub, rollout.name, role)
     jane = kubeconfig_of(rollout.name, admin=hub_kubeconfig, folder=tmp_path)
     words = ("--yes", "--no-wait", "--kubeconfig", str(jane))
-    typed = await rollout.type("rollback", rollout.name, *words)
+    typed = await rollout.type("rollback", rollout.name, "--to", "0", *words)
     assert typed.code == 0, typed.err
     assert f"not create; the run uses strategy {rollout.name} as it is" in typed.out
     run = await rollout.placement.read_run(f"{rollout.name}-rollback-0")
@@ -250,7 +243,7 @@ async def test_a_rollback_is_never_rolled_back_itself(
         rollout, {"failures": {"action": "RollBack"}, "clusters": {"timeout": "1s"}, **BACKWARDS}
     )
     named = [*words, rollout.name] if words else []
-    typed = await rollout.type("rollback", rollout.name, *named, "--yes", "--no-wait")
+    typed = await rollout.type("rollback", rollout.name, "--to", "0", *named, "--yes", "--no-wait")
     assert typed.code == 0, typed.err
     name = f"{rollout.name}-rollback-0"
     await rollout.reaches("UpdateRunPaused", run=name)
@@ -265,7 +258,7 @@ async def test_a_strategy_that_has_the_name_already_is_left_alone(rollout: Rollo
     await guarded(rollout, BACKWARDS)
     name = f"{rollout.name}-rollback-0"
     await rollout.placement.strategy(name, [rollout.stage("other")])
-    typed = await rollout.type("rollback", rollout.name, "--yes")
+    typed = await rollout.type("rollback", rollout.name, "--to", "0", "--yes")
     assert typed.code == 1
     assert f"{name} already" in typed.err
     assert "--name" in typed.err
