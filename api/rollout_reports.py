@@ -127,6 +127,8 @@ class RolloutReportStatus(ApiModel):
     """Stages in which clusters failed or that have a budget."""
     clusters: list[ClusterReport] = Field(default_factory=list)
     """Clusters that were not simply updated, in the order of the stages."""
+    not_listed: Int32 = 0
+    """How many more of them there are: a report lists as many as fit into 200 KiB."""
     failed: Int32 = 0
     """How many clusters of the run count as failed."""
     skipped: Int32 = 0

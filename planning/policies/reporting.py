@@ -27,7 +27,7 @@ from api.runs import ClusterStatus, StageStatus, UpdateRunStatus
 from planning import conditions, signatures
 from planning.policies import resolving, texts
 from planning.policies.budgets import Failures
-from planning.runs import estimating, phases
+from planning.runs import estimating, phases, sizes
 from planning.runs.facts import Fact
 from planning.runs.phases import Phase, Progress
 from planning.runs.rules import RunRules, share
@@ -176,11 +176,14 @@ def report(
     ]
     left_alone = _left_alone(stages, undone) if undone else []
     replaced = {each.name for each in left_alone}
+    clusters = [each for each in clusters if each.name not in replaced] + left_alone
+    listed = _listed(clusters)
     return RolloutReportStatus(
         queue=queue,
         policy=rules.fields,
         stages=[each for stage in stages if (each := _stage(stage, rules, accepted))],
-        clusters=[each for each in clusters if each.name not in replaced] + left_alone,
+        clusters=listed,
+        not_listed=len(clusters) - len(listed),
         failed=outcomes.count(ClusterOutcome.FAILED),
         skipped=outcomes.count(ClusterOutcome.SKIPPED),
         accepted=accepted.in_run,
@@ -189,6 +192,16 @@ def report(
         expected_end=_expected_end(status, cluster_takes, now),
         conditions=_paused(status),
     )
+
+
+def _listed(clusters: list[ClusterReport]) -> list[ClusterReport]:
+    """Return as many clusters as fit into a report; those that only left or joined give way."""
+    by_weight = sorted(clusters, key=lambda each: each.outcome in _MOVES)
+    fitting = sizes.how_many_fit(by_weight, most=sizes.MOST_LISTED)
+    if fitting == len(clusters):
+        return clusters
+    kept = {each.name for each in by_weight[:fitting]}
+    return [each for each in clusters if each.name in kept]
 
 
 def _rollback(rules: RunRules, undone: Undone | None) -> RollbackReport | None:

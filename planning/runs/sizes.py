@@ -5,10 +5,13 @@ large, nothing can be written to it any more, not even the reason. So it is chec
 """
 
 import json
+from collections.abc import Iterable
+from itertools import accumulate, takewhile
 from typing import Any, Final
 
 from pydantic import BaseModel
 
+from api.base import ApiModel
 from api.runs import ClusterStatus, UpdateRunStatus
 from planning import failures
 from planning.runs.ledger import all_stages
@@ -18,6 +21,10 @@ MOST_STATUS: Final = 1_400_000
 a failure."""
 MOST_PAYLOAD: Final = 1_900_000
 """Bytes. Temporal accepts 2 MiB per input or result."""
+
+MOST_LISTED: Final = 200 * 1024
+"""Bytes of the list of clusters in a report, which is written often; the whole stays below 256 KiB.
+"""
 
 CLUSTER: Final = 385
 """Bytes that a cluster's entry grows by until it is updated; then those of a gate, of a stage and
@@ -68,6 +75,12 @@ def cut(status: UpdateRunStatus) -> None:
         status.stages_status, status.deletion_stage_status = [], None
     if _size(status.to_wire()) > MOST_STATUS:
         status.staged_update_strategy_snapshot = None
+
+
+def how_many_fit(found: Iterable[ApiModel], *, most: int) -> int:
+    """Return how many of the first ones fit into so many bytes."""
+    sizes = accumulate(_size(each.to_wire()) + 1 for each in found)
+    return sum(1 for _ in takewhile(lambda size: size <= most, sizes))
 
 
 def check_payload(payload: BaseModel, *, what: str, remedy: str) -> None:

@@ -1,5 +1,7 @@
 """What a run's report and its last message say about clusters that left or joined."""
 
+import json
+
 import pytest
 
 from api.reasons import JoinReason, RunMessage
@@ -55,6 +57,17 @@ def test_what_happens_to_a_joined_cluster_is_more_important_than_that_it_joined(
     marks.cluster_skipped(book, 0, 1, "Skipped by jane: INC-7", NOW)
     found = reported(book, joined("b"), setbacks={"b": Setback(since=LATER, by="jane")})
     assert outcomes(found) == [("b", "Skipped")]
+
+
+def test_a_report_lists_as_many_clusters_as_fit_the_failed_ones_first() -> None:
+    book, number = ledger(), 2_000
+    marks.cluster_timed_out(book, 0, 1, "The cluster was not updated within 20m", NOW)
+    moves = dict(joined(f"cluster-{each}", JoinReason.TOO_LATE) for each in range(number))
+    found = reported(book, *moves.items(), setbacks={"b": Setback(since=NOW)})
+    assert outcomes(found)[0] == ("b", "Failed")
+    assert 500 < len(found.clusters) < number
+    assert len(found.clusters) + found.not_listed == number + 1
+    assert len(json.dumps(found.to_wire())) < 256 * 1024
 
 
 def test_a_cluster_that_left_is_listed_even_if_nothing_else_is_known() -> None:
