@@ -89,8 +89,7 @@ async def approve(tour: Tour) -> None:
     await tour.do(typed_commands.get(APPROVAL))
     tour.narrator.saw(f"staging has soaked for {manifests.WAIT_SECONDS} s, canary has not started")
     await tour.members_have({"member1": "-", "member2": "value2", "member3": "-"})
-    request = views.of(run).gates.approvals[0].request
-    await tour.do(typed_commands.approve(APPROVAL, request))
+    await tour.do(typed_commands.fleetgate("approve", manifests.FIRST_RUN, "canary"))
     run = await tour.checks.until_run(manifests.FIRST_RUN, "succeeded", is_in(Phase.SUCCEEDED))
     _check_order(run)
     await tour.do(typed_commands.get(RUN, manifests.FIRST_RUN))
@@ -219,8 +218,9 @@ async def roll_back(tour: Tour) -> None:
     await tour.do(typed_commands.fleetgate("rollback", manifests.PLACEMENT, *options))
     run = await tour.checks.until_run(name, "waiting for an approval", asks_for_approval)
     await tour.members_have({"member1": "value3", "member2": "value1", "member3": "value3"})
-    stage = views.of(run).gates.approvals[0].stage
-    await tour.do(typed_commands.fleetgate("approve", name, stage))
+    tour.narrator.say("An approval is a condition of an object, so kubectl alone can give it too:")
+    request = views.of(run).gates.approvals[0].request
+    await tour.do(typed_commands.approve(APPROVAL, request))
     await tour.checks.until_run(name, "succeeded", is_in(Phase.SUCCEEDED))
     await tour.do(typed_commands.fleetgate("run", "list"))
     tour.narrator.saw("rolled back stage by stage")
