@@ -23,7 +23,7 @@ from deploy.installing import crds
 from deploy.local import ports
 from hub import Hub
 from tests.agent.credentials import ON_HUB, grant, of_account, token
-from tests.deploy.helm.charts import HUB_SIDE, MEMBER_SIDE, Helm, Json, Objects, merged
+from tests.deploy.helm.charts import HUB_SIDE, IMAGE, MEMBER_SIDE, Helm, Json, Objects, merged
 from tests.deploy.helm.charts import NAMESPACE as RELEASED
 from tests.deploy.helm.processes import MOUNTED, command, environment, process
 from tests.deploy.helm.test_hub_side import VALUES
@@ -115,6 +115,7 @@ def kubectl(kubeconfig: Path, *words: object) -> str:
 def values(temporal_address: str, unique: str) -> Json:
     """Values for pods that run as local processes."""
     return {
+        "image": IMAGE,
         "temporal": {"address": temporal_address},
         "settings": {"taskQueue": unique},
         "metrics": {"port": ports.choose()},
