@@ -159,7 +159,7 @@ def test_the_agent_runs_with_its_configured_account(helm: Helm) -> None:
 
 
 OF_THE_HUB = {"people": {"roles": False, "policies": False}}
-"""What a hub has once, whatever the names of releases on it."""
+"""Without what is the hub's own and has the same names in every release."""
 
 
 @pytest.mark.parametrize(
@@ -182,6 +182,18 @@ def test_two_releases_have_no_object_in_common(chart: Path, values: Json, helm: 
         assert len(other.all) == len(first.all)
         assert not set(map(identity, first.all)) & set(map(identity, other.all))
         refers_to_itself(other)
+
+
+def test_a_second_release_for_the_same_hub_fails_on_what_belongs_to_the_first(helm: Helm) -> None:
+    first, second = (
+        {
+            identity(each)
+            for each in helm.render_as_given(HUB_SIDE, LEAST[HUB_SIDE], release=name).all
+        }
+        for name in ("fleetgate", "edge")
+    )
+    assert ("ClusterRole", "", "fleetgate-approver") in first & second
+    assert ("ValidatingAdmissionPolicy", "", "fleetgate-approvals") in first & second
 
 
 def identity(each: Json) -> tuple[str, str, str]:
