@@ -1,7 +1,7 @@
-"""Metrics of the current state of runs: runs per phase, failed runs and clusters, waiting gates."""
+"""Metrics of the current state of runs: runs per phase, failed runs, clusters, waiting gates."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -71,12 +71,11 @@ class Standings(Collector):
         family = GaugeMetricFamily(
             "fleetgate_run_phase",
             "1 for the current phase of each update run that is not over",
-            labels=("namespace", "run", "phase"),
+            labels=("namespace", "placement", "run", "phase"),
         )
-        for key in sorted(self._standings):
-            standing = self._standings[key]
+        for names, standing in self._sorted():
             if standing.phase not in ENDED:
-                family.add_metric((*key, standing.phase), 1)
+                family.add_metric((*names, standing.phase), 1)
         return family
 
     def _failures(self) -> CounterMetricFamily:
@@ -88,50 +87,56 @@ class Standings(Collector):
             "distinguishes it from a later run with the same name",
             labels=("scope", "namespace", "placement", "run", "uid"),
         )
-        for key in sorted(self._standings):
-            standing = self._standings[key]
+        for names, standing in self._sorted():
             if standing.phase is Phase.FAILED:
-                namespace, name = key
-                labels = (_scope(namespace), namespace, standing.placement, name, standing.uid)
-                family.add_metric(labels, 1)
+                namespace, *_ = names
+                family.add_metric((_scope(namespace), *names, standing.uid), 1)
         return family
 
     def _clusters(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
-            "fleetgate_run_clusters_set_back",
-            "Number of clusters of each update run that is not over which have failed or were "
-            "skipped, by stage; without a series where there are none",
-            labels=("namespace", "run", "stage", "outcome"),
+            "fleetgate_run_clusters",
+            "Number of clusters of each update run that is not over, by stage and progress; except "
+            "for done, without a series where there are none",
+            labels=("namespace", "placement", "run", "stage", "progress"),
         )
-        for key in sorted(self._standings):
-            if status := self._standings[key].status:
-                for (stage, outcome), number in sorted(_set_back(status).items()):
-                    family.add_metric((*key, stage, outcome), number)
+        for names, standing in self._sorted():
+            if standing.status:
+                for (stage, progress), number in sorted(_by_progress(standing.status).items()):
+                    family.add_metric((*names, stage, progress), number)
         return family
 
     def _gates(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
             "fleetgate_gates_waiting_seconds",
             "Time in seconds that a gate has been waiting for approval",
-            labels=("namespace", "run", "stage", "side"),
+            labels=("namespace", "placement", "run", "stage", "side"),
         )
         now = datetime.now(UTC)
-        for key in sorted(self._standings):
-            for gate in self._standings[key].approvals:
+        for names, standing in self._sorted():
+            for gate in standing.approvals:
                 # The clock that set `since` may be ahead of this one.
                 waited = max((now - (gate.since or now)).total_seconds(), 0)
-                family.add_metric((*key, gate.stage, gate.side), waited)
+                family.add_metric((*names, gate.stage, gate.side), waited)
         return family
 
+    def _sorted(self) -> Iterator[tuple[tuple[str, str, str], _Standing]]:
+        """Yield each run with its namespace, its placement and its name."""
+        for namespace, name in sorted(self._standings):
+            standing = self._standings[namespace, name]
+            yield (namespace, standing.placement, name), standing
 
-def _set_back(status: UpdateRunStatus) -> Counter[tuple[str, Progress]]:
-    """Count the clusters that failed or were skipped, by stage."""
-    return Counter(
-        (stage.stage_name, progress)
-        for stage in phases.stages(status)
+
+def _by_progress(status: UpdateRunStatus) -> Counter[tuple[str, Progress]]:
+    """Count the clusters of each stage by their progress, and those that are done even if 0."""
+    stages = phases.stages(status)
+    found = Counter({(stage.stage_name, Progress.DONE): 0 for stage in stages})
+    found.update(
+        (stage.stage_name, phases.cluster_progress(cluster))
+        for stage in stages
         for cluster in stage.clusters
-        if (progress := phases.cluster_progress(cluster)) in (Progress.FAILED, Progress.SKIPPED)
     )
+    return found
 
 
 def _scope(namespace: str) -> str:

@@ -1,10 +1,13 @@
 """Updates the files that packages copy from the sources: `python -m deploy.packaging`.
 
 Charts and image repeat the version of pyproject.toml. Helm cannot read files outside a chart, so
-the roles of `deploy/rbac` and the files of `deploy/observability` are copied into the charts.
+the roles of `deploy/rbac`, the files of `deploy/observability` and what the charts have in common
+(`common.tpl`, `definitions.json`) are copied into them. Each chart's values.yaml and README.md are
+made from its values.schema.json.
 """
 
 import argparse
+import json
 import re
 import sys
 import tomllib
@@ -12,19 +15,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
+
+from deploy import chart_values
+
 ROOT: Final = Path(__file__).parent.parent
 
-_HUB_SIDE: Final = "deploy/helm/fleetgate"
-_MEMBER_SIDE: Final = "deploy/helm/fleetgate-agent"
+_CHARTS: Final = "deploy/helm"
+_HUB_SIDE: Final = f"{_CHARTS}/fleetgate"
+_MEMBER_SIDE: Final = f"{_CHARTS}/fleetgate-agent"
+_ALERTS: Final = {
+    _HUB_SIDE: "deploy/observability/alerts.yaml",
+    _MEMBER_SIDE: "deploy/observability/agent-alerts.yaml",
+}
 _COPIES: Final = {
     f"{_HUB_SIDE}/files": (
         "deploy/rbac/[!m]*.yaml",
-        "deploy/observability/alerts.yaml",
+        _ALERTS[_HUB_SIDE],
         "deploy/observability/*.json",
     ),
     f"{_MEMBER_SIDE}/files": (
         "deploy/rbac/member-agent-on-member.yaml",
-        "deploy/observability/agent-alerts.yaml",
+        _ALERTS[_MEMBER_SIDE],
     ),
 }
 """The files that each folder holds copies of; the hub side has all roles except `member-…`."""
@@ -57,10 +69,27 @@ def texts(root: Path = ROOT) -> dict[str, str]:
         for pattern in patterns
         for file in sorted(root.glob(pattern))
     }
+    for chart in _ALERTS:
+        copied |= _of_chart(root, chart)
     current = version(root)
     return copied | {
         path: re.sub(pattern, rf"\g<1>{current}", _read(root, path), flags=re.MULTILINE)
         for path, pattern in _VERSIONS.items()
+    }
+
+
+def _of_chart(root: Path, chart: str) -> dict[str, str]:
+    """Return what a chart has in common with the other one, and what is made from its schema."""
+    definitions = json.loads(_read(root, f"{_CHARTS}/definitions.json"))
+    own = json.loads(_read(root, f"{chart}/values.schema.json"))
+    schema = chart_values.with_definitions(own, definitions)
+    about = yaml.safe_load(_read(root, f"{chart}/Chart.yaml"))
+    rules = yaml.safe_load(_read(root, _ALERTS[chart]))
+    return {
+        f"{chart}/templates/_common.tpl": _read(root, f"{_CHARTS}/common.tpl"),
+        f"{chart}/values.schema.json": chart_values.dumped(schema),
+        f"{chart}/values.yaml": chart_values.values_yaml(schema),
+        f"{chart}/README.md": chart_values.readme(about, schema, rules),
     }
 
 

@@ -228,6 +228,9 @@ def test_runs_are_counted_by_phase_including_empty_phases(
     assert found == dict.fromkeys(Phase, 0) | {Phase.RUNNING: 1, Phase.SUCCEEDED: 1}
 
 
+NAMES = {"namespace": "team", "placement": "web", "run": "v2"}
+
+
 def test_each_run_that_is_not_over_shows_its_phase(
     metrics: RunMetrics, registry: CollectorRegistry
 ) -> None:
@@ -240,7 +243,7 @@ def test_each_run_that_is_not_over_shows_its_phase(
         ]
 
     metrics.note(KEY, run(INITIALIZED, STARTED))
-    assert shown() == [{"namespace": "team", "run": "v2", "phase": "running"}]
+    assert shown() == [{"namespace": "team", "placement": "web", "run": "v2", "phase": "running"}]
     metrics.note(KEY, run(INITIALIZED, STARTED, SUCCEEDED))
     assert shown() == []
     metrics.note(KEY, run(INITIALIZED))
@@ -251,7 +254,7 @@ def test_each_run_that_is_not_over_shows_its_phase(
 def test_a_gate_that_waits_for_approval_shows_for_how_long(
     metrics: RunMetrics, registry: CollectorRegistry
 ) -> None:
-    gate = {"namespace": "team", "run": "v2", "stage": "one", "side": "before"}
+    gate = NAMES | {"stage": "one", "side": "before"}
     metrics.note(KEY, run(INITIALIZED, STARTED))
     waited = registry.get_sample_value("fleetgate_gates_waiting_seconds", gate)
     asked_at = datetime(2026, 1, 2, 3, tzinfo=UTC).timestamp()
@@ -310,7 +313,7 @@ def test_a_later_run_with_the_same_name_that_fails_is_another_failure(
     assert [each["uid"] for each, _ in failures(registry)] == ["u-2"]
 
 
-def test_clusters_that_failed_or_were_skipped_are_counted_by_stage_until_the_run_is_over(
+def test_the_clusters_of_a_run_are_counted_by_stage_and_progress_until_it_is_over(
     registry: CollectorRegistry, metrics: RunMetrics
 ) -> None:
     paused = [condition("Initialized", 1), condition("Progressing", 2, "False", "UpdateRunPaused")]
@@ -325,16 +328,15 @@ def test_clusters_that_failed_or_were_skipped_are_counted_by_stage_until_the_run
         )
         for number, why in enumerate(ends)
     ]
-    labels = {"namespace": "team", "run": "v2", "stage": "one"}
 
-    def counted(outcome: str) -> float | None:
-        name = "fleetgate_run_clusters_set_back"
-        return registry.get_sample_value(name, labels | {"outcome": outcome})
+    def counted(progress: str) -> float | None:
+        labels = NAMES | {"stage": "one", "progress": progress}
+        return registry.get_sample_value("fleetgate_run_clusters", labels)
 
     metrics.note(KEY, found)
-    assert (counted("failed"), counted("skipped"), counted("done")) == (2, 1, None)
-    phase = {"namespace": "team", "run": "v2", "phase": "paused"}
-    assert registry.get_sample_value("fleetgate_run_phase", phase) == 1
+    assert (counted("failed"), counted("skipped"), counted("done")) == (2, 1, 1)
+    assert counted("updating") is None
+    assert registry.get_sample_value("fleetgate_run_phase", NAMES | {"phase": "paused"}) == 1
     found.status.conditions.append(run(condition("Succeeded", 6)).status.conditions[0])
     metrics.note(KEY, found)
     assert counted("failed") is None

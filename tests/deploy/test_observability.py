@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import AsyncIterator
+from enum import StrEnum
+from typing import Any, cast
 
 import aiohttp
 import promql_parser as promql
@@ -17,7 +19,7 @@ from deploy.installing import crds
 from deploy.local import ports
 from docs.generator.markdown import slug
 from hub import Hub
-from planning.runs.phases import Phase
+from planning.runs.phases import Phase, Progress
 from starter.cli import COMMANDS
 from starter.groups import OF_RUN as RUN
 from telemetry import ProcessHealth, register_readiness
@@ -25,11 +27,15 @@ from tests.support.eventually import eventually
 from tests.support.servers import Servers
 from tests.support.temporal_server import TemporalServer
 from tests.support.workers import ROOT, worker_process
+from workflows import search_attribute_names
 
 FOLDER = ROOT / "deploy" / "observability"
 PARTS_OF_HISTOGRAM = ("_bucket", "_count", "_sum")
-MADE_BY_GRAFANA = {"$__rate_interval": "5m"}
+MADE_BY_GRAFANA = {"$__rate_interval": "5m", "$__range": "6h"}
 MADE_BY_PROMETHEUS = {"instance", "job"}
+MADE_BY_SCRAPING = {"hub"}
+OF_ALERTS = "ALERTS"
+"""The series that Prometheus makes of active alerts."""
 
 
 def rules(file: str = "alerts.yaml") -> list[dict[str, str]]:
@@ -48,26 +54,37 @@ def panels() -> list[dict[str, object]]:
     return found
 
 
+def variables() -> dict[str, dict[str, Any]]:
+    """The variables of the dashboard, by name."""
+    dashboard = json.loads((FOLDER / "grafana-dashboard.json").read_text())
+    return {each["name"]: each for each in dashboard["templating"]["list"]}
+
+
 def expressions() -> list[str]:
     found = [rule["expr"] for rule in rules()]
     for panel in panels():
         targets = panel.get("targets", [])
         assert isinstance(targets, list)
         found += [target["expr"] for target in targets]
+    return [filled_in(each) for each in found]
+
+
+def filled_in(expression: str) -> str:
+    """Replace the durations that Grafana computes."""
     for name, value in MADE_BY_GRAFANA.items():
-        found = [each.replace(name, value) for each in found]
-    return found
+        expression = expression.replace(name, value)
+    return expression
 
 
 def selectors(expression: str) -> list[promql.VectorSelector]:
     """All selectors in an expression."""
-    found: list[promql.VectorSelector] = []
+    return [each for each in nodes(expression) if isinstance(each, promql.VectorSelector)]
 
-    def note(node: promql.Expr) -> None:
-        if isinstance(node, promql.VectorSelector):
-            found.append(node)
 
-    promql.walk(promql.parse(expression), note)
+def nodes(expression: str) -> list[promql.Expr]:
+    """All parts of an expression."""
+    found: list[promql.Expr] = []
+    promql.walk(promql.parse(expression), found.append)
     return found
 
 
@@ -141,9 +158,11 @@ def test_every_metric_in_use_is_exported_by_a_worker(measured: dict[str, set[str
     assert len(asked) >= len(expressions())
     for selector in asked:
         assert selector.name
+        if selector.name == OF_ALERTS:
+            continue
         name = family_of(selector.name, measured)
         assert name in measured, f"no worker shows {selector.name}"
-        labels = measured[name] | MADE_BY_PROMETHEUS
+        labels = measured[name] | MADE_BY_PROMETHEUS | MADE_BY_SCRAPING
         for matcher in selector.matchers.matchers:
             # Metrics of waiting gates and silent members have no series while there are none.
             assert not measured[name] or matcher.name in labels, f"{selector.name}: {matcher.name}"
@@ -164,17 +183,83 @@ def test_every_metric_in_agent_alerts_is_exported_by_an_agent() -> None:
             assert {each.name for each in selector.matchers.matchers} <= measured[selector.name]
 
 
-def test_all_phases_in_use_exist() -> None:
+@pytest.mark.parametrize(("label", "known"), [("phase", Phase), ("progress", Progress)])
+def test_all_phases_in_use_exist(label: str, known: type[StrEnum]) -> None:
     asked = [
         value
         for text in expressions()
         for selector in selectors(text)
         for matcher in selector.matchers.matchers
-        if matcher.name == "phase"
+        if matcher.name == label
         for value in matcher.value.split("|")
     ]
     assert asked
-    assert set(asked) <= {str(phase) for phase in Phase}
+    assert set(asked) <= {str(each) for each in known}
+
+
+def every_expression() -> list[str]:
+    return expressions() + [rule["expr"] for rule in rules("agent-alerts.yaml")]
+
+
+def test_nothing_mixes_the_series_of_several_hubs() -> None:
+    aggregations = [
+        node
+        for text in every_expression()
+        for node in nodes(text)
+        if isinstance(node, promql.AggregateExpr)
+    ]
+    assert len(aggregations) > 20
+    for each in aggregations:
+        assert each.modifier is not None, each
+        assert "hub" in each.modifier.labels, each
+        assert each.modifier.type == promql.AggModifierType.By, each
+
+
+def test_every_panel_shows_the_chosen_hubs_only() -> None:
+    asked = [
+        (panel["title"], selector)
+        for panel in panels()
+        for target in cast("list[dict[str, str]]", panel.get("targets", []))
+        for selector in selectors(filled_in(target["expr"]))
+    ]
+    assert asked
+    for title, selector in asked:
+        chosen = {each.name: each.value for each in selector.matchers.matchers}
+        assert chosen["hub"] == "$hub", (title, selector.name)
+        if "run" in str(title).lower() and (selector.name or "").startswith("fleetgate_run_"):
+            assert (chosen["namespace"], chosen["placement"]) == ("$namespace", "$placement")
+
+
+def test_the_variables_offer_what_the_metrics_have() -> None:
+    found = variables()
+    for name in ("hub", "namespace", "placement"):
+        query = found[name]["query"]["query"]
+        assert re.fullmatch(rf"label_values\((.+), {name}\)", query)
+        # With a single hub no series needs the label; a cluster-scoped run has no namespace.
+        assert found[name]["allValue"] == ".*"
+    text = (FOLDER / "grafana-dashboard.json").read_text()
+    used = set(re.findall(r"\$\{?([a-z_]+)", text)) - {"labels", "__rate_interval", "__range"}
+    assert {each for each in used if not each.startswith("__")} <= set(found)
+
+
+def test_links_of_the_dashboard_lead_to_sections_that_exist() -> None:
+    text = (FOLDER / "grafana-dashboard.json").read_text()
+    links = re.findall(r"\$\{documentation\}/([\w/-]+)\.html(?:#([\w-]+))?", text)
+    assert links
+    for page, section in links:
+        written = (ROOT / "docs" / f"{page}.md").read_text()
+        headings = {slug(each) for each in re.findall(r"^#+ (.+)$", written, re.MULTILINE)}
+        assert not section or section in headings
+
+
+def test_links_to_temporal_find_runs_by_their_search_attributes() -> None:
+    text = (FOLDER / "grafana-dashboard.json").read_text()
+    pages = "${temporal}/namespaces/${temporal_namespace}/workflows?query="
+    queries = re.findall(rf'{re.escape(pages)}([^"]+)', text)
+    assert queries
+    known = set(search_attribute_names.Name)
+    for query in queries:
+        assert set(re.findall(r"(Fleetgate[A-Za-z]+)", query)) <= known
 
 
 def test_every_alert_says_what_is_wrong_and_what_to_do() -> None:

@@ -1,5 +1,6 @@
 """The generated parts of packages are up to date with the sources."""
 
+import json
 import re
 import shutil
 from importlib import metadata
@@ -8,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from deploy import packaging
+from deploy.errors import DeployError
 from deploy.packaging import ROOT, main, texts, version
 
-COPIES = [path for path in texts() if "/files/" in path]
+VERSIONED = [path for path in texts() if path.endswith(("/Chart.yaml", "Dockerfile"))]
 
 
 def test_the_packages_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
@@ -21,7 +23,7 @@ def test_the_version_is_the_same_everywhere() -> None:
     said = {
         path: re.findall(r"^(?:appVersion: |version: |ARG VERSION=)(.+)$", text, re.MULTILINE)
         for path, text in texts().items()
-        if path not in COPIES
+        if path in VERSIONED
     }
     assert said == {
         "deploy/helm/fleetgate/Chart.yaml": [version()] * 2,
@@ -77,9 +79,55 @@ def test_a_changed_role_and_a_missing_copy_are_written_again(clone: Path) -> Non
     assert lost.read_text() == (clone / "deploy/rbac/member-agent-on-member.yaml").read_text()
 
 
+def test_a_value_is_described_only_in_its_schema(clone: Path) -> None:
+    """What users read about it, and its default, are made from there."""
+    schema = clone / "deploy/helm/fleetgate/values.schema.json"
+    written = json.loads(schema.read_text())
+    written["properties"]["settings"]["properties"]["stuckAfter"] |= {
+        "description": "What it sets.",
+        "default": "7m",
+    }
+    schema.write_text(json.dumps(written))
+
+    assert main([], root=clone) == 0
+    chart = clone / "deploy/helm/fleetgate"
+    assert "  # What it sets.\n  stuckAfter: 7m\n" in (chart / "values.yaml").read_text()
+    row = "| `settings.stuckAfter` | string | `7m` | What it sets. |"
+    assert row in (chart / "README.md").read_text().splitlines()
+
+
+def test_what_the_charts_have_in_common_is_written_to_both(clone: Path) -> None:
+    common = clone / "deploy/helm/definitions.json"
+    definitions = json.loads(common.read_text())
+    definitions["image"]["properties"]["tag"]["description"] = "Which image."
+    common.write_text(json.dumps(definitions))
+
+    assert main([], root=clone) == 0
+    for chart in ("fleetgate", "fleetgate-agent"):
+        assert "# Which image." in (clone / f"deploy/helm/{chart}/values.yaml").read_text()
+
+
+def test_a_value_without_a_default_is_refused_by_name(clone: Path) -> None:
+    schema = clone / "deploy/helm/fleetgate-agent/values.schema.json"
+    written = json.loads(schema.read_text())
+    del written["properties"]["metrics"]["properties"]["hub"]["default"]
+    schema.write_text(json.dumps(written))
+    with pytest.raises(DeployError, match=r"metrics\.hub has no default in Values of the chart"):
+        main(["--check"], root=clone)
+
+
+def test_the_readme_of_a_chart_lists_its_alerts_with_their_thresholds() -> None:
+    hub_side = (ROOT / "deploy/helm/fleetgate/README.md").read_text().splitlines()
+    assert "| `FleetgateHubSlow` | warning | 2 | 10m |" in hub_side
+    assert "| `FleetgateRunStuck` | warning |  | 5m |" in hub_side
+    member_side = (ROOT / "deploy/helm/fleetgate-agent/README.md").read_text()
+    assert "FleetgateHubSlow" not in member_side
+    assert "`FleetgateHeartbeatLate`" in member_side
+
+
 def test_every_copy_in_a_chart_is_generated() -> None:
     held = {str(path.relative_to(ROOT)) for path in ROOT.glob("deploy/helm/*/files/*")}
-    assert held == set(COPIES)
+    assert held == {path for path in texts() if "/files/" in path}
 
 
 def test_only_packaged_files_get_into_the_image() -> None:

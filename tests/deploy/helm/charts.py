@@ -13,9 +13,14 @@ Json = dict[str, Any]
 HUB_SIDE = ROOT / "deploy" / "helm" / "fleetgate"
 MEMBER_SIDE = ROOT / "deploy" / "helm" / "fleetgate-agent"
 NAMESPACE = "rollouts"
+IMAGE: Json = {"repository": "registry.example.org/fleetgate"}
 LEAST: dict[Path, Json] = {
-    HUB_SIDE: {"temporal": {"address": "temporal-frontend.temporal:7233"}},
-    MEMBER_SIDE: {"member": "prod-1", "hub": {"kubeconfigSecret": {"name": "hub"}}},
+    HUB_SIDE: {"temporal": {"address": "temporal-frontend.temporal:7233"}, "image": IMAGE},
+    MEMBER_SIDE: {
+        "member": "prod-1",
+        "hub": {"kubeconfigSecret": {"name": "hub"}},
+        "image": IMAGE,
+    },
 }
 """The required values."""
 KUBERNETES = "1.34.4"
@@ -69,9 +74,13 @@ class Helm:
         """Render a chart with these values and the required ones. Raises Refused."""
         return self.render_as_given(chart, merged(LEAST[chart], values or {}), *flags)
 
-    def render_as_given(self, chart: Path, values: Json, *flags: str) -> Objects:
-        """Render a chart with only these values. Raises Refused."""
-        command = ["template", "fleetgate", chart, "--kube-version", KUBERNETES, *flags]
+    def render_as_given(self, chart: Path, values: Json, *flags: str, release: str = "") -> Objects:
+        """Render a chart with only these values; the release has its name by default.
+
+        Raises Refused.
+        """
+        name = release or chart.name
+        command = ["template", name, chart, "--kube-version", KUBERNETES, *flags]
         key = repr((command, values))
         text = self._rendered.get(key) or self.run(*command, values=values)
         self._rendered[key] = text

@@ -1,5 +1,6 @@
 """The objects that the chart of the hub side renders from its values."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,7 +8,19 @@ import yaml
 
 from api.kinds import CUSTOM_RESOURCE_DEFINITION
 from deploy.packaging import ROOT, version
-from tests.deploy.helm.charts import HUB_SIDE, MEMBER_SIDE, NAMESPACE, Helm, Json, variables
+from tests.deploy.helm.charts import (
+    HUB_SIDE,
+    IMAGE,
+    KUBERNETES,
+    LEAST,
+    MEMBER_SIDE,
+    NAMESPACE,
+    Helm,
+    Json,
+    Objects,
+    merged,
+    variables,
+)
 from wiring import Role
 
 PARTS = ("engine", "bridge", "placement")
@@ -52,7 +65,7 @@ VALUES: dict[str, Json] = {
                 "extra": [{"to": [{"ipBlock": {"cidr": "192.0.2.0/24"}}]}],
             },
         },
-        "env": [{"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": "http://collector:4318"}],
+        "extraEnv": [{"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": "http://collector:4318"}],
         "podLabels": {"team": "platform"},
         "podAnnotations": {"example.org/note": "yes"},
         "priorityClassName": "system-cluster-critical",
@@ -68,13 +81,8 @@ each_set = pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
 
 @each_set
 def test_helm_lint_passes(values: Json, helm: Helm) -> None:
-    helm.run("lint", HUB_SIDE, "--strict", "--kube-version", "1.34.4", values=least(values))
-
-
-def least(values: Json) -> Json:
-    return {"temporal": {"address": "temporal:7233"} | values.get("temporal", {})} | {
-        key: value for key, value in values.items() if key != "temporal"
-    }
+    given = merged(LEAST[HUB_SIDE], values)
+    helm.run("lint", HUB_SIDE, "--strict", "--kube-version", KUBERNETES, values=given)
 
 
 @each_set
@@ -264,13 +272,40 @@ def test_alerts_and_dashboard_are_the_shipped_ones(helm: Helm) -> None:
     objects = helm.render(HUB_SIDE, VALUES["with everything"])
     shipped = yaml.safe_load((ROOT / "deploy/observability/alerts.yaml").read_text())
     assert objects.one("PrometheusRule", "fleetgate")["spec"] == shipped
-    dashboard = objects.one("ConfigMap", "fleetgate-dashboard")["data"]["fleetgate.json"]
-    assert dashboard == (ROOT / "deploy/observability/grafana-dashboard.json").read_text()
+    shipped = json.loads((ROOT / "deploy/observability/grafana-dashboard.json").read_text())
+    assert dashboard(objects) == shipped
+
+
+def dashboard(objects: Objects) -> Json:
+    text = objects.one("ConfigMap", "fleetgate-dashboard")["data"]["fleetgate.json"]
+    found: Json = json.loads(text)
+    return found
+
+
+def test_the_dashboard_links_to_the_configured_addresses(helm: Helm) -> None:
+    values: Json = {
+        "temporal": {"namespace": "rollouts.a1b2c"},
+        "metrics": {
+            "documentation": "https://docs.example.org/",
+            "dashboard": {"enabled": True, "temporalUI": "https://cloud.temporal.io"},
+        },
+    }
+    variables = dashboard(helm.render(HUB_SIDE, values))["templating"]["list"]
+    shown = {
+        each["name"]: (each["query"], each["current"]["value"])
+        for each in variables
+        if each["type"] == "textbox"
+    }
+    assert shown == {
+        "temporal": ("https://cloud.temporal.io",) * 2,
+        "temporal_namespace": ("rollouts.a1b2c",) * 2,
+        "documentation": ("https://docs.example.org",) * 2,
+    }
 
 
 def test_alerts_link_to_the_configured_documentation(helm: Helm) -> None:
-    alerts = {"enabled": True, "documentation": "https://docs.example.org/fleetgate/"}
-    objects = helm.render(HUB_SIDE, {"metrics": {"alerts": alerts}})
+    metrics = {"alerts": {"enabled": True}, "documentation": "https://docs.example.org/fleetgate/"}
+    objects = helm.render(HUB_SIDE, {"metrics": metrics})
     groups = objects.one("PrometheusRule", "fleetgate")["spec"]["groups"]
     links = {
         rule["alert"]: rule["annotations"]["runbook_url"] for g in groups for rule in g["rules"]
@@ -286,10 +321,11 @@ def test_the_image_has_the_version_of_the_chart_by_default(chart: Any, helm: Hel
         objects = helm.render(chart, {"image": image})
         return {container["image"] for _, container, _ in objects.containers()}
 
-    assert images({}) == {f"fleetgate:{version()}"}
+    ours = IMAGE["repository"]
+    assert images({}) == {f"{ours}:{version()}"}
     assert images({"repository": "example.org/f", "tag": "x"}) == {"example.org/f:x"}
     digest = "sha256:" + "a" * 64
-    assert images({"tag": "x", "digest": digest}) == {f"fleetgate@{digest}"}
+    assert images({"tag": "x", "digest": digest}) == {f"{ours}@{digest}"}
 
 
 @each_set

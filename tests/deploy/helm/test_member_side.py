@@ -6,7 +6,15 @@ import yaml
 
 from deploy.packaging import ROOT
 from starter.agent import agent
-from tests.deploy.helm.charts import MEMBER_SIDE, Helm, Json, merged, variables
+from tests.deploy.helm.charts import (
+    KUBERNETES,
+    LEAST,
+    MEMBER_SIDE,
+    Helm,
+    Json,
+    merged,
+    variables,
+)
 
 BY_TOKEN: Json = {
     "hub": {
@@ -22,8 +30,8 @@ each_way = pytest.mark.parametrize("values", [{}, BY_TOKEN], ids=["kubeconfig", 
 
 @each_way
 def test_helm_lint_passes(values: Json, helm: Helm) -> None:
-    given = {"member": "prod-1", "hub": {"kubeconfigSecret": {"name": "hub"}}} | values
-    helm.run("lint", MEMBER_SIDE, "--strict", "--kube-version", "1.34.4", values=given)
+    given = merged(LEAST[MEMBER_SIDE], values)
+    helm.run("lint", MEMBER_SIDE, "--strict", "--kube-version", KUBERNETES, values=given)
 
 
 @each_way
@@ -111,7 +119,7 @@ def test_the_alerts_are_the_shipped_ones(helm: Helm) -> None:
     rules = helm.render(MEMBER_SIDE, enabled).one("PrometheusRule", "fleetgate-agent")
     assert rules["spec"] == shipped
     where = {"documentation": "https://docs.example.org"}
-    linked = helm.render(MEMBER_SIDE, merged(enabled, {"metrics": {"alerts": where}}))
+    linked = helm.render(MEMBER_SIDE, merged(enabled, {"metrics": where}))
     (group,) = linked.one("PrometheusRule", "fleetgate-agent")["spec"]["groups"]
     page = "https://docs.example.org/operations/alerts.html"
     for rule in group["rules"]:

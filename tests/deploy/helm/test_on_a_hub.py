@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 import signal
 import subprocess
 from collections.abc import AsyncIterator
@@ -23,7 +24,7 @@ from deploy.installing import crds
 from deploy.local import ports
 from hub import Hub
 from tests.agent.credentials import ON_HUB, grant, of_account, token
-from tests.deploy.helm.charts import HUB_SIDE, MEMBER_SIDE, Helm, Json, Objects, merged
+from tests.deploy.helm.charts import HUB_SIDE, IMAGE, MEMBER_SIDE, Helm, Json, Objects, merged
 from tests.deploy.helm.charts import NAMESPACE as RELEASED
 from tests.deploy.helm.processes import MOUNTED, command, environment, process
 from tests.deploy.helm.test_hub_side import VALUES
@@ -115,6 +116,7 @@ def kubectl(kubeconfig: Path, *words: object) -> str:
 def values(temporal_address: str, unique: str) -> Json:
     """Values for pods that run as local processes."""
     return {
+        "image": IMAGE,
         "temporal": {"address": temporal_address},
         "settings": {"taskQueue": unique},
         "metrics": {"port": ports.choose()},
@@ -269,3 +271,18 @@ def way(kubeconfig: Path) -> Json:
 def mount(file: Path, text: str) -> None:
     file.parent.mkdir()
     file.write_text(text)
+
+
+@pytest.mark.usefixtures("admin")
+def test_objects_of_a_template_are_applied_with_all_admission_policies(
+    helm: Helm, kubeconfig: Path, values: Json, tmp_path: Path
+) -> None:
+    policies = {"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"}
+    rendered = helm.render(HUB_SIDE, merged(values, {"people": {"names": "v1beta1"}})).all
+    file = tmp_path / "objects.yaml"
+    file.write_text(yaml.safe_dump_all(rendered))
+    kubectl(kubeconfig, "apply", "-f", file)
+    wanted = {(e["kind"], e["metadata"]["name"]) for e in rendered if e["kind"] in policies}
+    assert {kind for kind, _ in wanted} == policies
+    told = kubectl(kubeconfig, "get", ",".join(policies), "-o", "json")
+    assert {(e["kind"], e["metadata"]["name"]) for e in json.loads(told)["items"]} >= wanted

@@ -1,22 +1,3 @@
-{{- define "fleetgate.selector" -}}
-app.kubernetes.io/name: fleetgate
-app.kubernetes.io/instance: {{ .Release.Name }}
-{{- end }}
-
-{{- define "fleetgate.labels" -}}
-{{ include "fleetgate.selector" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/part-of: fleetgate
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-{{- end }}
-
-{{- define "fleetgate.image" -}}
-{{- with .Values.image -}}
-{{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
-{{- end -}}
-{{- end }}
-
 {{/* The worker roles that run, as a comma-separated list. */}}
 {{- define "fleetgate.roles" -}}
 engine,bridge
@@ -24,7 +5,7 @@ engine,bridge
 {{- if .Values.settings.memberSecrets }},agents{{ end }}
 {{- end }}
 
-{{/* The Deployments, as a map from the name after `fleetgate-` to the roles that each runs. */}}
+{{/* The Deployments, as a map from the part to the roles that each runs. */}}
 {{- define "fleetgate.deployments" -}}
 {{- $roles := include "fleetgate.roles" . -}}
 {{- if eq .Values.processes "together" -}}
@@ -36,24 +17,61 @@ worker: {{ $roles }}
 {{- end -}}
 {{- end }}
 
+{{/* Name of the ServiceAccount of a `part`, of which `key` names the values. */}}
+{{- define "fleetgate.account" -}}
+{{- (get .root.Values (.key | default .part)).serviceAccount.name | default (printf "%s-%s" (include "fleetgate-common.fullname" .root) .part) }}
+{{- end }}
+
 {{/* The ServiceAccount of this release for one in a shipped binding; empty if its role does not run. */}}
 {{- define "fleetgate.accountOf" -}}
 {{- $part := trimPrefix "fleetgate-" .account -}}
-{{- if not (has $part (splitList "," (include "fleetgate.roles" .root))) -}}
-{{- else if eq .root.Values.processes "together" -}}fleetgate-worker
-{{- else -}}fleetgate-{{ $part }}
+{{- if has $part (splitList "," (include "fleetgate.roles" .root)) -}}
+{{- $isOne := eq .root.Values.processes "together" -}}
+{{- include "fleetgate.account" (dict "root" .root "part" (ternary "worker" $part $isOne)) -}}
 {{- end -}}
 {{- end }}
 
-{{- define "fleetgate.checks" -}}
+{{/* Whether the chart creates the account with which a Job installs the CRDs. */}}
+{{- define "fleetgate.crdsAccount" -}}
+{{- if and .Values.crds.install (empty .Values.hub.kubeconfigSecret.name) }}true{{ end }}
+{{- end }}
+
+{{/* Problems of the values that a schema cannot find, one per line. */}}
+{{- define "fleetgate.problems" -}}
+{{- include "fleetgate-common.problems" . }}
 {{- if not .Values.temporal.address }}
-{{- fail "temporal.address is empty: set it to host:port of Temporal's frontend, for example --set temporal.address=temporal-frontend.temporal:7233" }}
+temporal.address is empty: set it to host:port of Temporal's frontend, for example --set temporal.address=temporal-frontend.temporal:7233
 {{- end }}
 {{- if ne (empty .Values.settings.deployment) (empty .Values.settings.buildId) }}
-{{- fail "settings.deployment and settings.buildId go together: set both or none" }}
+settings.deployment and settings.buildId go together: set both or none
 {{- end }}
 {{- if and .Values.settings.context (not .Values.hub.kubeconfigSecret.name) }}
-{{- fail "settings.context names a context of a kubeconfig, but hub.kubeconfigSecret.name is empty: name the Secret that holds it" }}
+settings.context names a context of a kubeconfig, but hub.kubeconfigSecret.name is empty: name the Secret that holds it
+{{- end }}
+{{- $parts := keys (include "fleetgate.deployments" . | fromYaml) }}
+{{- range $part := ternary (append $parts "jobs") $parts (eq (include "fleetgate.crdsAccount" .) "true") | sortAlpha }}
+{{- with (get $.Values $part).serviceAccount }}
+{{- if not (or .create .name) }}
+{{ $part }}.serviceAccount.create is false, so {{ $part }}.serviceAccount.name is needed: set it to the ServiceAccount to use
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/*
+Version of the API of mutating admission policies; empty if they are left out. Only while it talks to the hub
+does Helm know the kinds that the hub serves, such as ValidatingAdmissionPolicy in every supported version.
+`helm template` does not, so that the version of Kubernetes decides: it serves v1 from 1.36 on.
+*/}}
+{{- define "fleetgate.mutating" -}}
+{{- $group := "admissionregistration.k8s.io" }}
+{{- $served := .Capabilities.APIVersions }}
+{{- if ne .Values.people.names "auto" }}
+{{- trimPrefix "omit" .Values.people.names }}
+{{- else if $served.Has (printf "%s/v1/MutatingAdmissionPolicy" $group) }}v1
+{{- else if $served.Has (printf "%s/v1beta1/MutatingAdmissionPolicy" $group) }}v1beta1
+{{- else if $served.Has (printf "%s/v1/ValidatingAdmissionPolicy" $group) }}
+{{- else if semverCompare ">=1.36-0" .Capabilities.KubeVersion.Version }}v1
 {{- end }}
 {{- end }}
 
@@ -151,30 +169,24 @@ worker: {{ $roles }}
 {{- end }}
 {{- end }}
 
-{{/* Settings that all pods share. */}}
-{{- define "fleetgate.podSettings" -}}
-securityContext: {{- toYaml .Values.podSecurityContext | nindent 2 }}
-{{- with .Values.imagePullSecrets }}
-imagePullSecrets: {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .Values.priorityClassName }}
-priorityClassName: {{ . }}
-{{- end }}
-{{- with .Values.nodeSelector }}
-nodeSelector: {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .Values.tolerations }}
-tolerations: {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .Values.affinity }}
-affinity: {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- end }}
-
-{{/* One object of a shipped file, with this chart's labels. */}}
+{{/*
+One object of a shipped file, as part of this release. `isOwn` is true for objects whose names begin with the
+release's: a hub has only one set of the others.
+*/}}
 {{- define "fleetgate.shipped" -}}
-{{- $labels := merge (default dict .object.metadata.labels) (include "fleetgate.labels" .root | fromYaml) }}
-{{- $_ := set .object.metadata "labels" $labels }}
+{{- $object := .object }}
+{{- if .isOwn }}
+{{- $prefix := printf "%s-" (include "fleetgate-common.fullname" .root) }}
+{{- $_ := set $object.metadata "name" (regexReplaceAll "^fleetgate-" $object.metadata.name $prefix) }}
+{{- if hasKey $object "roleRef" }}
+{{- $_ := set $object.roleRef "name" (regexReplaceAll "^fleetgate-" $object.roleRef.name $prefix) }}
+{{- end }}
+{{- end }}
+{{- $labels := merge (default dict $object.metadata.labels) (include "fleetgate-common.labels" .root | fromYaml) }}
+{{- $_ := set $object.metadata "labels" $labels }}
+{{- with .root.Values.commonAnnotations }}
+{{- $_ := set $object.metadata "annotations" (merge (default dict $object.metadata.annotations) .) }}
+{{- end }}
 ---
-{{ toYaml .object }}
+{{ toYaml $object }}
 {{- end }}
