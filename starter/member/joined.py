@@ -58,21 +58,21 @@ def in_worker(member: str, access: str, address: str, *, namespace: str) -> Expe
 
 
 async def until_joined(
-    hub: Hub, agent: ExpectedAgent, *, anew: MemberCluster | None, within: timedelta
+    hub: Hub, agent: ExpectedAgent, *, taken_over: MemberCluster | None, within: timedelta
 ) -> MemberCluster:
     """Wait until the agent has reported that the member has joined.
 
     Args:
         hub: client of the hub.
         agent: the agent.
-        anew: the MemberCluster while it had another agent, whose reports do not count.
+        taken_over: the MemberCluster while it had another agent, whose reports do not count.
         within: how long to wait.
 
     Raises CommandFailure with what is missing.
     """
     body = await hub.get(MEMBER_CLUSTER, agent.member)
     seen = MemberCluster.from_wire(body)
-    before = eligibility.last_report(anew) if anew else None
+    before = eligibility.last_report(taken_over) if taken_over else None
     try:
         async with (
             asyncio.timeout(within.total_seconds()),

@@ -295,7 +295,7 @@ async def _end(
         return
     if not (wanted.install or wanted.by_secret):
         _say(f"run this command; waiting until {wanted.name} has joined")
-    anew = before if wanted.take_over and on_hub.has_other_identity(before) else None
-    found = await joined.until_joined(hub, agent, anew=anew, within=patience.timeout)
+    taken_over = before if wanted.take_over and on_hub.has_other_identity(before) else None
+    found = await joined.until_joined(hub, agent, taken_over=taken_over, within=patience.timeout)
     version = joined.version(found)
     _say(f"{wanted.name} has joined" + (f" (Kubernetes {version})" if version else ""))

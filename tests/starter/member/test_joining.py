@@ -16,7 +16,10 @@ from starter.people import user_of
 from tests.agent.credentials import ON_HUB, grant
 from tests.starter.member.conftest import Member, admins_token
 
-pytestmark = pytest.mark.alone("they join one cluster in turn")
+pytestmark = [
+    pytest.mark.xdist_group("joining"),
+    pytest.mark.alone("they join one cluster in turn"),
+]
 
 JOIN = ("--context", "joining", "--no-wait")
 

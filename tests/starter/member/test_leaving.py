@@ -13,7 +13,10 @@ from planning.members import member_conditions
 from tests.starter.member.conftest import Member
 from tests.starter.member.test_joining import JOIN, registered
 
-pytestmark = pytest.mark.alone("they join one cluster in turn")
+pytestmark = [
+    pytest.mark.xdist_group("joining"),
+    pytest.mark.alone("they join one cluster in turn"),
+]
 
 LEAVE = ("--context", "joining")
 
