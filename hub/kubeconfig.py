@@ -87,9 +87,10 @@ def contexts(path: Path | None, environment: Mapping[str, str] = os.environ) -> 
 def cluster_to_hand_out(
     path: Path | None, *, context: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> dict[str, Any]:
-    """Return the cluster of a context with its CA certificates inline, without any credentials.
+    """Return the cluster of a context for someone elsewhere, with its CA certificates inline.
 
-    Reads the same files as `load`. Raises BadConfiguration.
+    It has no credentials, and no proxy, which may be reachable only from this machine. Reads the
+    same files as `load`. Raises BadConfiguration.
     """
     paths = str(path) if path else environment.get("KUBECONFIG", "")
     files = Files(paths or HOME_KUBECONFIG)
@@ -99,7 +100,8 @@ def cluster_to_hand_out(
         pem = authority.read_bytes() if isinstance(authority, Path) else authority
     except (OSError, ValueError) as error:
         raise BadConfiguration(f"kubeconfig {files.paths} cannot be used: {error}") from error
-    kept = {name: value for name, value in cluster.content.items() if name != _AUTHORITY}
+    left_out = {_AUTHORITY, "proxy-url"}
+    kept = {name: value for name, value in cluster.content.items() if name not in left_out}
     return kept | ({f"{_AUTHORITY}-data": b64encode(pem).decode()} if pem else {})
 
 
