@@ -1,6 +1,7 @@
 """`fleetgate member leave`."""
 
 import asyncio
+from contextlib import AsyncExitStack
 
 import click
 
@@ -84,7 +85,9 @@ async def _leave(
     *,
     yes: bool,
 ) -> None:
-    async with await target.connect() as hub:
+    async with AsyncExitStack() as stack:
+        hub = await stack.enter_async_context(await target.connect())
+        cluster = await _client(member, stack)
         found = await _delete(hub, name, patience, yes=yes)
         if found and not patience.wait:
             click.echo(f"not waiting until {name} has left; then run this command again")
@@ -94,8 +97,9 @@ async def _leave(
         )
         had_account = await on_hub.remove_account(hub, name, say=click.echo)
         # Last, because a member that is lost for good must not keep its access to the hub.
-        if member is not None:
-            cleared = await _clear(member, name, uninstall=uninstall)
+        if member is not None and cluster is not None:
+            with of_member(member):
+                cleared = await _clear(cluster, member, name, uninstall=uninstall)
         elif cleared := had_account:
             _tell_what_is_left(name, in_worker=in_worker)
     if not (found or in_worker or had_account or cleared):
@@ -104,6 +108,14 @@ async def _leave(
             advice="see `fleetgate member list`",
             exit_code=ExitCode.NOT_FOUND,
         )
+
+
+async def _client(member: Target | None, stack: AsyncExitStack) -> Hub | None:
+    """Return a client of the member, which need not answer, or None if it is not named."""
+    if member is None:
+        return None
+    with of_member(member):
+        return await stack.enter_async_context(await member.connect())
 
 
 async def _delete(hub: Hub, name: str, patience: Patience, *, yes: bool) -> bool:
@@ -176,15 +188,13 @@ def _is(body: Json | None, uid: str) -> bool:
     return body is not None and body["metadata"]["uid"] == uid
 
 
-async def _clear(member: Target, name: str, *, uninstall: bool) -> bool:
+async def _clear(cluster: Hub, member: Target, name: str, *, uninstall: bool) -> bool:
     """Delete what is left on the member; return whether there was something."""
-    with of_member(member):
-        async with await member.connect() as cluster:
-            secret = await cluster.find(SECRET, HUB_SECRET, namespace=AGENT_NAMESPACE)
-            has_chart = secret is not None and owned.member_of(secret) == name
-            if has_chart:
-                await _uninstall(member, run=uninstall)
-            return await on_member.clear(cluster, name, say=click.echo) or has_chart
+    secret = await cluster.find(SECRET, HUB_SECRET, namespace=AGENT_NAMESPACE)
+    has_chart = secret is not None and owned.member_of(secret) == name
+    if has_chart:
+        await _uninstall(member, run=uninstall)
+    return await on_member.clear(cluster, name, say=click.echo) or has_chart
 
 
 async def _uninstall(member: Target, *, run: bool) -> None:

@@ -54,6 +54,17 @@ async def test_leave_continues_where_an_earlier_one_ended(
     assert "clusterrole.rbac.authorization.k8s.io/fleetgate-agent deleted" in rest.out
 
 
+async def test_a_wrong_context_of_the_member_deletes_nothing(
+    member: Member, hub: Hub, unique: str
+) -> None:
+    before = await registered(hub, unique)
+
+    done = await member("leave", unique, "--context", "none")
+
+    assert (done.code, "has no context 'none' (it has: hub, joining)" in done.err) == (2, True)
+    assert await hub.get(MEMBER_CLUSTER, unique) == before
+
+
 async def test_a_member_that_placements_pick_leaves_only_with_yes(
     member: Member, hub: Hub, unique: str
 ) -> None:
