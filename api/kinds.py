@@ -112,6 +112,7 @@ NODE: Final = Kind("", "v1", "Node", "nodes", namespaced=False)
 POD: Final = Kind("", "v1", "Pod", "pods", namespaced=True)
 CONFIG_MAP: Final = Kind("", "v1", "ConfigMap", "configmaps", namespaced=True)
 SECRET: Final = Kind("", "v1", "Secret", "secrets", namespaced=True)
+SERVICE_ACCOUNT: Final = Kind("", "v1", "ServiceAccount", "serviceaccounts", namespaced=True)
 LEASE: Final = Kind("coordination.k8s.io", "v1", "Lease", "leases", namespaced=True)
 EVENT: Final = Kind("", "v1", "Event", "events", namespaced=True)
 CUSTOM_RESOURCE_DEFINITION: Final = Kind(

@@ -50,6 +50,25 @@ def load(text: str) -> Access:
         raise BadConfiguration(f"the kubeconfig cannot be used: {error}") from error
 
 
+def compose(cluster: dict[str, Any], *, token: str) -> str:
+    """Return the text of a kubeconfig that `load` accepts.
+
+    Args:
+        cluster: the cluster, with its certificates inline (`kubeconfig.cluster_to_hand_out`).
+        token: the bearer token of its only user.
+    """
+    name = "fleetgate"
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": name,
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        "clusters": [{"name": name, "cluster": cluster}],
+        "users": [{"name": name, "user": {"token": token}}],
+    }
+    return yaml.safe_dump(document, sort_keys=False)
+
+
 def _named(document: dict[str, Any], section: str, name: str) -> dict[str, Any]:
     """Return the content of the entry with this name. Raises LookupError."""
     part = section.removesuffix("s")

@@ -1,6 +1,7 @@
 """Access to the API server from a kubeconfig, or from the pod that this process runs in."""
 
 import os
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -15,6 +16,7 @@ from hub.errors import BadConfiguration
 from hub.plain_user import KubeconfigEntry
 
 HOME_KUBECONFIG = "~/.kube/config"
+_AUTHORITY = "certificate-authority"
 
 
 class Files:
@@ -82,6 +84,27 @@ def contexts(path: Path | None, environment: Mapping[str, str] = os.environ) -> 
     return sorted(Files(paths or HOME_KUBECONFIG).entries("contexts"))
 
 
+def cluster_to_hand_out(
+    path: Path | None, *, context: str | None = None, environment: Mapping[str, str] = os.environ
+) -> dict[str, Any]:
+    """Return the cluster of a context for someone elsewhere, with its CA certificates inline.
+
+    It has no credentials, and no proxy, which may be reachable only from this machine. Reads the
+    same files as `load`. Raises BadConfiguration.
+    """
+    paths = str(path) if path else environment.get("KUBECONFIG", "")
+    files = Files(paths or HOME_KUBECONFIG)
+    cluster = files.cluster(files.context(context))
+    try:
+        authority = cluster.pem(_AUTHORITY)
+        pem = authority.read_bytes() if isinstance(authority, Path) else authority
+    except (OSError, ValueError) as error:
+        raise BadConfiguration(f"kubeconfig {files.paths} cannot be used: {error}") from error
+    left_out = {_AUTHORITY, "proxy-url"}
+    kept = {name: value for name, value in cluster.content.items() if name not in left_out}
+    return kept | ({f"{_AUTHORITY}-data": b64encode(pem).decode()} if pem else {})
+
+
 async def load(
     path: Path | None, *, context: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Access:
@@ -123,7 +146,7 @@ async def _of_context(files: Files, context: str) -> Access:
     try:
         if plain_user.is_plain(user):
             return plain_user.access(cluster, user)
-        authority = cluster.pem("certificate-authority")
+        authority = cluster.pem(_AUTHORITY)
         sources = (CredentialFile.of(authority),) if isinstance(authority, Path) else ()
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise BadConfiguration(f"kubeconfig {files.paths} cannot be used: {error}") from error

@@ -26,6 +26,7 @@ COMMANDS = {
         "List, show and compare the snapshots of a placement.",
     ),
     "policy": ("starter.groups:policy", "List and show the rules for runs."),
+    "member": ("starter.groups:member", "Join clusters to the fleet, list and remove them."),
     "completion": (
         "starter.completion.command:completion",
         "Print a completion script for a shell.",

@@ -131,6 +131,25 @@ def policy() -> None:
     """
 
 
+# -- fleetgate member ----------------------------------------------------------------------
+
+
+OF_MEMBER = {
+    "list": ("starter.member.showing:list_members", "List members and when each last reported."),
+    "show": ("starter.member.showing:show", "Show a member: state, agent, labels, taints."),
+    "join": ("starter.member.joining:join", "Join a cluster to the fleet."),
+    "leave": ("starter.member.leaving:leave", "Remove a member from the fleet."),
+}
+
+
+@click.group(name="member", cls=LazyGroup, commands_at=OF_MEMBER)
+def member() -> None:
+    """Manage the members of the fleet: the clusters that placements and stages select.
+
+    `join` and `leave` work on two clusters: --context names the member, --hub-context the hub.
+    """
+
+
 # -- fleetgate temporal --------------------------------------------------------------------
 
 

@@ -11,12 +11,22 @@ import click
 from planning.placements.selecting import SelectionRules
 from starter.completion import live
 from starter.failures import CommandFailure, ExitCode
-from starter.targets import Output, found
+from starter.targets import Output, Target, found
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_kubeconfig_option = click.option(
+    "--kubeconfig",
+    type=_FILE,
+    help="Kubeconfig for the hub  [default: $KUBECONFIG, else the local fleet's].",
+)
 
 
-def _say_which(kubeconfig: Path | None) -> None:
-    text = f"using the local fleet: {kubeconfig} (use another hub with --kubeconfig)"
-    click.echo(text, err=True)
+def _found(kubeconfig: Path | None, context: str | None, namespace: str = "") -> Target:
+    target = found(kubeconfig, context, namespace)
+    if target.kubeconfig != kubeconfig:
+        text = f"using the local fleet: {target.kubeconfig} (use another hub with --kubeconfig)"
+        click.echo(text, err=True)
+    return target
 
 
 def target_options(command: Callable[..., object]) -> Callable[..., object]:
@@ -30,17 +40,11 @@ def target_options(command: Callable[..., object]) -> Callable[..., object]:
         output: str = Output.TABLE,
         **rest: object,
     ) -> object:
-        target = replace(found(kubeconfig, context, namespace), output=Output(output))
-        if target.kubeconfig != kubeconfig:
-            _say_which(target.kubeconfig)
+        target = replace(_found(kubeconfig, context, namespace), output=Output(output))
         return command(*args, target=target, **rest)
 
     options = (
-        click.option(
-            "--kubeconfig",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help="Kubeconfig for the hub  [default: $KUBECONFIG, else the local fleet's].",
-        ),
+        _kubeconfig_option,
         click.option("--context", shell_complete=live.contexts, help="Context of the kubeconfig."),
         click.option(
             "-n",
@@ -51,6 +55,54 @@ def target_options(command: Callable[..., object]) -> Callable[..., object]:
         ),
     )
     wrapped = update_wrapper(with_target, command)
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def member_options(command: Callable[..., object]) -> Callable[..., object]:
+    """Add the options that name the hub and a member cluster.
+
+    The command gets the hub as `target` and the cluster as `member`, None if neither a context nor
+    a kubeconfig is given for it.
+    """
+
+    def with_both(
+        *args: object,
+        kubeconfig: Path | None,
+        context: str | None,
+        member_kubeconfig: Path | None,
+        member_context: str | None,
+        **rest: object,
+    ) -> object:
+        target = _found(kubeconfig, context)
+        member = replace(
+            target, kubeconfig=member_kubeconfig or target.kubeconfig, context=member_context
+        )
+        given = member_kubeconfig or member_context
+        return command(*args, target=target, member=member if given else None, **rest)
+
+    options = (
+        click.option(
+            "--context",
+            "member_context",
+            shell_complete=live.member_contexts,
+            help="Context of the member cluster.",
+        ),
+        click.option(
+            "--member-kubeconfig",
+            type=_FILE,
+            help="Kubeconfig for the member cluster  [default: same as for the hub].",
+        ),
+        _kubeconfig_option,
+        click.option(
+            "--hub-context",
+            "context",
+            shell_complete=live.contexts,
+            help="Context of the hub  [default: the current context].",
+        ),
+    )
+    wrapped = update_wrapper(with_both, command)
     for option in reversed(options):
         wrapped = option(wrapped)
     return wrapped

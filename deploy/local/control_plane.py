@@ -14,7 +14,11 @@ from deploy.local.services import Service, answers, ensure
 from deploy.local.state import WORKER, api_server, controllers
 
 # Only the controllers whose effects users see; the rest would just cost memory.
-_HOUSEKEEPING: Final = ("namespace-controller", "garbage-collector-controller")
+_HOUSEKEEPING: Final = (
+    "namespace-controller",
+    "garbage-collector-controller",
+    "serviceaccount-token-controller",  # issues the tokens of `fleetgate member join`
+)
 _WORKLOADS: Final = (
     "deployment-controller",
     "replicaset-controller",
@@ -135,6 +139,7 @@ class ControlPlane:
                 str(binary),
                 f"--kubeconfig={self.kubeconfig}",
                 f"--controllers={','.join(active)}",
+                f"--service-account-private-key-file={self._signing_key}",
                 "--leader-elect=false",
                 "--secure-port=0",
                 "--profiling=false",

@@ -66,6 +66,12 @@ def silence(member: MemberCluster, *, now: datetime) -> timedelta | None:
     return _silence(agent, now=now) if agent else None
 
 
+def last_report(member: MemberCluster) -> datetime | None:
+    """Return when the member's agent last reported; None if it never has."""
+    agent = _own_agent(member)
+    return agent.last_received_heartbeat if agent else None
+
+
 def patience_left(member: MemberCluster, *, now: datetime) -> timedelta | None:
     """Return how long until a member becomes ineligible without a new report; None if it won't."""
     agent = _own_agent(member)

@@ -23,7 +23,7 @@ def completion(context: click.Context, shell: str) -> None:
     """Print a completion script for a shell.
 
     It completes commands, options and names on the hub: runs, stages, placements, strategies,
-    snapshots, namespaces and contexts. To load it into the current shell:
+    snapshots, members, namespaces and contexts. To load it into the current shell:
     source <(fleetgate completion bash).
 
     For `kubectl fleetgate …`, kubectl's own completion is enough: kubectl 1.26 or newer finds

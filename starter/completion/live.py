@@ -15,7 +15,7 @@ from click import Argument, Context, Parameter
 from click.shell_completion import CompletionItem
 
 from api import names
-from api.kinds import NAMESPACE, Kind, Scope
+from api.kinds import MEMBER_CLUSTER, NAMESPACE, Kind, Scope
 
 if TYPE_CHECKING:
     from hub import Hub, Json
@@ -88,7 +88,7 @@ async def _answer(look: Look, words: dict[str, Any]) -> Iterable[Item]:
     from hub import kubeconfig, transport  # noqa: F401
     from starter import targets
 
-    target = targets.found(words["kubeconfig"], words["context"], words["namespace"] or "")
+    target = targets.found(words["kubeconfig"], words["context"], words.get("namespace") or "")
     async with asyncio.timeout(WITHIN.total_seconds()), await target.connect() as hub:
         return await look(Typed(hub, target, words))
 
@@ -120,6 +120,7 @@ def _named(kind: Callable[[Scope], Kind]) -> Completer:
 placements = _named(lambda scope: scope.placement)
 strategies = _named(lambda scope: scope.strategy)
 namespaces = _named(lambda _: NAMESPACE)
+members = _named(lambda _: MEMBER_CLUSTER)
 
 
 def _runs(fits: "Callable[[RunView], bool]") -> Completer:
@@ -196,18 +197,26 @@ def versions(context: Context, parameter: Parameter, incomplete: str) -> list[It
     return [*indexes(context, parameter, incomplete), *map(CompletionItem, words)]
 
 
-def contexts(context: Context, _: Parameter, incomplete: str) -> list[Item]:
-    """Complete the contexts of the kubeconfig."""
-    from hub import BadConfiguration
-    from hub.kubeconfig import contexts as contexts_of
-    from starter import targets
+def _contexts_of(*options: str) -> Completer:
+    """Make a completer for the contexts of the kubeconfig that the first given option names."""
 
-    kubeconfig = targets.found(context.params["kubeconfig"], None, "").kubeconfig
-    try:
-        found = contexts_of(kubeconfig)
-    except BadConfiguration:
-        return []
-    return [CompletionItem(each) for each in found if each.startswith(incomplete)]
+    def complete(context: Context, _: Parameter, incomplete: str) -> list[Item]:
+        from hub import BadConfiguration
+        from hub.kubeconfig import contexts as contexts_in
+        from starter import targets
+
+        given = next(filter(None, map(context.params.get, options)), None)
+        try:
+            found = contexts_in(targets.found(given, None, "").kubeconfig)
+        except BadConfiguration:
+            return []
+        return [CompletionItem(each) for each in found if each.startswith(incomplete)]
+
+    return complete
+
+
+contexts = _contexts_of("kubeconfig")
+member_contexts = _contexts_of("member_kubeconfig", "kubeconfig")
 
 
 async def _views(typed: Typed) -> "list[RunView]":

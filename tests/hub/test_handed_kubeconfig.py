@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hub import BadConfiguration, Hub
+from hub import BadConfiguration, Hub, handed_kubeconfig
 
 TEXT: dict[str, Any] = {
     "current-context": "here",
@@ -23,6 +23,12 @@ def with_field(section: str, field: str, value: object) -> str:
 
 async def test_a_self_contained_kubeconfig_is_accepted() -> None:
     async with await Hub.connect_as_told(yaml.safe_dump(TEXT)) as hub:
+        assert hub.url == "https://127.0.0.1:1"
+
+
+async def test_a_composed_kubeconfig_is_accepted() -> None:
+    text = handed_kubeconfig.compose({"server": "https://127.0.0.1:1"}, token="abc")
+    async with await Hub.connect_as_told(text) as hub:
         assert hub.url == "https://127.0.0.1:1"
 
 

@@ -139,6 +139,24 @@ def test_the_contexts_of_all_files_are_named(tmp_path: Path) -> None:
         kubeconfig.contexts(tmp_path / "none")
 
 
+def test_a_cluster_is_handed_out_with_its_certificates_but_without_user_and_proxy(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "ca.crt").write_text("pem")
+    content = named("a", server="https://hub.example.org", token="secret")
+    content["clusters"][0]["cluster"] |= {
+        "certificate-authority": "ca.crt",
+        "proxy-url": "http://127.0.0.1:1",
+        "tls-server-name": "hub",
+    }
+    path = written(tmp_path, content)
+    assert kubeconfig.cluster_to_hand_out(path, context="a") == {
+        "server": "https://hub.example.org",
+        "certificate-authority-data": "cGVt",
+        "tls-server-name": "hub",
+    }
+
+
 async def test_a_pod_without_a_service_account_gets_a_clear_error() -> None:
     message = await refusal(None, KUBERNETES_SERVICE_HOST="10.0.0.1")
 

@@ -28,6 +28,7 @@ ABOUT_THE_HUB = [
     *modules_of(cli.COMMANDS, "plan", "approve", "rollback", "crds", "policies", "local"),
     *modules_of(groups.OF_RUN, "list", "show", "explain", "create", "start", "stop", "watch"),
     *modules_of(groups.OF_RUN, "delete"),
+    *modules_of(groups.OF_MEMBER, *groups.OF_MEMBER),
     "starter.snapshot.showing",
     "starter.snapshot.diffing",
     "starter.failures",

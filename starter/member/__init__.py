@@ -1,0 +1,1 @@
+"""The commands `fleetgate member …`, and what they share."""
