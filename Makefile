@@ -65,6 +65,7 @@ check-imports:
 check-copies:
 	$(BIN)/python -m api.crds --check deploy/crds
 	$(BIN)/python -m deploy.packaging --check
+	$(BIN)/python -m docs.generator --check docs/reference
 
 check-language:
 	$(BIN)/python -m tests.language

@@ -7,7 +7,6 @@ version = release = version_of("fleetgate")
 copyright = "the fleetgate authors, Apache-2.0"  # noqa: A001 - Sphinx's name for it
 
 extensions = [
-    "docs.generator.extension",
     "docs.generator.incremental",
     "myst_parser",
     "sphinx_copybutton",

@@ -11,6 +11,7 @@ from api.base import KubernetesObject
 from api.crds import MODELS, definition
 from api.markers import Schema
 from docs.generator import all_pages, settings, write
+from docs.generator.__main__ import main
 from docs.generator.markdown import literal, plain
 from planning import durations
 from starter.cli import fleetgate
@@ -128,3 +129,22 @@ def test_an_unchanged_page_is_not_written_again(tmp_path: Path) -> None:
     write(tmp_path)
 
     assert old.stat().st_mtime == 1
+
+
+def test_pages_that_differ_from_the_code_are_reported_and_then_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([str(tmp_path)])
+    (tmp_path / "settings.md").write_text("# Old")
+    (tmp_path / "reasons.md").unlink()
+    (tmp_path / "gone.md").write_text("# Gone")
+
+    assert main(["--check", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        f"{tmp_path}/gone.md describes what no longer exists",
+        f"{tmp_path}/reasons.md is missing or out of date",
+        f"{tmp_path}/settings.md is missing or out of date",
+        f"to update the pages: python -m docs.generator {tmp_path}",
+    ]
+    assert main([str(tmp_path)]) == 0
+    assert main(["--check", str(tmp_path)]) == 0
