@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from docs.generator import commands, metrics, objects, reasons, settings
+from docs.generator import commands, messages, metrics, objects, reasons, settings
 from docs.generator.markdown import Pages
 
 __all__ = ["Pages", "all_pages", "outdated", "write"]
@@ -16,7 +16,7 @@ _WRITTEN: Final = ("index.md", "limits.md", "policies.md")
 @cache
 def all_pages() -> Pages:
     """Return all generated pages, by path below `docs/reference/`."""
-    subjects = (objects, commands, settings, metrics, reasons)
+    subjects = (objects, commands, settings, metrics, reasons, messages)
     return {path: text for subject in subjects for path, text in subject.pages().items()}
 
 

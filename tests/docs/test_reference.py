@@ -1,6 +1,7 @@
 """The generated reference matches the code."""
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import pytest
 from api.base import KubernetesObject
 from api.crds import MODELS, definition
 from api.markers import Schema
-from docs.generator import all_pages, settings, write
+from docs.generator import all_pages, messages, settings, write
 from docs.generator.__main__ import main
 from docs.generator.markdown import literal, plain
-from planning import durations
+from planning import durations, failures
+from planning.failures import RunFailure
 from starter.cli import fleetgate
 from starter.explain import reasons
 from starter.explain.reasons.entries import ReasonEntry
@@ -108,6 +110,17 @@ def test_every_reason_is_explained_with_what_to_do(entry: ReasonEntry) -> None:
     where = f"Of the condition `{entry.condition}`. " if entry.condition else ""
     assert f"{where}{entry.cause}" in told
     assert f"→ {entry.fix}" in told
+
+
+@pytest.mark.parametrize("failure", failures.ALL, ids=lambda failure: failure.text.template[:40])
+def test_every_message_of_a_failed_run_is_a_heading_with_its_own_explanation(
+    failure: RunFailure,
+) -> None:
+    _, found, after = PAGES["messages.md"].partition(f"### {literal(messages.heading(failure))}\n")
+    assert found
+    told = after.partition("\n#")[0]
+    fixed = [re.split(r"\{.+?\}", text)[0] for text in (failure.cause, failure.fix)]
+    assert [text for text in fixed if plain(text) not in told] == []
 
 
 def test_pages_of_removed_code_are_deleted_from_the_reference(tmp_path: Path) -> None:
