@@ -20,5 +20,6 @@ copybutton_here_doc_delimiter = "EOF"
 copybutton_line_continuation_character = "\\"
 
 html_theme = "furo"
-html_title = "fleetgate"
+# Tells a reader which version a page describes.
+html_title = f"fleetgate {version}"
 html_show_sphinx = False
