@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from deploy.local.programs import KUBERNETES
 from deploy.packaging import ROOT, main, version
 from tests.support.programs import HELM
 
@@ -109,3 +110,21 @@ def test_readme_names_the_current_version() -> None:
     )
     assert named
     assert set(named) == {version()}
+
+
+def test_readme_names_the_versions_that_the_tests_use() -> None:
+    readme = (ROOT / "README.md").read_text()
+    rows = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", readme, re.MULTILINE)
+    said = {what: (tested, required) for what, tested, required in rows}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    chart = yaml.safe_load((ROOT / "deploy/helm/fleetgate/Chart.yaml").read_text())
+    oldest = project["requires-python"].removeprefix(">=")
+    kubernetes = chart["kubeVersion"].removeprefix(">=").removesuffix(".0-0")
+
+    assert said["Python"] == (oldest, f"{oldest} or newer")
+    assert said["hub and members"] == (f"Kubernetes {minor(KUBERNETES)}", f"{kubernetes} or newer")
+    assert said["Helm"][0] == minor(HELM.version)
+
+
+def minor(release: str) -> str:
+    return release.removeprefix("v").rpartition(".")[0]
