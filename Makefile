@@ -10,6 +10,8 @@ WORKERS ?= 4
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 # Builds only pages that changed; in CI, which sets the variable CI, all of them.
 SPHINX := $(BIN)/sphinx-build $(if $(CI),-E) -q -W -j auto docs docs/_build/html
+HELM ?= helm
+CHARTS := deploy/helm/fleetgate deploy/helm/fleetgate-agent
 CHECKS := check-style check-types check-imports check-copies check-language check-packages check-docs
 
 # The first interpreter that works and is new enough; `make PYTHON=...` selects another one.
@@ -22,7 +24,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo programs test rings check docs bench soak clean $(CHECKS)
+.PHONY: help setup demo programs test rings check docs bench soak dist clean $(CHECKS)
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +67,7 @@ check-imports:
 check-copies:
 	$(BIN)/python -m api.crds --check deploy/crds
 	$(BIN)/python -m deploy.packaging --check
+	$(BIN)/python -m docs.generator --check docs/reference
 
 check-language:
 	$(BIN)/python -m tests.language
@@ -78,6 +81,11 @@ check-docs:
 docs: setup ## Build the user documentation
 	$(SPHINX)
 	@echo "open docs/_build/html/index.html"
+
+dist: setup ## Build wheel, sdist and, if Helm is installed, charts into dist/
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+	$(if $(shell command -v $(HELM)),$(HELM) package $(CHARTS) --destination dist,@echo "no charts: $(HELM) is not installed; name it with make dist HELM=/path/to/helm")
 
 clean: ## Stop the local fleet and remove everything that make and its tools created
 	@if [ -x $(BIN)/fleetgate ] && [ -d .fleetgate ]; then $(BIN)/fleetgate local down --purge; fi

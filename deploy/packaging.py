@@ -94,10 +94,17 @@ def _of_chart(root: Path, chart: str) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
-    """Update the files; with `--check`, only compare them and return 1 if one is out of date."""
+    """Update the files; with `--check`, only compare them and return 1 if one is out of date.
+
+    With `--tag`, change nothing and return 1 unless the tag names the version.
+    """
     parser = argparse.ArgumentParser(prog="python -m deploy.packaging", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare only, write nothing")
-    only_check = parser.parse_args(arguments).check
+    parser.add_argument("--tag", help="only compare a tag, such as v1.2.3, with the version")
+    chosen = parser.parse_args(arguments)
+    if chosen.tag:
+        return _compare_tag(chosen.tag, version(root))
+    only_check = chosen.check
     wanted = texts(root)
     wrong = [path for path, text in wanted.items() if _read(root, path) != text]
     for path in wrong:
@@ -109,6 +116,16 @@ def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
     if wrong and only_check:
         sys.stderr.write("to update the files: python -m deploy.packaging\n")
     return 1 if wrong and only_check else 0
+
+
+def _compare_tag(tag: str, current: str) -> int:
+    if tag == f"v{current}":
+        return 0
+    sys.stderr.write(
+        f"tag {tag} does not name the version of pyproject.toml, which is {current}: "
+        f"tag v{current}, or change the version first\n"
+    )
+    return 1
 
 
 def _project(root: Path) -> dict[str, Any]:

@@ -7,7 +7,6 @@ version = release = version_of("fleetgate")
 copyright = "the fleetgate authors, Apache-2.0"  # noqa: A001 - Sphinx's name for it
 
 extensions = [
-    "docs.generator.extension",
     "docs.generator.incremental",
     "myst_parser",
     "sphinx_copybutton",
@@ -21,5 +20,6 @@ copybutton_here_doc_delimiter = "EOF"
 copybutton_line_continuation_character = "\\"
 
 html_theme = "furo"
-html_title = "fleetgate"
+# Tells a reader which version a page describes.
+html_title = f"fleetgate {version}"
 html_show_sphinx = False

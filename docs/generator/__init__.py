@@ -1,8 +1,8 @@
-"""Generates the reference pages from the code whenever the documentation is built.
+"""Generates the reference pages from the code: `python -m docs.generator docs/reference`.
 
 One module per subject; each turns models, commands or registries into pages (path and Markdown).
 """
 
-from docs.generator.site import Pages, all_pages, write
+from docs.generator.site import Pages, all_pages, outdated, write
 
-__all__ = ["Pages", "all_pages", "write"]
+__all__ = ["Pages", "all_pages", "outdated", "write"]

@@ -1,6 +1,7 @@
 """The generated reference matches the code."""
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import pytest
 from api.base import KubernetesObject
 from api.crds import MODELS, definition
 from api.markers import Schema
-from docs.generator import all_pages, settings, write
+from docs.generator import all_pages, messages, settings, write
+from docs.generator.__main__ import main
 from docs.generator.markdown import literal, plain
-from planning import durations
+from planning import durations, failures
+from planning.failures import RunFailure
 from starter.cli import fleetgate
 from starter.explain import reasons
 from starter.explain.reasons.entries import ReasonEntry
@@ -109,6 +112,17 @@ def test_every_reason_is_explained_with_what_to_do(entry: ReasonEntry) -> None:
     assert f"→ {entry.fix}" in told
 
 
+@pytest.mark.parametrize("failure", failures.ALL, ids=lambda failure: failure.text.template[:40])
+def test_every_message_of_a_failed_run_is_a_heading_with_its_own_explanation(
+    failure: RunFailure,
+) -> None:
+    _, found, after = PAGES["messages.md"].partition(f"### {literal(messages.heading(failure))}\n")
+    assert found
+    told = after.partition("\n#")[0]
+    fixed = [re.split(r"\{.+?\}", text)[0] for text in (failure.cause, failure.fix)]
+    assert [text for text in fixed if plain(text) not in told] == []
+
+
 def test_pages_of_removed_code_are_deleted_from_the_reference(tmp_path: Path) -> None:
     (tmp_path / "objects").mkdir()
     (tmp_path / "objects" / "gone.md").write_text("# Gone")
@@ -128,3 +142,22 @@ def test_an_unchanged_page_is_not_written_again(tmp_path: Path) -> None:
     write(tmp_path)
 
     assert old.stat().st_mtime == 1
+
+
+def test_pages_that_differ_from_the_code_are_reported_and_then_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([str(tmp_path)])
+    (tmp_path / "settings.md").write_text("# Old")
+    (tmp_path / "reasons.md").unlink()
+    (tmp_path / "gone.md").write_text("# Gone")
+
+    assert main(["--check", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        f"{tmp_path}/gone.md describes what no longer exists",
+        f"{tmp_path}/reasons.md is missing or out of date",
+        f"{tmp_path}/settings.md is missing or out of date",
+        f"to update the pages: python -m docs.generator {tmp_path}",
+    ]
+    assert main([str(tmp_path)]) == 0
+    assert main(["--check", str(tmp_path)]) == 0
