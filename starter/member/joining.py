@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
 import click
@@ -59,11 +60,15 @@ def _labels(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
     return dict(each.split("=", 1) for each in given)
 
 
+IMAGE: Final = "image.repository="
+"""Begin of a setting that the chart requires: each installation has its own registry."""
+
+
 @click.command(
     epilog=examples(
-        "fleetgate member join prod-1 --context prod-1 --label environment=prod",
-        "fleetgate member join prod-1 --context prod-1 --install "
+        "fleetgate member join prod-1 --context prod-1 --label environment=prod "
         "--set image.repository=registry.example.org/fleetgate",
+        "fleetgate member join prod-1 --context prod-1 --install --values agent.yaml",
         "fleetgate member join edge-1 --member-kubeconfig edge-1.kubeconfig --by-secret",
     )
 )
@@ -184,6 +189,10 @@ def join(
     )
     if not by_secret and not wanted.chart:
         raise click.UsageError("name the chart fleetgate-agent with --chart")
+    if not (by_secret or values or any(each.startswith(IMAGE) for each in settings)):
+        raise click.UsageError(
+            f"name the agent's image with --set {IMAGE}REPOSITORY, or in a file with --values"
+        )
     asyncio.run(_join(target, member, wanted, patience))
 
 

@@ -21,7 +21,8 @@ pytestmark = [
     pytest.mark.alone("they join one cluster in turn"),
 ]
 
-JOIN = ("--context", "joining", "--no-wait")
+IMAGE = ("--set", "image.repository=example/fleetgate")
+JOIN = ("--context", "joining", "--no-wait", *IMAGE)
 
 
 async def agents_kubeconfig(cluster: Hub) -> str:
@@ -55,6 +56,7 @@ async def test_join_registers_the_member_and_prints_the_helm_command(
     assert settings == [
         f"member={unique}",
         "hub.kubeconfigSecret.name=fleetgate-hub",
+        "image.repository=example/fleetgate",
         "a.b=c d",
     ]
     assert typed[typed.index("--kube-context") + 1] == "joining"
@@ -119,9 +121,15 @@ async def test_a_second_join_changes_only_the_labels_that_it_is_given(
     [
         pytest.param((), 2, "name the member cluster: --context", id="none"),
         pytest.param(
-            ("--context", "none"), 2, "has no context 'none' (it has: hub, joining)", id="unknown"
+            ("--context", "none", *IMAGE),
+            2,
+            "has no context 'none' (it has: hub, joining)",
+            id="unknown",
         ),
-        pytest.param(("--context", "hub"), 1, "is the hub itself", id="hub"),
+        pytest.param(("--context", "hub", *IMAGE), 1, "is the hub itself", id="hub"),
+        pytest.param(
+            ("--context", "joining"), 2, "name the agent's image with --set image", id="image"
+        ),
         pytest.param(
             ("--context", "joining", "--label", "prod"), 2, "'prod' is not KEY=VALUE", id="label"
         ),
@@ -211,7 +219,7 @@ async def test_a_secret_of_someone_else_is_not_overwritten(
 async def test_join_tells_what_is_missing_if_the_member_does_not_join(
     member: Member, hub: Hub, unique: str
 ) -> None:
-    soon = ("--context", "joining", "--timeout", "100ms")
+    soon = ("--context", "joining", "--timeout", "100ms", *IMAGE)
 
     done = await member("join", unique, *soon)
     assert done.code == 1

@@ -96,10 +96,11 @@ async def test_a_member_with_an_agent_joins_and_leaves(
     unique: str,
 ) -> None:
     where = ("--kubeconfig", str(persons), "--member-kubeconfig", str(joining_kubeconfig))
-    port = ports.choose()
+    image = ("--set", "image.repository=example/fleetgate")
+    port = ("--set", f"metrics.port={ports.choose()}")
 
     installed = await fleetgate(
-        "member", "join", unique, *where, "--install", "--no-wait", "--set", f"metrics.port={port}"
+        "member", "join", unique, *where, "--install", "--no-wait", *image, *port
     )
     assert installed.code == 0, installed.err
     deployment = await joining_cluster.get(DEPLOYMENT, AGENT, namespace=AGENT_NAMESPACE)
@@ -111,7 +112,7 @@ async def test_a_member_with_an_agent_joins_and_leaves(
     )
     log = tmp_path / "agent.log"
     with process(container, own, log, mounts=tmp_path) as agent:
-        joined = await fleetgate("member", "join", unique, *where)
+        joined = await fleetgate("member", "join", unique, *where, *image)
         left = await fleetgate("member", "leave", unique, *where, "--uninstall")
         agent.send_signal(signal.SIGTERM)
         assert await to_thread(agent.wait, patience()) == 0
