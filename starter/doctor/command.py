@@ -3,18 +3,20 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import click
 
 from starter import output
-from starter.doctor import checks, showing
-from starter.doctor.checks import Report
 from starter.doctor.findings import HOME, Setup, Verdict
 from starter.failures import ExitCode
 from starter.helping import examples
 from starter.options import target_options
 from starter.patience import Duration
 from starter.targets import Output, Target
+
+if TYPE_CHECKING:
+    from starter.doctor.checks import Report
 
 _FORMS = [str(each) for each in Output if each is not Output.NAME]
 
@@ -71,18 +73,24 @@ def doctor(target: Target, task_queue: str, home: str, metrics: str, timeout: ti
     is reported as `unknown`. With -n, only placements and runs of that namespace are checked. The
     exit code is 1 if there is a problem; warnings are not failures.
     """
+    from starter.doctor import checks  # here, because the help must not wait for Temporal's client
+
     found = _examine(target, within=timeout, task_queue=task_queue, home=home, metrics=metrics)
     reports = asyncio.run(found)
     _print(reports, target.output)
     return ExitCode.FAILED if checks.worst(reports) is Verdict.PROBLEM else ExitCode.DONE
 
 
-async def _examine(target: Target, *, within: timedelta, **named: str) -> Sequence[Report]:
+async def _examine(target: Target, *, within: timedelta, **named: str) -> "Sequence[Report]":
+    from starter.doctor import checks
+
     async with await target.connect() as hub:
         return await checks.examine(Setup(hub, target, **named), within=within)
 
 
-def _print(reports: Sequence[Report], form: Output) -> None:
+def _print(reports: "Sequence[Report]", form: Output) -> None:
+    from starter.doctor import showing
+
     if form in {Output.JSON, Output.YAML}:
         output.print_document(showing.document(reports), form)
     else:

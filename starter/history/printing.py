@@ -6,23 +6,13 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from enum import StrEnum
 from typing import Final
 
 from rich.text import Text
 
 from starter import columns
 from starter.history.entries import HistoryEntry
-
-
-class Form(StrEnum):
-    """Output format of a history."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-
+from starter.history.forms import Form
 
 FORMULA: Final = ("=", "+", "-", "@")
 """A spreadsheet treats a cell that starts with one of these as a formula and would execute what

@@ -9,7 +9,7 @@ import pytest
 
 from starter.history import printing
 from starter.history.entries import HistoryEntry, What
-from starter.history.printing import Form
+from starter.history.forms import Form
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=UTC)
 
