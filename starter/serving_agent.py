@@ -1,4 +1,4 @@
-"""Running the agent of one member cluster until it is told to stop."""
+"""Running the agent of one member cluster until a signal stops it."""
 
 import asyncio
 import logging

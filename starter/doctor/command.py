@@ -18,7 +18,7 @@ from starter.targets import Output, Target
 if TYPE_CHECKING:
     from starter.doctor.checks import Report
 
-_FORMS = [str(each) for each in Output if each is not Output.NAME]
+_FORMS = [str(each) for each in (Output.TABLE, Output.WIDE, Output.JSON, Output.YAML)]
 
 
 @click.command(
@@ -77,7 +77,7 @@ def doctor(target: Target, task_queue: str, home: str, metrics: str, timeout: ti
 
     found = _examine(target, within=timeout, task_queue=task_queue, home=home, metrics=metrics)
     reports = asyncio.run(found)
-    _print(reports, target.output)
+    _print(reports, target)
     return ExitCode.FAILED if checks.worst(reports) is Verdict.PROBLEM else ExitCode.DONE
 
 
@@ -88,11 +88,12 @@ async def _examine(target: Target, *, within: timedelta, **named: str) -> "Seque
         return await checks.examine(Setup(hub, target, **named), within=within)
 
 
-def _print(reports: "Sequence[Report]", form: Output) -> None:
+def _print(reports: "Sequence[Report]", target: Target) -> None:
     from starter.doctor import showing
 
-    if form in {Output.JSON, Output.YAML}:
-        output.print_document(showing.document(reports), form)
-    else:
-        wide = form is Output.WIDE
+    if target.output.is_table:
+        wide = target.output is Output.WIDE
         showing.show(output.console(wide=wide), reports, wide=wide)
+    else:
+        document = showing.document(reports)
+        output.print_document(document, target, rows=[document])

@@ -62,7 +62,7 @@ def history(target: Target, name: str, uid: str, form: str) -> None:
         click.echo(writer(found.entries))
     else:
         console = output.console()
-        console.print(printing.table(found.entries, width=console.width))
+        output.print_table(console, printing.table(found.entries, room=output.room(console)))
 
 
 def _others(known: "Sequence[Known]") -> str:
