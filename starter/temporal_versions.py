@@ -14,7 +14,7 @@ from starter.targets import Target
 
 
 async def read(target: Target, task_queue: str) -> tuple[str, str]:
-    """Return the server's version and those of the workers, or why there is none.
+    """Return the server's version and those of the workers, or why they are not known.
 
     Raises CommandFailure for invalid settings.
     """
