@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import (
@@ -71,21 +72,14 @@ class ApiModel(BaseModel):
         validate_by_alias=True,
         serialize_by_alias=True,
         extra="allow",
+        # Most commands use few of the models, and building all of them takes longer than the rest.
+        defer_build=True,
     )
-
-    _silent: ClassVar[tuple[tuple[str, str, Any], ...]] = ()
-    """Fields that are omitted while unset: name, name on the wire, default."""
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: object) -> None:
-        """Collect the fields that may be omitted."""
-        super().__pydantic_init_subclass__(**kwargs)
-        cls._silent = tuple(_silent_fields(cls.model_fields))
 
     @model_serializer(mode="wrap")
     def _leave_out_the_unsaid(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         written: dict[str, Any] = write(self)
-        for name, wire_name, default in self._silent:
+        for name, wire_name, default in _silent_fields(type(self)):
             if name not in self.model_fields_set and getattr(self, name) == default:
                 written.pop(wire_name, None)
         return written
@@ -100,7 +94,13 @@ class ApiModel(BaseModel):
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-def _silent_fields(fields: Mapping[str, FieldInfo]) -> Iterator[tuple[str, str, Any]]:
+@cache
+def _silent_fields(model: type[ApiModel]) -> tuple[tuple[str, str, Any], ...]:
+    """Return the fields that are omitted while unset: name, name on the wire, default."""
+    return tuple(_silent(model.model_fields))
+
+
+def _silent(fields: Mapping[str, FieldInfo]) -> Iterator[tuple[str, str, Any]]:
     for name, info in fields.items():
         if info.is_required() or any(isinstance(each, Required) for each in info.metadata):
             continue

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 from api.kinds import Kind
 from hub import errors, watching
 from hub.discovery import Discovery, Kinds
+from hub.impersonation import NOT_IMPERSONATED, Impersonated
 from hub.limits import Limits
 from hub.objects import Json, JsonPatch, key_of, version_of
 from hub.requests import ApiRequest, Lane, collection_path, item_path, resource_of
@@ -87,15 +88,17 @@ class Hub:
         context: str | None = None,
         manager: str = "fleetgate",
         limits: Limits | None = None,
+        acting_as: Impersonated = NOT_IMPERSONATED,
     ) -> Self:
         """Read the kubeconfig and return a client; the first request opens a connection.
 
-        `manager` owns the fields that this client writes. Without a path, use KUBECONFIG, then the
-        pod's service account, then `~/.kube/config`. Raises BadConfiguration.
+        `manager` owns the fields that this client writes; `acting_as` is a user to impersonate.
+        Without a path, use KUBECONFIG, then the pod's service account, then `~/.kube/config`.
+        Raises BadConfiguration.
         """
         from hub import kubeconfig as kubeconfigs  # here, as in `_connected`
 
-        access = await kubeconfigs.load(kubeconfig, context=context)
+        access = await kubeconfigs.load(kubeconfig, context=context, acting_as=acting_as)
         return cls._connected(access, manager=manager, limits=limits)
 
     @classmethod

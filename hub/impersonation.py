@@ -4,12 +4,30 @@ As in kubectl, access is checked, and actions are recorded, for the impersonated
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 from urllib.parse import quote
 
 from hub.errors import BadConfiguration
 
 Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Impersonated:
+    """The user that a person asks to impersonate, instead of the one that the kubeconfig names."""
+
+    user: str = ""
+    """Empty for the user that the kubeconfig names."""
+    groups: tuple[str, ...] = ()
+
+    @property
+    def headers(self) -> Headers:
+        """The headers for each request; empty if there is none."""
+        return headers({"as": self.user, "as-groups": self.groups})
+
+
+NOT_IMPERSONATED: Final = Impersonated()
 
 
 def headers(user: Mapping[str, Any]) -> Headers:

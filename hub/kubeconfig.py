@@ -2,7 +2,7 @@
 
 import os
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ import yaml
 from hub import impersonation, plain_user, pod
 from hub.access import Access, CredentialFile
 from hub.errors import BadConfiguration
+from hub.impersonation import NOT_IMPERSONATED, Impersonated
 from hub.plain_user import KubeconfigEntry
 
 HOME_KUBECONFIG = "~/.kube/config"
@@ -105,40 +106,71 @@ def cluster_to_hand_out(
     return kept | ({f"{_AUTHORITY}-data": b64encode(pem).decode()} if pem else {})
 
 
+def namespace(
+    path: Path | None,
+    *,
+    context: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> str:
+    """Return the namespace that the context sets; empty if none, and in a pod.
+
+    Raises BadConfiguration.
+    """
+    if pod.is_used(path, context, environment):
+        return ""
+    paths = str(path) if path else environment.get("KUBECONFIG", "")
+    files = Files(paths or HOME_KUBECONFIG)
+    chosen = files.entries("contexts")[files.context(context)]
+    return str(chosen.content.get("namespace") or "")
+
+
 async def load(
-    path: Path | None, *, context: str | None = None, environment: Mapping[str, str] = os.environ
+    path: Path | None,
+    *,
+    context: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+    acting_as: Impersonated = NOT_IMPERSONATED,
 ) -> Access:
     """Return the access to an API server from the first source that exists.
 
     These are: `path`; the environment's KUBECONFIG (one or more paths, as for kubectl); the service
-    account when running in a pod; `~/.kube/config`. Raises BadConfiguration.
+    account when running in a pod; `~/.kube/config`. A user in `acting_as` is impersonated instead
+    of the one that the kubeconfig names. Raises BadConfiguration.
     """
     if pod.is_used(path, context, environment):
-        return await _of_pod()
+        return await _of_pod(acting_as)
     paths = str(path) if path else environment.get("KUBECONFIG", "")
     files = Files(paths or HOME_KUBECONFIG)
     # Chosen once: a later switch of the current context applies to new processes only.
-    return await _from_files(files, files.context(context))
+    return await _from_files(files, files.context(context), acting_as)
 
 
-async def _of_pod() -> Access:
+async def _of_pod(acting_as: Impersonated) -> Access:
     from hub import official
 
-    return replace(official.of_pod(), again=_of_pod)
+    return _impersonating(acting_as, official.of_pod(), again=partial(_of_pod, acting_as))
 
 
-async def _from_files(files: Files, context: str) -> Access:
+async def _from_files(files: Files, context: str, acting_as: Impersonated) -> Access:
     access = await _of_context(files, context)
     return replace(
-        access,
+        _impersonating(
+            acting_as, access, again=partial(_once_more, files.paths, context, acting_as)
+        ),
         sources=files.sources + access.sources,
-        again=partial(_once_more, files.paths, context),
     )
 
 
-async def _once_more(paths: str, context: str) -> Access:
+async def _once_more(paths: str, context: str, acting_as: Impersonated) -> Access:
     files = Files(paths)
-    return await _from_files(files, files.context(context))
+    return await _from_files(files, files.context(context), acting_as)
+
+
+def _impersonating(
+    acting_as: Impersonated, access: Access, *, again: Callable[[], Awaitable[Access]]
+) -> Access:
+    headers = acting_as.headers or access.impersonation
+    return replace(access, impersonation=headers, again=again)
 
 
 async def _of_context(files: Files, context: str) -> Access:

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import click
 
+from starter import groups
 from starter.groups import LazyGroup
 
 COMMANDS = {
@@ -39,6 +40,11 @@ COMMANDS = {
         "Register the search attributes of runs in Temporal.",
     ),
     "temporal": ("starter.groups:temporal", "Set up and operate Temporal for fleetgate."),
+    "version": (
+        "starter.version:version",
+        "Print the versions of client, hub, Temporal and workers.",
+    ),
+    "help": ("starter.helping:help_command", "Show the help of a command."),
     "worker": ("starter.worker:worker", "Run a worker: engine, bridge, placement, agents."),
     "agent": ("starter.agent:agent", "Run the agent for a member cluster."),
 }
@@ -112,6 +118,7 @@ def _remember_debug(context: click.Context, _: click.Parameter, value: bool) -> 
     name="fleetgate",
     cls=LazyGroup,
     commands_at=COMMANDS,
+    meant=groups.MEANT,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Start with `fleetgate demo`, or `fleetgate local up` for a fleet to try things on.",
 )

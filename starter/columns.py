@@ -1,9 +1,10 @@
-"""Tables without borders, as kubectl prints them, that never exceed a given width.
+"""Tables without borders, as kubectl prints them, that never exceed a given room.
 
 rich's own tables shrink all columns when space is short, including the names.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich.text import Text
 
@@ -16,19 +17,36 @@ KEPT_FOR = 8
 Row = Sequence[str | Text]
 
 
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The space for a table, in cells."""
+
+    width: int
+    """Width of a terminal: longer lines are truncated."""
+    cut: bool = True
+    """Whether anything is truncated; what goes to a file or another program is not."""
+
+
 def table(
-    headings: Row, rows: Sequence[Row], *, width: int, wrap: bool = False, keep: int | None = None
+    headings: Row,
+    rows: Sequence[Row],
+    *,
+    room: Room,
+    wrap: bool = False,
+    keep: int | None = None,
+    headed: bool = True,
 ) -> Text:
-    """Lay out rows under headings; the last column gets the remaining width.
+    """Lay out rows under headings, if `headed`; the last column gets the remaining width.
 
     A last cell that is too long is truncated, or with `wrap` continues on the next line. Other
     columns are truncated, widest first, only if the last would get less than LAST_AT_LEAST. The
     column with the index `keep` is only truncated once all others are as narrow as KEPT_FOR.
     """
     cells = [[_text(cell) for cell in row] for row in rows]
-    first = [Text(str(heading), style="bold") for heading in headings]
-    widths = _widths([first, *cells], width, keep)
-    lines = [line for row in [first, *cells] for line in _lines(row, widths, wrap=wrap)]
+    if headed:
+        cells.insert(0, [Text(str(heading), style="bold") for heading in headings])
+    widths = _widths(cells, room, wrap=wrap, keep=keep) if cells else []
+    lines = [line for row in cells for line in _lines(row, widths, wrap=wrap)]
     return Text("\n").join(lines)
 
 
@@ -36,16 +54,19 @@ def _text(cell: str | Text) -> Text:
     return cell if isinstance(cell, Text) else Text(cell)
 
 
-def _widths(rows: list[list[Text]], width: int, keep: int | None) -> list[int]:
+def _widths(rows: list[list[Text]], room: Room, *, wrap: bool, keep: int | None) -> list[int]:
     natural = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
     *fixed, last = natural
-    room = width - len(GAP) * len(fixed)
-    excess = sum(fixed) + min(last, LAST_AT_LEAST) - room
+    space = room.width - len(GAP) * len(fixed)
+    if not room.cut:
+        left = max(space - sum(fixed), LAST_AT_LEAST)
+        return [*fixed, min(last, left) if wrap else last]
+    excess = sum(fixed) + min(last, LAST_AT_LEAST) - space
     while excess > 0:
         widest = max(range(len(fixed)), key=lambda each: _spare(fixed, each, keep))
         fixed[widest] -= 1
         excess -= 1
-    return [*fixed, min(last, room - sum(fixed))]
+    return [*fixed, min(last, space - sum(fixed))]
 
 
 def _spare(widths: list[int], column: int, keep: int | None) -> tuple[bool, int]:
@@ -55,11 +76,12 @@ def _spare(widths: list[int], column: int, keep: int | None) -> tuple[bool, int]
 
 def _lines(row: list[Text], widths: list[int], *, wrap: bool) -> list[Text]:
     *fixed, last = row
-    start = Text(GAP).join([_cell(cell, size) for cell, size in zip(fixed, widths, strict=False)])
+    cells = [_cell(cell, size) for cell, size in zip(fixed, widths, strict=False)]
+    start = Text("").join(Text.assemble(cell, GAP) for cell in cells)
     parts = _wrapped(last, widths[-1]) if wrap else [_cut(last, widths[-1])]
     blank = Text(" " * start.cell_len)
     lines = [
-        Text(GAP).join([start if position == 0 else blank, part])
+        Text.assemble(start if position == 0 else blank, part)
         for position, part in enumerate(parts)
     ]
     for line in lines:

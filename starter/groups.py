@@ -3,16 +3,31 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from starter import flags
 
-class LazyGroup(click.Group):
+
+class HelpfulGroup(click.Group):
+    """A group that shows its help on stdout, with exit code 0, if no command is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Show the help if nothing is typed after the name of the group."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+
+class LazyGroup(HelpfulGroup):
     """A group that knows the module and one-line help of each command, and imports it on use.
 
-    `commands_at` maps a name to (`module:attribute`, one-line help).
+    `commands_at` maps a name to (`module:attribute`, one-line help). `meant` maps a word of other
+    tools to a command of this group, which runs instead, or with a space in it, to suggest.
     """
 
     def __init__(
@@ -20,30 +35,45 @@ class LazyGroup(click.Group):
         name: str | None = None,
         *,
         commands_at: Mapping[str, tuple[str, str]],
+        meant: Mapping[str, str] = MappingProxyType({}),
         **attributes: Any,  # noqa: ANN401 - whatever click.Group takes
     ) -> None:
         super().__init__(name, **attributes)
+        # Shown for `fleetgate` only, because all groups understand them.
+        self.params += flags.of_group(shown=name == "fleetgate")
         self._commands_at = commands_at
+        self._meant = meant
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which they were given."""
         return list(self._commands_at)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; `get NAME` means to show one object, `get` to list them."""
+        one = args[0] == "get" and any(not each.startswith("-") for each in args[1:2])
+        name = "show" if one and "show" in self._commands_at else args[0]
+        return super().resolve_command(ctx, [name, *args[1:]])
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command; return None if there is no command with this name."""
-        if cmd_name not in self._commands_at:
+        meant = self._meant.get(cmd_name, cmd_name)
+        if meant not in self._commands_at:
             self._suggest(ctx, cmd_name)
             return None
-        module, _, attribute = self._commands_at[cmd_name][0].partition(":")
+        module, _, attribute = self._commands_at[meant][0].partition(":")
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
 
     def _suggest(self, ctx: click.Context, typed: str) -> None:
-        """Raise UsageError with a suggestion if a command has a similar name."""
-        meant = get_close_matches(typed, self._commands_at, n=1)
-        if meant and not ctx.resilient_parsing:
-            raise click.UsageError(f"unknown command {typed!r}; did you mean {meant[0]!r}?", ctx)
+        """Raise UsageError with a suggestion if it is known what is meant."""
+        similar = get_close_matches(typed, self._commands_at, n=1)
+        meant = self._meant.get(typed) or next(iter(similar), "")
+        # With a prefix such as `un`, a word is the opposite of the command that it ends with.
+        if meant and not typed.endswith(meant) and not ctx.resilient_parsing:
+            raise click.UsageError(f"unknown command {typed!r}; did you mean {meant!r}?", ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
         """Complete commands from the known names, without importing them."""
@@ -82,7 +112,12 @@ OF_RUN = {
 }
 
 
-@click.group(name="run", cls=LazyGroup, commands_at=OF_RUN)
+MEANT_OF_OBJECTS = {"get": "list", "ls": "list", "describe": "show", "status": "show"}
+"""kubectl's words for what every group with `list` and `show` does."""
+MEANT_OF_RUN = MEANT_OF_OBJECTS | {"pause": "stop", "abort": "stop", "resume": "start"}
+
+
+@click.group(name="run", cls=LazyGroup, commands_at=OF_RUN, meant=MEANT_OF_RUN)
 def run() -> None:
     """Manage update runs: staged rollouts of a placement's snapshot.
 
@@ -104,7 +139,7 @@ OF_SNAPSHOT = {
 }
 
 
-@click.group(name="snapshot", cls=LazyGroup, commands_at=OF_SNAPSHOT)
+@click.group(name="snapshot", cls=LazyGroup, commands_at=OF_SNAPSHOT, meant=MEANT_OF_OBJECTS)
 def snapshot() -> None:
     """List, show and compare the snapshots of a placement's content, which runs roll out.
 
@@ -122,7 +157,7 @@ OF_POLICY = {
 }
 
 
-@click.group(name="policy", cls=LazyGroup, commands_at=OF_POLICY)
+@click.group(name="policy", cls=LazyGroup, commands_at=OF_POLICY, meant=MEANT_OF_OBJECTS)
 def policy() -> None:
     """Show the rollout policies: time limits, failure budgets and other rules for runs.
 
@@ -176,3 +211,13 @@ def temporal() -> None:
     The connection is configured with Temporal's own settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
     TEMPORAL_API_KEY, TEMPORAL_TLS, TEMPORAL_PROFILE and so on.
     """
+
+
+# -- fleetgate itself ----------------------------------------------------------------------
+
+
+MEANT = {
+    **{word: f"run {command}" for word, command in MEANT_OF_RUN.items()},
+    **{command: f"run {command}" for command in OF_RUN},
+}
+"""Commands of `fleetgate run` that are typed without `run`."""

@@ -3,7 +3,6 @@
 import asyncio
 
 import click
-import yaml
 
 from deploy.installing import crds as definitions
 from deploy.installing import manifests
@@ -33,7 +32,7 @@ def crds(target: Target, install: bool) -> None:
     if install:
         asyncio.run(_install_crds(target))
     else:
-        click.echo(yaml.safe_dump_all(definitions.definitions(), sort_keys=False), nl=False)
+        click.echo(manifests.text(*definitions.files()), nl=False)
 
 
 async def _install_crds(target: Target) -> None:
@@ -68,9 +67,9 @@ def policies(target: Target, install: bool) -> None:
     """
     if install:
         asyncio.run(_install_policies(target))
-        return
-    bodies = [*manifests.documents(shipped.CHECKS), *manifests.documents(shipped.NAMES)]
-    click.echo(yaml.safe_dump_all(bodies, sort_keys=False), nl=False)
+    else:
+        files = (manifests.FOLDER / each for each in (shipped.CHECKS, shipped.NAMES))
+        click.echo(manifests.text(*files), nl=False)
 
 
 async def _install_policies(target: Target) -> None:

@@ -21,7 +21,9 @@ from deploy.local.paths import FleetPaths
 from deploy.local.progress import ProgressDisplay
 from deploy.local.status import ProcessState, ProcessStatus
 from starter import columns, output
+from starter.columns import Room
 from starter.failures import CommandFailure, ExitCode
+from starter.groups import HelpfulGroup
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -65,7 +67,7 @@ def _fleet(progress: ProgressDisplay | None = None) -> LocalFleet:
     return LocalFleet(paths, say=progress.say) if progress else LocalFleet(paths)
 
 
-@click.group(name="local")
+@click.group(name="local", cls=HelpfulGroup)
 def local() -> None:
     """Start, stop and inspect a fleet on this machine.
 
@@ -127,7 +129,7 @@ def status(form: str) -> None:
         )
     else:
         screen = output.console()
-        screen.print(_table(processes, width=screen.width))
+        output.print_table(screen, _table(processes, room=output.room(screen)))
         click.echo(f"\n{_advice(processes)}")
 
 
@@ -173,9 +175,9 @@ The fleet is up: a hub and {members}.
 Next: fleetgate demo, fleetgate run list, fleetgate local status, fleetgate local down"""
 
 
-def _table(processes: list[ProcessStatus], *, width: int) -> Text:
+def _table(processes: list[ProcessStatus], *, room: Room) -> Text:
     headings = ("PROCESS", "STATE", "PID", "UPTIME", "MEMORY", "ADDRESS")
-    return columns.table(headings, [_row(one) for one in processes], width=width)
+    return columns.table(headings, [_row(one) for one in processes], room=room)
 
 
 def _row(one: ProcessStatus) -> tuple[str | Text, ...]:

@@ -17,11 +17,12 @@ from hub import Hub, Json, NotFound
 from planning.errors import InitializationError
 from planning.policies import resolving
 from planning.policies.resolving import PolicySubject
-from starter import columns, output, words
+from starter import columns, listing, output, words
 from starter.completion import live
 from starter.failures import CommandFailure, ExitCode
 from starter.helping import examples
-from starter.options import output_option, target_options
+from starter.listing import Source
+from starter.options import Listing, list_options, output_option, target_options
 from starter.targets import Output, Target
 
 NO_RULES = "no rollout policy applies: a run waits for each cluster, however long it takes"
@@ -31,26 +32,43 @@ NO_RULES = "no rollout policy applies: a run waits for each cluster, however lon
     name="list",
     epilog=examples("fleetgate policy list", "fleetgate policy list -n my-app-namespace"),
 )
+@listing.all_namespaces_option
+@list_options
 @output_option
 @target_options
-def list_policies(target: Target) -> None:
+def list_policies(target: Target, listed: Listing, all_namespaces: bool) -> None:
     """List rollout policies, with what they apply to and the fields that they set."""
-    asyncio.run(_list(target))
+    wanted = listing.sources(target, lambda scope: scope.policy, all_namespaces=all_namespaces)
+    asyncio.run(_list(target, wanted, listed))
 
 
-async def _list(target: Target) -> None:
-    kind = target.scope.policy
+async def _list(target: Target, wanted: Sequence[Source], listed: Listing) -> None:
     async with await target.connect() as hub:
-        found = (await hub.list(kind, namespace=target.namespace)).items
-    if target.output not in {Output.TABLE, Output.WIDE}:
-        output.print_objects(kind, found, target.output, single=False)
-        return
-    if not found:
-        click.echo(f"no {kind} found: {NO_RULES}", err=True)
+        found = await listing.read(hub, wanted, labels=listed.labels)
+        if found or not target.output.is_table:
+            _print_list(target, found, headed=listed.headers)
+        else:
+            kinds = " or ".join(str(each.kind) for each in wanted)
+            click.echo(f"no {kinds} found: {NO_RULES}", err=True)
+        if listed.watch:
+            changed = listing.changes(hub, wanted, labels=listed.labels, listed=found)
+            async for each in changed:
+                _print_list(target, [each], headed=False, single=True)
+
+
+def _print_list(
+    target: Target, found: Sequence[Json], *, headed: bool, single: bool = False
+) -> None:
+    if not target.output.is_table:
+        output.print_objects(found, target, single=single, headed=headed)
         return
     console = output.console(wide=target.output is Output.WIDE)
-    rows = [_row(BaseRolloutPolicy.from_wire(each)) for each in found]
-    console.print(columns.table(["NAME", "AGE", "APPLIES TO", "SETS"], rows, width=console.width))
+    policies = [BaseRolloutPolicy.from_wire(each) for each in found]
+    namespaced = any(each.metadata.namespace for each in policies)
+    rows = [[each.metadata.namespace] * namespaced + _row(each) for each in policies]
+    headings = ["NAMESPACE"] * namespaced + ["NAME", "AGE", "APPLIES TO", "SETS"]
+    room = output.room(console)
+    output.print_table(console, columns.table(headings, rows, room=room, headed=headed))
 
 
 def _row(policy: BaseRolloutPolicy) -> list[str]:
@@ -121,7 +139,8 @@ async def _show(target: Target, name: str, placement: str) -> None:
         return
     console = output.console()
     headings = ["FIELD", "STAGE", "VALUE", "POLICY", "GENERATION"]
-    console.print(columns.table(headings, _sources(rules.fields), width=console.width))
+    room = output.room(console)
+    output.print_table(console, columns.table(headings, _sources(rules.fields), room=room))
 
 
 def _sources(fields: Sequence[PolicyField]) -> list[list[str]]:

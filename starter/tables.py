@@ -9,12 +9,15 @@ from planning import failures
 from planning.runs.phases import Phase, Progress
 from planning.runs.views import ClusterRow, RunView, StageRow, moved
 from starter import columns, output, words
+from starter.columns import Room
 
 BAR_WIDTH = 30
 """Width of the progress bar in cells, which leaves space for the text beside it."""
 
 
-def runs(views: Sequence[RunView], now: datetime, *, width: int, wide: bool) -> Text:
+def runs(
+    views: Sequence[RunView], now: datetime, *, room: Room, wide: bool, headed: bool = True
+) -> Text:
     """Return a table with one line per run; namespace only if a run has one, strategy if wide."""
     namespaced = any(view.namespace for view in views)
     headings = ["NAME", "PLACEMENT", "INDEX", "STATE", "DONE", "STAGE", "AGE", "NOW"]
@@ -28,10 +31,10 @@ def runs(views: Sequence[RunView], now: datetime, *, width: int, wide: bool) -> 
         row += [view.strategy] if wide else []
         rows.append([*row, Text(words.phrase(view, now), style=output.STYLES.get(view.phase, ""))])
     name = headings.index("NAME")
-    return columns.table(headings, rows, width=width, keep=name)
+    return columns.table(headings, rows, room=room, keep=name, headed=headed)
 
 
-def clusters(view: RunView, now: datetime, *, width: int) -> Text:
+def clusters(view: RunView, now: datetime, *, room: Room) -> Text:
     """Return a table with one line per cluster, grouped by stage, and one per empty stage."""
     rows: list[Sequence[str | Text]] = []
     for stage in view.stages:
@@ -42,10 +45,10 @@ def clusters(view: RunView, now: datetime, *, width: int) -> Text:
         for cluster in stage.clusters:
             rows.append([label, state, *cluster_cells(cluster, now)])
             label, state = "", Text()
-    return columns.table(["STAGE", "", "CLUSTER", "", "TIME"], rows, width=width)
+    return columns.table(["STAGE", "", "CLUSTER", "", "TIME"], rows, room=room)
 
 
-def conditions(view: RunView, now: datetime, *, width: int) -> Text:
+def conditions(view: RunView, now: datetime, *, room: Room) -> Text:
     """Return a table of the run's conditions; messages are wrapped, not truncated."""
     rows = [
         [
@@ -56,7 +59,7 @@ def conditions(view: RunView, now: datetime, *, width: int) -> Text:
         ]
         for each in view.conditions
     ]
-    return columns.table(["CONDITION", "STATUS", "FOR", "MESSAGE"], rows, width=width, wrap=True)
+    return columns.table(["CONDITION", "STATUS", "FOR", "MESSAGE"], rows, room=room, wrap=True)
 
 
 def bar(view: RunView) -> Text:

@@ -2,12 +2,14 @@
 
 import os
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Scope
 from deploy.local.paths import FOLDER, HUB, FleetPaths
-from hub import Hub
+from hub import Hub, Limits
+from hub.impersonation import NOT_IMPERSONATED, Impersonated
 
 
 class Output(StrEnum):
@@ -18,6 +20,13 @@ class Output(StrEnum):
     JSON = "json"
     YAML = "yaml"
     NAME = "name"
+    JSONPATH = "jsonpath"
+    CUSTOM_COLUMNS = "custom-columns"
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a view for people; the others print the objects themselves."""
+        return self in {Output.TABLE, Output.WIDE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,12 @@ class Target:
     namespace: str
     """Empty for cluster-scoped kinds."""
     output: Output
+    template: str = ""
+    """What `-o jsonpath=…` or `-o custom-columns=…` names."""
+    acting_as: Impersonated = NOT_IMPERSONATED
+    """The user to impersonate on the hub."""
+    request_timeout: timedelta = Limits().request_timeout
+    """Time limit for one request to the hub."""
 
     @property
     def scope(self) -> Scope:
@@ -45,7 +60,13 @@ class Target:
 
     async def connect(self) -> Hub:
         """Connect to the hub."""
-        return await Hub.connect(self.kubeconfig, context=self.context, manager="fleetgate-cli")
+        return await Hub.connect(
+            self.kubeconfig,
+            context=self.context,
+            manager="fleetgate-cli",
+            limits=Limits(request_timeout=self.request_timeout),
+            acting_as=self.acting_as,
+        )
 
 
 def _from_environment() -> Path | None:

@@ -28,9 +28,14 @@ def definition(kind: Kind, *, folder: Path = FOLDER) -> dict[str, Any]:
     return _read(path)
 
 
+def files(folder: Path = FOLDER) -> list[Path]:
+    """Return the file of every CRD in the folder, sorted by name."""
+    return sorted(folder.glob("*.yaml"))
+
+
 def definitions(folder: Path = FOLDER) -> list[dict[str, Any]]:
     """Return every CRD in the folder, sorted by file name."""
-    return [_read(path) for path in sorted(folder.glob("*.yaml"))]
+    return [_read(path) for path in files(folder)]
 
 
 async def install(hub: Hub, bodies: Iterable[dict[str, Any]]) -> None:

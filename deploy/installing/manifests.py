@@ -11,6 +11,11 @@ from hub import Hub
 FOLDER: Final = Path(__file__).parent.parent / "rbac"
 
 
+def text(*files: Path) -> str:
+    """Return manifests as they are shipped, one after the other."""
+    return "---\n".join(each.read_text(encoding="utf-8") for each in files)
+
+
 def documents(file: str) -> list[dict[str, Any]]:
     """Return all objects of one file."""
     return list(yaml.safe_load_all((FOLDER / file).read_text(encoding="utf-8")))

@@ -5,7 +5,7 @@ from click.shell_completion import get_completion_class
 
 from starter.helping import examples
 
-SHELLS = ("bash", "zsh", "fish")
+SHELLS = ("bash", "zsh", "fish", "powershell")
 VARIABLE = "_FLEETGATE_COMPLETE"
 """Environment variable that tells click that the shell asks for completions."""
 
@@ -15,6 +15,7 @@ VARIABLE = "_FLEETGATE_COMPLETE"
         "fleetgate completion bash > ~/.local/share/bash-completion/completions/fleetgate",
         "fleetgate completion zsh > ~/.zfunc/_fleetgate",
         "fleetgate completion fish > ~/.config/fish/completions/fleetgate.fish",
+        "fleetgate completion powershell >> $PROFILE",
     )
 )
 @click.argument("shell", type=click.Choice(SHELLS))

@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import click
 
 from starter import output
-from starter.doctor import checks, showing
-from starter.doctor.checks import Report
 from starter.doctor.findings import HOME, Setup, Verdict
 from starter.failures import ExitCode
 from starter.helping import examples
@@ -16,7 +15,10 @@ from starter.options import target_options
 from starter.patience import Duration
 from starter.targets import Output, Target
 
-_FORMS = [str(each) for each in Output if each is not Output.NAME]
+if TYPE_CHECKING:
+    from starter.doctor.checks import Report
+
+_FORMS = [str(each) for each in (Output.TABLE, Output.WIDE, Output.JSON, Output.YAML)]
 
 
 @click.command(
@@ -71,20 +73,27 @@ def doctor(target: Target, task_queue: str, home: str, metrics: str, timeout: ti
     is reported as `unknown`. With -n, only placements and runs of that namespace are checked. The
     exit code is 1 if there is a problem; warnings are not failures.
     """
+    from starter.doctor import checks  # here, because the help must not wait for Temporal's client
+
     found = _examine(target, within=timeout, task_queue=task_queue, home=home, metrics=metrics)
     reports = asyncio.run(found)
-    _print(reports, target.output)
+    _print(reports, target)
     return ExitCode.FAILED if checks.worst(reports) is Verdict.PROBLEM else ExitCode.DONE
 
 
-async def _examine(target: Target, *, within: timedelta, **named: str) -> Sequence[Report]:
+async def _examine(target: Target, *, within: timedelta, **named: str) -> "Sequence[Report]":
+    from starter.doctor import checks
+
     async with await target.connect() as hub:
         return await checks.examine(Setup(hub, target, **named), within=within)
 
 
-def _print(reports: Sequence[Report], form: Output) -> None:
-    if form in {Output.JSON, Output.YAML}:
-        output.print_document(showing.document(reports), form)
-    else:
-        wide = form is Output.WIDE
+def _print(reports: "Sequence[Report]", target: Target) -> None:
+    from starter.doctor import showing
+
+    if target.output.is_table:
+        wide = target.output is Output.WIDE
         showing.show(output.console(wide=wide), reports, wide=wide)
+    else:
+        document = showing.document(reports)
+        output.print_document(document, target, rows=[document])

@@ -8,7 +8,8 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from starter import columns, words
+from starter import columns, output, words
+from starter.columns import Room
 from starter.doctor.checks import Report, worst
 from starter.doctor.findings import Finding, Verdict
 
@@ -24,7 +25,7 @@ _INDENT: Final = "  "
 def show(console: Console, reports: Sequence[Report], *, wide: bool) -> None:
     """Print a table of all findings, then what to do, then the count of each verdict."""
     findings = [each for report in reports for each in report.findings]
-    console.print(_table(reports, width=console.width, wrap=not wide))
+    output.print_table(console, _table(reports, room=output.room(console), wrap=not wide))
     for line in _to_do(findings):
         # Not wrapped, so that commands can be copied whole.
         console.print(line, soft_wrap=True)
@@ -32,7 +33,7 @@ def show(console: Console, reports: Sequence[Report], *, wide: bool) -> None:
     console.print(summary(findings))
 
 
-def _table(reports: Sequence[Report], *, width: int, wrap: bool) -> Text:
+def _table(reports: Sequence[Report], *, room: Room, wrap: bool) -> Text:
     rows: list[list[str | Text]] = []
     for group, members in groupby(reports, key=lambda each: each.check.group):
         label = group
@@ -40,7 +41,7 @@ def _table(reports: Sequence[Report], *, width: int, wrap: bool) -> Text:
             verdict = Text(str(finding.verdict), style=_STYLES[finding.verdict])
             rows.append([label, verdict, Text(f"{finding.about}: {finding.says}")])
             label = ""
-    return columns.table(["AREA", "", "FOUND"], rows, width=width, wrap=wrap)
+    return columns.table(["AREA", "", "FOUND"], rows, room=room, wrap=wrap)
 
 
 def _to_do(findings: Sequence[Finding]) -> Iterator[Text]:

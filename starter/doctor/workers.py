@@ -54,7 +54,7 @@ async def polled(setup: Setup) -> Sequence[Finding]:
     client, now = await temporal_server.connect(setup), await _clock(setup)
     found = [
         read_queue(
-            await _describe(client, setup.task_queue, kind), what, queue=setup.task_queue, now=now
+            await describe(client, setup.task_queue, kind), what, queue=setup.task_queue, now=now
         )
         for what, kind in _KINDS.items()
     ]
@@ -72,9 +72,10 @@ async def _clock(setup: Setup) -> datetime:
         return datetime.now(UTC)
 
 
-async def _describe(
+async def describe(
     client: Client, queue: str, kind: "TaskQueueType.ValueType"
 ) -> DescribeTaskQueueResponse:
+    """Return Temporal's description of a task queue. Raises RPCError."""
     return await client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
             namespace=client.namespace,

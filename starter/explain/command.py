@@ -72,7 +72,7 @@ def explain(target: Target, name: str | None, everything: bool, named: Mapping[s
 async def _one(target: Target, name: str, on_member: OnMember) -> None:
     async with await target.connect() as hub:
         found = await _explained(hub, await collecting.one(hub, target, name), on_member)
-    _print([found], target.output, single=True)
+    _print([found], target, single=True)
 
 
 async def _all(target: Target, on_member: OnMember) -> None:
@@ -80,8 +80,8 @@ async def _all(target: Target, on_member: OnMember) -> None:
         runs = await collecting.every(hub, target)
         active = [each for each in runs if phases.phase(each.run.status) not in phases.ENDED]
         found = await _each(hub, active, on_member)
-    if found or target.output not in {Output.TABLE, Output.WIDE}:
-        _print(sorted(found, key=explanations.urgency), target.output, single=False)
+    if found or not target.output.is_table:
+        _print(sorted(found, key=explanations.urgency), target, single=False)
     else:
         click.echo(_quiet([views.of(each.run) for each in runs]))
 
@@ -117,15 +117,16 @@ def _quiet(runs: Sequence[RunView]) -> str:
     return f"No run is active. The last one that failed: {command}"
 
 
-def _print(found: Sequence[Explanation], form: Output, *, single: bool) -> None:
-    if form is Output.NAME:
+def _print(found: Sequence[Explanation], target: Target, *, single: bool) -> None:
+    if target.output.is_table:
+        _show(found, wide=target.output is Output.WIDE)
+    elif target.output is Output.NAME:
         for each in found:
             click.echo(output.resource_name(each.kind, each.view.name))
-    elif form in {Output.JSON, Output.YAML}:
-        documents = [document(each) for each in found]
-        output.print_document(documents[0] if single else {"runs": documents}, form)
     else:
-        _show(found, wide=form is Output.WIDE)
+        documents = [document(each) for each in found]
+        body = documents[0] if single else {"runs": documents}
+        output.print_document(body, target, rows=documents)
 
 
 def _show(found: Sequence[Explanation], *, wide: bool) -> None:

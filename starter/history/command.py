@@ -2,18 +2,19 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from starter import output
 from starter.completion import live
 from starter.helping import examples
-from starter.history import finding, printing
-from starter.history.in_temporal import Known
-from starter.history.printing import Form
+from starter.history.forms import Form
 from starter.options import target_options
 from starter.targets import Target
+
+if TYPE_CHECKING:
+    from starter.history.in_temporal import Known
 
 OTHERS_AT_MOST: Final = 5
 """Other runs with the same name that are listed."""
@@ -49,6 +50,9 @@ def history(target: Target, name: str, uid: str, form: str) -> None:
     Reads the run's workflow and its objects. A deleted run has a history for as long as Temporal
     keeps its workflow. While Temporal is unreachable, the objects alone are used.
     """
+    # Here, because the help must not wait for Temporal's client.
+    from starter.history import finding, printing
+
     found = asyncio.run(finding.find(target, name, uid=uid))
     for what in found.missing:
         click.echo(f"{what}; the history is incomplete", err=True)
@@ -58,10 +62,10 @@ def history(target: Target, name: str, uid: str, form: str) -> None:
         click.echo(writer(found.entries))
     else:
         console = output.console()
-        console.print(printing.table(found.entries, width=console.width))
+        output.print_table(console, printing.table(found.entries, room=output.room(console)))
 
 
-def _others(known: Sequence[Known]) -> str:
+def _others(known: "Sequence[Known]") -> str:
     listed = [f"{each.uid} of {each.started:%Y-%m-%d %H:%M}" for each in known[:OTHERS_AT_MOST]]
     more = len(known) - len(listed)
     listed += [f"{more} more"] if more else []

@@ -6,23 +6,14 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from enum import StrEnum
 from typing import Final
 
 from rich.text import Text
 
 from starter import columns
+from starter.columns import Room
 from starter.history.entries import HistoryEntry
-
-
-class Form(StrEnum):
-    """Output format of a history."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-
+from starter.history.forms import Form
 
 FORMULA: Final = ("=", "+", "-", "@")
 """A spreadsheet treats a cell that starts with one of these as a formula and would execute what
@@ -33,7 +24,7 @@ _FIELDS: Final = [each.name for each in fields(HistoryEntry)]
 _HEADINGS: Final = ["WHEN", "WHAT", "STAGE", "CLUSTER", "WHO", "COMMENT"]
 
 
-def table(entries: Sequence[HistoryEntry], *, width: int) -> Text:
+def table(entries: Sequence[HistoryEntry], *, room: Room) -> Text:
     """Return a table in local time, with days if there are several; long comments are wrapped."""
     times = [each.at.astimezone() for each in entries]
     form = "%H:%M:%S" if len({at.date() for at in times}) == 1 else "%b %d %H:%M:%S"
@@ -41,7 +32,7 @@ def table(entries: Sequence[HistoryEntry], *, width: int) -> Text:
         [at.strftime(form), *map(_visible, _cells(each))]
         for each, at in zip(entries, times, strict=True)
     ]
-    return columns.table(_HEADINGS, rows, width=width, wrap=True)
+    return columns.table(_HEADINGS, rows, room=room, wrap=True)
 
 
 def _cells(entry: HistoryEntry) -> list[str]:

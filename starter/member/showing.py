@@ -12,13 +12,15 @@ from api.members import MemberCluster, Taint
 from api.names import MEMBER_NAME
 from api.reasons import ConditionType
 from deploy.joining import on_hub
+from hub import Json
 from planning import conditions
 from planning.placements import eligibility
-from starter import columns, output, words
+from starter import columns, listing, output, words
 from starter.completion import live
 from starter.helping import examples
+from starter.listing import Source
 from starter.member import joined
-from starter.options import output_option, target_options
+from starter.options import Listing, list_options, output_option, target_options
 from starter.targets import Output, Target
 
 # -- fleetgate member list -----------------------------------------------------------------
@@ -28,27 +30,40 @@ from starter.targets import Output, Target
     name="list",
     epilog=examples("fleetgate member list", "fleetgate member list -o wide"),
 )
+@list_options
 @output_option
 @target_options
-def list_members(target: Target) -> None:
+def list_members(target: Target, listed: Listing) -> None:
     """List the members of the fleet, and when the agent of each last reported."""
-    asyncio.run(_list(target))
+    asyncio.run(_list(target, listed))
 
 
-async def _list(target: Target) -> None:
+async def _list(target: Target, listed: Listing) -> None:
+    wanted = [Source(MEMBER_CLUSTER)]
     async with await target.connect() as hub:
-        found = (await hub.list(MEMBER_CLUSTER)).items
-    if target.output not in {Output.TABLE, Output.WIDE}:
-        output.print_objects(MEMBER_CLUSTER, found, target.output, single=False)
-        return
-    if not found:
-        click.echo("the fleet has no members; `fleetgate member join` adds one", err=True)
+        found = await listing.read(hub, wanted, labels=listed.labels)
+        if found or not target.output.is_table:
+            _print_list(target, found, headed=listed.headers)
+        else:
+            click.echo("no member found; `fleetgate member join` adds one", err=True)
+        if listed.watch:
+            changed = listing.changes(hub, wanted, labels=listed.labels, listed=found)
+            async for each in changed:
+                _print_list(target, [each], headed=False, single=True)
+
+
+def _print_list(
+    target: Target, found: Sequence[Json], *, headed: bool, single: bool = False
+) -> None:
+    if not target.output.is_table:
+        output.print_objects(found, target, single=single, headed=headed)
         return
     now = datetime.now(UTC)
     console = output.console(wide=target.output is Output.WIDE)
     headings = ["NAME", "JOINED", "HEARTBEAT", "VERSION", "TAINTS", "LABELS"]
     rows = [_row(MemberCluster.from_wire(each), now) for each in found]
-    console.print(columns.table(headings, rows, width=console.width, keep=0))
+    room = output.room(console)
+    output.print_table(console, columns.table(headings, rows, room=room, keep=0, headed=headed))
 
 
 def _row(member: MemberCluster, now: datetime) -> Sequence[str]:
@@ -97,8 +112,8 @@ def show(target: Target, name: str) -> None:
 async def _show(target: Target, name: str) -> None:
     async with await target.connect() as hub:
         body = await hub.get(MEMBER_CLUSTER, name)
-    if target.output not in {Output.TABLE, Output.WIDE}:
-        output.print_objects(MEMBER_CLUSTER, [body], target.output, single=True)
+    if not target.output.is_table:
+        output.print_objects([body], target, single=True)
         return
     facts = list(_facts(MemberCluster.from_wire(body), datetime.now(UTC)))
     width = max(len(name) for name, _ in facts)

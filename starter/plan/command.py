@@ -5,22 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-import yaml
-from pydantic import ValidationError
 
-from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE
-from api.runs import UpdateRun, UpdateRunSpec
-from hub import Json
+from api.runs import UpdateRunSpec
 from planning.identity import RunRef
 from planning.placements.selecting import SelectionRules
 from starter import output
 from starter.completion import live
-from starter.failures import CommandFailure, ExitCode
 from starter.helping import examples
 from starter.options import rules_options, target_options
 from starter.plan import showing
 from starter.plan.drafting import draft
 from starter.plan.showing import print_draft
+from starter.run import manifests
 from starter.targets import Target
 
 
@@ -75,8 +71,9 @@ def _asked_for(
     if filename is not None:
         if placement or strategy or index:
             raise click.UsageError("specify either a placement and a strategy, or a file with -f")
-        run = _read(filename)
-        return replace(target, namespace=_namespace(run, target.namespace)), run.spec
+        run = manifests.read(filename)
+        namespace = manifests.namespace(run, target.namespace)
+        return replace(target, namespace=namespace), run.spec
     if not (placement and strategy):
         raise click.UsageError("specify a placement and a strategy, or a file with -f")
     spec = UpdateRunSpec(
@@ -95,43 +92,3 @@ async def _plan(target: Target, spec: UpdateRunSpec, *, rules: SelectionRules, d
     print_draft(console, made, target, whole=diff)
     advice = showing.advice(made, target.namespace)
     console.print("\nNext:", *(f"  {line}" for line in advice), sep="\n")
-
-
-# -- the manifest of a run -----------------------------------------------------------------
-
-
-_KINDS = (CLUSTER_SCOPE.run.kind, NAMESPACED_SCOPE.run.kind)
-
-
-def _read(filename: Path) -> UpdateRun:
-    """Read the update run in a YAML or JSON file; `-` is standard input. Raises CommandFailure."""
-    try:
-        return UpdateRun.from_wire(_body(filename))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise _refusal(filename, f"{where}: {first['msg']}") from error
-
-
-def _namespace(run: UpdateRun, asked_for: str) -> str:
-    """Return the namespace that kubectl would use for a run; empty for a cluster-scoped one."""
-    if run.kind == CLUSTER_SCOPE.run.kind:
-        return ""
-    return run.metadata.namespace or asked_for or "default"
-
-
-def _body(filename: Path) -> Json:
-    with click.open_file(str(filename)) as file:
-        text = file.read()
-    try:
-        body = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise _refusal(filename, f"not valid YAML: {error}") from error
-    if not isinstance(body, dict) or body.get("kind") not in _KINDS:
-        found = body.get("kind") if isinstance(body, dict) else type(body).__name__
-        raise _refusal(filename, f"expected one {' or '.join(_KINDS)}, found {found}")
-    return body
-
-
-def _refusal(filename: Path, text: str) -> CommandFailure:
-    return CommandFailure(f"{filename}: {text}", exit_code=ExitCode.USAGE)

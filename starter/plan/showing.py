@@ -13,7 +13,8 @@ from planning import durations, failures
 from planning.policies import texts
 from planning.runs.estimating import approvals_of, least_time, waves
 from planning.runs.gates import KINDS, GateSide
-from starter import columns, differences, words
+from starter import columns, differences, output, words
+from starter.columns import Room
 from starter.failures import CommandFailure
 from starter.plan.drafting import Draft
 from starter.targets import Target
@@ -27,7 +28,7 @@ def print_draft(console: Console, made: Draft, target: Target, *, whole: bool) -
     console.print(headline(made))
     if stages(made):
         console.print()
-        console.print(table(made, width=console.width))
+        output.print_table(console, table(made, room=output.room(console)))
         console.print()
         console.print(totals(made))
         for line in limits(made):
@@ -58,11 +59,11 @@ def headline(draft: Draft) -> str:
     return f"{line}, snapshot {draft.content.index}{new}"
 
 
-def table(draft: Draft, *, width: int) -> Text:
+def table(draft: Draft, *, room: Room) -> Text:
     """Return a table with a line for each wave and gate, in the order of the run."""
     rows = [row for stage, entry in stages(draft) for row in _stage(draft, stage, entry)]
     rows += [_removal(cluster) for cluster in leaving(draft)]
-    return columns.table(["STAGE", "STEP", "CLUSTERS", "HAS NOW"], rows, width=width)
+    return columns.table(["STAGE", "STEP", "CLUSTERS", "HAS NOW"], rows, room=room)
 
 
 def totals(draft: Draft) -> str:

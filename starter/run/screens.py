@@ -17,6 +17,7 @@ from planning.runs.estimating import Estimate, estimate
 from planning.runs.phases import Progress
 from planning.runs.views import ClusterRow, RunView, StageRow
 from starter import columns, output, tables, words
+from starter.columns import Room
 
 CLUSTERS_AT_MOST = 10
 """Maximum number of clusters shown; more would be hard to read."""
@@ -105,7 +106,7 @@ def _stages(view: RunView, now: datetime, *, room: int, width: int) -> list[Text
     most = max(room - OF_STAGES, STAGES_AT_LEAST)
     if len(rows) > most:
         rows = _around(rows, _position(view), most=most)
-    table = columns.table(["STAGE", "", "DONE", "", "TIME", "WAITS FOR"], rows, width=width)
+    table = columns.table(["STAGE", "", "DONE", "", "TIME", "WAITS FOR"], rows, room=Room(width))
     return [Text(), *table.split()]
 
 
@@ -171,7 +172,7 @@ def _clusters(found: Sequence[ClusterRow], now: datetime, *, room: int, width: i
     if not found or most < 1:
         return []
     rows = [tables.cluster_cells(each, now) for each in found[:most]]
-    lines = [Text(), *columns.table(["CLUSTER", "", "TIME"], rows, width=width).split()]
+    lines = [Text(), *columns.table(["CLUSTER", "", "TIME"], rows, room=Room(width)).split()]
     more = len(found) - most
     return [*lines, Text(f"and {more} more", style="dim")] if more > 0 else lines
 

@@ -1,20 +1,22 @@
 """`fleetgate run list` and `fleetgate run show`."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import click
 from rich.console import Console
 from rich.text import Text
 
-from api.kinds import NAMESPACED_SCOPE
 from api.runs import UpdateRun
+from hub import Json
 from planning.runs import views
 from planning.runs.views import RunView
-from starter import output, tables, words
+from starter import listing, output, tables, words
 from starter.completion import live
 from starter.helping import examples
-from starter.options import output_option, target_options
+from starter.listing import Source
+from starter.options import Listing, list_options, output_option, target_options
 from starter.targets import Output, Target
 
 # -- fleetgate run list --------------------------------------------------------------------
@@ -25,32 +27,50 @@ from starter.targets import Output, Target
     epilog=examples(
         "fleetgate run list",
         "fleetgate run list -n my-app-namespace",
-        "fleetgate run list -o name",
+        "fleetgate run list -A --watch",
+        "fleetgate run list -l team=web -o custom-columns=NAME:.metadata.name,STATE:.spec.state",
     ),
 )
-@click.option(
-    "-A", "--all-namespaces", is_flag=True, help="List the StagedUpdateRuns of all namespaces."
-)
+@listing.all_namespaces_option
+@list_options
 @output_option
 @target_options
-def list_runs(target: Target, all_namespaces: bool) -> None:
-    """List update runs and what they are doing."""
-    asyncio.run(_list(target, all_namespaces=all_namespaces))
+def list_runs(target: Target, listed: Listing, all_namespaces: bool) -> None:
+    """List update runs and what they are doing.
+
+    Lists cluster-scoped runs, and those of the context's namespace if it sets one; with -n, only
+    those of one namespace.
+    """
+    wanted = listing.sources(target, lambda scope: scope.run, all_namespaces=all_namespaces)
+    asyncio.run(_list(target, wanted, listed))
 
 
-async def _list(target: Target, *, all_namespaces: bool) -> None:
-    kind = NAMESPACED_SCOPE.run if all_namespaces else target.scope.run
+async def _list(target: Target, wanted: Sequence[Source], listed: Listing) -> None:
     async with await target.connect() as hub:
-        found = (await hub.list(kind, namespace="" if all_namespaces else target.namespace)).items
-    if target.output not in {Output.TABLE, Output.WIDE}:
-        output.print_objects(kind, found, target.output, single=False)
-    elif not found:
-        click.echo(f"no {kind} found; create one: fleetgate run create --help", err=True)
-    else:
-        wide = target.output is Output.WIDE
-        rows = [views.of(UpdateRun.from_wire(each)) for each in found]
-        console = output.console(wide=wide)
-        console.print(tables.runs(rows, datetime.now(UTC), width=console.width, wide=wide))
+        found = await listing.read(hub, wanted, labels=listed.labels)
+        if found or not target.output.is_table:
+            _print_list(target, found, headed=listed.headers)
+        else:
+            kinds = " or ".join(str(each.kind) for each in wanted)
+            click.echo(f"no {kinds} found; create one: fleetgate run create --help", err=True)
+        if listed.watch:
+            changed = listing.changes(hub, wanted, labels=listed.labels, listed=found)
+            async for each in changed:
+                _print_list(target, [each], headed=False, single=True)
+
+
+def _print_list(
+    target: Target, found: Sequence[Json], *, headed: bool, single: bool = False
+) -> None:
+    if not target.output.is_table:
+        output.print_objects(found, target, single=single, headed=headed)
+        return
+    wide = target.output is Output.WIDE
+    rows = [views.of(UpdateRun.from_wire(each)) for each in found]
+    console = output.console(wide=wide)
+    room = output.room(console)
+    table = tables.runs(rows, datetime.now(UTC), room=room, wide=wide, headed=headed)
+    output.print_table(console, table)
 
 
 # -- fleetgate run show --------------------------------------------------------------------
@@ -74,11 +94,11 @@ def show(target: Target, name: str) -> None:
 async def _show(target: Target, name: str) -> None:
     async with await target.connect() as hub:
         found = await hub.get(target.scope.run, name, namespace=target.namespace)
-    if target.output in {Output.TABLE, Output.WIDE}:
+    if target.output.is_table:
         console = output.console(wide=target.output is Output.WIDE)
         print_view(console, views.of(UpdateRun.from_wire(found)), datetime.now(UTC))
     else:
-        output.print_objects(target.scope.run, [found], target.output, single=True)
+        output.print_objects([found], target, single=True)
 
 
 def print_view(console: Console, view: RunView, now: datetime) -> None:
@@ -87,10 +107,10 @@ def print_view(console: Console, view: RunView, now: datetime) -> None:
     console.print(_sentence(view, now), tables.bar(view), sep="\n")
     if view.stages:
         console.print()
-        console.print(tables.clusters(view, now, width=console.width))
+        output.print_table(console, tables.clusters(view, now, room=output.room(console)))
     if view.conditions:
         console.print()
-        console.print(tables.conditions(view, now, width=console.width))
+        output.print_table(console, tables.conditions(view, now, room=output.room(console)))
     if advice := tables.advice(view):
         console.print("\nNext:", *(f"  {line}" for line in advice), sep="\n", markup=False)
 

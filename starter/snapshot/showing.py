@@ -16,7 +16,12 @@ from starter import columns, differences, output, records, words
 from starter.completion import live
 from starter.differences import hidden
 from starter.helping import examples
-from starter.options import output_option, rules_options, target_options
+from starter.options import (
+    no_headers_option,
+    output_option,
+    rules_options,
+    target_options,
+)
 from starter.records import ComparedContent, Record, Version, content
 from starter.targets import Output, Target
 
@@ -31,21 +36,22 @@ from starter.targets import Output, Target
     ),
 )
 @click.argument("placement", shell_complete=live.placements)
+@no_headers_option
 @output_option
 @target_options
-def list_snapshots(target: Target, placement: str) -> None:
+def list_snapshots(target: Target, placement: str, no_headers: bool) -> None:
     """List the snapshots of a placement's content.
 
     CHANGED counts the objects that were added (+), removed (-) and changed (~) since the previous
     snapshot. CLUSTERS counts the clusters that have the snapshot, out of all bound ones.
     """
-    asyncio.run(_list(target, placement))
+    asyncio.run(_list(target, placement, headed=not no_headers))
 
 
-async def _list(target: Target, placement: str) -> None:
+async def _list(target: Target, placement: str, *, headed: bool) -> None:
     async with await target.connect() as hub:
-        if target.output not in {Output.TABLE, Output.WIDE}:
-            await _print_stored(hub, target, placement)
+        if not target.output.is_table:
+            await _print_stored(hub, target, placement, headed=headed)
             return
         found = await records.read(hub, target, placement)
     if not found.versions.stored:
@@ -55,7 +61,8 @@ async def _list(target: Target, placement: str) -> None:
     console = output.console(wide=wide)
     headings = ["INDEX", "AGE", "LATEST", "RESOURCES", "CHANGED", "CLUSTERS", "RUNS"]
     rows = list(_rows(found, datetime.now(UTC), wide=wide))
-    console.print(columns.table(headings, rows, width=console.width))
+    room = output.room(console)
+    output.print_table(console, columns.table(headings, rows, room=room, headed=headed))
 
 
 def _rows(found: Record, now: datetime, *, wide: bool) -> Iterator[list[str]]:
@@ -97,7 +104,7 @@ def _clusters(found: Record, version: Version, *, wide: bool) -> str:
 # -- as objects, for programs --------------------------------------------------------------
 
 
-async def _print_stored(hub: Hub, target: Target, placement: str) -> None:
+async def _print_stored(hub: Hub, target: Target, placement: str, *, headed: bool) -> None:
     """Print a placement's snapshot objects in the format of `-o json|yaml|name`."""
     kind, namespace = target.scope.resource_snapshot, target.namespace
     # Read the placement first: if it does not exist that is an error, unlike an empty list.
@@ -105,7 +112,7 @@ async def _print_stored(hub: Hub, target: Target, placement: str) -> None:
     labels = f"{names.PARENT_PLACEMENT}={placement}"
     found = await hub.list(kind, namespace=namespace, labels=labels)
     shown = [_without_secrets(each) for each in found.items]
-    output.print_objects(kind, shown, target.output, single=False)
+    output.print_objects(shown, target, single=False, headed=headed)
 
 
 def _without_secrets(snapshot: Json) -> Json:
@@ -146,21 +153,11 @@ async def _show(target: Target, rules: SelectionRules, placement: str, index: st
     async with await target.connect() as hub:
         known = await records.read(hub, target, placement)
         found = await content(hub, target, known, index, rules=rules)
-    if target.output is Output.NAME:
-        for each in found.resources:
-            click.echo(_name(each))
-    elif target.output in {Output.JSON, Output.YAML}:
+    if not target.output.is_table:
         shown = [hidden(each) for each in found.resources]
-        output.print_objects(target.scope.resource_snapshot, shown, target.output, single=False)
+        output.print_objects(shown, target, single=False)
     else:
         _print(output.console(wide=target.output is Output.WIDE), known, found)
-
-
-def _name(resource: Json) -> str:
-    """Return kubectl's name for an object: `deployment.apps/web`."""
-    found = identify(resource)
-    group = f".{found.group}" if found.group else ""
-    return f"{found.kind.lower()}{group}/{found.name}"
 
 
 def _print(console: Console, known: Record, found: ComparedContent) -> None:
@@ -170,7 +167,8 @@ def _print(console: Console, known: Record, found: ComparedContent) -> None:
     rows = [_row(each) for each in found.resources]
     console.print()
     if rows:
-        console.print(columns.table(["KIND", "NAMESPACE", "NAME"], rows, width=console.width))
+        room = output.room(console)
+        output.print_table(console, columns.table(["KIND", "NAMESPACE", "NAME"], rows, room=room))
     else:
         console.print("it is empty")
 

@@ -22,6 +22,8 @@ _COMPLETION: Final = {
 COMMANDS: Final[Mapping[str, tuple[Sequence[str], Mapping[str, str]]]] = {
     "--help": (("--help",), {}),
     "run list --help": (("run", "list", "--help"), {}),
+    "approve --help": (("approve", "--help"), {}),
+    "crds": (("crds",), {}),
     "run list": (("run", "list"), {}),
     "run show": (("run", "show", "run-0"), {}),
     "Tab after `run show`": ((), _COMPLETION),

@@ -1,6 +1,7 @@
 """The command line as a whole: help, wrong usage, failures, where the hub is."""
 
 import re
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     "command",
     [
-        *("approve", "rollback", "completion", "crds", "policies", "worker"),
+        *("approve", "rollback", "completion", "crds", "policies", "version", "help", "worker"),
         *(f"run {each}" for each in RUN),
         *(f"snapshot {each}" for each in SNAPSHOT),
     ],
@@ -59,6 +60,89 @@ def test_a_misspelled_command_gets_a_suggestion(
 ) -> None:
     assert cli.run(arguments) == 2
     assert capsys.readouterr().err == f"error: {error}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["pause", "v2"], "run stop"),
+        (["resume", "v2"], "run start"),
+        (["describe", "v2"], "run show"),
+        (["list"], "run list"),
+    ],
+)
+def test_a_command_of_another_tool_gets_the_suggestion_that_does_the_same(
+    arguments: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(arguments) == 2
+    assert f"did you mean {meant!r}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("typed", ["undelete", "unskip", "restop"])
+def test_a_suggestion_is_never_the_opposite_of_what_was_typed(
+    typed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["run", typed, "v2"]) == 2
+    assert "did you mean" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "runs"),
+    [
+        (["get"], "list"),
+        (["get", "v2"], "show"),
+        (["describe", "v2"], "show"),
+        (["pause", "v2"], "stop"),
+        (["abort", "v2"], "stop"),
+        (["resume", "v2"], "start"),
+    ],
+)
+def test_words_of_other_tools_run_the_command_that_does_the_same(
+    typed: list[str], runs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["run", *typed, "--help"]) == 0
+    assert f"fleetgate run {runs}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("group", [[], ["run"], ["local"], ["-n", "team", "policy"]])
+def test_a_group_without_a_command_shows_its_help_on_stdout(
+    group: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(group) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Usage: fleetgate")
+    assert printed.err == ""
+
+
+@pytest.mark.parametrize("command", [[], ["run"], ["run", "list"], ["approve"]])
+def test_help_shows_what_the_flag_shows(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run([*command, "--help"]) == 0
+    by_flag = capsys.readouterr().out
+    assert cli.run(["help", *command]) == 0
+    assert capsys.readouterr().out == by_flag
+
+
+def test_help_of_an_unknown_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["help", "run", "list", "nonsense"]) == 2
+    assert "fleetgate run list has no command 'nonsense'" in capsys.readouterr().err
+
+
+def test_the_version_of_the_client_needs_no_server(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["version", "--client"]) == 0
+    assert capsys.readouterr().out == f"client  {version('fleetgate')}\n"
+
+
+async def test_version_says_what_cannot_be_reached(fleetgate: Fleetgate, hub_away: Path) -> None:
+    typed = await fleetgate("version")
+    assert typed.code == 0, typed.err
+    lines = dict(line.split(maxsplit=1) for line in typed.out.splitlines())
+    assert lines["hub"].startswith("v1.")
+    assert lines["temporal"] == "cannot be reached"
+    assert lines["workers"].startswith("unknown")
+    away = await fleetgate("version", "--kubeconfig", str(hub_away))
+    assert "\nhub       cannot be reached: " in away.out
 
 
 @pytest.fixture

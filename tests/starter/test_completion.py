@@ -29,6 +29,7 @@ SCRIPTS = {
     "bash": "complete -o nosort -F",
     "zsh": "#compdef fleetgate",
     "fish": "complete --no-files",
+    "powershell": "Register-ArgumentCompleter",
 }
 
 patient = lifted(live, "WITHIN", timedelta(seconds=PATIENCE))
@@ -47,7 +48,7 @@ async def test_the_script_of_each_shell_is_printed(
 async def test_an_unknown_shell_is_a_usage_error(fleetgate: Fleetgate) -> None:
     typed = await fleetgate("completion", "tcsh")
     assert typed.code == 2
-    assert "'bash', 'zsh', 'fish'" in typed.err
+    assert "'bash', 'zsh', 'fish', 'powershell'" in typed.err
 
 
 async def offered(*words: str) -> list[str]:

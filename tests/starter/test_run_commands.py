@@ -76,7 +76,7 @@ async def test_list_shows_what_each_run_is_doing(gated: RunOnHub) -> None:
     line = next(line for line in typed.out.splitlines() if gated.name in line)
     assert "1/3" in line
     assert "waiting: approval before" in line
-    assert max(len(each) for each in typed.out.splitlines()) <= 100
+    assert "…" not in typed.out
 
 
 async def test_runs_of_all_namespaces_are_listed_with_their_namespace(gated: RunOnHub) -> None:

@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from starter.columns import Room
 from starter.history import printing
 from starter.history.entries import HistoryEntry, What
-from starter.history.printing import Form
+from starter.history.forms import Form
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=UTC)
 
@@ -64,24 +65,24 @@ def test_markdown_in_a_comment_is_escaped() -> None:
 
 
 def test_a_comment_cannot_move_the_cursor_of_a_terminal() -> None:
-    shown = printing.table([approved("\x1b[2Jgone\x07")], width=100).plain
+    shown = printing.table([approved("\x1b[2Jgone\x07")], room=Room(100)).plain
     assert "\x1b" not in shown
     assert "\x07" not in shown
     assert "approved  before prod" in shown
 
 
 def test_the_day_is_shown_if_there_are_several() -> None:
-    one = printing.table([approved("a")], width=100).plain
+    one = printing.table([approved("a")], room=Room(100)).plain
     assert " 2026" not in one
     assert one.splitlines()[1].startswith(f"{AT.astimezone():%H:%M:%S}  approved")
     two = printing.table(
-        [approved("a"), HistoryEntry(AT + timedelta(days=2), What.DELETED)], width=100
+        [approved("a"), HistoryEntry(AT + timedelta(days=2), What.DELETED)], room=Room(100)
     )
     assert two.plain.splitlines()[1].startswith(f"{AT.astimezone():%b %d %H:%M:%S}  approved")
 
 
 def test_a_long_comment_is_shown_to_its_end() -> None:
     comment = " ".join(["word"] * 40)
-    shown = printing.table([approved(comment)], width=100).plain
+    shown = printing.table([approved(comment)], room=Room(100)).plain
     assert shown.count("word") == 40
     assert max(map(len, shown.splitlines())) <= 100
