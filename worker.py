@@ -80,7 +80,7 @@ async def _ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
 
 async def _announce(parts: Sequence[Part], health: ProcessHealth) -> None:
     await asyncio.gather(*(part.ready() for part in parts))
-    # What is loaded by now stays; to search it for garbage takes a tenth of a second each time.
+    # What is loaded here stays; to search it for garbage takes a tenth of a second each time.
     gc.collect()
     gc.freeze()
     health.ready = True
