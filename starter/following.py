@@ -1,11 +1,11 @@
 """Following objects on the hub as they change."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from api.kinds import Kind
-from hub import Cache, Change, Hub
+from hub import Cache, Change, Hub, Json, key_of
 
 
 @asynccontextmanager
@@ -16,10 +16,12 @@ async def follow(
     namespace: str = "",
     labels: str = "",
     name: str = "",
+    listed: Sequence[Json] = (),
     trouble: Callable[[str], None] | None = None,
 ) -> AsyncIterator[AsyncIterator[Change]]:
     """Provide the changes of matching objects, starting with the existing ones.
 
+    Of those that were `listed` before, also the ones that have been deleted meanwhile.
     Continues after the API server was unreachable; `trouble` is called with the reason, and with
     an empty text once the server is back.
     """
@@ -32,6 +34,10 @@ async def follow(
     mirror = asyncio.create_task(cache.run())
     try:
         await cache.ready()
+        for body in listed:
+            namespace_of, name_of = key = key_of(body)
+            if cache.get(name_of, namespace_of) is None:
+                seen.put_nowait(Change(key, old=body, new=None))
         yield _drain(seen)
     finally:
         mirror.cancel()

@@ -78,7 +78,9 @@ async def changes(
     known = {(uid_of(each), version_of(each)) for each in listed}
 
     async def pass_on(source: Source) -> None:
-        async with follow(hub, source.kind, namespace=source.namespace, labels=labels) as seen:
+        own = [each for each in listed if each["kind"] == source.kind.kind]
+        following = follow(hub, source.kind, namespace=source.namespace, labels=labels, listed=own)
+        async with following as seen:
             async for change in seen:
                 body = change.new or change.old
                 if body and (change.new is None or (uid_of(body), version_of(body)) not in known):

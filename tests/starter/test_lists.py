@@ -99,11 +99,11 @@ async def test_a_watched_list_continues_with_what_changes_after_it(hub: Hub, bot
     assert len(found) == len(wanted)
     changes = listing.changes(hub, wanted, labels=labels, listed=found)
     async with aclosing(changes), asyncio.timeout(patience()):
-        following = asyncio.create_task(anext(changes))
-        await create(hub, CLUSTER_SCOPE.run, f"{both}-later", team=both)
-        assert (await following)["metadata"]["name"] == f"{both}-later"
+        # Before it begins to watch, and while it does.
         await hub.delete(NAMESPACED_SCOPE.run, both, namespace="default")
         assert (await anext(changes))["kind"] == NAMESPACED_SCOPE.run.kind
+        await create(hub, CLUSTER_SCOPE.run, f"{both}-later", team=both)
+        assert (await anext(changes))["metadata"]["name"] == f"{both}-later"
 
 
 async def test_commands_can_impersonate(fleetgate: Fleetgate) -> None:
