@@ -14,11 +14,15 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 
 import click
+from rich.console import Console
+from rich.text import Text
 
 from api.kinds import CLUSTER_SCOPE, NAMESPACED_SCOPE, Kind, Scope
 from hub import Forbidden, Hub, Json, kubeconfig, uid_of, version_of
+from starter import output
 from starter.following import follow
-from starter.targets import Target
+from starter.options import Listing
+from starter.targets import Output, Target
 
 all_namespaces_option = click.option(
     "-A",
@@ -68,6 +72,41 @@ async def read(hub: Hub, wanted: Sequence[Source], *, labels: str) -> list[Json]
             raise error
         click.echo(f"skipped: {error}", err=True)
     return [item for each in answers if not isinstance(each, BaseException) for item in each.items]
+
+
+Layout = Callable[[Sequence[Json], Console, bool], Text]
+"""Lays objects out as a table for a console, with headings if the last argument is true."""
+
+
+async def show(
+    target: Target, wanted: Sequence[Source], listed: Listing, *, layout: Layout, empty: str
+) -> None:
+    """Print a list in the format of `-o`, and with `--watch` what changes afterwards.
+
+    `empty` is printed on stderr instead of a table without rows. Raises HubError.
+    """
+
+    def put(objects: Sequence[Json], *, headed: bool, single: bool = False) -> None:
+        if not target.output.is_table:
+            output.print_objects(objects, target, single=single, headed=headed)
+            return
+        console = output.console(wide=target.output is Output.WIDE)
+        output.print_table(console, layout(objects, console, headed))
+
+    async with await target.connect() as hub:
+        found = await read(hub, wanted, labels=listed.labels)
+        if found or not target.output.is_table:
+            put(found, headed=listed.headers)
+        else:
+            click.echo(empty, err=True)
+        if listed.watch:
+            async for each in changes(hub, wanted, labels=listed.labels, listed=found):
+                put([each], headed=False, single=True)
+
+
+def kinds(wanted: Sequence[Source]) -> str:
+    """Name the kinds of a list."""
+    return " or ".join(str(each.kind) for each in wanted)
 
 
 async def changes(

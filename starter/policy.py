@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 import click
+from rich.console import Console
+from rich.text import Text
 
 from api.base import ObjectMeta
 from api.rollout_policies import BaseRolloutPolicy, PolicyTarget
@@ -21,9 +23,8 @@ from starter import columns, listing, output, words
 from starter.completion import live
 from starter.failures import CommandFailure, ExitCode
 from starter.helping import examples
-from starter.listing import Source
 from starter.options import Listing, list_options, output_option, target_options
-from starter.targets import Output, Target
+from starter.targets import Target
 
 NO_RULES = "no rollout policy applies: a run waits for each cluster, however long it takes"
 
@@ -39,36 +40,16 @@ NO_RULES = "no rollout policy applies: a run waits for each cluster, however lon
 def list_policies(target: Target, listed: Listing, all_namespaces: bool) -> None:
     """List rollout policies, with what they apply to and the fields that they set."""
     wanted = listing.sources(target, lambda scope: scope.policy, all_namespaces=all_namespaces)
-    asyncio.run(_list(target, wanted, listed))
+    empty = f"no {listing.kinds(wanted)} found: {NO_RULES}"
+    asyncio.run(listing.show(target, wanted, listed, layout=_layout, empty=empty))
 
 
-async def _list(target: Target, wanted: Sequence[Source], listed: Listing) -> None:
-    async with await target.connect() as hub:
-        found = await listing.read(hub, wanted, labels=listed.labels)
-        if found or not target.output.is_table:
-            _print_list(target, found, headed=listed.headers)
-        else:
-            kinds = " or ".join(str(each.kind) for each in wanted)
-            click.echo(f"no {kinds} found: {NO_RULES}", err=True)
-        if listed.watch:
-            changed = listing.changes(hub, wanted, labels=listed.labels, listed=found)
-            async for each in changed:
-                _print_list(target, [each], headed=False, single=True)
-
-
-def _print_list(
-    target: Target, found: Sequence[Json], *, headed: bool, single: bool = False
-) -> None:
-    if not target.output.is_table:
-        output.print_objects(found, target, single=single, headed=headed)
-        return
-    console = output.console(wide=target.output is Output.WIDE)
+def _layout(found: Sequence[Json], console: Console, headed: bool) -> Text:
     policies = [BaseRolloutPolicy.from_wire(each) for each in found]
     namespaced = any(each.metadata.namespace for each in policies)
     rows = [[each.metadata.namespace] * namespaced + _row(each) for each in policies]
     headings = ["NAMESPACE"] * namespaced + ["NAME", "AGE", "APPLIES TO", "SETS"]
-    room = output.room(console)
-    output.print_table(console, columns.table(headings, rows, room=room, headed=headed))
+    return columns.table(headings, rows, room=output.room(console), headed=headed)
 
 
 def _row(policy: BaseRolloutPolicy) -> list[str]:

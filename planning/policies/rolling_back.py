@@ -31,8 +31,9 @@ from planning.runs.rules import RunRules
 NAMES: Final = 9
 """How many names are tried: each may be taken by something that has nothing to do with the run."""
 _ROLLS_BACK: Final = ("failures.action", str(BudgetAction.ROLL_BACK))
+_NOT_AGAIN: Final[Mapping[tuple[str, object], str]] = {_ROLLS_BACK: str(BudgetAction.PAUSE)}
 _INSTEAD: Final[Mapping[tuple[str, object], str]] = {
-    _ROLLS_BACK: str(BudgetAction.PAUSE),
+    **_NOT_AGAIN,
     ("concurrentRuns", str(ConcurrentRuns.REFUSE)): str(ConcurrentRuns.QUEUE),
     ("concurrentRuns", str(ConcurrentRuns.SUPERSEDE)): str(ConcurrentRuns.QUEUE),
 }
@@ -139,13 +140,17 @@ def by_hand(strategy: StrategySpec, rules: RunRules) -> StrategySpec:
 
 def not_again(rules: RunRules) -> RunRules:
     """Return the rules of a rollback that a person has asked for: it is not rolled back itself."""
-    fields = [
-        each.model_copy(update={"value": _INSTEAD[_ROLLS_BACK]})
-        if (each.name, each.value) == _ROLLS_BACK
-        else each
-        for each in rules.fields
+    return resolving.recorded(_replaced(rules.fields, _NOT_AGAIN))
+
+
+def _replaced(
+    fields: Iterable[PolicyField], instead: Mapping[tuple[str, object], str]
+) -> list[PolicyField]:
+    """Return the fields with the values that a rollback has instead of its run's."""
+    return [
+        each.model_copy(update={"value": instead.get((each.name, each.value), each.value)})
+        for each in fields
     ]
-    return resolving.recorded(fields)
 
 
 def names_for(run: str) -> Iterable[str]:
@@ -162,8 +167,8 @@ def rules_for(run: str, rules: RunRules) -> RunRules:
     side, it waits until the other one is over.
     """
     fields = [
-        each.model_copy(update={"value": _INSTEAD.get((each.name, each.value), each.value)})
-        for each in rules.fields
+        each
+        for each in _replaced(rules.fields, _INSTEAD)
         if each.name not in ("membership.unassigned", "membership.unassignedMost")
     ]
     ignored = PolicyField(name="membership.unassigned", value=str(OnUnassigned.IGNORE))

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 import click
+from rich.console import Console
+from rich.text import Text
 
 from api.base import Condition
 from api.kinds import MEMBER_CLUSTER
@@ -21,7 +23,7 @@ from starter.helping import examples
 from starter.listing import Source
 from starter.member import joined
 from starter.options import Listing, list_options, output_option, target_options
-from starter.targets import Output, Target
+from starter.targets import Target
 
 # -- fleetgate member list -----------------------------------------------------------------
 
@@ -35,35 +37,16 @@ from starter.targets import Output, Target
 @target_options
 def list_members(target: Target, listed: Listing) -> None:
     """List the members of the fleet, and when the agent of each last reported."""
-    asyncio.run(_list(target, listed))
-
-
-async def _list(target: Target, listed: Listing) -> None:
+    empty = "no member found; `fleetgate member join` adds one"
     wanted = [Source(MEMBER_CLUSTER)]
-    async with await target.connect() as hub:
-        found = await listing.read(hub, wanted, labels=listed.labels)
-        if found or not target.output.is_table:
-            _print_list(target, found, headed=listed.headers)
-        else:
-            click.echo("no member found; `fleetgate member join` adds one", err=True)
-        if listed.watch:
-            changed = listing.changes(hub, wanted, labels=listed.labels, listed=found)
-            async for each in changed:
-                _print_list(target, [each], headed=False, single=True)
+    asyncio.run(listing.show(target, wanted, listed, layout=_layout, empty=empty))
 
 
-def _print_list(
-    target: Target, found: Sequence[Json], *, headed: bool, single: bool = False
-) -> None:
-    if not target.output.is_table:
-        output.print_objects(found, target, single=single, headed=headed)
-        return
-    now = datetime.now(UTC)
-    console = output.console(wide=target.output is Output.WIDE)
+def _layout(found: Sequence[Json], console: Console, headed: bool) -> Text:
+    now, room = datetime.now(UTC), output.room(console)
     headings = ["NAME", "JOINED", "HEARTBEAT", "VERSION", "TAINTS", "LABELS"]
     rows = [_row(MemberCluster.from_wire(each), now) for each in found]
-    room = output.room(console)
-    output.print_table(console, columns.table(headings, rows, room=room, keep=0, headed=headed))
+    return columns.table(headings, rows, room=room, keep=0, headed=headed)
 
 
 def _row(member: MemberCluster, now: datetime) -> Sequence[str]:

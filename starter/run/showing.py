@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 import click
 from rich.console import Console
@@ -15,7 +16,6 @@ from planning.runs.views import RunView
 from starter import listing, output, tables, words
 from starter.completion import live
 from starter.helping import examples
-from starter.listing import Source
 from starter.options import Listing, list_options, output_option, target_options
 from starter.targets import Output, Target
 
@@ -42,35 +42,15 @@ def list_runs(target: Target, listed: Listing, all_namespaces: bool) -> None:
     those of one namespace.
     """
     wanted = listing.sources(target, lambda scope: scope.run, all_namespaces=all_namespaces)
-    asyncio.run(_list(target, wanted, listed))
+    empty = f"no {listing.kinds(wanted)} found; create one: fleetgate run create --help"
+    layout = partial(_layout, wide=target.output is Output.WIDE)
+    asyncio.run(listing.show(target, wanted, listed, layout=layout, empty=empty))
 
 
-async def _list(target: Target, wanted: Sequence[Source], listed: Listing) -> None:
-    async with await target.connect() as hub:
-        found = await listing.read(hub, wanted, labels=listed.labels)
-        if found or not target.output.is_table:
-            _print_list(target, found, headed=listed.headers)
-        else:
-            kinds = " or ".join(str(each.kind) for each in wanted)
-            click.echo(f"no {kinds} found; create one: fleetgate run create --help", err=True)
-        if listed.watch:
-            changed = listing.changes(hub, wanted, labels=listed.labels, listed=found)
-            async for each in changed:
-                _print_list(target, [each], headed=False, single=True)
-
-
-def _print_list(
-    target: Target, found: Sequence[Json], *, headed: bool, single: bool = False
-) -> None:
-    if not target.output.is_table:
-        output.print_objects(found, target, single=single, headed=headed)
-        return
-    wide = target.output is Output.WIDE
+def _layout(found: Sequence[Json], console: Console, headed: bool, *, wide: bool) -> Text:
     rows = [views.of(UpdateRun.from_wire(each)) for each in found]
-    console = output.console(wide=wide)
-    room = output.room(console)
-    table = tables.runs(rows, datetime.now(UTC), room=room, wide=wide, headed=headed)
-    output.print_table(console, table)
+    now, room = datetime.now(UTC), output.room(console)
+    return tables.runs(rows, now, room=room, wide=wide, headed=headed)
 
 
 # -- fleetgate run show --------------------------------------------------------------------
